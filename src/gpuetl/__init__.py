@@ -1,0 +1,32 @@
+"""gpuetl: declarative ETL pipelines on NVIDIA GPUs, from YAML or Python, with answers that can be checked.
+
+The way of the data, and of a reader through the code:
+
+    pipeline.py    Pipeline and load(): the first file to read
+    spec/          1  YAML text → model → bound plan; steps/ has one class a verb of the language
+    expr/          2  expressions: SQL or Python → typed IR; functions/ is the closed table
+    plan/          3  the logical plan: nodes/, a file each; no engine code
+    optimize/      4  named rewrites Plan → Plan, a file each
+    physical/      5  partitions and exchanges
+    executors/     6  run a physical plan: local
+    backends/      7  frames and the operations on them: pandas (fallback and oracle)
+    kernels/          users' CUDA kernels: contract and NumPy twin
+    io/               files: footers, pruning, sinks and their commit
+    report/        8  what a run did
+    testing/          for the tests of pipelines and of gpuetl itself
+    cli/              the command gpuetl
+"""
+
+from gpuetl.errors import EngineUnavailable, GpuetlError, InvalidExpression, InvalidPipeline, RunFailed, SinkExists
+from gpuetl.expr.build import Expression, col, count, expr, lag, lead, lit, param, row_number, session_id, when
+from gpuetl.options import RunOptions
+from gpuetl.pipeline import Pipeline, load, loads
+from gpuetl.table import Table
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "EngineUnavailable", "Expression", "GpuetlError", "InvalidExpression", "InvalidPipeline", "Pipeline", "RunFailed",
+    "RunOptions", "SinkExists", "Table", "col", "count", "expr", "lag", "lead", "lit", "load", "loads", "param",
+    "row_number", "session_id", "when",
+]  # fmt: skip

@@ -1,0 +1,56 @@
+"""The pandas backend as executors see it.  The operations' handlers are imported here: this is their table of contents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import pyarrow as pa
+
+from gpuetl.backends.pandas import (  # noqa: F401  each registers its handler
+    aggregate, distinct, filter, join, kernel, project, read, sort, window,  # noqa: A004
+)  # fmt: skip
+from gpuetl.backends.pandas.keys import hash_rows
+from gpuetl.backends.pandas.operation import run_operation
+from gpuetl.io.dataset import RowGroup
+from gpuetl.plan.node import Node
+from gpuetl.plan.nodes import Read
+from gpuetl.plan.schema import Schema
+
+
+class PandasBackend:
+    """Frames are `pyarrow.Table`s with the columns and types of the node that made them."""
+
+    name: ClassVar[str] = "pandas"
+
+    def read(self, read: Read, groups: Sequence[RowGroup]) -> pa.Table:
+        """Read the row groups, in order."""
+        return run_read(read, groups)
+
+    def run(self, operation: Node, *frames: pa.Table) -> pa.Table:
+        """Run one operation and check that the columns are those that the plan promised."""
+        frame = run_operation(operation, *frames)
+        expected = operation.schema.to_arrow()
+        if not frame.schema.equals(expected):
+            raise TypeError(f"{operation.describe()} gave {frame.schema}, planned was {expected}")
+        return frame
+
+    def split_by_hash(self, frame: pa.Table, keys: Sequence[str], count: int) -> list[pa.Table]:
+        """Split rows by a hash of the keys that is the same in every process; rows keep their order."""
+        target = hash_rows(frame, keys) % count
+        return [frame.filter(pa.array(target == index)) for index in range(count)]
+
+    def concat(self, frames: Sequence[pa.Table], schema: Schema) -> pa.Table:
+        """Put frames below each other."""
+        return pa.concat_tables(frames) if frames else schema.to_arrow().empty_table()
+
+    def rows(self, frame: pa.Table) -> int:
+        """Return the number of rows."""
+        return int(frame.num_rows)
+
+    def to_arrow(self, frame: pa.Table) -> pa.Table:
+        """Return the frame as it is."""
+        return frame
+
+
+run_read = read.read_row_groups

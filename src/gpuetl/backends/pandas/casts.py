@@ -1,0 +1,65 @@
+"""Conversions: exact or an error naming the value; null instead of the error where lenient.
+
+Rounding from a wider to a narrower float, and from an integer to a float that typing put in, is no error; a finite
+number that becomes infinite is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gpuetl.errors import EvaluationError
+from gpuetl.expr.types import DATE, DataType, is_floating
+
+
+def cast_value(value: Any, dtype: DataType, lenient: bool, implicit: bool) -> Any:
+    """Convert a column or scalar.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid, EvaluationError
+        For a value that `dtype` cannot hold, unless lenient.
+    """
+    if implicit:
+        return pc.cast(value, dtype, safe=False)
+    try:
+        return _exact(value, dtype)
+    except (pa.ArrowInvalid, EvaluationError):
+        if not lenient:
+            raise
+    return _each(value, dtype)
+
+
+def _exact(value: Any, dtype: DataType) -> Any:
+    result = pc.cast(value, dtype)
+    if dtype == DATE and pa.types.is_timestamp(value.type):
+        _refuse_where(pc.not_equal(pc.cast(result, pa.timestamp("us")), pc.cast(value, pa.timestamp("us"))), "it has a time of day; use to_date")
+    if is_floating(dtype) and is_floating(value.type):
+        _refuse_where(pc.and_(pc.is_inf(result), pc.is_finite(value)), f"it is beyond {dtype}")
+    return result
+
+
+def _refuse_where(wrong: Any, why: str) -> None:
+    found = wrong if isinstance(wrong, pa.Scalar) else pc.any(wrong)
+    if found.as_py():
+        raise EvaluationError(why)
+
+
+def _each(value: Any, dtype: DataType) -> Any:
+    """Convert each distinct value alone."""
+    if isinstance(value, pa.Scalar):
+        return _one(value, dtype)
+    encoded = value.combine_chunks() if isinstance(value, pa.ChunkedArray) else value
+    encoded = encoded.dictionary_encode()
+    converted = pa.array([_one(item, dtype).as_py() for item in encoded.dictionary], dtype)
+    return converted.take(encoded.indices)
+
+
+def _one(value: Any, dtype: DataType) -> Any:
+    try:
+        return _exact(value, dtype)
+    except (pa.ArrowInvalid, EvaluationError):
+        return pa.scalar(None, dtype)

@@ -1,0 +1,83 @@
+"""Between Arrow columns and NumPy arrays with masks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from gpuetl.backends.pandas.segments import Masked
+from gpuetl.expr.types import INT64, DataType, is_floating
+
+Column = Any
+"""A `pyarrow.Array` or `ChunkedArray`; pyarrow has no type stubs."""
+
+
+def whole(column: Column) -> Column:
+    """Return the column as one array."""
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def storage_type(dtype: DataType) -> DataType:
+    """Return the number type in which NumPy holds a column: times are integers of their unit."""
+    if pa.types.is_temporal(dtype):
+        return pa.int32() if dtype.bit_width == 32 else INT64  # noqa: PLR2004
+    return dtype
+
+
+def has_numbers(dtype: DataType) -> bool:
+    """Tell whether a column is an array of numbers, truth values or times."""
+    return bool(pa.types.is_primitive(dtype)) and not pa.types.is_decimal(dtype)
+
+
+def to_masked(column: Column) -> Masked:
+    """Return values and validity; the value under a null is zero.
+
+    Raises
+    ------
+    TypeError
+        For a column that is no array of numbers.
+    """
+    array = whole(column)
+    if not has_numbers(array.type):
+        raise TypeError(f"{array.type} has no NumPy form")
+    storage = array.cast(storage_type(array.type)) if pa.types.is_temporal(array.type) else array
+    valid = np.ones(len(array), bool) if array.null_count == 0 else array.is_valid().to_numpy(zero_copy_only=False)
+    if array.null_count:
+        storage = pc.fill_null(storage, pa.scalar(0).cast(storage.type))
+    return Masked(storage.to_numpy(zero_copy_only=False), valid)
+
+
+def from_masked(column: Masked, dtype: DataType) -> Column:
+    """Return an Arrow array of `dtype`, null where `column` is not valid."""
+    mask = None if column.valid.all() else ~column.valid
+    storage = pa.array(column.values, storage_type(dtype), mask=mask)
+    return storage if storage.type == dtype else storage.cast(dtype)
+
+
+def canonical(column: Column) -> Column:
+    """Return a float column with one zero and one NaN, so that equal keys have equal bits; other columns as they are."""
+    if not is_floating(column.type):
+        return column
+    nan, zero = pa.scalar(float("nan"), column.type), pa.scalar(0, column.type)
+    return pc.if_else(pc.is_nan(column), nan, pc.add(column, zero))
+
+
+def take_or_null(column: Column, rows: Masked) -> Column:
+    """Return the values at `rows`, null where `rows` is not valid."""
+    return whole(column).take(from_masked(rows, INT64))
+
+
+def arange(count: int) -> NDArray[np.int64]:
+    """Return the row numbers of `count` rows."""
+    return np.arange(count, dtype=np.int64)
+
+
+def with_column(frame: pa.Table, name: str, column: Column) -> pa.Table:
+    """Return the frame with the column in the place of one of that name, or at the end."""
+    if name in frame.column_names:
+        return frame.set_column(frame.column_names.index(name), name, column)
+    return frame.append_column(name, column)

@@ -1,0 +1,134 @@
+"""Typed expressions on Arrow columns.  A value is a column of the frame's length, or a scalar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import singledispatch
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gpuetl.backends.pandas.casts import cast_value
+from gpuetl.backends.pandas.columns import Column as Values
+from gpuetl.backends.pandas.functions import SCALARS
+from gpuetl.errors import EvaluationError, first_line
+from gpuetl.expr.ir import Call, Cast, Column, Expr, Literal, can_fail
+from gpuetl.expr.unparse import to_sql
+
+
+def evaluate_column(expr: Expr, frame: pa.Table) -> Values:
+    """Return the expression's value as a column of the frame's length and the expression's type.
+
+    Raises
+    ------
+    EvaluationError
+        Where a value has no result, naming the expression, the row and the values.
+    """
+    value = evaluate(expr, frame)
+    if isinstance(value, pa.Scalar):
+        return pa.repeat(value, frame.num_rows)
+    return value
+
+
+@singledispatch
+def evaluate(expr: Expr, frame: pa.Table) -> Any:
+    """Return the value of an expression."""
+    raise NotImplementedError(f"the pandas backend cannot evaluate {type(expr).__name__}")
+
+
+@evaluate.register
+def column_value(expr: Column, frame: pa.Table) -> Any:
+    """Look the column up."""
+    return frame.column(expr.name)
+
+
+@evaluate.register
+def literal_value(expr: Literal, frame: pa.Table) -> Any:
+    """Make a scalar."""
+    return pa.scalar(expr.value, expr.dtype)
+
+
+@evaluate.register
+def cast_of(expr: Cast, frame: pa.Table) -> Any:
+    """Convert, exactly where the user asked for it."""
+    value = evaluate(expr.operand, frame)
+    return checked(lambda v: cast_value(v, expr.dtype, expr.lenient, expr.implicit), [value], expr)
+
+
+@evaluate.register
+def call_value(expr: Call, frame: pa.Table) -> Any:
+    """Apply the function's handler; CASE looks at its branches itself."""
+    if expr.function.name == "case":
+        return first_true_branch(expr, frame)
+    values = [evaluate(argument, frame) for argument in expr.args]
+    result = checked(SCALARS[expr.function.name], values, expr)
+    return result if result.type == expr.dtype else pc.cast(result, expr.dtype)
+
+
+def checked(handler: Callable[..., Any], values: Sequence[Any], expr: Expr) -> Any:
+    """Call the handler; where it fails, find the first row that makes it fail."""
+    try:
+        return handler(*values)
+    except (pa.ArrowInvalid, EvaluationError) as error:
+        row, found = first_failure(handler, values)
+        where = f" in row {row}" if row is not None else ""
+        shown = ", ".join(str(value.as_py()) for value in found)
+        raise EvaluationError(f"{to_sql(expr)} has no result{where}, for {shown}: {first_line(error)}") from None
+
+
+def first_failure(handler: Callable[..., Any], values: Sequence[Any]) -> tuple[int | None, list[Any]]:
+    """Halve the rows until the first one that fails is left."""
+    columns = [value for value in values if not isinstance(value, pa.Scalar)]
+    if not columns:
+        return None, list(values)
+    low, high = 0, len(columns[0])
+    while high - low > 1:
+        middle = (low + high) // 2
+        if fails(handler, [_slice(value, low, middle) for value in values]):
+            high = middle
+        else:
+            low = middle
+    return low, [value if isinstance(value, pa.Scalar) else value[low] for value in values]
+
+
+def fails(handler: Callable[..., Any], values: Sequence[Any]) -> bool:
+    """Tell whether the handler raises for these values."""
+    try:
+        handler(*values)
+    except (pa.ArrowInvalid, EvaluationError):
+        return True
+    return False
+
+
+def _slice(value: Any, start: int, stop: int) -> Any:
+    return value if isinstance(value, pa.Scalar) else value.slice(start, stop - start)
+
+
+def first_true_branch(expr: Call, frame: pa.Table) -> Any:
+    """CASE: each row's value is that of the first branch whose condition is true; a branch that can fail sees only its rows."""
+    pairs = [(expr.args[i], expr.args[i + 1]) for i in range(0, len(expr.args) - 1, 2)]
+    rest: Expr = expr.args[-1] if len(expr.args) % 2 else Literal(None, expr.dtype)
+    taken: list[Any] = []
+    left = pa.scalar(True)
+    for condition, _ in pairs:
+        true = pc.and_(left, pc.fill_null(evaluate(condition, frame), False))
+        left = pc.and_not(left, true)
+        taken.append(true)
+    result = branch_value(rest, frame, left)
+    for (_, value), rows in zip(reversed(pairs), reversed(taken), strict=True):
+        result = pc.if_else(rows, branch_value(value, frame, rows), result)
+    return result
+
+
+def branch_value(expr: Expr, frame: pa.Table, rows: Any) -> Any:
+    """Return a branch's values; where it can fail, only the rows that take it are computed, the others are null."""
+    if not can_fail(expr):
+        return evaluate(expr, frame)
+    mask = pa.repeat(rows, frame.num_rows) if isinstance(rows, pa.Scalar) else rows
+    if isinstance(mask, pa.ChunkedArray):
+        mask = mask.combine_chunks()
+    values = evaluate_column(expr, frame.filter(mask))
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+    return pc.replace_with_mask(pa.nulls(frame.num_rows, expr.dtype), mask, values)

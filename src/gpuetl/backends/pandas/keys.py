@@ -1,0 +1,89 @@
+"""Keys as integers: equal rows get equal codes, and equal hashes in every process."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from gpuetl.backends.pandas.columns import canonical, has_numbers, to_masked, whole
+from gpuetl.expr.types import INT64, is_floating, is_integer
+
+Codes = NDArray[np.int64]
+MAX_DENSE = 1 << 62
+
+
+@dataclass(frozen=True)
+class Groups:
+    """`codes` numbers each row's group from 0 in order of first appearance; `first_rows` has each group's first row."""
+
+    codes: Codes
+    first_rows: Codes
+
+    @property
+    def count(self) -> int:
+        """The number of groups."""
+        return len(self.first_rows)
+
+
+def encode_keys(columns: Sequence[Any], rows: int) -> Groups:
+    """Number the distinct rows of the columns.
+
+    Null equals null, NaN equals NaN, -0.0 equals 0.0.  Without columns all rows are one group.  One hash pass a
+    column, and one more where several are combined.
+    """
+    codes, cardinality = np.zeros(rows, np.int64), 1
+    for column in columns:
+        own, count = encode_column(column)
+        if cardinality * count > MAX_DENSE:
+            codes, cardinality = _dense(codes)
+        codes, cardinality = codes * count + own, cardinality * count
+    codes, count = _dense(codes)
+    first_rows = np.zeros(count, np.int64)
+    first_rows[codes[::-1]] = np.arange(rows - 1, -1, -1)
+    return Groups(codes, first_rows)
+
+
+def encode_column(column: Any) -> tuple[Codes, int]:
+    """Number the distinct values of one column; null is a value."""
+    encoded = whole(canonical(whole(column)).dictionary_encode(null_encoding="encode"))
+    return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), max(1, len(encoded.dictionary))
+
+
+def _dense(codes: Codes) -> tuple[Codes, int]:
+    encoded = pa.array(codes).dictionary_encode()
+    return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), len(encoded.dictionary)
+
+
+def hash_rows(frame: pa.Table, keys: Sequence[str]) -> NDArray[np.uint64]:
+    """Return a hash of each row's keys: equal for equal keys, integers of any width, in every process."""
+    mixed = np.full(frame.num_rows, 0x9E3779B97F4A7C15, np.uint64)
+    for name in keys:
+        mixed = _mix(mixed ^ _column_bits(whole(frame.column(name))))
+    return mixed
+
+
+def _column_bits(column: Any) -> NDArray[np.uint64]:
+    if is_floating(column.type):
+        column = canonical(column.cast(pa.float64()))
+    elif is_integer(column.type) and column.type != pa.uint64():
+        column = column.cast(INT64)
+    if has_numbers(column.type):
+        masked = to_masked(column)
+        bits = masked.values.view(np.uint64) if masked.values.itemsize == 8 else masked.values.astype(np.uint64)  # noqa: PLR2004
+        return bits ^ np.where(masked.valid, np.uint64(0), np.uint64(0xD6E8FEB86659FD93))
+    encoded = column.cast(pa.string()).dictionary_encode(null_encoding="encode")
+    words = [0 if value is None else zlib.crc32(value.encode()) for value in encoded.dictionary.to_pylist()]
+    return np.array(words or [0], np.uint64)[encoded.indices.to_numpy(zero_copy_only=False)]
+
+
+def _mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Mix 64 bits so that each decides all: the finalizer of splitmix64 (Steele, Lea, Flood 2014)."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))

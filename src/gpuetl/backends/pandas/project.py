@@ -1,0 +1,26 @@
+"""Project."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from gpuetl.backends.pandas.evaluate import evaluate_column
+from gpuetl.backends.pandas.operation import run_operation
+from gpuetl.errors import EvaluationError
+from gpuetl.expr.ir import Expr
+from gpuetl.plan.nodes import Project
+
+
+@run_operation.register
+def compute_columns(operation: Project, frame: pa.Table) -> pa.Table:
+    """Compute each output column from the input's."""
+    columns = [named(name, expr, frame) for name, expr in operation.columns.items()]
+    return pa.table(columns, schema=operation.schema.to_arrow())
+
+
+def named(name: str, expr: Expr, frame: pa.Table) -> pa.ChunkedArray:
+    """Compute one column; an error says which."""
+    try:
+        return evaluate_column(expr, frame)
+    except EvaluationError as error:
+        raise EvaluationError(f"column '{name.partition(':')[0]}': {error}") from None

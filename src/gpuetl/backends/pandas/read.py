@@ -1,0 +1,87 @@
+"""Read: row groups of Parquet files, or CSV files, as the source's schema says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as csv
+import pyarrow.parquet as pq
+
+from gpuetl.backends.pandas.operation import run_operation
+from gpuetl.errors import RunFailed
+from gpuetl.expr.types import DataType, common_type, language_type, type_name
+from gpuetl.io.dataset import DataFile, Dataset, DatasetError, RowGroup
+from gpuetl.plan.nodes import Read
+
+
+def read_row_groups(read: Read, groups: Sequence[RowGroup]) -> pa.Table:
+    """Read the wanted columns of the row groups, file by file, in order.
+
+    Raises
+    ------
+    DatasetError, RunFailed
+        For a file that lacks a column, has it in another type, or cannot be read.
+    """
+    frames = [read_file(read, file, [g.index for g in own]) for file, own in groupby(groups, key=lambda g: g.file)]
+    return pa.concat_tables(frames) if frames else read.schema.to_arrow().empty_table()
+
+
+run_operation.register(Read, lambda read: read_row_groups(read, read.dataset.row_groups))
+
+
+def read_file(read: Read, file: DataFile, indices: Sequence[int]) -> pa.Table:
+    """Read one file's row groups, and add the columns of its path."""
+    dataset = read.dataset
+    stored = [name for name in read.columns if name not in dataset.partitions]
+    try:
+        table = read_csv(dataset, file, stored) if dataset.format == "csv" else read_parquet(file, indices, stored)
+    except (OSError, pa.ArrowException) as error:
+        raise RunFailed.unreadable(str(file.path), error) from error
+    columns = {
+        name: constant(dataset.partition_value(file, name), dtype, table.num_rows)
+        if name in dataset.partitions
+        else as_planned(table.column(name), dtype, name, file)
+        for name, dtype in read.schema.items()
+    }
+    return pa.table(columns, schema=read.schema.to_arrow())
+
+
+def read_parquet(file: DataFile, indices: Sequence[int], columns: list[str]) -> pa.Table:
+    """Read columns of row groups; pyarrow reads and decodes columns on several threads."""
+    with pq.ParquetFile(file.path) as parquet:
+        missing = [name for name in columns if name not in parquet.schema_arrow.names]
+        if missing:
+            raise DatasetError(f"{file.path} has no column '{missing[0]}', which other files of the source or its schema have")
+        if not columns:
+            rows = sum(parquet.metadata.row_group(i).num_rows for i in indices)
+            return pa.table({":row": pa.nulls(rows)})
+        return parquet.read_row_groups(list(indices), columns=columns)
+
+
+def read_csv(dataset: Dataset, file: DataFile, columns: list[str]) -> pa.Table:
+    """Read columns of a CSV file with a header; an empty field that is not quoted is null."""
+    declared = {name: dtype for name, dtype in dataset.schema.items() if name not in dataset.partitions}
+    convert = csv.ConvertOptions(
+        column_types=declared, include_columns=columns or list(declared)[:1], null_values=list(dataset.nulls),
+        strings_can_be_null=True, quoted_strings_can_be_null=False,
+    )  # fmt: skip
+    return csv.read_csv(file.path, parse_options=csv.ParseOptions(delimiter=dataset.delimiter), convert_options=convert)
+
+
+def constant(value: Any, dtype: DataType, rows: int) -> Any:
+    """Return a column of one value."""
+    return pa.repeat(pa.scalar(value, dtype), rows)
+
+
+def as_planned(column: Any, dtype: DataType, name: str, file: DataFile) -> Any:
+    """Return the column in the planned type, to which the stored one must widen without loss."""
+    if column.type == dtype:
+        return column
+    stored = language_type(column.type)
+    if stored is None or common_type(stored, dtype) != dtype:
+        raise DatasetError(f"{file.path}: column '{name}' is {type_name(column.type)}, and the source says {type_name(dtype)}")
+    return pc.cast(column, dtype)

@@ -1,0 +1,21 @@
+"""Sort and limit."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from gpuetl.backends.pandas.operation import run_operation
+from gpuetl.backends.pandas.order import sort_rows
+from gpuetl.plan.nodes import Limit, Sort
+
+
+@run_operation.register
+def sort_table(operation: Sort, frame: pa.Table) -> pa.Table:
+    """Sort rows, stably."""
+    return sort_rows(frame, operation.by).apply(frame)
+
+
+@run_operation.register
+def limit_rows(operation: Limit, frame: pa.Table) -> pa.Table:
+    """Keep the first rows."""
+    return frame.slice(0, operation.count)

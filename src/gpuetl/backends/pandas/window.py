@@ -1,0 +1,113 @@
+"""Window: rows sorted by group and order once, then one scan a call."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gpuetl.backends.pandas.columns import arange, from_masked, has_numbers, take_or_null, to_masked, whole, with_column
+from gpuetl.backends.pandas.evaluate import evaluate_column
+from gpuetl.backends.pandas.operation import run_operation
+from gpuetl.backends.pandas.order import sort_rows
+from gpuetl.backends.pandas.segments import Masked, Segments
+from gpuetl.backends.pandas.window_functions import WINDOW_FUNCTIONS, WindowRows
+from gpuetl.errors import EvaluationError
+from gpuetl.expr.ir import Call
+from gpuetl.expr.types import DURATION, TIMESTAMP, is_temporal
+from gpuetl.plan.nodes import Grouped, Window
+from gpuetl.report.recorder import note
+
+MICROSECOND = timedelta(microseconds=1)
+MOVES_VALUES = ("lag", "lead", "first", "last", "ffill")
+
+
+@run_operation.register
+def compute_windows(operation: Window, frame: pa.Table) -> pa.Table:
+    """Sort the rows, and add each call's column.
+
+    Raises
+    ------
+    EvaluationError
+        Where an integer sum leaves int64.
+    """
+    frame, segments = sorted_segments(operation, frame)
+    rows = WindowRows(segments, order_time(operation, frame))
+    for name, call in operation.calls.items():
+        try:
+            column = call_window(call, frame, rows)
+        except OverflowError as error:
+            raise EvaluationError(f"column '{name.partition(':')[0]}': {error.args[0]}") from None
+        frame = with_column(frame, name, column)
+    return frame
+
+
+def sorted_segments(operation: Grouped, frame: pa.Table) -> tuple[pa.Table, Segments]:
+    """Return the rows in order and the segments of equal group keys; ties are noted."""
+    order = sort_rows(frame, operation.sort_keys, leading=len(operation.by))
+    if order.ties:
+        keys = ", ".join(key.column for key in operation.sort_keys)
+        note(f"{operation.origin}: {order.ties} rows tie in ({keys}); add a column to order_by that tells them apart")
+    return order.apply(frame), Segments(np.flatnonzero(order.new_group), frame.num_rows)
+
+
+def order_time(operation: Window, frame: pa.Table) -> Masked | None:
+    """Return the first order key in microseconds, if it is an ascending date or timestamp."""
+    key = operation.order_by[0]
+    column = frame.column(key.column)
+    if key.descending or not is_temporal(column.type):
+        return None
+    return to_masked(column if pa.types.is_timestamp(column.type) else column.cast(TIMESTAMP))
+
+
+def call_window(call: Call, frame: pa.Table, rows: WindowRows) -> Any:
+    """Compute one call on sorted rows."""
+    name = call.function.name
+    slots = list(zip(call.function.arguments, call.args, strict=False))
+    constants = [constant(argument, name, rows) for slot, argument in slots if slot.constant]
+    columns = [whole(evaluate_column(argument, frame)) for slot, argument in slots if not slot.constant]
+    if not columns:
+        return from_masked(WINDOW_FUNCTIONS[name](rows, *constants), call.dtype)
+    if name in MOVES_VALUES:
+        return moved(name, columns[0], rows, constants)
+    if not has_numbers(columns[0].type):
+        return by_rank(name, columns[0], rows, constants)
+    return from_masked(WINDOW_FUNCTIONS[name](rows, to_masked(columns[0]), *constants), call.dtype)
+
+
+def constant(argument: Any, name: str, rows: WindowRows) -> Any:
+    """Return a constant as the window function wants it: frames as first rows, half-lives in seconds or rows."""
+    value = argument.value
+    interval = value // MICROSECOND if argument.dtype == DURATION else None
+    if name.startswith("rolling_"):
+        if interval is None:
+            return rows.segments.frame_starts_by_rows(value)
+        assert rows.time is not None  # the planner has checked the order
+        return rows.segments.frame_starts_by_interval(rows.time, interval)
+    if name in ("ewm_mean", "decayed_sum"):
+        return value if interval is None else value / timedelta(seconds=1)
+    return value if interval is None else interval
+
+
+def moved(name: str, values: Any, rows: WindowRows, constants: list[Any]) -> Any:
+    """Move values of any type by their row numbers."""
+    valid = values.is_valid().to_numpy(zero_copy_only=False) if name == "ffill" else np.ones(len(values), bool)
+    return take_or_null(values, WINDOW_FUNCTIONS[name](rows, Masked(arange(len(values)), valid), *constants))
+
+
+def by_rank(name: str, values: Any, rows: WindowRows, constants: list[Any]) -> Any:
+    """Compute counts, least and greatest of strings and decimals on the ranks of their distinct values."""
+    encoded = values.dictionary_encode()
+    dictionary = encoded.dictionary
+    order = pc.sort_indices(dictionary)
+    ranks = np.empty(len(dictionary), np.int64)
+    ranks[order.to_numpy()] = np.arange(len(dictionary))
+    indices = to_masked(encoded.indices)
+    ranked = Masked(ranks[indices.values] if len(ranks) else np.zeros(len(values), np.int64), indices.valid)
+    result = WINDOW_FUNCTIONS[name](rows, ranked, *constants)
+    if name.endswith("count"):
+        return from_masked(result, pa.int64())
+    return take_or_null(dictionary.take(order), result)

@@ -1,0 +1,163 @@
+"""Every exception of gpuetl, and the form in which a problem is told: where, what with the value, one next step."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Self
+
+
+@dataclass(frozen=True)
+class Span:
+    """A half-open range of characters of an expression's text."""
+
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True)
+class Place:
+    """A range on one line of a file: `line` and `column` count from 1, `width` is the caret's length."""
+
+    file: str
+    line: int
+    column: int
+    source: str
+    width: int = 1
+
+    def underlined(self) -> str:
+        """Return the source line, indented, with a caret under the range."""
+        text = self.source.rstrip()
+        margin = len(text) - len(text.lstrip())
+        width = max(1, min(self.width, len(text) - self.column + 1))
+        return f"    {text.lstrip()}\n    {' ' * (self.column - 1 - margin)}{'^' * width}"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with a pipeline, where it stands, and what to do next."""
+
+    message: str
+    hint: str = ""
+    place: Place | None = None
+    within: str = ""
+
+    def __str__(self) -> str:
+        head = ": ".join(part for part in (self._location(), self.within, self.message) if part)
+        return "\n".join(part for part in (head, self.place and self.place.underlined(), self.hint) if part)
+
+    def _location(self) -> str:
+        return f"{self.place.file}:{self.place.line}:{self.place.column}" if self.place else ""
+
+
+class GpuetlError(Exception):
+    """The base of all errors that gpuetl raises on purpose; `exit_code` is the command line's."""
+
+    exit_code = 1
+
+
+class InvalidPipeline(GpuetlError):
+    """A pipeline that cannot run as it is written; carries all of its problems."""
+
+    exit_code = 2
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n\n".join(map(str, self.problems)))
+
+    @classmethod
+    def because(cls, message: str, hint: str = "", within: str = "") -> Self:
+        """Build the error of a single problem that has no place in a file."""
+        return cls([Problem(message, hint, within=within)])
+
+
+class InvalidExpression(GpuetlError):
+    """An expression that does not parse or has no type; `span` points into its text."""
+
+    exit_code = 2
+
+    def __init__(self, message: str, span: Span | None = None, hint: str = "") -> None:
+        self.message, self.span, self.hint = message, span, hint
+        super().__init__(f"{message}\n{hint}" if hint else message)
+
+    @classmethod
+    def unknown_column(cls, name: str, have: Iterable[str], span: Span | None = None) -> Self:
+        """Word the most frequent mistake."""
+        return cls(f"unknown column '{name}'", span, have_hint(name, have))
+
+    @classmethod
+    def unknown_function(cls, name: str, have: Iterable[str], span: Span | None = None) -> Self:
+        """Word a call of a function that the closed table does not hold."""
+        return cls(f"unknown function '{name}'", span, suggestion(name, have) or "docs/functions.md lists the functions.")
+
+
+class EvaluationError(GpuetlError):
+    """A value for which an operation has no result: an overflow, a cast that loses, a kernel's forbidden null."""
+
+
+class RunFailed(GpuetlError):
+    """A run that stopped; its message names the stage, the step and what to do next."""
+
+    @classmethod
+    def at(cls, where: str, error: Exception, columns: Sequence[str] = ()) -> Self:
+        """Wrap what an operation raised with the stage and step that it belongs to."""
+        column = f", column '{columns[0]}'" if columns else ""
+        return cls(f"{where}{column}: {error}")
+
+    @classmethod
+    def unreadable(cls, path: str, error: Exception) -> Self:
+        """Word a file that cannot be read or is not what its source says."""
+        return cls(f"cannot read {path}: {first_line(error)}.  Check the file, or take it out of the source's path.")
+
+
+class SinkExists(GpuetlError):
+    """A sink in mode `error` whose target is already there."""
+
+    @classmethod
+    def at(cls, sink: str, path: str) -> Self:
+        """Name the sink and the modes that would go on."""
+        return cls(f"sink '{sink}': {path} exists.  Choose mode: overwrite, append or replace_partitions, or remove it.")
+
+
+class EngineUnavailable(GpuetlError):
+    """An engine that this machine or this version cannot run."""
+
+    exit_code = 2
+
+
+@dataclass
+class Problems:
+    """Collects the problems of one file, so that all of them are told at once."""
+
+    found: list[Problem] = field(default_factory=list)
+
+    def add(self, message: str, hint: str = "", place: Place | None = None, within: str = "") -> None:
+        """Keep one problem; the same text at the same place is kept once."""
+        problem = Problem(message, hint, place, within)
+        if problem not in self.found:
+            self.found.append(problem)
+
+    def check(self) -> None:
+        """Raise `InvalidPipeline` if anything was found, in the order of the file."""
+        if self.found:
+            raise InvalidPipeline(sorted(self.found, key=lambda p: (p.place.line, p.place.column) if p.place else (0, 0)))
+
+
+def suggestion(name: str, have: Iterable[str]) -> str:
+    """Return "Did you mean 'x'?" for the nearest of `have`, or nothing."""
+    near = difflib.get_close_matches(name, list(have), n=1, cutoff=0.6)
+    return f"Did you mean '{near[0]}'?" if near else ""
+
+
+def have_hint(name: str, have: Iterable[str], limit: int = 30) -> str:
+    """List what exists, the nearest name last: the second line of an unknown-name problem."""
+    names = sorted(have)
+    listed = ", ".join(names[:limit]) + (f", and {len(names) - limit} more" if len(names) > limit else "")
+    return f"have: {listed or 'nothing'}.  {suggestion(name, names)}".rstrip()
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of an error's text, without its full stop."""
+    lines = str(error).strip().splitlines()
+    return lines[0].rstrip(".") if lines else type(error).__name__

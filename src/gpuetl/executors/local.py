@@ -1,0 +1,127 @@
+"""Runs a physical plan in this process, partition by partition.
+
+Partitions are pulled: asking for one partition of a root runs the fragment above it.  What is held in memory is the
+output of exchanges, and of nodes with a second reader, each partition until its last reader has it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from gpuetl.backends.backend import Backend, Frame
+from gpuetl.errors import EvaluationError, RunFailed
+from gpuetl.io.dataset import DatasetError
+from gpuetl.physical.estimate import file_bytes
+from gpuetl.physical.nodes import Exchange, Map, Physical, Scan, walk_physical
+from gpuetl.plan.node import Origin
+from gpuetl.report.recorder import Recorder, Work
+
+
+class LocalExecutor:
+    """Runs one plan once.
+
+    Parameters
+    ----------
+    roots
+        What will be asked for, each of whose partitions is asked for once.
+    """
+
+    def __init__(self, backend: Backend, recorder: Recorder, roots: Sequence[Physical]) -> None:
+        self.backend, self.recorder = backend, recorder
+        self.held: dict[int, list[Frame | None]] = {}
+        self.readers: Counter[tuple[int, int]] = Counter()
+        for root in roots:
+            self.readers.update((id(root), index) for index in range(root.partitions))
+        for node in walk_physical(*roots):
+            self.readers.update(self.reads(node))
+
+    def reads(self, node: Physical) -> Iterator[tuple[int, int]]:
+        """Yield each partition that a node reads of its inputs, as often as it asks for it."""
+        if isinstance(node, Exchange):
+            yield from ((id(node.source), index) for index in range(node.source.partitions))
+        elif isinstance(node, Map):
+            for index in range(node.partitions):
+                yield from ((id(child), matching(child, index)) for child in node.inputs)
+
+    def partitions(self, root: Physical) -> Iterator[Frame]:
+        """Yield the partitions of a root, computed as they are asked for."""
+        for index in range(root.partitions):
+            yield self.partition(root, index)
+
+    def partition(self, node: Physical, index: int) -> Frame:
+        """Return one partition; it is let go of when its last reader has it."""
+        key = (id(node), index)
+        held = self.held.get(id(node))
+        if held is None and (isinstance(node, Exchange) or self.readers[key] > 1):
+            held = self.held[id(node)] = self.exchanged(node) if isinstance(node, Exchange) else [None] * node.partitions
+        frame = held[index] if held is not None else None
+        if frame is None:
+            frame = self.scanned(node, index) if isinstance(node, Scan) else self.mapped(node, index)  # type: ignore[arg-type]
+        self.readers[key] -= 1
+        if held is not None:
+            held[index] = frame if self.readers[key] else None
+        return frame
+
+    def scanned(self, scan: Scan, index: int) -> Frame:
+        """Read one partition of a source."""
+        work = self.recorder.of(scan.read, scan.origin, None)
+        part = scan.parts[index]
+        with self.recorder.timed(work), told(scan.origin):
+            frame = self.backend.read(scan.read, part)
+        work.rows_in += sum(max(group.rows, 0) for group in part) or self.backend.rows(frame)
+        work.file_bytes += file_bytes(Scan(scan.read, (part,)))
+        self.finish(work, frame, scan.partitions)
+        return frame
+
+    def mapped(self, node: Map, index: int) -> Frame:
+        """Run an operation on one partition of its inputs."""
+        frames = [self.partition(child, matching(child, index)) for child in node.inputs]
+        work = self.recorder.of(node.operation, node.origin, source_of(node.inputs[0]))
+        work.rows_in += self.backend.rows(frames[0])
+        with self.recorder.timed(work), told(node.origin):
+            frame = self.backend.run(node.operation, *frames)
+        self.finish(work, frame, node.partitions)
+        return frame
+
+    def exchanged(self, node: Exchange) -> list[Frame | None]:
+        """Compute all partitions of the input, and move their rows."""
+        pieces = [self.split(node, frame) for frame in self.partitions(node.source)]
+        work = self.recorder.of(node, node.origin, node.origin)
+        with self.recorder.timed(work):
+            frames = [self.backend.concat(column, node.schema) for column in zip(*pieces, strict=True)]
+        work.rows_out = sum(map(self.backend.rows, frames))
+        return list(frames)
+
+    def split(self, node: Exchange, frame: Frame) -> list[Frame]:
+        """Cut one partition into its pieces for the partitions to come."""
+        if node.route != "hash":
+            return [frame]
+        with self.recorder.timed(self.recorder.of(node, node.origin, node.origin)):
+            return self.backend.split_by_hash(frame, node.keys, node.partitions)
+
+    def finish(self, work: Work, frame: Frame, partitions: int) -> None:
+        """Record a partition that is done, and tell of it."""
+        work.rows_out += self.backend.rows(frame)
+        work.partitions += 1
+        self.recorder.progress(work.origin, work.partitions, partitions)
+
+
+def matching(child: Physical, index: int) -> int:
+    """Return the partition of an input that goes with partition `index`: a single one goes with all."""
+    return index if child.partitions > 1 else 0
+
+
+def source_of(node: Physical) -> Origin:
+    """Return where rows come from, through exchanges."""
+    return source_of(node.source) if isinstance(node, Exchange) else node.origin
+
+
+@contextmanager
+def told(origin: Origin) -> Iterator[None]:
+    """Say of an error in which stage and step it came up."""
+    try:
+        yield
+    except (EvaluationError, DatasetError) as error:
+        raise RunFailed.at(str(origin), error) from error

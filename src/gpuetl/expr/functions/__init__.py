@@ -1,0 +1,33 @@
+"""The closed table of functions: what may stand in an expression, with types, null rule and a tested example.
+
+A new function is an entry in one of these modules and a handler of the same name in each backend.
+"""
+
+from __future__ import annotations
+
+from gpuetl.expr.functions import aggregates, arithmetic, logic, strings, temporal, windows
+from gpuetl.expr.functions.function import Function, Kind, TypeMismatch
+
+MODULES = (arithmetic, logic, strings, temporal, aggregates, windows)
+FUNCTIONS: dict[tuple[Kind, str], Function] = {
+    (function.kind, function.name): function for module in MODULES for function in module.FUNCTIONS
+}
+ALIASES = {
+    "avg": "mean", "average": "mean", "variance": "var", "stddev": "std", "log": "ln", "pow": "power",
+    "substr": "substring", "char_length": "length", "ceiling": "ceil", "mod": "modulo", "isnan": "is_nan",
+    "dow": "dayofweek", "doy": "dayofyear", "is_in": "in", "fill_null": "coalesce",
+}  # fmt: skip
+
+
+def find_function(name: str, kinds: tuple[Kind, ...]) -> Function | None:
+    """Return the function of that name, or of that alias, in the first of `kinds` that has it."""
+    name = ALIASES.get(name, name)
+    return next((FUNCTIONS[kind, name] for kind in kinds if (kind, name) in FUNCTIONS), None)
+
+
+def function_names(kinds: tuple[Kind, ...]) -> list[str]:
+    """Return the names that `find_function` knows, for suggestions."""
+    return sorted(name for kind, name in FUNCTIONS if kind in kinds)
+
+
+__all__ = ["ALIASES", "FUNCTIONS", "Function", "Kind", "TypeMismatch", "find_function", "function_names"]

@@ -1,0 +1,186 @@
+"""What one entry of the function table is, and the typing rules that entries share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal as Choice
+from typing import TypeAlias
+
+import pyarrow as pa
+
+from gpuetl.expr.ir import Expr, Literal
+from gpuetl.expr.types import (
+    BOOL, DATE, DURATION, FLOAT64, INT64, NULL, STRING,
+    DataType, common_type, integer_fits, is_floating, is_integer, is_number, is_temporal, type_name,
+)  # fmt: skip
+
+Kind = Choice["scalar", "aggregate", "window"]
+Typing: TypeAlias = tuple[Sequence[DataType], DataType]
+"""The types to which the arguments are cast, and the type of the result."""
+Rule: TypeAlias = Callable[[Sequence[Expr]], Typing]
+Accepts: TypeAlias = Callable[[DataType], bool]
+
+
+class TypeMismatch(Exception):
+    """Arguments that a function does not take; worded for the user, without the place."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One parameter of a function, written `name`, `name?` (may be left out), `name*` (repeats), `name!` (constant)."""
+
+    name: str
+    optional: bool
+    repeats: bool
+    constant: bool
+
+    @classmethod
+    def parse(cls, text: str) -> Argument:
+        """Read the notation above; marks combine, as in `offset?!`."""
+        return cls(text.rstrip("?*!"), "?" in text or "*" in text, "*" in text, "!" in text)
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """One function: its name, its parameters, the rule of its types, and an example whose result tests check.
+
+    `nulls` is `propagate` (null in any argument gives null) or `own` (the doc says).  `can_fail` marks functions
+    that raise for some values: the optimizer does not move them to rows that would not have reached them.
+    """
+
+    name: str
+    parameters: str
+    rule: Rule
+    doc: str
+    example: str
+    result: object
+    kind: Kind = "scalar"
+    nulls: Choice["propagate", "own"] = "propagate"
+    can_fail: bool = False
+
+    @property
+    def arguments(self) -> tuple[Argument, ...]:
+        """The parsed parameters."""
+        return tuple(Argument.parse(word) for word in self.parameters.split())
+
+    def __repr__(self) -> str:
+        return f"Function({self.name})"
+
+
+def fixed(*takes: DataType, returns: DataType) -> Rule:
+    """Arguments that must have, or widen to, exactly these types."""
+
+    def rule(args: Sequence[Expr]) -> Typing:
+        for arg, dtype in zip(args, takes, strict=False):
+            if common_type(arg.dtype, dtype) != dtype:
+                raise TypeMismatch(f"takes {type_name(dtype)}, got {type_name(arg.dtype)}")
+        return takes[: len(args)], returns
+
+    return rule
+
+
+def takes_one(accepts: Accepts, what: str, returns: DataType | None = None) -> Rule:
+    """One argument of a family of types, kept as it is; the result is of `returns`, or of the same type."""
+
+    def rule(args: Sequence[Expr]) -> Typing:
+        dtype = args[0].dtype
+        if dtype != NULL and not accepts(dtype):
+            raise TypeMismatch(f"takes {what}, got {type_name(dtype)}")
+        rest = [arg.dtype for arg in args[1:]]
+        return [dtype, *rest], returns or dtype
+
+    return rule
+
+
+def anything(returns: DataType | None = None) -> Rule:
+    """An argument of any type, kept; further arguments are kept as well."""
+    return takes_one(lambda dtype: True, "any type", returns)
+
+
+def floats(args: Sequence[Expr]) -> Typing:
+    """Numbers, computed in float64; float32 stays float32 where all arguments are."""
+    for arg in args:
+        if arg.dtype != NULL and not is_number(arg.dtype):
+            raise TypeMismatch(f"takes numbers, got {type_name(arg.dtype)}")
+    dtype = pa.float32() if all(arg.dtype == pa.float32() for arg in args) else FLOAT64
+    return [dtype] * len(args), dtype
+
+
+def meet(args: Sequence[Expr], verb: str) -> DataType:
+    """Return the type in which all arguments meet; an integer constant takes a column's narrower type if it fits."""
+    fixed_types = [a.dtype for a in args if not _adapts(a)] or [a.dtype for a in args]
+    meeting = fixed_types[0]
+    for dtype in fixed_types[1:]:
+        meeting = _meet_two(meeting, dtype, verb)
+    for arg in args:
+        if not (_adapts(arg) and is_integer(meeting) and integer_fits(arg.value, meeting)):  # type: ignore[union-attr]
+            meeting = _meet_two(meeting, arg.dtype, verb)
+    return meeting
+
+
+def _adapts(arg: Expr) -> bool:
+    return isinstance(arg, Literal) and arg.dtype == INT64 and arg.value is not None
+
+
+def _meet_two(left: DataType, right: DataType, verb: str) -> DataType:
+    meeting = common_type(left, right)
+    if meeting is None:
+        raise TypeMismatch(f"cannot {verb} {type_name(left)} and {type_name(right)}")
+    return meeting
+
+
+def compared(args: Sequence[Expr]) -> Typing:
+    """Arguments that meet in one type; the result is a truth value."""
+    return [meet(args, "compare")] * len(args), BOOL
+
+
+def mixed(args: Sequence[Expr]) -> Typing:
+    """Arguments that meet in one type, which is the result's."""
+    dtype = meet(args, "mix")
+    return [dtype] * len(args), dtype
+
+
+def calculated(operator: str) -> Rule:
+    """Integers in int64, floats in the wider float."""
+
+    def rule(args: Sequence[Expr]) -> Typing:
+        types = [arg.dtype for arg in args]
+        if all(is_integer(t) or t == NULL for t in types):
+            return [INT64] * len(args), INT64
+        if all(is_number(t) or t == NULL for t in types):
+            narrow = all(t in (pa.float32(), NULL) for t in types)
+            dtype = pa.float32() if narrow else FLOAT64
+            return [dtype] * len(args), dtype
+        raise TypeMismatch(f"cannot {operator} {' and '.join(type_name(t) for t in types)}")
+
+    return rule
+
+
+def shifted(operator: str) -> Rule:
+    """Numbers as in `calculated`; a timestamp or date and a duration; two timestamps, whose difference is a duration."""
+    numbers = calculated(operator)
+
+    def rule(args: Sequence[Expr]) -> Typing:
+        left, right = (arg.dtype for arg in args)
+        if right == DURATION and (is_temporal(left) or left == DURATION):
+            moment = pa.timestamp("us") if left == DATE else left
+            return [moment, DURATION], moment
+        if operator == "add" and left == DURATION and is_temporal(right):
+            moment = pa.timestamp("us") if right == DATE else right
+            return [DURATION, moment], moment
+        if operator == "subtract" and is_temporal(left) and is_temporal(right):
+            return [meet(args, operator)] * 2, DURATION
+        return numbers(args)
+
+    return rule
+
+
+def is_string(dtype: DataType) -> bool:
+    """Tell whether `dtype` is the string type."""
+    return bool(dtype == STRING)
+
+
+def is_float_or_integer(dtype: DataType) -> bool:
+    """Tell whether `dtype` is a number that is not a decimal."""
+    return is_integer(dtype) or is_floating(dtype)

@@ -1,0 +1,60 @@
+"""Comparison, three-valued logic, conditions and nulls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpuetl.expr.functions.function import Function, TypeMismatch, Typing, anything, compared, fixed, meet, mixed
+from gpuetl.expr.ir import Expr
+from gpuetl.expr.types import BOOL, NULL, type_name
+
+
+def connected(args: Sequence[Expr]) -> Typing:
+    """Truth values, any number of them."""
+    return fixed(*[BOOL] * len(args), returns=BOOL)(args)
+
+
+def branches(args: Sequence[Expr]) -> Typing:
+    """Pairs of a condition and a value, then the value for the rest, if there is one."""
+    pairs = len(args) // 2
+    for condition in args[: 2 * pairs : 2]:
+        if condition.dtype not in (BOOL, NULL):
+            raise TypeMismatch(f"takes a condition after WHEN, got {type_name(condition.dtype)}")
+    values = [*args[1 : 2 * pairs : 2], *args[2 * pairs :]]
+    dtype = meet(values, "mix")
+    return [*[BOOL, dtype] * pairs, *[dtype] * (len(args) % 2)], dtype
+
+
+def null_unless_equal(args: Sequence[Expr]) -> Typing:
+    """Two values that can be compared; the result has the first one's type."""
+    dtype = compared(args)[0][0]
+    return [dtype, dtype], dtype
+
+
+FUNCTIONS = (
+    Function("equal", "x y", compared, "`x = y`.", "1 = 1", True),
+    Function("not_equal", "x y", compared, "`x <> y`.", "1 <> 1", False),
+    Function("less", "x y", compared, "`x < y`.", "1 < 2", True),
+    Function("less_equal", "x y", compared, "`x <= y`.", "2 <= 1", False),
+    Function("greater", "x y", compared, "`x > y`.", "2 > 1", True),
+    Function("greater_equal", "x y", compared, "`x >= y`.", "1 >= 2", False),
+    Function("is_distinct", "x y", compared, "`x IS DISTINCT FROM y`: `<>` where null is a value; never null.",
+             "1 IS DISTINCT FROM NULL", True, nulls="own"),
+    Function("is_not_distinct", "x y", compared, "`x IS NOT DISTINCT FROM y`: `=` where null is a value; never null.",
+             "NULL IS NOT DISTINCT FROM NULL", True, nulls="own"),
+    Function("in", "x value*", compared, "`x IN (…)`: null where x is null, or not found beside a null.",
+             "2 IN (1, 2)", True, nulls="own"),
+    Function("and", "x*", connected, "Kleene AND: false and null is false.", "false AND NULL", False, nulls="own"),
+    Function("or", "x*", connected, "Kleene OR: true or null is true.", "true OR NULL", True, nulls="own"),
+    Function("not", "x", connected, "Kleene NOT: null of null.", "NOT false", True),
+    Function("is_null", "x", anything(BOOL), "`x IS NULL`; NaN is not null.", "NULL IS NULL", True, nulls="own"),
+    Function("case", "condition value more*", branches,
+             "`CASE WHEN condition THEN value … ELSE value END`: the first branch whose condition is true, else null.",
+             "CASE WHEN 1 > 2 THEN 'a' ELSE 'b' END", "b", nulls="own"),
+    Function("coalesce", "x more*", mixed, "The first value that is not null.", "coalesce(NULL, 2, 3)", 2, nulls="own"),
+    Function("nullif", "x y", null_unless_equal, "Null where x equals y, else x.", "nullif(1, 1)", None, nulls="own"),
+    Function("greatest", "x more*", mixed, "The greatest value that is not null; NaN is the greatest.",
+             "greatest(1, NULL, 3)", 3, nulls="own"),
+    Function("least", "x more*", mixed, "The least value that is not null; NaN is the greatest.",
+             "least(1, NULL, 3)", 1, nulls="own"),
+)  # fmt: skip

@@ -1,0 +1,126 @@
+"""Typed expressions: what plans hold, the optimizer rewrites and backends evaluate.
+
+Five kinds of node, all immutable and compared by value.  Every call's arguments already have the types that its
+handler expects: `resolve` put the casts in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from gpuetl.expr.types import DataType
+
+if TYPE_CHECKING:
+    from gpuetl.expr.functions import Function
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the input frame."""
+
+    name: str
+    dtype: DataType
+
+
+@dataclass(frozen=True, eq=False)
+class Literal:
+    """A constant; `value` is a Python object of `dtype`, or None."""
+
+    value: Any
+    dtype: DataType
+
+    def _key(self) -> tuple[str, str, DataType]:
+        # repr tells -0.0 from 0.0 and makes NaN equal to itself
+        return type(self.value).__name__, repr(self.value), self.dtype
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Literal) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of the pipeline whose value is not bound yet."""
+
+    name: str
+    dtype: DataType
+
+
+@dataclass(frozen=True)
+class Cast:
+    """A conversion; exact or an error, or null where `lenient`.  `implicit` ones were put in by the typing rules."""
+
+    operand: Expr
+    dtype: DataType
+    lenient: bool = False
+    implicit: bool = False
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function of the closed table, applied; an absent optional argument is not in `args`."""
+
+    function: Function
+    args: tuple[Expr, ...]
+    dtype: DataType
+
+
+Expr: TypeAlias = Column | Literal | Parameter | Cast | Call
+
+
+def children(expr: Expr) -> tuple[Expr, ...]:
+    """Return the direct operands of `expr`."""
+    if isinstance(expr, Call):
+        return expr.args
+    return (expr.operand,) if isinstance(expr, Cast) else ()
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """Yield `expr` and everything below it, parents first."""
+    yield expr
+    for child in children(expr):
+        yield from walk(child)
+
+
+def transform(expr: Expr, rewrite: Callable[[Expr], Expr]) -> Expr:
+    """Rebuild `expr` bottom-up, each node replaced by `rewrite` of it."""
+    if isinstance(expr, Call):
+        expr = replace(expr, args=tuple(transform(arg, rewrite) for arg in expr.args))
+    elif isinstance(expr, Cast):
+        expr = replace(expr, operand=transform(expr.operand, rewrite))
+    return rewrite(expr)
+
+
+def columns_of(*exprs: Expr) -> frozenset[str]:
+    """Return the names of the columns that the expressions read."""
+    return frozenset(node.name for expr in exprs for node in walk(expr) if isinstance(node, Column))
+
+
+def substitute(expr: Expr, columns: Mapping[str, Expr]) -> Expr:
+    """Replace columns by the expressions that compute them; other columns stay."""
+    return transform(expr, lambda node: columns.get(node.name, node) if isinstance(node, Column) else node)
+
+
+def conjuncts(predicate: Expr) -> list[Expr]:
+    """Split a predicate at its top-level ANDs; a row passes all parts exactly where it passes the whole."""
+    if isinstance(predicate, Call) and predicate.function.name == "and":
+        return [part for arg in predicate.args for part in conjuncts(arg)]
+    return [predicate]
+
+
+def can_fail(expr: Expr) -> bool:
+    """Tell whether evaluating `expr` can raise for some value: checked arithmetic and strict, narrowing casts."""
+    return any(
+        (isinstance(node, Call) and node.function.can_fail) or (isinstance(node, Cast) and not node.lenient and not node.implicit)
+        for node in walk(expr)
+    )
+
+
+def calls_of(kind: str, exprs: Iterable[Expr]) -> list[Call]:
+    """Return the distinct calls of functions of `kind`, in order of first appearance."""
+    found = (node for expr in exprs for node in walk(expr))
+    return list(dict.fromkeys(node for node in found if isinstance(node, Call) and node.function.kind == kind))

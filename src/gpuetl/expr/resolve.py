@@ -1,0 +1,165 @@
+"""Typing: a written expression and a schema give a typed one, or an error that points into the text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from gpuetl.errors import InvalidExpression
+from gpuetl.expr.functions import Function, Kind, TypeMismatch, find_function, function_names
+from gpuetl.expr.ir import Call, Cast, Column, Expr, Literal
+from gpuetl.expr.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
+from gpuetl.expr.types import FLOAT64, NULL, TIMESTAMP, DataType, literal_type, type_name
+
+SCALARS: tuple[Kind, ...] = ("scalar",)
+AGGREGATES: tuple[Kind, ...] = ("aggregate", "scalar")
+WINDOWS: tuple[Kind, ...] = ("window", "scalar")
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What an expression may name: columns, parameters (bound ones are literals) and kinds of functions.
+
+    In an `open` scope any column may be named, and is null: the schema is unknown since an earlier step is wrong.
+    """
+
+    columns: Mapping[str, DataType]
+    parameters: Mapping[str, Expr]
+    kinds: tuple[Kind, ...] = SCALARS
+    open: bool = False
+
+
+def resolve(syntax: Syntax, scope: Scope) -> Expr:
+    """Give `syntax` its types.
+
+    Raises
+    ------
+    InvalidExpression
+        For an unknown name, a function outside the table or outside its place, or types that do not fit.
+    """
+    match syntax:
+        case Name():
+            return _column(syntax, scope)
+        case Constant():
+            return _constant(syntax)
+        case ParameterName():
+            if syntax.name not in scope.parameters:
+                have = ", ".join(sorted(scope.parameters)) or "none"
+                raise InvalidExpression(f"unknown parameter '${syntax.name}'", syntax.span, f"params: {have}.")
+            return scope.parameters[syntax.name]
+        case CastTo():
+            return Cast(resolve(syntax.operand, scope), syntax.dtype, syntax.lenient)
+        case Apply():
+            return _apply(syntax, scope)
+    raise TypeError(syntax)
+
+
+def coerce(expr: Expr, dtype: DataType) -> Expr:
+    """Return `expr` as `dtype`, to which it widens without loss; constants change in place, the rest gets a cast."""
+    if expr.dtype == dtype:
+        return expr
+    if isinstance(expr, Literal):
+        return Literal(_widened(expr.value, dtype), dtype)
+    return Cast(expr, dtype, implicit=True)
+
+
+def _widened(value: Any, dtype: DataType) -> Any:
+    if dtype == FLOAT64 and type(value) is int:
+        return float(value)
+    if dtype == TIMESTAMP and type(value) is date:
+        return datetime(value.year, value.month, value.day)
+    return value
+
+
+def _column(syntax: Name, scope: Scope) -> Expr:
+    if syntax.name in scope.columns:
+        return Column(syntax.name, scope.columns[syntax.name])
+    if scope.open:
+        return Literal(None, NULL)
+    raise InvalidExpression.unknown_column(syntax.name, scope.columns, syntax.span)
+
+
+def _constant(syntax: Constant) -> Expr:
+    try:
+        return Literal(syntax.value, literal_type(syntax.value))
+    except ValueError as error:
+        raise InvalidExpression(str(error), syntax.span) from None
+
+
+def _apply(syntax: Apply, scope: Scope) -> Expr:
+    function = find_function(syntax.function, scope.kinds)
+    if function is None:
+        raise _unknown(syntax, scope)
+    inner = Scope(scope.columns, scope.parameters, SCALARS, scope.open) if function.kind == "aggregate" else scope
+    args = [resolve(argument, inner) for argument in _bind(function, syntax)]
+    try:
+        types, dtype = function.rule(args)
+    except TypeMismatch as error:
+        raise InvalidExpression(f"{function.name} {error}", syntax.span, _mismatch_hint(args)) from None
+    return Call(function, tuple(map(coerce, args, types)), dtype)
+
+
+def _unknown(syntax: Apply, scope: Scope) -> InvalidExpression:
+    for kind, step in (("window", "a window"), ("aggregate", "an aggregate")):
+        if find_function(syntax.function, (kind,)):  # type: ignore[arg-type]
+            message = f"{syntax.function} is {step} function and cannot stand here"
+            return InvalidExpression(message, syntax.span, f"Use it directly in {step} step.")
+    return InvalidExpression.unknown_function(syntax.function, function_names(scope.kinds), syntax.span)
+
+
+def _bind(function: Function, syntax: Apply) -> list[Syntax]:
+    """Order positional and keyword arguments by the function's parameters."""
+    slots = function.arguments
+    if slots and slots[-1].repeats:
+        if len(syntax.args) < sum(not slot.optional for slot in slots) or syntax.keywords:
+            raise _arity(function, syntax)
+        return list(syntax.args)
+    given: dict[str, Syntax] = dict(zip((slot.name for slot in slots), syntax.args, strict=False))
+    for name, value in syntax.keywords:
+        if name in given or name not in {slot.name for slot in slots}:
+            raise InvalidExpression(f"{function.name} has no open argument '{name}'", syntax.span, _signature(function))
+        given[name] = value
+    missing = any(slot.name not in given and not slot.optional for slot in slots)
+    if missing or len(syntax.args) > len(slots):
+        raise _arity(function, syntax)
+    for slot in slots:
+        if slot.constant and slot.name in given and not isinstance(given[slot.name], Constant | ParameterName):
+            message = f"{function.name} takes a constant or a $parameter as {slot.name}"
+            raise InvalidExpression(message, given[slot.name].span or syntax.span)
+    return [given[slot.name] for slot in slots if slot.name in given]
+
+
+def _arity(function: Function, syntax: Apply) -> InvalidExpression:
+    count = len(syntax.args) + len(syntax.keywords)
+    return InvalidExpression(f"{function.name} got {count} argument{'s' * (count != 1)}", syntax.span, _signature(function))
+
+
+def _signature(function: Function) -> str:
+    words = [slot.name + ("…" if slot.repeats else "?" if slot.optional else "") for slot in function.arguments]
+    return f"It is {function.name}({', '.join(words)})."
+
+
+def _mismatch_hint(args: Sequence[Expr]) -> str:
+    types = [arg.dtype for arg in args]
+    moments = [t for t in types if type_name(t).startswith(("date", "timestamp"))]
+    if moments and any(isinstance(a, Literal) and isinstance(a.value, str) for a in args):
+        return f"Write {type_name(moments[0]).partition('[')[0].upper()} '…' for a constant."
+    if len({type_name(t) for t in moments}) == 2:  # noqa: PLR2004
+        return "A naive and a zoned timestamp are different types: CAST one of them."
+    return ""
+
+
+def constant_of(expr: Expr) -> Any:
+    """Return the value of a literal; a parameter that is not bound yet has none.
+
+    Raises
+    ------
+    TypeError
+        For any other expression.
+    """
+    if isinstance(expr, Literal):
+        return expr.value
+    raise TypeError(f"not a constant: {expr}")
+

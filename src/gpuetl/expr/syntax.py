@@ -1,0 +1,67 @@
+"""Expressions as written: names, constants, calls.  No types yet, and no schema.
+
+SQL text and the Python interface both build these; `resolve` gives them types, `unparse` writes them as SQL.
+`span` is where a node stood in its text and takes no part in equality.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from gpuetl.errors import Span
+from gpuetl.expr.types import DataType
+
+
+@dataclass(frozen=True, kw_only=True)
+class Syntax:
+    """The base of all written nodes."""
+
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Name(Syntax):
+    """A column by name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Constant(Syntax):
+    """A constant: None, bool, int, float, str, date, datetime or timedelta."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        """Compare type and value: True is not 1, and 1 is not 1.0."""
+        same = isinstance(other, Constant) and type(other.value) is type(self.value)
+        return same and repr(other.value) == repr(self.value)  # type: ignore[union-attr]
+
+    def __hash__(self) -> int:
+        return hash((type(self.value), repr(self.value)))
+
+
+@dataclass(frozen=True)
+class ParameterName(Syntax):
+    """A parameter of the pipeline, `$name`: bound as a typed value, never as text."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Apply(Syntax):
+    """A function or operator by its name in the function table; `keywords` are `name => value` pairs."""
+
+    function: str
+    args: tuple[Syntax, ...] = ()
+    keywords: tuple[tuple[str, Syntax], ...] = ()
+
+
+@dataclass(frozen=True)
+class CastTo(Syntax):
+    """CAST, or TRY_CAST where `lenient`."""
+
+    operand: Syntax
+    dtype: DataType
+    lenient: bool = False

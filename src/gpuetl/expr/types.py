@@ -1,0 +1,141 @@
+"""The types of the language: Arrow types, the names that users write for them, and how two types meet."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+
+DataType = pa.DataType
+
+NULL, BOOL, INT64, FLOAT64 = pa.null(), pa.bool_(), pa.int64(), pa.float64()
+INT32, STRING, DATE = pa.int32(), pa.string(), pa.date32()
+TIMESTAMP, DURATION = pa.timestamp("us"), pa.duration("us")
+
+NAMED: dict[str, DataType] = {
+    "bool": BOOL, "boolean": BOOL,
+    "int8": pa.int8(), "int16": pa.int16(), "int32": INT32, "int64": INT64,
+    "uint8": pa.uint8(), "uint16": pa.uint16(), "uint32": pa.uint32(), "uint64": pa.uint64(),
+    "float32": pa.float32(), "float64": FLOAT64,
+    "string": STRING, "date": DATE, "timestamp": TIMESTAMP, "duration": DURATION,
+}  # fmt: skip
+_DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
+_ZONED = re.compile(r"timestamp\[([A-Za-z0-9_+\-/:]+)\]")
+
+
+def parse_type(text: str) -> DataType:
+    """Return the Arrow type that `text` names; raise `ValueError` for a name outside the language."""
+    name = text.strip()
+    if name in NAMED:
+        return NAMED[name]
+    if (hit := _DECIMAL.fullmatch(name)) and 1 <= int(hit[1]) <= 38 and int(hit[2]) <= int(hit[1]):
+        return pa.decimal128(int(hit[1]), int(hit[2]))
+    if hit := _ZONED.fullmatch(name):
+        return pa.timestamp("us", tz=hit[1])
+    raise ValueError(f"unknown type '{text}'")
+
+
+def type_name(dtype: DataType) -> str:
+    """Return the name under which users write `dtype`; the inverse of `parse_type` for the language's types."""
+    if pa.types.is_decimal(dtype):
+        return f"decimal({dtype.precision},{dtype.scale})"
+    if pa.types.is_timestamp(dtype):
+        return f"timestamp[{dtype.tz}]" if dtype.tz else "timestamp"
+    names = {NAMED[name]: name for name in reversed(NAMED)}
+    return names.get(dtype, str(dtype))
+
+
+def language_type(stored: DataType) -> DataType | None:
+    """Return the type in which a stored column is read, or None where the language has none for it.
+
+    Dictionaries are an encoding of their values, timestamps and durations become microseconds (a read fails
+    where that loses), large and view strings are strings.
+    """
+    if pa.types.is_dictionary(stored):
+        return language_type(stored.value_type)
+    if pa.types.is_timestamp(stored):
+        return pa.timestamp("us", tz=stored.tz)
+    if pa.types.is_duration(stored):
+        return DURATION
+    if pa.types.is_date(stored):
+        return DATE
+    if pa.types.is_large_string(stored) or pa.types.is_string_view(stored):
+        return STRING
+    known = stored in NAMED.values() or pa.types.is_decimal128(stored) or stored == NULL
+    return stored if known else None
+
+
+def literal_type(value: Any) -> DataType:
+    """Return the type of a Python constant; raise `ValueError` where the language has none for it."""
+    for kind, dtype in _CONSTANTS:
+        if isinstance(value, kind):
+            if dtype == INT64 and not -(2**63) <= value < 2**63:
+                raise ValueError(f"the integer {value} does not fit int64")
+            return pa.timestamp("us", tz="UTC") if isinstance(value, datetime) and value.tzinfo else dtype
+    raise ValueError(f"a {type(value).__name__} cannot stand in an expression")
+
+
+# bool before int and datetime before date: each is a subclass of the other
+_CONSTANTS: tuple[tuple[type, DataType], ...] = (
+    (type(None), NULL), (bool, BOOL), (int, INT64), (float, FLOAT64), (str, STRING),
+    (datetime, TIMESTAMP), (date, DATE), (timedelta, DURATION),
+)  # fmt: skip
+
+
+def is_integer(dtype: DataType) -> bool:
+    """Tell whether `dtype` is an integer of any width."""
+    return bool(pa.types.is_integer(dtype))
+
+
+def is_floating(dtype: DataType) -> bool:
+    """Tell whether `dtype` is float32 or float64."""
+    return bool(pa.types.is_floating(dtype))
+
+
+def is_number(dtype: DataType) -> bool:
+    """Tell whether `dtype` is an integer or a float; decimals are apart."""
+    return is_integer(dtype) or is_floating(dtype)
+
+
+def is_temporal(dtype: DataType) -> bool:
+    """Tell whether `dtype` is a date or a timestamp."""
+    return bool(pa.types.is_date(dtype) or pa.types.is_timestamp(dtype))
+
+
+def common_type(left: DataType, right: DataType) -> DataType | None:
+    """Return the type in which values of both types can be compared or mixed without loss, or None.
+
+    Null meets everything; integers meet in the narrowest integer that holds both; an integer and a float meet
+    in float64; a date and a naive timestamp in timestamp.  Naive and zoned timestamps do not meet.
+    """
+    if left == right or right == NULL:
+        return left
+    if left == NULL:
+        return right
+    if is_integer(left) and is_integer(right):
+        return _common_integer(left, right)
+    if is_number(left) and is_number(right):
+        return FLOAT64
+    if {left, right} == {DATE, TIMESTAMP}:
+        return TIMESTAMP
+    both_zoned = pa.types.is_timestamp(left) and pa.types.is_timestamp(right) and left.tz and right.tz
+    return pa.timestamp("us", tz="UTC") if both_zoned else None
+
+
+def _common_integer(left: DataType, right: DataType) -> DataType | None:
+    signed = pa.types.is_signed_integer(left), pa.types.is_signed_integer(right)
+    if signed[0] == signed[1]:
+        return left if left.bit_width >= right.bit_width else right
+    unsigned = right if signed[0] else left
+    width = max(left.bit_width, right.bit_width, 2 * unsigned.bit_width)
+    return NAMED.get(f"int{width}")
+
+
+def integer_fits(value: int, dtype: DataType) -> bool:
+    """Tell whether `value` is representable in the integer type `dtype`."""
+    bits = dtype.bit_width
+    if pa.types.is_signed_integer(dtype):
+        return -(1 << (bits - 1)) <= value < 1 << (bits - 1)
+    return 0 <= value < 1 << bits

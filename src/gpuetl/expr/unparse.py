@@ -1,0 +1,136 @@
+"""Expressions to SQL text: for YAML, for explained plans, for fingerprints.  `parse_expression` reads it back."""
+
+from __future__ import annotations
+
+import math
+from datetime import date, datetime, timedelta
+from functools import cache
+from typing import Any
+
+from gpuetl.expr.ir import Call, Cast, Column, Expr, Literal, Parameter
+from gpuetl.expr.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
+from gpuetl.expr.types import type_name
+
+_INFIX: dict[str, tuple[str, int]] = {
+    "or": ("OR", 1), "and": ("AND", 2),
+    "equal": ("=", 4), "not_equal": ("<>", 4), "less": ("<", 4), "less_equal": ("<=", 4),
+    "greater": (">", 4), "greater_equal": (">=", 4), "like": ("LIKE", 4),
+    "is_distinct": ("IS DISTINCT FROM", 4), "is_not_distinct": ("IS NOT DISTINCT FROM", 4),
+    "concat": ("||", 5), "add": ("+", 6), "subtract": ("-", 6),
+    "multiply": ("*", 7), "divide": ("/", 7), "int_divide": ("//", 7), "modulo": ("%", 7),
+}  # fmt: skip
+_NOT, _POSTFIX, _PREFIX, _ATOM = 3, 4, 8, 9
+
+
+def to_sql(expression: Syntax | Expr) -> str:
+    """Return the SQL text of a written or a typed expression; casts that typing put in are left out."""
+    return _text(expression if isinstance(expression, Syntax) else _written(expression))[0]
+
+
+def _written(expr: Expr) -> Syntax:
+    match expr:
+        case Column():
+            return Name(expr.name)
+        case Literal():
+            return Constant(expr.value)
+        case Parameter():
+            return ParameterName(expr.name)
+        case Cast():
+            operand = _written(expr.operand)
+            return operand if expr.implicit else CastTo(operand, expr.dtype, expr.lenient)
+        case Call():
+            return Apply(expr.function.name, tuple(map(_written, expr.args)))
+
+
+def _text(node: Syntax) -> tuple[str, int]:
+    """Return the text and how tightly its outermost operator binds."""
+    match node:
+        case Name():
+            return quote_name(node.name), _ATOM
+        case ParameterName():
+            return f"${node.name}", _ATOM
+        case Constant():
+            return constant_text(node.value), _ATOM
+        case CastTo():
+            verb = "TRY_CAST" if node.lenient else "CAST"
+            return f"{verb}({_text(node.operand)[0]} AS {_cast_target(node)})", _ATOM
+        case Apply():
+            return _apply(node)
+    raise TypeError(node)
+
+
+def _apply(node: Apply) -> tuple[str, int]:
+    name, args = node.function, node.args
+    if name in _INFIX and len(args) == 2:  # noqa: PLR2004
+        sign, binds = _INFIX[name]
+        return f"{_within(args[0], binds)} {sign} {_within(args[1], binds + 1)}", binds
+    match name:
+        case "not":
+            return f"NOT {_within(args[0], _NOT)}", _NOT
+        case "negate":
+            return f"-{_within(args[0], _ATOM)}", _PREFIX
+        case "is_null":
+            return f"{_within(args[0], _POSTFIX + 1)} IS NULL", _POSTFIX
+        case "in":
+            return f"{_within(args[0], _POSTFIX + 1)} IN ({', '.join(_text(a)[0] for a in args[1:])})", _POSTFIX
+        case "case":
+            return _case(args), _ATOM
+        case "count_rows":
+            return "count(*)", _ATOM
+    keywords = [f"{key} => {_text(value)[0]}" for key, value in node.keywords]
+    listed = ", ".join([_text(a)[0] for a in args] + keywords)
+    if name.endswith("_distinct"):
+        return f"{name.removesuffix('_distinct')}(DISTINCT {listed})", _ATOM
+    return f"{name}({listed})", _ATOM
+
+
+def _within(node: Syntax, binds: int) -> str:
+    text, own = _text(node)
+    return text if own >= binds else f"({text})"
+
+
+def _case(args: tuple[Syntax, ...]) -> str:
+    pairs = [f"WHEN {_text(args[i])[0]} THEN {_text(args[i + 1])[0]}" for i in range(0, len(args) - 1, 2)]
+    rest = [f"ELSE {_text(args[-1])[0]}"] if len(args) % 2 else []
+    return " ".join(["CASE", *pairs, *rest, "END"])
+
+
+def constant_text(value: Any) -> str:
+    """Return the SQL text of a constant."""
+    match value:
+        case None:
+            return "NULL"
+        case bool():
+            return str(value).lower()
+        case str():
+            return "'" + value.replace("'", "''") + "'"
+        case float() if not math.isfinite(value):
+            return f"CAST('{value}' AS float64)"
+        case datetime():
+            return f"{'TIMESTAMPTZ' if value.tzinfo else 'TIMESTAMP'} '{value.isoformat(' ')}'"
+        case date():
+            return f"DATE '{value.isoformat()}'"
+        case timedelta():
+            return f"INTERVAL '{_interval(value)}'"
+    return repr(value)
+
+
+def _interval(value: timedelta) -> str:
+    microseconds = value // timedelta(microseconds=1)
+    for unit, length in (("day", 86_400_000_000), ("hour", 3_600_000_000), ("minute", 60_000_000), ("second", 1_000_000)):
+        if microseconds % length == 0:
+            return f"{microseconds // length} {unit}{'s' * (abs(microseconds) != length)}"
+    return f"{microseconds} microseconds"
+
+
+def _cast_target(node: CastTo) -> str:
+    name = type_name(node.dtype)
+    return {"timestamp[UTC]": "timestamptz", "duration": "interval"}.get(name, name)
+
+
+@cache
+def quote_name(name: str) -> str:
+    """Return a column's name as SQL reads it: plain where it is a plain word, else in double quotes."""
+    from gpuetl.expr.parse import is_plain_name
+
+    return name if is_plain_name(name) else '"' + name.replace('"', '""') + '"'

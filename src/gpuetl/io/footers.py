@@ -1,0 +1,77 @@
+"""Parquet footers, each read once: schema, row groups, the statistics by which row groups can be left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from gpuetl.io.dataset import DataFile, DatasetError, RowGroup
+
+
+class Footers:
+    """Reads and keeps the footers of a source's files."""
+
+    def __init__(self) -> None:
+        self._metadata: dict[DataFile | Any, Any] = {}
+
+    def metadata(self, file: DataFile) -> Any:
+        """Return the file's footer.
+
+        Raises
+        ------
+        DatasetError
+            Where the file cannot be read or is not Parquet.
+        """
+        if file.path not in self._metadata:
+            try:
+                self._metadata[file.path] = pq.read_metadata(file.path)
+            except (OSError, pa.ArrowException) as error:
+                raise DatasetError(f"{file.path} is not a Parquet file that can be read: {str(error).splitlines()[0]}") from None
+        return self._metadata[file.path]
+
+    def schema_of(self, file: DataFile) -> Any:
+        """Return the file's Arrow schema, as stored."""
+        schema = self.metadata(file).schema.to_arrow_schema()
+        twice = {name for name in schema.names if schema.names.count(name) > 1}
+        if twice:
+            raise DatasetError(f"{file.path} has two columns named '{min(twice)}'")
+        return schema
+
+    def row_groups(self, file: DataFile, ranges: Mapping[str, tuple[Any, Any, int]]) -> list[RowGroup]:
+        """Return the file's row groups with their statistics; `ranges` are those of the partition columns."""
+        metadata = self.metadata(file)
+        stored = {field.name: field.type for field in self.schema_of(file)}
+        return [self._row_group(file, metadata.row_group(i), i, stored, ranges) for i in range(metadata.num_row_groups)]
+
+    def _row_group(self, file: DataFile, group: Any, index: int, stored: Mapping[str, Any], ranges: Any) -> RowGroup:
+        columns = [group.column(i) for i in range(group.num_columns)]
+        found = {c.path_in_schema: _range(c.statistics, stored.get(c.path_in_schema)) for c in columns}
+        file_bytes: dict[str, int] = {}
+        for column in columns:
+            name = column.path_in_schema.split(".")[0]
+            file_bytes[name] = file_bytes.get(name, 0) + column.total_compressed_size
+        known = {name: limits for name, limits in found.items() if limits is not None}
+        return RowGroup(file, index, group.num_rows, file_bytes, {**known, **ranges})
+
+
+def _range(statistics: Any, stored: Any) -> tuple[Any, Any, int] | None:
+    """Return (least, greatest, nulls) where the statistics bound every value.
+
+    NaN is left out of a float's bounds; a long string's bounds may be cut short, outwards.
+    """
+    if statistics is None or not statistics.has_null_count:
+        return None
+    if not statistics.has_min_max:
+        return (None, None, statistics.null_count) if statistics.num_values == 0 else None
+    if stored is None or pa.types.is_decimal(stored) or pa.types.is_nested(stored):
+        return None
+    least, greatest = statistics.min, statistics.max
+    if isinstance(least, bytes) or (isinstance(least, float) and (least != least or greatest != greatest)):
+        return None
+    if isinstance(least, datetime) and stored.unit == "ns":
+        return None
+    return least, greatest, statistics.null_count

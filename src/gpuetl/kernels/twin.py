@@ -1,0 +1,74 @@
+"""A kernel's NumPy twin: loaded from the user's file, called with arrays, its outputs checked."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuetl.errors import EvaluationError, first_line
+from gpuetl.kernels.contract import KernelContract
+
+Array = NDArray[Any]
+
+
+@cache
+def _load(path: Path, modified_ns: int) -> Any:
+    """Import the file under a name of its own; again when it has changed."""
+    spec = importlib.util.spec_from_file_location(f"gpuetl_twin_{path.stem}_{modified_ns}", path)
+    if spec is None or spec.loader is None:
+        raise EvaluationError(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def load_twin(contract: KernelContract) -> Callable[..., Mapping[str, Array]]:
+    """Return the twin's function.
+
+    Raises
+    ------
+    EvaluationError
+        Where the file does not import or has no such function.
+    """
+    try:
+        module = _load(contract.reference, contract.reference.stat().st_mtime_ns)
+    except (OSError, ImportError, SyntaxError) as error:
+        raise EvaluationError(f"cannot load the kernel's twin {contract.reference}: {first_line(error)}") from error
+    function = getattr(module, contract.function, None)
+    if not callable(function):
+        raise EvaluationError(f"{contract.reference} has no function '{contract.function}'")
+    return function  # type: ignore[no-any-return]
+
+
+def call_twin(
+    contract: KernelContract, arrays: list[Array], arguments: Mapping[str, Any], outputs: Mapping[str, np.dtype[Any]], rows: int
+) -> dict[str, Array]:
+    """Call the twin and return its outputs in the declared types.
+
+    Raises
+    ------
+    EvaluationError
+        Where it raises, or gives other names, lengths or types than declared.
+    """
+    function = load_twin(contract)
+    try:
+        result = dict(function(*arrays, **arguments))
+    except Exception as error:
+        raise EvaluationError(f"{contract.function} in {contract.reference.name} raised {type(error).__name__}: {error}") from error
+    if result.keys() != outputs.keys():
+        raise EvaluationError(f"{contract.function} gave {sorted(result)}; declared are {sorted(outputs)}")
+    return {name: _checked(contract, name, np.asarray(result[name]), dtype, rows) for name, dtype in outputs.items()}
+
+
+def _checked(contract: KernelContract, name: str, values: Array, dtype: np.dtype[Any], rows: int) -> Array:
+    if values.shape != (rows,):
+        raise EvaluationError(f"{contract.function}: output '{name}' has shape {values.shape}, the rows are {rows}")
+    if values.dtype != dtype:
+        raise EvaluationError(f"{contract.function}: output '{name}' is {values.dtype}, declared is {dtype}")
+    return values

@@ -1,0 +1,51 @@
+"""The optimizer: one sweep over named rewrites in fixed order.  Each keeps every output's rows and schema.
+
+A new pass is a file here with one function Plan → Plan, and its place in PASSES.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Container
+from dataclasses import dataclass
+
+from gpuetl.errors import InvalidPipeline, suggestion
+from gpuetl.optimize.fold_expressions import fold_expressions
+from gpuetl.optimize.prune_columns import prune_columns
+from gpuetl.optimize.push_filters import push_filters
+from gpuetl.optimize.select_row_groups import select_row_groups
+from gpuetl.optimize.share_sorts import share_sorts
+from gpuetl.plan.plan import Plan
+
+PASSES: tuple[Callable[[Plan], Plan], ...] = (
+    fold_expressions, push_filters, prune_columns, select_row_groups, share_sorts,
+)  # fmt: skip
+NAMES = tuple(rewrite.__name__ for rewrite in PASSES)
+
+
+@dataclass(frozen=True)
+class Optimized:
+    """A plan after its passes, and how long each took."""
+
+    plan: Plan
+    seconds: dict[str, float]
+
+
+def optimize(plan: Plan, skip: Container[str] = (), before: str | None = None) -> Optimized:
+    """Run the passes in order, without those in `skip`, and stop before the one named `before`."""
+    seconds: dict[str, float] = {}
+    for rewrite in PASSES:
+        if rewrite.__name__ == before:
+            break
+        if rewrite.__name__ not in skip:
+            start = time.perf_counter()
+            plan = rewrite(plan)
+            seconds[rewrite.__name__] = time.perf_counter() - start
+    return Optimized(plan, seconds)
+
+
+def check_pass(name: str) -> str:
+    """Return the name of a pass; raise `InvalidPipeline` where there is none such."""
+    if name not in NAMES:
+        raise InvalidPipeline.because(f"unknown pass '{name}'", f"have: {', '.join(NAMES)}.  {suggestion(name, NAMES)}")
+    return name

@@ -1,0 +1,121 @@
+"""Split filters at their ANDs and move each part as far toward the sources as the contract allows.
+
+A part that can raise for some value stays where its rows are the same: it must not meet rows that an operation
+below would have taken out.  A node that two others read is not passed, since the other reader wants all its rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import singledispatch
+from typing import NamedTuple
+
+from gpuetl.expr.functions import FUNCTIONS
+from gpuetl.expr.ir import Call, Column, Expr, Literal, can_fail, columns_of, conjuncts, substitute
+from gpuetl.expr.types import BOOL
+from gpuetl.plan.node import Node, Origin
+from gpuetl.plan.nodes import Aggregate, Distinct, Filter, Grouped, Join, Project, Sort
+from gpuetl.plan.plan import Plan
+
+
+class Part(NamedTuple):
+    """One conjunct, and the step that wrote it: errors and reports name that step wherever the part ends up."""
+
+    expr: Expr
+    origin: Origin
+
+
+def push_filters(plan: Plan) -> Plan:
+    """Push the parts of every filter down."""
+    return _Push({key for key, count in plan.consumers().items() if count > 1}).plan(plan)
+
+
+@dataclass
+class _Push:
+    shared: set[int]
+    done: dict[int, Node] = field(default_factory=dict)
+
+    def plan(self, plan: Plan) -> Plan:
+        return plan.with_roots(self.pushed(root, []) for root in plan.roots)
+
+    def pushed(self, node: Node, parts: list[Part]) -> Node:
+        """Return `node` with `parts` applied to its rows, each as far below as it goes."""
+        if parts and id(node) in self.shared:
+            return filtered(self.pushed(node, []), parts)
+        if id(node) in self.done and not parts:
+            return self.done[id(node)]
+        below, stay = self.split(node, parts)
+        inputs = [self.pushed(child, own) for child, own in zip(node.inputs, below, strict=True)]
+        result = filtered(inputs[0] if isinstance(node, Filter) else node.with_inputs(inputs), stay)
+        if not parts:
+            self.done[id(node)] = result
+        return result
+
+    def split(self, node: Node, parts: list[Part]) -> tuple[list[list[Part]], list[Part]]:
+        """Return, for each input, the parts that may be applied to it instead, and the parts that stay above `node`."""
+        if isinstance(node, Filter):
+            own = [Part(expr, node.origin) for expr in conjuncts(node.predicate)]
+            return [own + [p for p in parts if not can_fail(p.expr)]], [p for p in parts if can_fail(p.expr)]
+        below: list[list[Part]] = [[] for _ in node.inputs]
+        stay: list[Part] = []
+        for part in parts:
+            moved = passes(node, part.expr)
+            for index, expr in moved:
+                below[index].append(Part(expr, part.origin))
+            if not moved:
+                stay.append(part)
+        return below, stay
+
+
+def filtered(node: Node, parts: Sequence[Part]) -> Node:
+    """Return `node` with a filter of the parts, without repeats, on top; `node` itself without parts."""
+    exprs = tuple(dict.fromkeys(part.expr for part in parts))
+    if not exprs:
+        return node
+    predicate = exprs[0] if len(exprs) == 1 else Call(FUNCTIONS["scalar", "and"], exprs, BOOL)
+    return Filter(source=node, predicate=predicate, origin=parts[0].origin)
+
+
+@singledispatch
+def passes(node: Node, part: Expr) -> list[tuple[int, Expr]]:
+    """Return the inputs to which `part` may be applied instead, with its form there; none where it must stay."""
+    return []
+
+
+@passes.register
+def _project(node: Project, part: Expr) -> list[tuple[int, Expr]]:
+    """Columns that are passed on, renamed or constant: computed ones are not computed twice."""
+    simple = {name: expr for name, expr in node.columns.items() if isinstance(expr, Column | Literal)}
+    return [(0, substitute(part, simple))] if columns_of(part) <= simple.keys() else []
+
+
+@passes.register
+def _sort(node: Sort, part: Expr) -> list[tuple[int, Expr]]:
+    """Sorting fewer rows gives the same order."""
+    return [(0, part)]
+
+
+@passes.register(Aggregate)
+@passes.register(Distinct)
+@passes.register(Grouped)
+def _whole_groups(node: Node, part: Expr) -> list[tuple[int, Expr]]:
+    """A part that reads only keys keeps or drops groups as a whole; without keys there is one group, which stays."""
+    reads = columns_of(part)
+    return [(0, part)] if reads and reads <= set(node.keys) and not can_fail(part) else []
+
+
+@passes.register
+def _join(node: Join, part: Expr) -> list[tuple[int, Expr]]:
+    """A part that reads one side goes there, for the side that an outer join pads only where the join is inner.
+
+    What is checked by `validate` counts rows before the filter, so the checked side keeps all of them.
+    """
+    reads, (left, right) = columns_of(part), node.inputs
+    if not reads or can_fail(part) or node.validate in ("one_to_one", "one_to_many"):
+        return []
+    if reads <= set(left.schema):
+        return [(0, part)]
+    if reads <= set(right.schema) and node.how == "inner" and node.validate == "many_to_many":
+        return [(1, part)]
+    return []

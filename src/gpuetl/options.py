@@ -1,0 +1,54 @@
+"""The options of a run, validated once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gpuetl.errors import InvalidPipeline
+from gpuetl.optimize import check_pass
+
+PARTITION_ROWS = 1 << 24
+BROADCAST_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a plan is optimized and split.
+
+    Parameters
+    ----------
+    partition_rows
+        A source is split into partitions of at most so many rows, or of one row group where that has more.
+    broadcast_bytes
+        The right side of a join goes whole to every partition of the left up to this many bytes in memory.
+    optimize
+        False runs the plan as it was written: the oracle's way.
+    skip_passes
+        Optimizer passes to leave out, by name.
+    head_rows
+        How many rows of each sink the report keeps to show.
+    """
+
+    partition_rows: int = PARTITION_ROWS
+    broadcast_bytes: int = BROADCAST_BYTES
+    optimize: bool = True
+    skip_passes: tuple[str, ...] = ()
+    head_rows: int = 10
+
+    def __post_init__(self) -> None:
+        for name in ("partition_rows", "broadcast_bytes", "head_rows"):
+            value = getattr(self, name)
+            least = 1 if name == "partition_rows" else 0
+            if not isinstance(value, int) or value < least:
+                raise InvalidPipeline.because(f"option {name} takes a whole number from {least}, got {value!r}")
+        for name in self.skip_passes:
+            check_pass(name)
+
+    @classmethod
+    def of(cls, skip_passes: Iterable[str] = (), **options: object) -> RunOptions:
+        """Build the options from keywords; raise `InvalidPipeline` for one that does not exist."""
+        unknown = options.keys() - cls.__dataclass_fields__.keys()
+        if unknown:
+            raise InvalidPipeline.because(f"unknown option '{min(unknown)}'", f"have: {', '.join(cls.__dataclass_fields__)}.")
+        return cls(skip_passes=tuple(skip_passes), **options)  # type: ignore[arg-type]

@@ -1,0 +1,1 @@
+"""The physical plan: what runs on each partition, and what crosses between partitions.  Any executor runs it."""

@@ -1,0 +1,50 @@
+"""Rows and bytes expected of a physical node, from footers.  Upper bounds where nothing is known of the values."""
+
+from __future__ import annotations
+
+from gpuetl.physical.nodes import Exchange, Physical, Scan
+from gpuetl.plan.nodes import Aggregate, Join, Limit
+from gpuetl.plan.schema import Schema
+
+STRING_BYTES = 16
+CSV_ROW_BYTES = 32
+
+
+def estimated_rows(node: Physical) -> int:
+    """Return the rows that a node may give: filters keep all, a join has no more rows than its left side."""
+    if isinstance(node, Scan):
+        return sum(g.rows if g.rows >= 0 else sum(g.file_bytes.values()) // CSV_ROW_BYTES for part in node.parts for g in part)
+    rows = estimated_rows(node.inputs[0])
+    if isinstance(node, Exchange):
+        return rows
+    operation = node.operation
+    if isinstance(operation, Limit):
+        return min(rows, operation.count * node.partitions)
+    if isinstance(operation, Aggregate) and not operation.by:
+        return node.partitions
+    if isinstance(operation, Join) and operation.validate in ("many_to_many", "one_to_many"):
+        return max(rows, estimated_rows(node.inputs[1]))
+    return rows
+
+
+def row_bytes(schema: Schema) -> int:
+    """Return the bytes of a row in memory; a string counts as `STRING_BYTES`."""
+    return sum(_width(dtype) for dtype in schema.values())
+
+
+def _width(dtype: object) -> int:
+    try:
+        return max(1, int(dtype.bit_width) // 8)  # type: ignore[attr-defined]
+    except ValueError:
+        return STRING_BYTES
+
+
+def estimated_bytes(node: Physical) -> int:
+    """Return the bytes in memory of all rows that a node may give."""
+    return estimated_rows(node) * row_bytes(node.schema)
+
+
+def file_bytes(scan: Scan) -> int:
+    """Return the compressed bytes in files of the columns and row groups that a scan reads."""
+    wanted = {*scan.read.columns, ""}
+    return sum(size for part in scan.parts for g in part for name, size in g.file_bytes.items() if name in wanted)

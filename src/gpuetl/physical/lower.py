@@ -1,0 +1,167 @@
+"""Logical to physical: where rows are read, what runs partition by partition, and which exchanges lie between."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import singledispatchmethod
+
+from gpuetl.io.dataset import RowGroup
+from gpuetl.io.pruning import may_hold
+from gpuetl.physical.aggregates import two_phases
+from gpuetl.physical.estimate import estimated_bytes
+from gpuetl.physical.nodes import Exchange, Map, Physical, Scan
+from gpuetl.plan.node import Locality, Node, Origin, walk_plan
+from gpuetl.plan.nodes import Aggregate, Distinct, Grouped, Join, Limit, Read, Sort, Write
+from gpuetl.plan.plan import Plan
+
+
+@dataclass(frozen=True)
+class PhysicalPlan:
+    """The roots that a run computes: what sinks write, by sink, and what is kept in memory, by stage."""
+
+    sinks: Mapping[str, tuple[Write, Physical]]
+    kept: Mapping[str, Physical]
+
+    @property
+    def roots(self) -> tuple[Physical, ...]:
+        """All that is computed."""
+        return (*(source for _, source in self.sinks.values()), *self.kept.values())
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How rows are split: at most `partition_rows` rows a partition of a source; a side of a join of at most
+    `broadcast_bytes` goes whole to every partition of the other.
+    """
+
+    partition_rows: int
+    broadcast_bytes: int
+
+
+def lower(plan: Plan, layout: Layout) -> PhysicalPlan:
+    """Lower every node once; what two stages need is computed once."""
+    lowering = _Lowering(layout)
+    done: dict[int, Physical] = {}
+    for node in walk_plan(*plan.roots):
+        done[id(node)] = lowering.node(node, *(done[id(child)] for child in node.inputs))
+    sinks = {name: (node, done[id(node)]) for name, node in plan.sinks.items() if isinstance(node, Write)}
+    kept = {name: gathered(done[id(node)], node.origin) for name, node in plan.kept.items()}
+    return PhysicalPlan(sinks, kept)
+
+
+def gathered(source: Physical, origin: Origin) -> Physical:
+    """Return all rows in one partition."""
+    return source if source.partitions == 1 else Exchange("gather", source, origin)
+
+
+@dataclass(frozen=True)
+class _Lowering:
+    layout: Layout
+
+    def by_keys(self, source: Physical, keys: tuple[str, ...], origin: Origin) -> Physical:
+        """Return the rows so that equal keys are in one partition; the source itself where they are already."""
+        if source.partitions == 1:
+            return source
+        if not keys:
+            return gathered(source, origin)
+        if source.partitioned_by and set(source.partitioned_by) <= set(keys):
+            return source
+        return Exchange("hash", source, origin, keys, source.partitions)
+
+    @singledispatchmethod
+    def node(self, node: Node, *sources: Physical) -> Physical:
+        """By locality: rows stay, keys meet, tables gather."""
+        if node.locality is Locality.TABLE:
+            return Map(node, (gathered(sources[0], node.origin),))
+        if node.locality is Locality.KEY:
+            return Map(node, (self.by_keys(sources[0], node.keys, node.origin),))
+        return Map(node, sources)
+
+    @node.register
+    def read(self, node: Read) -> Physical:
+        """Group the row groups that may hold wanted rows."""
+        groups = node.dataset.row_groups
+        kept = [g for g in groups if all(may_hold(part, g.ranges, g.rows) for part in node.pruning)]
+        return Scan(node, split_groups(kept, self.layout.partition_rows), len(groups) - len(kept))
+
+    @node.register
+    def grouped(self, node: Grouped, source: Physical) -> Physical:
+        """Meet by key; an exchange in between undoes an order that the input had."""
+        if node.locality is Locality.ROW:
+            return Map(node, (source,))
+        meeting = self.by_keys(source, node.keys, node.origin)
+        return Map(node if meeting is source else replace(node, presorted=False), (meeting,))
+
+    @node.register
+    def sort(self, node: Sort, source: Physical) -> Physical:
+        """Gather, then sort; one partition that is in order stays as it is."""
+        if node.presorted and source.partitions == 1:
+            return source
+        return Map(replace(node, presorted=False), (gathered(source, node.origin),))
+
+    @node.register
+    def limit(self, node: Limit, source: Physical) -> Physical:
+        """Limit each partition before they are gathered."""
+        if source.partitions == 1:
+            return Map(node, (source,))
+        return Map(node, (gathered(Map(node, (source,)), node.origin),))
+
+    @node.register
+    def distinct(self, node: Distinct, source: Physical) -> Physical:
+        """Drop repeats in each partition before equal keys meet."""
+        if self.by_keys(source, node.keys, node.origin) is source:
+            return Map(node, (source,))
+        return Map(node, (self.by_keys(Map(node, (source,)), node.keys, node.origin),))
+
+    @node.register
+    def aggregate(self, node: Aggregate, source: Physical) -> Physical:
+        """Aggregate each partition, then the results, where every call can; else rows of equal keys meet first."""
+        meeting = self.by_keys(source, node.by, node.origin)
+        phases = two_phases(node, node.source) if meeting is not source else None
+        if phases is None:
+            return Map(node, (meeting,))
+        partial = Map(phases.partial, (source,))
+        final = Map(phases.final, (self.by_keys(partial, node.by, node.origin),))
+        return Map(phases.finish, (final,))
+
+    @node.register
+    def join(self, node: Join, left: Physical, right: Physical) -> Physical:
+        """Send a small right side everywhere; else rows of equal keys meet.
+
+        A check that left keys are unique needs equal keys in one partition.
+        """
+        checks_left = node.validate in ("one_to_one", "one_to_many")
+        if left.partitions == 1 and right.partitions == 1:
+            return Map(node, (left, right))
+        if not checks_left and (right.partitions == 1 or estimated_bytes(right) <= self.layout.broadcast_bytes):
+            return Map(node, (left, Exchange("broadcast", right, node.origin)))
+        return Map(node, self.co_partitioned(node, left, right))
+
+    def co_partitioned(self, node: Join, left: Physical, right: Physical) -> tuple[Physical, Physical]:
+        """Exchange the sides by the join's keys, each only where it is not there yet."""
+        count = max(left.partitions, right.partitions)
+        sides = []
+        for side, keys in ((left, node.left_on), (right, node.right_on)):
+            there = side.partitioned_by == keys and side.partitions == count
+            sides.append(side if there else Exchange("hash", side, node.origin, keys, count))
+        return sides[0], sides[1]
+
+    @node.register
+    def write(self, node: Write, source: Physical) -> Physical:
+        """One file takes all rows in one partition; a folder takes a part from each."""
+        return gathered(source, node.origin) if node.target.is_file else source
+
+
+def split_groups(groups: list[RowGroup], partition_rows: int) -> tuple[tuple[RowGroup, ...], ...]:
+    """Cut a list of row groups into partitions of at most `partition_rows` rows, or one row group."""
+    parts: list[list[RowGroup]] = [[]]
+    rows = 0
+    for group in groups:
+        size = max(group.rows, 0) or partition_rows  # a CSV file does not say how many
+        if parts[-1] and rows + size > partition_rows:
+            parts.append([])
+            rows = 0
+        parts[-1].append(group)
+        rows += size
+    return tuple(map(tuple, parts))

@@ -1,0 +1,131 @@
+"""Physical nodes: partitions are read, mapped over and exchanged.
+
+A fragment is a run of `Map`s between exchanges: on one partition it needs nothing of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+from gpuetl.io.dataset import RowGroup
+from gpuetl.plan.node import Node, Origin
+from gpuetl.plan.nodes import Project, Read
+from gpuetl.plan.schema import Schema
+
+Route = Literal["hash", "gather", "broadcast"]
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """Read a source; each of `parts` is one partition, a list of row groups.  `skipped` were left out by statistics."""
+
+    read: Read
+    parts: tuple[tuple[RowGroup, ...], ...]
+    skipped: int = 0
+
+    @property
+    def inputs(self) -> tuple[Physical, ...]:
+        """Nothing comes before a source."""
+        return ()
+
+    @property
+    def partitions(self) -> int:
+        """One a part, and never none: an empty source has one empty partition."""
+        return len(self.parts)
+
+    @property
+    def partitioned_by(self) -> tuple[str, ...]:
+        """A source promises nothing."""
+        return ()
+
+    @property
+    def schema(self) -> Schema:
+        """The columns read."""
+        return self.read.schema
+
+    @property
+    def origin(self) -> Origin:
+        """The source."""
+        return self.read.origin
+
+
+@dataclass(frozen=True, eq=False)
+class Map:
+    """Run an operation on each partition of the first input.
+
+    Further inputs have as many partitions, whose rows belong together, or one, which goes with every partition.
+    """
+
+    operation: Node
+    inputs: tuple[Physical, ...]
+
+    @property
+    def partitions(self) -> int:
+        """As many as the first input has."""
+        return self.inputs[0].partitions
+
+    @cached_property
+    def partitioned_by(self) -> tuple[str, ...]:
+        """The first input's, as far as the operation passes those columns on."""
+        kept = self.inputs[0].partitioned_by
+        if isinstance(self.operation, Project):
+            names = {source: name for name, source in self.operation.passed.items()}
+            return tuple(names[name] for name in kept) if all(name in names for name in kept) else ()
+        return kept if all(name in self.schema for name in kept) else ()
+
+    @property
+    def schema(self) -> Schema:
+        """The operation's output columns."""
+        return self.operation.schema
+
+    @property
+    def origin(self) -> Origin:
+        """The operation's step."""
+        return self.operation.origin
+
+
+@dataclass(frozen=True, eq=False)
+class Exchange:
+    """Move rows between partitions: rows of equal `keys` into one (hash), or all rows into one (gather, broadcast)."""
+
+    route: Route
+    source: Physical
+    origin: Origin
+    keys: tuple[str, ...] = ()
+    partitions: int = 1
+
+    @property
+    def inputs(self) -> tuple[Physical, ...]:
+        """The rows that are moved."""
+        return (self.source,)
+
+    @property
+    def partitioned_by(self) -> tuple[str, ...]:
+        """The keys of a hash exchange."""
+        return self.keys
+
+    @property
+    def schema(self) -> Schema:
+        """The columns stay."""
+        return self.source.schema
+
+
+Physical: TypeAlias = Scan | Map | Exchange
+
+
+def walk_physical(*roots: Physical) -> Iterator[Physical]:
+    """Yield every node once, inputs first."""
+    seen: set[int] = set()
+
+    def visit(node: Physical) -> Iterator[Physical]:
+        if id(node) not in seen:
+            seen.add(id(node))
+            for child in node.inputs:
+                yield from visit(child)
+            yield node
+
+    for root in roots:
+        yield from visit(root)

@@ -1,0 +1,207 @@
+"""`Pipeline`: load → bind → optimize → lower → run.  Built in Python or loaded from YAML, it is the same."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gpuetl.errors import InvalidPipeline, Problems, have_hint
+from gpuetl.expr.build import Expression, as_syntax, param
+from gpuetl.expr.types import parse_type
+from gpuetl.io.dataset import Format
+from gpuetl.optimize import Optimized, optimize
+from gpuetl.options import RunOptions
+from gpuetl.spec.bind import bind
+from gpuetl.spec.fields import Formula, Text, parse_order
+from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
+from gpuetl.spec.parameters import bind_parameters, parse_value
+from gpuetl.spec.read import read_pipeline, read_pipeline_text
+from gpuetl.spec.steps import Step
+from gpuetl.spec.write import write_pipeline
+from gpuetl.table import Table
+
+if TYPE_CHECKING:
+    from gpuetl.plan.plan import Plan
+    from gpuetl.report.recorder import Progress
+    from gpuetl.run import Run
+
+
+class Pipeline:
+    """A pipeline: parameters, sources, stages and sinks, by name.
+
+    Declarations are added and never change: a name stands for one thing.  Tables are immutable.  Nothing is read
+    before `plan` or `run`.
+
+    Parameters
+    ----------
+    root
+        The folder at which relative paths start: the working folder, or the folder of the file it was loaded from.
+    """
+
+    def __init__(self, name: str, description: str = "", root: str | Path = ".") -> None:
+        self.spec = PipelineSpec(name=name, description=description)
+        self.root = Path(root)
+        self._problems = Problems()
+
+    @classmethod
+    def from_spec(cls, spec: PipelineSpec, root: Path, problems: Problems) -> Pipeline:
+        """Wrap a model that was read from a file, with the problems met there."""
+        pipeline = cls(spec.name, spec.description, root)
+        pipeline.spec, pipeline._problems = spec, problems
+        return pipeline
+
+    def param(self, name: str, dtype: str, default: Any = None, *, required: bool = False) -> Expression:
+        """Declare a typed parameter; without a default it is null, unless it is required."""
+        kind = parse_type(dtype)
+        self._declare("parameters", name, ParameterSpec(kind, required, parse_value(default, kind)))
+        return param(name)
+
+    def read_parquet(self, name: str, path: str | os.PathLike[str], **keys: Any) -> Table:
+        """Declare a Parquet source: a file, a glob or a folder; `schema`, `partitions`, `columns`, `filter` as in YAML."""
+        return self._source(name, SourceSpec("parquet", Text(os.fspath(path)), **_source_keys(keys)))
+
+    def read_csv(self, name: str, path: str | os.PathLike[str], schema: Mapping[str, str], **keys: Any) -> Table:
+        """Declare a CSV source with a header line, whose columns' types are given."""
+        return self._source(name, SourceSpec("csv", Text(os.fspath(path)), **_source_keys({**keys, "schema": schema})))
+
+    def table(self, name: str) -> Table:
+        """Return the table of a source or stage that is declared."""
+        if name not in self.spec.sources and name not in self.spec.stages:
+            raise InvalidPipeline.because(f"unknown source or stage '{name}'", have_hint(name, [*self.spec.sources, *self.spec.stages]))
+        return Table(self, name)
+
+    def _source(self, name: str, source: SourceSpec) -> Table:
+        self._declare("sources", name, source)
+        return Table(self, name)
+
+    def add_stage(self, name: str, origin: str, steps: tuple[Step, ...]) -> None:
+        """Declare a stage."""
+        self._declare("stages", name, StageSpec(Text(origin), steps))
+
+    def add_sink(self, name: str, format: Format, path: str, origin: str, **keys: Any) -> None:  # noqa: A002
+        """Declare a sink."""
+        if "sort_by" in keys:
+            keys["sort_by"] = tuple(parse_order(text) for text in _tuple(keys["sort_by"]))
+        if "partition_by" in keys:
+            keys["partition_by"] = _tuple(keys["partition_by"])
+        self._declare("sinks", name, SinkSpec(format, Text(path), from_=Text(origin), **keys))
+
+    def unused_name(self, origin: str) -> str:
+        """Return a stage name that nothing has yet."""
+        return next(n for i in count(1) if (n := f"{origin}_{i}") not in self.spec.stages and n not in self.spec.sources)
+
+    def _declare(self, section: str, name: str, value: Any) -> None:
+        taken = {*self.spec.sources, *self.spec.stages} if section in ("sources", "stages") else getattr(self.spec, section)
+        if name in taken:
+            raise InvalidPipeline.because(f"'{name}' is declared already", "Choose another name.")
+        self.spec = replace(self.spec, **{section: {**getattr(self.spec, section), name: value}})
+
+    def to_yaml(self, path: str | Path | None = None) -> str:
+        """Return the pipeline as YAML text, and write it to `path` if one is given."""
+        text = write_pipeline(self.spec)
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    def plan(self, params: Mapping[str, Any] | None = None, *, run_id: str = "plan", unbound: bool = False) -> Plan:
+        """Return the logical plan, as it is written; reads no more than footers.
+
+        Parameters
+        ----------
+        params
+            Values of parameters.
+        unbound
+            Leave required parameters without a value open: enough to check a pipeline, not to run it.
+
+        Raises
+        ------
+        InvalidPipeline
+            With everything that is wrong.
+        """
+        parameters = bind_parameters(self.spec.parameters, params or {}, need_all=not unbound)
+        problems = Problems(list(self._problems.found))
+        return bind(self.spec, parameters, self.root, run_id, problems)
+
+    def optimized(self, params: Mapping[str, Any] | None = None, options: RunOptions | None = None, before: str | None = None) -> Optimized:
+        """Return the plan after the optimizer's passes, or those before the pass named `before`."""
+        options = options or RunOptions()
+        return optimize(self.plan(params), options.skip_passes, before)
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of what the pipeline computes with its defaults: equal for equal plans."""
+        return self.plan(unbound=True).fingerprint
+
+    def run(
+        self,
+        params: Mapping[str, Any] | None = None,
+        *,
+        engine: str = "auto",
+        keep: Iterable[str] | None = None,
+        options: RunOptions | None = None,
+        progress: Progress | None = None,
+    ) -> Run:
+        """Run the pipeline: write its sinks, and return its results and its report.
+
+        Parameters
+        ----------
+        keep
+            Stages and sources whose rows the run keeps in memory; by default the stages that no other stage reads.
+
+        Raises
+        ------
+        InvalidPipeline
+            Before anything runs.
+        RunFailed
+            With the stage and step; no sink has changed then.
+        """
+        from gpuetl.run import run_pipeline
+
+        return run_pipeline(self, params or {}, engine, keep, options or RunOptions(), progress)
+
+
+def load(path: str | Path, root: str | Path | None = None) -> Pipeline:
+    """Load a pipeline from a YAML file.
+
+    Relative paths in it start at its folder, or at `root`.
+
+    Raises
+    ------
+    InvalidPipeline
+        Where the file cannot be read at all; other problems are told, all at once, when it is planned or run.
+    """
+    problems = Problems()
+    spec = read_pipeline(Path(path), problems, str(path))
+    if spec is None:
+        problems.check()
+    return Pipeline.from_spec(spec or PipelineSpec(""), Path(root) if root is not None else Path(path).parent, problems)
+
+
+def loads(text: str, root: str | Path = ".", name: str = "pipeline.yaml") -> Pipeline:
+    """Load a pipeline from YAML text, which `name` stands for in messages."""
+    problems = Problems()
+    spec = read_pipeline_text(text, name, problems)
+    if spec is None:
+        problems.check()
+    return Pipeline.from_spec(spec or PipelineSpec(""), Path(root), problems)
+
+
+def _tuple(names: str | Iterable[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _source_keys(keys: dict[str, Any]) -> dict[str, Any]:
+    read = dict(keys)
+    for name in ("schema", "partitions"):
+        if name in read:
+            read[name] = {column: parse_type(dtype) for column, dtype in read[name].items()}
+    for name in ("columns", "nulls"):
+        if name in read:
+            read[name] = _tuple(read[name])
+    if "filter" in read:
+        read["filter"] = Formula(as_syntax(read["filter"]))
+    return read

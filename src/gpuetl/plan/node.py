@@ -1,0 +1,126 @@
+"""The base of all logical nodes: what a stage of a pipeline does, as data.  No engine code."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import ClassVar, Self
+
+from gpuetl.expr.ir import Expr
+from gpuetl.plan.schema import Schema
+
+
+class Locality(enum.Enum):
+    """Which other rows a row of the output needs, and so how rows may be split among partitions."""
+
+    ROW = "no other row"
+    KEY = "all rows of equal keys"
+    TABLE = "every row"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a node comes from: the stage, source or sink of the pipeline, and the step in it (from 1; 0 for none)."""
+
+    kind: str
+    name: str
+    step: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.kind} '{self.name}'" + (f", step {self.step}" if self.step else "")
+
+
+@dataclass(frozen=True)
+class SortKey:
+    """One column of an order; NaN is the greatest value, nulls come last unless `nulls_first`."""
+
+    column: str
+    descending: bool = False
+    nulls_first: bool = False
+
+    def __str__(self) -> str:
+        return self.column + " desc" * self.descending + " nulls first" * self.nulls_first
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Node:
+    """One operation of the plan.
+
+    Compared by identity: plans are shared graphs, and comparing those by structure is exponential.  A field that
+    is a node is an input.  Subclasses say their output schema, what they need of each input, and their locality.
+    """
+
+    origin: Origin = field(default=Origin("plan", ""))
+    locality: ClassVar[Locality] = Locality.ROW
+
+    @cached_property
+    def inputs(self) -> tuple[Node, ...]:
+        """The nodes that this one reads."""
+        values = (getattr(self, f.name) for f in fields(self))
+        return tuple(value for value in values if isinstance(value, Node))
+
+    def with_inputs(self, inputs: Sequence[Node]) -> Self:
+        """Return this operation on other inputs; itself where they are the same."""
+        if all(new is old for new, old in zip(inputs, self.inputs, strict=True)):
+            return self
+        names = [f.name for f in fields(self) if isinstance(getattr(self, f.name), Node)]
+        return replace(self, **dict(zip(names, inputs, strict=True)))
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The columns of the output."""
+        return self.output_schema(*(node.schema for node in self.inputs))
+
+    def output_schema(self, *schemas: Schema) -> Schema:
+        """Return the columns of the output for inputs of `schemas`."""
+        raise NotImplementedError
+
+    def needs(self, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
+        """Return the columns that each input must have so that the columns `wanted` of the output can be made."""
+        raise NotImplementedError
+
+    def keeping(self, wanted: frozenset[str]) -> Self:
+        """Return this operation without the outputs that nobody wants; itself where it makes none of its own."""
+        return self
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns whose equal values must meet in one partition, where the locality is KEY."""
+        return ()
+
+    @property
+    def ordering(self) -> tuple[SortKey, ...]:
+        """The order in which the rows leave; empty where none is promised."""
+        return ()
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """The expressions that the operation evaluates."""
+        return ()
+
+    def describe(self) -> str:
+        """Return one line for explained plans: the operation and its arguments."""
+        return type(self).__name__
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SingleInput(Node):
+    """A node with one input, `source`."""
+
+    source: Node
+
+
+def walk_plan(*roots: Node) -> Iterator[Node]:
+    """Yield every node once, inputs before the nodes that read them."""
+    seen: set[int] = set()
+    stack: list[tuple[Node, bool]] = [(root, False) for root in reversed(roots)]
+    while stack:
+        node, expanded = stack.pop()
+        if expanded:
+            yield node
+        elif id(node) not in seen:
+            seen.add(id(node))
+            stack.append((node, True))
+            stack.extend((child, False) for child in reversed(node.inputs))

@@ -1,0 +1,19 @@
+"""The logical operations, a file each.  A backend has a handler for every one of NODES."""
+
+from gpuetl.plan.nodes.aggregate import Aggregate
+from gpuetl.plan.nodes.distinct import Distinct
+from gpuetl.plan.nodes.filter import Filter
+from gpuetl.plan.nodes.join import Join
+from gpuetl.plan.nodes.kernel import Kernel
+from gpuetl.plan.nodes.project import Project, passing
+from gpuetl.plan.nodes.read import Read
+from gpuetl.plan.nodes.sort import Limit, Sort
+from gpuetl.plan.nodes.window import Grouped, Window
+from gpuetl.plan.nodes.write import Write
+
+NODES = (Read, Filter, Project, Join, Aggregate, Window, Kernel, Sort, Limit, Distinct, Write)
+
+__all__ = [
+    "NODES", "Aggregate", "Distinct", "Filter", "Grouped", "Join", "Kernel", "Limit", "Project", "Read", "Sort",
+    "Window", "Write", "passing",
+]  # fmt: skip

@@ -1,0 +1,55 @@
+"""Aggregate: one row a group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from gpuetl.expr.ir import Call, Expr, columns_of
+from gpuetl.expr.unparse import to_sql
+from gpuetl.plan.node import Locality, SingleInput
+from gpuetl.plan.schema import Schema
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Aggregate(SingleInput):
+    """Group by columns and compute calls of aggregate functions, whose arguments are columns.
+
+    Null is a group, NaN another, -0.0 is 0.0.  Without keys there is one row, also of no rows.  Row order is not
+    promised.  Expressions around and inside the calls stand in projections after and before.
+    """
+
+    by: tuple[str, ...]
+    calls: Mapping[str, Call]
+    locality: ClassVar[Locality] = Locality.KEY
+
+    def output_schema(self, *schemas: Schema) -> Schema:
+        """Return the keys, then the calls' results."""
+        results = {name: call.dtype for name, call in self.calls.items()}
+        return schemas[0].select(self.by).updated(results)
+
+    def needs(self, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
+        """Return the keys and the wanted calls' columns."""
+        return (frozenset(self.by) | columns_of(*(call for name, call in self.calls.items() if name in wanted)),)
+
+    def keeping(self, wanted: frozenset[str]) -> Self:
+        """Compute the wanted calls only."""
+        if wanted >= self.calls.keys():
+            return self
+        return replace(self, calls={name: call for name, call in self.calls.items() if name in wanted})
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The group keys."""
+        return self.by
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """The calls."""
+        return tuple(self.calls.values())
+
+    def describe(self) -> str:
+        """Return the calls and the keys."""
+        calls = ", ".join(f"{name} = {to_sql(call)}" for name, call in self.calls.items())
+        return f"Aggregate {calls}{' by ' + ', '.join(self.by) if self.by else ''}"

@@ -1,0 +1,64 @@
+"""Kernel: columns computed by a user's CUDA kernel, or by its NumPy twin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal as Choice
+
+from gpuetl.expr.ir import Expr
+from gpuetl.expr.types import DataType, type_name
+from gpuetl.expr.unparse import to_sql
+from gpuetl.kernels.contract import KernelContract
+from gpuetl.plan.node import Locality, SortKey
+from gpuetl.plan.nodes.window import Grouped
+from gpuetl.plan.schema import Schema
+
+Kind = Choice["rows", "groups"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Kernel(Grouped):
+    """Add the kernel's outputs as columns.
+
+    A `rows` kernel sees one row a thread and leaves rows in order; a `groups` kernel sees the segments of rows
+    sorted by (by, order_by).  `arguments` are the scalars that follow the arrays, bound as literals.
+    """
+
+    contract: KernelContract
+    kind: Kind
+    reads: tuple[str, ...]
+    outputs: Mapping[str, DataType]
+    arguments: Mapping[str, Expr]
+    nulls: Choice["propagate", "forbid", "masks"] = "propagate"
+    block: int = 256
+
+    @property
+    def locality(self) -> Locality:  # type: ignore[override]
+        """Rows stand alone, or groups meet."""
+        return Locality.ROW if self.kind == "rows" else Locality.KEY
+
+    @property
+    def ordering(self) -> tuple[SortKey, ...]:
+        """The input's order for rows, the groups' order for groups."""
+        return self.source.ordering if self.kind == "rows" else self.sort_keys
+
+    def output_schema(self, *schemas: Schema) -> Schema:
+        """Return the input's columns and the outputs."""
+        return schemas[0].updated(self.outputs)
+
+    def needs(self, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
+        """Return the wanted columns, the kernel's inputs and those of the order."""
+        return ((wanted - self.outputs.keys()) | frozenset(self.reads) | self.sort_columns,)
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """The scalar arguments."""
+        return tuple(self.arguments.values())
+
+    def describe(self) -> str:
+        """Return the call, its outputs and its order."""
+        args = ", ".join([*self.reads, *(f"{name} = {to_sql(value)}" for name, value in self.arguments.items())])
+        outputs = ", ".join(f"{name}: {type_name(dtype)}" for name, dtype in self.outputs.items())
+        order = self.describe_order() if self.kind == "groups" else ""
+        return f"Kernel {self.contract.entry}({args}) gives {outputs}{order}"

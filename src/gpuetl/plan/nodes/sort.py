@@ -1,0 +1,63 @@
+"""Sort and limit: rows in order, and the first of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gpuetl.plan.node import Locality, SingleInput, SortKey
+from gpuetl.plan.schema import Schema
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Sort(SingleInput):
+    """Sort rows, stably.  Strings compare by UTF-8 bytes.
+
+    `presorted` says that each partition of the input has this order already.
+    """
+
+    by: tuple[SortKey, ...]
+    presorted: bool = False
+    locality: ClassVar[Locality] = Locality.TABLE
+
+    def output_schema(self, *schemas: Schema) -> Schema:
+        """Return the input's columns."""
+        return schemas[0]
+
+    def needs(self, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
+        """Return the wanted columns and the sort keys."""
+        return (wanted | frozenset(key.column for key in self.by),)
+
+    @property
+    def ordering(self) -> tuple[SortKey, ...]:
+        """The order sorted by."""
+        return self.by
+
+    def describe(self) -> str:
+        """Return the order."""
+        return f"Sort by {', '.join(map(str, self.by))}{' (already in order)' if self.presorted else ''}"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Limit(SingleInput):
+    """Keep the first `count` rows."""
+
+    count: int
+    locality: ClassVar[Locality] = Locality.TABLE
+
+    def output_schema(self, *schemas: Schema) -> Schema:
+        """Return the input's columns."""
+        return schemas[0]
+
+    def needs(self, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
+        """Return the wanted columns."""
+        return (wanted,)
+
+    @property
+    def ordering(self) -> tuple[SortKey, ...]:
+        """The input's order."""
+        return self.source.ordering
+
+    def describe(self) -> str:
+        """Return the number of rows."""
+        return f"Limit {self.count}"

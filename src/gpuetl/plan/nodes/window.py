@@ -1,0 +1,84 @@
+"""Window: values computed from the other rows of a group, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from gpuetl.expr.ir import Call, Expr, columns_of
+from gpuetl.expr.unparse import to_sql
+from gpuetl.plan.node import Locality, SingleInput, SortKey
+from gpuetl.plan.schema import Schema
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Grouped(SingleInput):
+    """What windows and kernels over groups share: rows sorted by group, then in the order of `order_by`.
+
+    The rows leave in that order: groups ascending by key, nulls last.  Tied rows keep the order of the input.
+    `presorted` says that the input has this order already.
+    """
+
+    by: tuple[str, ...]
+    order_by: tuple[SortKey, ...]
+    presorted: bool = False
+    locality: ClassVar[Locality] = Locality.KEY
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The group keys."""
+        return self.by
+
+    @property
+    def sort_keys(self) -> tuple[SortKey, ...]:
+        """The order that the operation needs and leaves."""
+        return (*(SortKey(name) for name in self.by), *self.order_by)
+
+    @property
+    def ordering(self) -> tuple[SortKey, ...]:
+        """The order by group and `order_by`."""
+        return self.sort_keys
+
+    @property
+    def sort_columns(self) -> frozenset[str]:
+        """The columns of the order."""
+        return frozenset(key.column for key in self.sort_keys)
+
+    def describe_order(self) -> str:
+        """Return the keys, and whether they still have to be sorted."""
+        by = f" by {', '.join(self.by)}" if self.by else ""
+        order = f" order by {', '.join(map(str, self.order_by))}" if self.order_by else ""
+        return f"{by}{order}{' (already in order)' if self.presorted else ''}"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Window(Grouped):
+    """Add calls of window functions, whose arguments are columns or constants, as columns."""
+
+    calls: Mapping[str, Call]
+
+    def output_schema(self, *schemas: Schema) -> Schema:
+        """Return the input's columns and the calls' results."""
+        return schemas[0].updated({name: call.dtype for name, call in self.calls.items()})
+
+    def needs(self, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
+        """Return the wanted columns, the calls' and those of the order."""
+        calls = [call for name, call in self.calls.items() if name in wanted]
+        return ((wanted - self.calls.keys()) | columns_of(*calls) | self.sort_columns,)
+
+    def keeping(self, wanted: frozenset[str]) -> Self:
+        """Compute the wanted calls only."""
+        if wanted >= self.calls.keys():
+            return self
+        return replace(self, calls={name: call for name, call in self.calls.items() if name in wanted})
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """The calls."""
+        return tuple(self.calls.values())
+
+    def describe(self) -> str:
+        """Return the calls and the order."""
+        calls = ", ".join(f"{name} = {to_sql(call)}" for name, call in self.calls.items())
+        return f"Window {calls}{self.describe_order()}"

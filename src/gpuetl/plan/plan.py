@@ -1,0 +1,92 @@
+"""A logical plan: the nodes that a run computes, by the names of the sinks and stages that they stand for."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from gpuetl.errors import InvalidPipeline, have_hint
+from gpuetl.plan.node import Node, walk_plan
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A graph of nodes with several roots: the sinks, and the stages whose rows a run keeps in memory."""
+
+    name: str
+    sources: Mapping[str, Node]
+    stages: Mapping[str, Node]
+    sinks: Mapping[str, Node]
+    kept: Mapping[str, Node] = field(default_factory=dict)
+
+    @property
+    def roots(self) -> tuple[Node, ...]:
+        """The nodes that a run computes: sinks, then kept stages."""
+        return (*self.sinks.values(), *self.kept.values())
+
+    def keeping(self, names: Iterable[str]) -> Plan:
+        """Return the plan of a run that keeps the rows of these stages or sources.
+
+        Raises
+        ------
+        InvalidPipeline
+            For a name that is neither.
+        """
+        have = {**self.sources, **self.stages}
+        for name in names:
+            if name not in have:
+                raise InvalidPipeline.because(f"unknown stage '{name}'", have_hint(name, have))
+        return replace(self, kept={name: have[name] for name in names})
+
+    def last_stages(self) -> tuple[str, ...]:
+        """Return the stages that no other stage reads."""
+        inner = {id(child) for stage in self.stages.values() for node in walk_plan(stage) for child in node.inputs}
+        return tuple(name for name, node in self.stages.items() if id(node) not in inner)
+
+    def with_roots(self, roots: Iterable[Node]) -> Plan:
+        """Return the plan with other nodes for its roots, in the order of `roots`."""
+        nodes = iter(roots)
+        sinks = {name: next(nodes) for name in self.sinks}
+        return replace(self, sinks=sinks, kept={name: next(nodes) for name in self.kept})
+
+    def rewrite(self, rule: Callable[[Node], Node]) -> Plan:
+        """Apply `rule` to every node once, inputs first; shared nodes stay shared."""
+        done: dict[int, Node] = {}
+        for node in walk_plan(*self.roots):
+            done[id(node)] = rule(node.with_inputs([done[id(child)] for child in node.inputs]))
+        return self.with_roots(done[id(root)] for root in self.roots)
+
+    def consumers(self) -> dict[int, int]:
+        """Return how many nodes or roots read each node, by identity."""
+        counts: dict[int, int] = {id(root): 1 for root in self.roots}
+        for node in walk_plan(*self.roots):
+            for child in node.inputs:
+                counts[id(child)] = counts.get(id(child), 0) + 1
+        return counts
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of what the plan computes: equal for equal plans, whatever their text or their stages' names."""
+        digests: dict[int, str] = {}
+        roots = {**self.sinks, **(self.kept or ({} if self.sinks else self.stages))}
+        for node in walk_plan(*roots.values()):
+            parts = [type(node).__name__, *map(repr, _content(node)), *(digests[id(child)] for child in node.inputs)]
+            digests[id(node)] = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+        whole = "\0".join(f"{name}={digests[id(node)]}" for name, node in sorted(roots.items()))
+        return hashlib.sha256(whole.encode()).hexdigest()[:16]
+
+
+def _content(node: Node) -> list[tuple[str, Any]]:
+    """Return a node's own fields, without its inputs and its origin."""
+    own = ((name, getattr(node, name)) for name in node.__dataclass_fields__ if name != "origin")
+    return [(name, _plain(value)) for name, value in own if not isinstance(value, Node)]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return [(name, _plain(item)) for name, item in value.items()]
+    if hasattr(value, "declared"):  # a dataset: its place and its columns, not its object
+        return str(value.path), value.format, list(value.schema.items())
+    return value

@@ -1,0 +1,83 @@
+"""Collects what each operation did while a run is under way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from gpuetl.plan.node import Origin
+
+
+class Progress(Protocol):
+    """Hears of a run as it goes on."""
+
+    def __call__(self, origin: Origin, done: int, of: int) -> None:
+        """`done` of `of` partitions have left this operation."""
+
+
+def silent(origin: Origin, done: int, of: int) -> None:
+    """Show nothing."""
+
+
+@dataclass
+class Work:
+    """What one operation did, over all its partitions; `before` is where its first input came from."""
+
+    origin: Origin
+    before: Origin | None
+    rows_in: int = 0
+    rows_out: int = 0
+    seconds: float = 0.0
+    file_bytes: int = 0
+    partitions: int = 0
+
+
+@dataclass
+class Recorder:
+    """The work of a run by operation, in the order of first execution, and the notes that operations left."""
+
+    progress: Progress = silent
+    work: dict[int, Work] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def of(self, key: object, origin: Origin, before: Origin | None) -> Work:
+        """Return the record of an operation, begun when it first runs."""
+        return self.work.setdefault(id(key), Work(origin, before))
+
+    @contextmanager
+    def timed(self, work: Work) -> Iterator[None]:
+        """Add the seconds of the block to `work`."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            work.seconds += time.perf_counter() - start
+
+    def note(self, message: str) -> None:
+        """Keep a remark for the user, once."""
+        if message not in self.notes:
+            self.notes.append(message)
+
+
+_NOTED: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
+
+
+@contextmanager
+def recording(recorder: Recorder) -> Iterator[Recorder]:
+    """Make `recorder` the one that `note` writes to."""
+    token = _NOTED.set(recorder)
+    try:
+        yield recorder
+    finally:
+        _NOTED.reset(token)
+
+
+def note(message: str) -> None:
+    """Leave a remark for the user of the run that is under way, if there is one."""
+    recorder = _NOTED.get()
+    if recorder is not None:
+        recorder.note(message)

@@ -1,0 +1,85 @@
+"""The report of a run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gpuetl.report.recorder import Recorder, Work
+
+
+@dataclass(frozen=True)
+class StageReport:
+    """One source, stage or sink: rows that came in and went out, seconds of work, bytes read from files."""
+
+    kind: str
+    name: str
+    rows_in: int
+    rows_out: int
+    seconds: float
+    file_bytes: int
+
+
+@dataclass(frozen=True)
+class SinkReport:
+    """What a sink wrote."""
+
+    name: str
+    path: str
+    rows: int
+    files: int
+    file_bytes: int
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """What a run did, and where its time went.
+
+    `seconds` has the wall time of each phase: plan, optimize (by pass), lower, run, commit.  Stages' seconds are
+    their own work.  `notes` are remarks, such as an order with ties.  `head` has the first rows of each sink.
+    """
+
+    pipeline: str
+    run_id: str
+    engine: str
+    reason: str
+    fingerprint: str
+    stages: tuple[StageReport, ...]
+    sinks: tuple[SinkReport, ...]
+    seconds: Mapping[str, float]
+    passes: Mapping[str, float]
+    notes: tuple[str, ...] = ()
+    head: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data, without the first rows."""
+        return {key: value for key, value in asdict(self).items() if key != "head"}
+
+    def write_json(self, path: str | Path) -> None:
+        """Write the report as JSON."""
+        Path(path).write_text(json.dumps(self.to_dict(), indent=2) + "\n", encoding="utf-8")
+
+
+def stage_reports(recorder: Recorder, order: Iterable[tuple[str, str]]) -> tuple[StageReport, ...]:
+    """Sum the operations of each source, stage and sink, in the order given; those that did nothing are left out."""
+    groups: dict[tuple[str, str], list[Work]] = {}
+    for work in recorder.work.values():
+        groups.setdefault((work.origin.kind, work.origin.name), []).append(work)
+    return tuple(_sum(key, groups[key]) for key in order if key in groups)
+
+
+def _sum(key: tuple[str, str], works: list[Work]) -> StageReport:
+    entering = [w.rows_in for w in works if w.before is None or (w.before.kind, w.before.name) != key]
+    return StageReport(
+        kind=key[0],
+        name=key[1],
+        rows_in=max(entering, default=works[0].rows_in),
+        rows_out=works[-1].rows_out,
+        seconds=sum(w.seconds for w in works),
+        file_bytes=sum(w.file_bytes for w in works),
+    )
+
+

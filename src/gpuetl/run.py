@@ -1,0 +1,159 @@
+"""One run: choose the engine, plan, optimize, lower, execute, commit, report."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from gpuetl.backends.backend import Backend
+from gpuetl.backends.engines import choose_engine, load_backend
+from gpuetl.errors import InvalidPipeline, RunFailed, have_hint
+from gpuetl.executors.local import LocalExecutor
+from gpuetl.io.commit import SinkWriter
+from gpuetl.io.dataset import DatasetError
+from gpuetl.io.write_files import WRITERS
+from gpuetl.optimize import optimize
+from gpuetl.options import RunOptions
+from gpuetl.physical.lower import Layout, PhysicalPlan, lower
+from gpuetl.physical.nodes import Physical
+from gpuetl.plan.node import Origin
+from gpuetl.plan.nodes import Write
+from gpuetl.plan.plan import Plan
+from gpuetl.report.recorder import Progress, Recorder, recording, silent
+from gpuetl.report.report import RunReport, SinkReport, stage_reports
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gpuetl.pipeline import Pipeline
+
+
+@dataclass(frozen=True)
+class Result:
+    """The rows of a stage, as the engine holds them."""
+
+    frame: Any
+    backend: Backend = field(repr=False)
+
+    def to_arrow(self) -> pa.Table:
+        """Return the rows as an Arrow table."""
+        return self.backend.to_arrow(self.frame)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the rows as a pandas frame with Arrow types: integers stay integers, null is not NaN."""
+        import pandas as pd
+
+        return self.to_arrow().to_pandas(types_mapper=pd.ArrowDtype)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run gave: the kept stages by name, and the report."""
+
+    report: RunReport
+    results: Mapping[str, Result] = field(repr=False)
+
+    def __getitem__(self, name: str) -> Result:
+        """Return a kept stage; raise `InvalidPipeline` for one that was not kept."""
+        if name not in self.results:
+            hint = f"{have_hint(name, self.results)}  Keep others with run(keep=['{name}'])."
+            raise InvalidPipeline.because(f"the run did not keep '{name}'", hint)
+        return self.results[name]
+
+
+def run_pipeline(
+    pipeline: Pipeline, params: Mapping[str, Any], engine: str, keep: Iterable[str] | None, options: RunOptions, progress: Progress | None
+) -> Run:
+    """Run a pipeline: see `Pipeline.run`."""
+    choice = choose_engine(engine)
+    seconds: dict[str, float] = {}
+    run_id = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
+    with timed(seconds, "plan"):
+        plan = pipeline.plan(params, run_id=run_id)
+        plan = plan.keeping(plan.last_stages() if keep is None else keep)
+        fingerprint = plan.fingerprint
+    with timed(seconds, "optimize"):
+        optimized = optimize(plan, options.skip_passes) if options.optimize else None
+    with timed(seconds, "lower"), readable():
+        physical = lower(optimized.plan if optimized else plan, Layout(options.partition_rows, options.broadcast_bytes))
+        backend = load_backend(choice.name)
+    recorder = Recorder(progress or silent)
+    with recording(recorder):
+        sinks, heads, kept = execute(physical, backend, recorder, run_id, options.head_rows, seconds)
+    report = RunReport(
+        pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason, fingerprint=fingerprint,
+        stages=stage_reports(recorder, names_in_order(plan)), sinks=sinks, seconds=seconds,
+        passes=optimized.seconds if optimized else {}, notes=tuple(recorder.notes), head=heads,
+    )  # fmt: skip
+    return Run(report, {name: Result(frame, backend) for name, frame in kept.items()})
+
+
+@contextmanager
+def timed(seconds: dict[str, float], phase: str) -> Iterator[None]:
+    """Keep the wall time of a phase."""
+    start = time.perf_counter()
+    yield
+    seconds[phase] = time.perf_counter() - start
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """Tell of a source's file that is not what it should be, as a failed run."""
+    try:
+        yield
+    except DatasetError as error:
+        raise RunFailed(str(error)) from error
+
+
+def names_in_order(plan: Plan) -> list[tuple[str, str]]:
+    """Return sources, stages and sinks in the order of the pipeline."""
+    return [*(("source", n) for n in plan.sources), *(("stage", n) for n in plan.stages), *(("sink", n) for n in plan.sinks)]
+
+
+def execute(
+    physical: PhysicalPlan, backend: Backend, recorder: Recorder, run_id: str, head_rows: int, seconds: dict[str, float]
+) -> tuple[tuple[SinkReport, ...], dict[str, pa.Table], dict[str, Any]]:
+    """Compute all roots, write the sinks beside their targets, and commit them together at the end."""
+    executor = LocalExecutor(backend, recorder, physical.roots)
+    writers = [SinkWriter(write.target, run_id, WRITERS[write.target.format]) for write, _ in physical.sinks.values()]
+    try:
+        with timed(seconds, "run"):
+            for writer in writers:
+                writer.prepare()
+            heads = {
+                name: write_sink(executor, source, write, writer, head_rows)
+                for (name, (write, source)), writer in zip(physical.sinks.items(), writers, strict=True)
+            }
+            kept = {name: executor.partition(node, 0) for name, node in physical.kept.items()}
+        with timed(seconds, "commit"):
+            for writer in writers:
+                writer.commit()
+    finally:
+        for writer in writers:
+            writer.abort()
+    reports = tuple(
+        SinkReport(w.target.name, str(w.target.path), w.rows, len(w.files), sum(size for _, size in w.files)) for w in writers
+    )
+    return reports, heads, kept
+
+
+def write_sink(executor: LocalExecutor, source: Physical, write: Write, writer: SinkWriter, head_rows: int) -> pa.Table:
+    """Write a sink's partitions as they come; return its first rows."""
+    work = executor.recorder.of(write, write.origin, Origin("", ""))
+    heads: list[pa.Table] = []
+    for frame in executor.partitions(source):
+        with executor.recorder.timed(work):
+            table = executor.backend.to_arrow(frame)
+            writer.write(table)
+        work.rows_in += table.num_rows
+        missing = head_rows - sum(head.num_rows for head in heads)
+        if missing > 0:
+            heads.append(table.slice(0, missing))
+        executor.finish(work, frame, source.partitions)
+    return pa.concat_tables(heads) if heads else write.schema.to_arrow().empty_table()

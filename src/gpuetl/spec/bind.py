@@ -1,0 +1,184 @@
+"""The model to a logical plan: names become nodes, expressions get types, all problems of the file are told at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from gpuetl.errors import Problems, have_hint
+from gpuetl.expr.ir import Expr
+from gpuetl.expr.types import BOOL, NULL
+from gpuetl.io.dataset import Dataset, DatasetError
+from gpuetl.io.target import Target
+from gpuetl.plan.node import Node, Origin
+from gpuetl.plan.nodes import Filter, Project, Read, Sort, Write, passing
+from gpuetl.plan.plan import Plan
+from gpuetl.plan.schema import Schema
+from gpuetl.spec.fields import node_of
+from gpuetl.spec.model import PipelineSpec, SinkSpec, SourceSpec
+from gpuetl.spec.scalars import UnboundScalar, UnresolvedScalar, resolve_scalars
+from gpuetl.spec.steps import Context
+from gpuetl.spec.steps.rows import sort_keys
+
+
+def bind(spec: PipelineSpec, parameters: Mapping[str, Expr], folder: Path, run_id: str, problems: Problems) -> Plan:
+    """Build the plan of a pipeline whose relative paths start at `folder`.
+
+    Raises
+    ------
+    InvalidPipeline
+        With all problems: those found here and those kept before.
+    """
+    plan = _Binder(spec, parameters, folder, run_id, problems).plan()
+    problems.check()
+    return plan
+
+
+@dataclass
+class _Binder:
+    spec: PipelineSpec
+    parameters: Mapping[str, Expr]
+    folder: Path
+    run_id: str
+    problems: Problems
+    relations: dict[str, Node | None] = field(default_factory=dict)
+    under_way: list[str] = field(default_factory=list)
+
+    def plan(self) -> Plan:
+        sources = {name: self.relation(name) for name in self.spec.sources}
+        stages = {name: self.relation(name) for name in self.spec.stages}
+        sinks = {name: self.sink(name, sink) for name, sink in self.spec.sinks.items()}
+        self.distinct_targets()
+        return Plan(
+            name=str(self.spec.name),
+            sources={name: node for name, node in sources.items() if node},
+            stages={name: node for name, node in stages.items() if node},
+            sinks={name: node for name, node in sinks.items() if node},
+        )
+
+    def relation(self, name: str) -> Node | None:
+        """Return the node of a source or stage, built once; None where it is unknown, wrong or part of a cycle."""
+        if name in self.relations:
+            return self.relations[name]
+        if name in self.under_way:
+            chain = " → ".join([*self.under_way[self.under_way.index(name) :], name])
+            self.add("stage", name, f"the stages go in a circle: {chain}", "", self.spec.stages[name].from_)
+            return None
+        self.under_way.append(name)
+        build: Callable[[str], Node | None] = self.source if name in self.spec.sources else self.stage
+        self.relations[name] = build(name)
+        self.under_way.pop()
+        return self.relations[name]
+
+    def named(self, name: str, kind: str, of: str) -> Node | None:
+        """Return the relation that a stage, join or sink names."""
+        if name in self.spec.sources or name in self.spec.stages:
+            return self.relation(name)
+        have = [*self.spec.sources, *self.spec.stages]
+        self.add(kind, of, f"unknown source or stage '{name}'", have_hint(name, have), name)
+        return None
+
+    def add(self, kind: str, of: str, message: str, hint: str, at: object) -> None:
+        node = node_of(at)
+        self.problems.add(message, hint, node.place() if node else None, f"{kind} '{of}'")
+
+    def path(self, kind: str, of: str, text: str) -> Path | None:
+        try:
+            return self.folder / resolve_scalars(text, self.parameters, self.run_id)
+        except UnresolvedScalar as error:
+            self.add(kind, of, str(error), "", text)
+        except UnboundScalar:
+            pass  # `validate` without the value of a required parameter: the path is not known yet
+        return None
+
+    def context(self, origin: Origin) -> Context:
+        relation = partial(self.named, kind=origin.kind, of=origin.name)
+        return Context(origin, self.problems, self.parameters, relation, self.folder)
+
+    def source(self, name: str) -> Node | None:
+        spec, origin = self.spec.sources[name], Origin("source", name)
+        path = self.path("source", name, spec.path)
+        if path is None and not spec.schema:
+            return None
+        if spec.format == "csv" and not spec.schema:
+            self.add("source", name, "a CSV source needs a schema", "Add schema: {column: type, …}; a CSV file states no types.", spec.path)
+            return None
+        dataset = Dataset(name, spec.format, path or self.folder, spec.schema, spec.partitions, spec.nulls or ("",), spec.delimiter)
+        schema = self.schema_of(dataset, spec)
+        if schema is None:
+            return None
+        node: Node = Read(dataset=dataset, columns=schema.names, origin=origin)
+        return self.narrowed(node, spec, self.context(origin))
+
+    def schema_of(self, dataset: Dataset, spec: SourceSpec) -> Schema | None:
+        try:
+            return dataset.schema
+        except DatasetError as error:
+            self.add("source", dataset.name, str(error), "Check the path; relative ones start at the pipeline's folder.", spec.path)
+            return None
+
+    def narrowed(self, node: Node, spec: SourceSpec, context: Context) -> Node:
+        """Apply the source's own filter and columns."""
+        if spec.filter is not None:
+            predicate = context.expression(spec.filter, node.schema)
+            if predicate.dtype not in (BOOL, NULL):
+                context.problem("a filter takes a condition", "Compare it with something.", spec.filter)
+            node = Filter(source=node, predicate=predicate, origin=context.origin)
+        if spec.columns:
+            kept = context.known(spec.columns, node.schema)
+            node = Project(source=node, columns=passing(node.schema.select(kept)), origin=context.origin)
+        return node
+
+    def stage(self, name: str) -> Node | None:
+        spec = self.spec.stages[name]
+        node = self.named(spec.from_, "stage", name)
+        for number, step in enumerate(spec.steps, 1):
+            if node is None:
+                return None
+            if step is None:  # it could not be read: what follows is checked as far as that goes
+                node = _unknown(node)
+                continue
+            node = step.build(self.context(Origin("stage", name, number)), node)
+        return node
+
+    def sink(self, name: str, spec: SinkSpec) -> Write | None:
+        origin, source = Origin("sink", name), self.named(spec.from_, "sink", name)
+        path = self.path("sink", name, spec.path)
+        if source is None or path is None:
+            return None
+        context = self.context(origin)
+        partition_by = context.known(spec.partition_by, source.schema)
+        if len(partition_by) == len(source.schema) > 0:
+            context.problem("partition_by takes every column, so that files would have none", "Leave one out.", spec.partition_by[0])
+        if spec.mode == "replace_partitions" and not spec.partition_by:
+            context.problem("mode replace_partitions needs partition_by", "Add it, or use mode: overwrite.", spec.path)
+        target = Target(name, spec.format, path, partition_by, spec.mode)
+        if spec.mode == "append" and target.is_file:
+            context.problem("mode append needs a folder, and this path is one file", "Leave out the suffix.", spec.path)
+        if spec.sort_by:
+            source = Sort(source=source, by=sort_keys(context, spec.sort_by, source.schema), origin=origin)
+        return Write(source=source, target=target, origin=origin)
+
+    def distinct_targets(self) -> None:
+        """Two sinks must not write the same place."""
+        seen: dict[str, str] = {}
+        for name, sink in self.spec.sinks.items():
+            other = seen.setdefault(str(sink.path), name)
+            if other != name:
+                self.add("sink", name, f"writes the same path as sink '{other}'", "Give it a path of its own.", sink.path)
+
+
+def _unknown(node: Node) -> Node:
+    return _Open(source=node, columns={})
+
+
+class _Open(Project):
+    """Stands for a step that could not be read: its columns are unknown, so none is called unknown."""
+
+    def output_schema(self, *schemas: Schema) -> Schema:
+        """Return the input's columns, and any other."""
+        return Schema(schemas[0], open=True)
+
+

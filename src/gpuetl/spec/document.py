@@ -1,0 +1,164 @@
+"""YAML text to a tree of nodes, each of which knows where it stands.  YAML 1.2 core; no tags, anchors or merge keys."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node as YamlNode, ScalarNode
+
+from gpuetl.errors import InvalidPipeline, Place, Problem, Problems, Span
+
+MAX_BYTES = 1 << 20
+MAX_DEPTH = 64
+
+
+@dataclass(frozen=True)
+class Document:
+    """A pipeline file: the name that errors show, and its lines."""
+
+    name: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """One value of the file: a scalar, a tuple of nodes, or a dict of nodes by key.
+
+    `line` and `column` count from 0 and point at the value; `keys` holds the places of a mapping's keys.
+    """
+
+    value: Any
+    document: Document
+    line: int
+    column: int
+    width: int
+    quoted: bool = False
+    keys: dict[str, Place] = field(default_factory=dict)
+
+    def place(self, span: Span | None = None) -> Place:
+        """Return the place of this value, or of a part of its text."""
+        line, column, width = self.line, self.column, self.width
+        if span is not None and isinstance(self.value, str):
+            line, column = self._locate(span.start)
+            width = span.stop - span.start
+        source = self.document.lines[line] if line < len(self.document.lines) else ""
+        return Place(self.document.name, line + 1, column + 1, source, width)
+
+    def _locate(self, offset: int) -> tuple[int, int]:
+        """Find where character `offset` of the text stands; a folded or block text is searched word by word."""
+        source = self.document.lines[self.line]
+        if source[self.column + self.quoted :].startswith(self.value[: offset + 1]):
+            return self.line, self.column + self.quoted + offset
+        word = self.value[offset:].split(None, 1)[0] if self.value[offset:].split() else ""
+        seen = self.value[:offset].count(word) if word else 0
+        for line in range(self.line, len(self.document.lines)):
+            start = self.column if line == self.line else 0
+            text = self.document.lines[line]
+            while word and (found := text.find(word, start)) >= 0:
+                if seen == 0:
+                    return line, found
+                seen, start = seen - 1, found + 1
+        return self.line, self.column
+
+    def items(self) -> Iterator[tuple[str, Node]]:
+        """Iterate over a mapping."""
+        yield from self.value.items()
+
+    @property
+    def kind(self) -> str:
+        """What a user would call this value."""
+        names = {dict: "a map", tuple: "a list", bool: "true or false", int: "a number", float: "a number"}
+        return "nothing" if self.value is None else names.get(type(self.value), "text")
+
+
+def read_document(text: str, name: str, problems: Problems) -> Node | None:
+    """Parse YAML text; returns None, with the problem kept, where it is no YAML or beyond the limits."""
+    document = Document(name, tuple(text.splitlines()))
+    if len(text) > MAX_BYTES:
+        problems.add(f"{name} has {len(text):,} characters; {MAX_BYTES:,} are allowed")
+        return None
+    try:
+        root = YAML(typ="safe", pure=True).compose(io.StringIO(text))
+        if root is None:
+            problems.add(f"{name} is empty", "See README.md for a first pipeline.")
+            return None
+        return _Reader(document, problems).node(root, 0)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = Place(name, mark.line + 1, mark.column + 1, document.lines[mark.line] if mark.line < len(document.lines) else "")
+        problems.add(f"not YAML: {error.problem or error.context}", "", place)
+    except (YAMLError, RecursionError, ValueError) as error:
+        problems.add(f"{name} is not YAML that can be read: {error or 'it nests too deeply'}")
+    return None
+
+
+def read_file(path: Path, problems: Problems, shown_as: str | None = None) -> Node | None:
+    """Parse a YAML file; a file that is not there or no UTF-8 text is an error at once."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise InvalidPipeline([Problem(f"cannot read {path}: {reason}", "Give the path of a pipeline's YAML file.")]) from None
+    return read_document(text, shown_as or str(path), problems)
+
+
+class _Reader:
+    """Turns ruamel's nodes into ours, and keeps what the language refuses."""
+
+    def __init__(self, document: Document, problems: Problems) -> None:
+        self.document, self.problems = document, problems
+        self.seen: set[int] = set()
+        self.construct = YAML(typ="safe", pure=True).constructor.construct_object
+
+    def node(self, yaml: YamlNode, depth: int) -> Node:
+        base = self.at(yaml, None)
+        if depth > MAX_DEPTH:
+            raise ValueError(f"it nests deeper than {MAX_DEPTH}")
+        if id(yaml) in self.seen or yaml.anchor:
+            self.problems.add("anchors and aliases are not part of the language", "Write it out, or make it a stage.", base.place())
+            return base
+        self.seen.add(id(yaml))
+        if isinstance(yaml, ScalarNode):
+            return self.scalar(yaml)
+        if isinstance(yaml, MappingNode):
+            return self.mapping(yaml, depth)
+        return self.at(yaml, tuple(self.node(item, depth + 1) for item in yaml.value))
+
+    def scalar(self, yaml: ScalarNode) -> Node:
+        node = self.at(yaml, yaml.value)
+        tag = str(yaml.tag).removeprefix("tag:yaml.org,2002:")
+        if tag not in ("str", "int", "float", "bool", "null", "timestamp"):
+            self.problems.add(f"the tag '{yaml.tag}' is not part of the language", "", node.place())
+            return node
+        return node if tag in ("str", "timestamp") else self.at(yaml, self.construct(yaml))
+
+    def mapping(self, yaml: MappingNode, depth: int) -> Node:
+        values: dict[str, Node] = {}
+        keys: dict[str, Place] = {}
+        for key, value in yaml.value:
+            name, place = str(key.value), self.at(key, str(key.value)).place()
+            if name == "<<":
+                self.problems.add("merge keys are not part of the language", "Write the keys out.", place)
+            elif name in values:
+                self.problems.add(f"the key '{name}' is here twice", f"The first is on line {keys[name].line}.", place)
+            else:
+                values[name], keys[name] = self.node(value, depth + 1), place
+        return self.at(yaml, values, keys)
+
+    def at(self, yaml: YamlNode, value: Any, keys: dict[str, Place] | None = None) -> Node:
+        start, end = yaml.start_mark, yaml.end_mark
+        same_line = start.line == end.line
+        source = self.document.lines[start.line] if start.line < len(self.document.lines) else ""
+        width = (end.column if same_line else len(source)) - start.column
+        style = getattr(yaml, "style", None)
+        line, column = start.line, start.column
+        if style in ("|", ">") and isinstance(yaml, ScalarNode) and line + 1 < len(self.document.lines):
+            line += 1
+            column = len(self.document.lines[line]) - len(self.document.lines[line].lstrip())
+        return Node(value, self.document, line, column, max(1, width), style in ("'", '"'), keys or {})

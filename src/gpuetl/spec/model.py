@@ -1,0 +1,70 @@
+"""A pipeline as written: what YAML and Python both build, before any schema is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from gpuetl.expr.types import DataType
+from gpuetl.io.dataset import Format
+from gpuetl.io.target import Mode
+from gpuetl.spec.fields import EXPRESSION, NAME, NAMES, ORDER, TEXTS, TYPES, Formula, Order, Text, choice, key
+from gpuetl.spec.steps import Step
+
+
+@dataclass(frozen=True)
+class ParameterSpec:
+    """A typed parameter: required, or with a default of its type."""
+
+    dtype: DataType
+    required: bool = False
+    default: Any = None
+
+
+@dataclass(frozen=True)
+class SourceSpec:
+    """Files to read.  `partitions` are the types of the columns in the path (`name=value`)."""
+
+    formats: ClassVar[tuple[Format, ...]] = ("parquet", "csv")
+
+    format: Format
+    path: Text
+    schema: Mapping[str, DataType] = key(TYPES, {})
+    partitions: Mapping[str, DataType] = key(TYPES, {})
+    columns: tuple[str, ...] = key(NAMES, ())
+    filter: Formula | None = key(EXPRESSION, None)
+    nulls: tuple[str, ...] = key(TEXTS, ())
+    delimiter: str = key(NAME, ",")
+
+
+@dataclass(frozen=True)
+class StageSpec:
+    """A named sequence of steps that begins with a source or another stage; a step that cannot be read is None."""
+
+    from_: Text
+    steps: tuple[Step | None, ...]
+
+
+@dataclass(frozen=True)
+class SinkSpec:
+    """Files to write the result of a stage, or a source, to."""
+
+    format: Format
+    path: Text
+    from_: Text = key(NAME, name="from")
+    partition_by: tuple[str, ...] = key(NAMES, ())
+    sort_by: tuple[Order, ...] = key(ORDER, ())
+    mode: Mode = key(choice("error", "overwrite", "append", "replace_partitions"), "error")
+
+
+@dataclass(frozen=True)
+class PipelineSpec:
+    """All of a pipeline; maps keep the order in which they were written."""
+
+    name: str
+    description: str = ""
+    parameters: Mapping[str, ParameterSpec] = field(default_factory=dict)
+    sources: Mapping[str, SourceSpec] = field(default_factory=dict)
+    stages: Mapping[str, StageSpec] = field(default_factory=dict)
+    sinks: Mapping[str, SinkSpec] = field(default_factory=dict)

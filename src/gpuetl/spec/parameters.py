@@ -1,0 +1,93 @@
+"""Parameters: given values, or defaults, as typed constants.  Bound as values, never as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Any
+
+import pyarrow as pa
+
+from gpuetl.errors import InvalidPipeline, Problem, have_hint
+from gpuetl.expr.ir import Expr, Literal, Parameter
+from gpuetl.expr.types import BOOL, DATE, DURATION, STRING, DataType, is_floating, is_integer, type_name
+from gpuetl.spec.model import ParameterSpec
+
+
+def bind_parameters(declared: Mapping[str, ParameterSpec], given: Mapping[str, Any], need_all: bool) -> dict[str, Expr]:
+    """Return each parameter as a literal; a required one without a value stays unbound unless `need_all`.
+
+    Raises
+    ------
+    InvalidPipeline
+        For a name that is not declared, a value that is not of its type, or a missing one.
+    """
+    problems = [_unknown(name, declared) for name in given if name not in declared]
+    bound: dict[str, Expr] = {}
+    for name, spec in declared.items():
+        try:
+            bound[name] = _bind(name, spec, given)
+        except ValueError as error:
+            problems.append(Problem(f"parameter '{name}': {error}"))
+            continue
+        if need_all and isinstance(bound[name], Parameter):
+            problems.append(Problem(f"parameter '{name}' ({type_name(spec.dtype)}) has no value", f"Give it with -p {name}=VALUE."))
+    if problems:
+        raise InvalidPipeline(problems)
+    return bound
+
+
+def _unknown(name: str, declared: Mapping[str, ParameterSpec]) -> Problem:
+    return Problem(f"unknown parameter '{name}'", have_hint(name, declared))
+
+
+def _bind(name: str, spec: ParameterSpec, given: Mapping[str, Any]) -> Expr:
+    if name in given:
+        return Literal(parse_value(given[name], spec.dtype), spec.dtype)
+    return Parameter(name, spec.dtype) if spec.required else Literal(spec.default, spec.dtype)
+
+
+def parse_value(value: Any, dtype: DataType) -> Any:
+    """Return `value`, which may be text from a command line, as a Python object of `dtype`; raise `ValueError`."""
+    if value is None:
+        return None
+    try:
+        return _parsed(value, dtype)
+    except (ValueError, TypeError, OverflowError):
+        raise ValueError(f"'{value}' is not a {type_name(dtype)}") from None
+
+
+def _parsed(value: Any, dtype: DataType) -> Any:
+    text = value if isinstance(value, str) else None
+    if dtype == STRING:
+        return str(value)
+    if dtype == BOOL:
+        return {"true": True, "false": False}[str(value).lower()] if str(value).lower() in ("true", "false") else _refuse()
+    if is_integer(dtype):
+        number = int(text) if text is not None else value if type(value) is int else _refuse()
+        return pa.scalar(number, dtype).as_py()
+    if is_floating(dtype):
+        return float(value) if not isinstance(value, bool) else _refuse()
+    if dtype == DATE:
+        return date.fromisoformat(text) if text else value if type(value) is date else _refuse()
+    if pa.types.is_timestamp(dtype):
+        moment = datetime.fromisoformat(text) if text else value
+        return moment if bool(moment.tzinfo) == bool(dtype.tz) else _refuse()
+    if dtype == DURATION:
+        return _interval(value)
+    return _refuse()
+
+
+def _interval(value: Any) -> Any:
+    from gpuetl.expr.parse import parse_expression
+    from gpuetl.expr.syntax import Constant
+
+    if not isinstance(value, str):
+        return pa.scalar(value, DURATION).as_py()
+    quoted = value.replace("'", "")
+    parsed = parse_expression(f"interval '{quoted}'")
+    return parsed.value if isinstance(parsed, Constant) else _refuse()
+
+
+def _refuse() -> Any:
+    raise ValueError

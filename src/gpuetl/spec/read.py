@@ -1,0 +1,172 @@
+"""A tree of nodes to a pipeline's model; every problem is kept, so that one reading tells them all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from gpuetl.errors import Problems, suggestion
+from gpuetl.spec.document import Node, read_document, read_file
+from gpuetl.spec.fields import BadValue, Text, keys_of, read_keys, read_name, read_type
+from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
+from gpuetl.spec.parameters import parse_value
+from gpuetl.spec.steps import STEPS, Step
+
+T = TypeVar("T")
+VERSION = 1
+KEYS = ("gpuetl", "name", "description", "params", "sources", "stages", "sinks")
+LATER = {"tests": "a pipeline's own tests", "expect": "expectations", "checkpoint": "checkpoints"}
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def read_pipeline(path: Path, problems: Problems, shown_as: str | None = None) -> PipelineSpec | None:
+    """Read a pipeline file; returns None where nothing of it can be used."""
+    root = read_file(path, problems, shown_as)
+    return _Reader(problems).pipeline(root) if root else None
+
+
+def read_pipeline_text(text: str, name: str, problems: Problems) -> PipelineSpec | None:
+    """Read a pipeline from text; `name` stands for the file in messages."""
+    root = read_document(text, name, problems)
+    return _Reader(problems).pipeline(root) if root else None
+
+
+class _Reader:
+    def __init__(self, problems: Problems) -> None:
+        self.problems = problems
+
+    def pipeline(self, root: Node) -> PipelineSpec | None:
+        if not isinstance(root.value, dict):
+            self.problems.add(f"a pipeline is a map of {', '.join(KEYS)}, got {root.kind}", "", root.place())
+            return None
+        self.known_keys(root, KEYS, "")
+        self.version(root)
+        name = root.value.get("name")
+        if name is None:
+            self.problems.add("the key 'name' is missing", "Give the pipeline a name.", root.place())
+        spec = PipelineSpec(
+            name=self.guarded(read_name, name, "") or "pipeline" if name else "pipeline",
+            description=str(root.value["description"].value) if "description" in root.value else "",
+            parameters=self.entries(root, "params", "parameter", self.parameter),
+            sources=self.entries(root, "sources", "source", self.source),
+            stages=self.entries(root, "stages", "stage", self.stage),
+            sinks=self.entries(root, "sinks", "sink", self.sink),
+        )
+        self.unique_names(root, spec)
+        return spec
+
+    def version(self, root: Node) -> None:
+        stated = root.value.get("gpuetl")
+        if stated is None:
+            self.problems.add("the key 'gpuetl' is missing", f"Begin the file with gpuetl: {VERSION}.", root.place())
+        elif stated.value != VERSION:
+            self.problems.add(f"version {stated.value} of the language is not known", f"This is gpuetl: {VERSION}.", stated.place())
+
+    def known_keys(self, node: Node, keys: tuple[str, ...], within: str) -> None:
+        for name in node.value:
+            if name in LATER:
+                self.problems.add(f"{LATER[name]} ('{name}') are not in this version", "Take the key out.", node.keys[name], within)
+            elif name not in keys:
+                hint = f"keys: {', '.join(keys)}.  {suggestion(name, keys)}".rstrip()
+                self.problems.add(f"unknown key '{name}'", hint, node.keys[name], within)
+
+    def unique_names(self, root: Node, spec: PipelineSpec) -> None:
+        for name in spec.stages:
+            if name in spec.sources:
+                self.problems.add(f"'{name}' is a source and a stage", "Rename one.", root.value["stages"].keys[name])
+
+    def entries(self, root: Node, section: str, kind: str, read: Callable[[str, Node], T | None]) -> dict[str, T]:
+        node = root.value.get(section)
+        if node is None or node.value is None:
+            return {}
+        if not isinstance(node.value, dict):
+            self.problems.add(f"{section} takes a map of names, got {node.kind}", "", node.place())
+            return {}
+        for name in node.value:
+            if not _IDENTIFIER.fullmatch(name):
+                self.problems.add(f"'{name}' is not a name of a {kind}", "Use letters, digits and _.", node.keys[name])
+        read_entries = {name: read(name, entry) for name, entry in node.items()}
+        return {name: entry for name, entry in read_entries.items() if entry is not None}
+
+    def guarded(self, read: Callable[[Node], T], node: Node, within: str) -> T | None:
+        try:
+            return read(node)
+        except BadValue as error:
+            self.problems.add(error.message, error.hint, (error.node or node).place(), within)
+            return None
+
+    def parameter(self, name: str, node: Node) -> ParameterSpec | None:
+        within = f"parameter '{name}'"
+        if not isinstance(node.value, dict):
+            self.problems.add(f"takes a map, got {node.kind}", "keys: type, required, default.", node.place(), within)
+            return None
+        self.known_keys(node, ("type", "required", "default", "description"), within)
+        if "type" not in node.value:
+            self.problems.add("the key 'type' is missing", "", node.place(), within)
+            return None
+        dtype = self.guarded(read_type, node.value["type"], within)
+        required = node.value["required"].value is True if "required" in node.value else False
+        if not required and "default" not in node.value:
+            self.problems.add("has neither required: true nor a default", "", node.place(), within)
+        if dtype is None:
+            return None
+        return ParameterSpec(dtype, required, self.default(node, dtype, within))
+
+    def default(self, node: Node, dtype: Any, within: str) -> Any:
+        if "default" not in node.value:
+            return None
+        try:
+            return parse_value(node.value["default"].value, dtype)
+        except ValueError as error:
+            self.problems.add(f"default: {error}", "", node.value["default"].place(), within)
+            return None
+
+    def located(self, cls: type[T], node: Node, within: str) -> T | None:
+        """Read what has a format and a path, under the format's name, beside keys of its own."""
+        formats = SourceSpec.formats
+        given = [name for name in formats if isinstance(node.value, dict) and name in node.value]
+        if len(given) != 1:
+            keys = ", ".join(keys_of(cls))
+            message = f"needs exactly one of {', '.join(formats)}: the path"
+            self.problems.add(message, f"further keys: {keys}.", node.place(), within)
+            return None
+        path = self.guarded(read_name, node.value[given[0]], within)
+        rest = {name: value for name, value in node.items() if name != given[0]}
+        places = {name: node.keys[name] for name in rest}
+        keyed = Node(rest, node.document, node.line, node.column, node.width, keys=places)
+        return read_keys(cls, keyed, self.problems, within, format=given[0], path=path or Text(""))
+
+    def source(self, name: str, node: Node) -> SourceSpec | None:
+        return self.located(SourceSpec, node, f"source '{name}'")
+
+    def sink(self, name: str, node: Node) -> SinkSpec | None:
+        return self.located(SinkSpec, node, f"sink '{name}'")
+
+    def stage(self, name: str, node: Node) -> StageSpec | None:
+        within = f"stage '{name}'"
+        if not isinstance(node.value, dict):
+            self.problems.add(f"takes a map, got {node.kind}", "keys: from, steps.", node.place(), within)
+            return None
+        self.known_keys(node, ("from", "steps"), within)
+        origin = self.guarded(read_name, node.value["from"], within) if "from" in node.value else None
+        if "from" not in node.value:
+            self.problems.add("the key 'from' is missing", "It names a source or another stage.", node.place(), within)
+        steps = node.value.get("steps")
+        if steps is None or not isinstance(steps.value, tuple):
+            self.problems.add("needs steps: a list", "", (steps or node).place(), within)
+            return None
+        built = [self.step(step, f"{within}, step {i}") for i, step in enumerate(steps.value, 1)]
+        return StageSpec(origin, tuple(built)) if origin else None
+
+    def step(self, node: Node, within: str) -> Step | None:
+        if not isinstance(node.value, dict) or len(node.value) != 1:
+            self.problems.add("a step is one verb and its arguments", f"verbs: {', '.join(STEPS)}.", node.place(), within)
+            return None
+        verb, value = next(node.items())
+        if verb not in STEPS:
+            hint = f"verbs: {', '.join(STEPS)}.  {suggestion(verb, STEPS)}".rstrip()
+            self.problems.add(f"unknown step '{verb}'", hint, node.keys[verb], within)
+            return None
+        return STEPS[verb].read(value, self.problems, within)

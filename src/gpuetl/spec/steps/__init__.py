@@ -1,0 +1,21 @@
+"""The steps of the language.  A new step is a class here, in STEPS; most need no plan node of their own."""
+
+from gpuetl.spec.steps.aggregate import Aggregate
+from gpuetl.spec.steps.columns import CastColumns, Drop, Rename, Select, WithColumns
+from gpuetl.spec.steps.join import Join
+from gpuetl.spec.steps.kernel import Kernel
+from gpuetl.spec.steps.rows import Distinct, Filter, Limit, Sort
+from gpuetl.spec.steps.step import Context, Step
+from gpuetl.spec.steps.window import Window
+
+STEPS: dict[str, type[Step]] = {
+    step.verb: step
+    for step in (
+        Filter, Select, WithColumns, Drop, Rename, CastColumns, Join, Aggregate, Window, Kernel, Sort, Distinct, Limit,
+    )
+}  # fmt: skip
+
+__all__ = [
+    "STEPS", "Aggregate", "CastColumns", "Context", "Distinct", "Drop", "Filter", "Join", "Kernel", "Limit", "Rename",
+    "Select", "Sort", "Step", "Window", "WithColumns",
+]  # fmt: skip

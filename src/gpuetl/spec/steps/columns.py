@@ -1,0 +1,98 @@
+"""Steps that choose and compute columns row by row: select, with_columns, drop, rename, cast.  Each is a projection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gpuetl.expr.ir import Cast, Column, Expr
+from gpuetl.expr.types import DataType
+from gpuetl.plan.node import Node
+from gpuetl.plan.nodes import Project, passing
+from gpuetl.spec.fields import EXPRESSIONS, NAMES, RENAMES, SELECTION, TYPES, Formula, key
+from gpuetl.spec.steps.step import Context, Step
+
+
+@dataclass(frozen=True)
+class Select(Step):
+    """Keep and compute exactly these columns: `select: [a, b]`, or `select: {a: a, c: a + b}`."""
+
+    verb: ClassVar[str] = "select"
+    main: ClassVar[str] = "columns"
+    bare: ClassVar[bool] = True
+    columns: Mapping[str, Formula] = key(SELECTION)
+
+    def build(self, context: Context, source: Node) -> Node:
+        """Project to the columns."""
+        columns = {str(name): context.expression(formula, source.schema) for name, formula in self.columns.items()}
+        return Project(source=source, columns=columns, origin=context.origin)
+
+
+@dataclass(frozen=True)
+class WithColumns(Step):
+    """Add columns, or replace them: `with_columns: {c: a + b}`.  All see the input, none each other."""
+
+    verb: ClassVar[str] = "with_columns"
+    main: ClassVar[str] = "columns"
+    bare: ClassVar[bool] = True
+    columns: Mapping[str, Formula] = key(EXPRESSIONS)
+
+    def build(self, context: Context, source: Node) -> Node:
+        """Project to the input's columns and the new ones."""
+        columns = {str(name): context.expression(formula, source.schema) for name, formula in self.columns.items()}
+        return Project(source=source, columns={**passing(source.schema), **columns}, origin=context.origin)
+
+
+@dataclass(frozen=True)
+class Drop(Step):
+    """Leave columns out: `drop: [a, b]`."""
+
+    verb: ClassVar[str] = "drop"
+    main: ClassVar[str] = "columns"
+    columns: tuple[str, ...] = key(NAMES)
+
+    def build(self, context: Context, source: Node) -> Node:
+        """Project to the other columns."""
+        dropped = context.known(self.columns, source.schema)
+        kept = {name: expr for name, expr in passing(source.schema).items() if name not in dropped}
+        if not kept:
+            context.problem("drop leaves no column", "Keep at least one.", self.columns[0])
+        return Project(source=source, columns=kept, origin=context.origin)
+
+
+@dataclass(frozen=True)
+class Rename(Step):
+    """Give columns other names: `rename: {old: new}`.  Columns keep their place."""
+
+    verb: ClassVar[str] = "rename"
+    main: ClassVar[str] = "names"
+    bare: ClassVar[bool] = True
+    names: Mapping[str, str] = key(RENAMES)
+
+    def build(self, context: Context, source: Node) -> Node:
+        """Project to the columns under their new names."""
+        known = context.known(self.names, source.schema)
+        columns: dict[str, Expr] = {}
+        for name, dtype in source.schema.items():
+            new = str(self.names[name]) if name in known else name
+            if new in columns:
+                context.problem(f"rename gives two columns the name '{new}'", "Drop one of them first.", self.names.get(name))
+            columns[new] = Column(name, dtype)
+        return Project(source=source, columns=columns, origin=context.origin)
+
+
+@dataclass(frozen=True)
+class CastColumns(Step):
+    """Change columns' types, exactly or with an error: `cast: {a: int64}`."""
+
+    verb: ClassVar[str] = "cast"
+    main: ClassVar[str] = "types"
+    bare: ClassVar[bool] = True
+    types: Mapping[str, DataType] = key(TYPES)
+
+    def build(self, context: Context, source: Node) -> Node:
+        """Project with casts."""
+        known = context.known(self.types, source.schema)
+        casts = {name: Cast(Column(name, source.schema[name]), self.types[name]) for name in known}
+        return Project(source=source, columns={**passing(source.schema), **casts}, origin=context.origin)

@@ -1,0 +1,89 @@
+"""Steps that choose and order rows: filter, sort, limit, distinct."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gpuetl.expr.types import BOOL, NULL, type_name
+from gpuetl.expr.unparse import to_sql
+from gpuetl.plan import nodes
+from gpuetl.plan.node import Node, SortKey
+from gpuetl.plan.schema import Schema
+from gpuetl.spec.fields import COUNT, EXPRESSION, NAMES, ORDER, Formula, Order, Text, choice, key
+from gpuetl.spec.steps.step import Context, Step
+
+
+@dataclass(frozen=True)
+class Filter(Step):
+    """Keep the rows where a predicate is true: `filter: amount > 0`."""
+
+    verb: ClassVar[str] = "filter"
+    main: ClassVar[str] = "predicate"
+    bare: ClassVar[bool] = True
+    predicate: Formula = key(EXPRESSION)
+
+    def build(self, context: Context, source: Node) -> Node:
+        """Filter by the predicate, which must be a truth value."""
+        predicate = context.expression(self.predicate, source.schema)
+        if predicate.dtype not in (BOOL, NULL):
+            message = f"a filter takes a condition, and {to_sql(predicate)} is {type_name(predicate.dtype)}"
+            context.problem(message, "Compare it with something.", self.predicate)
+        return nodes.Filter(source=source, predicate=predicate, origin=context.origin)
+
+
+def sort_keys(context: Context, order: Sequence[Order], schema: Schema) -> tuple[SortKey, ...]:
+    """Return the plan's sort keys; unknown columns are problems."""
+    kept = []
+    for item in order:
+        if item.column in schema:
+            kept.append(SortKey(item.column, item.descending, item.nulls_first))
+        else:
+            context.known([Text(item.column, item.node)], schema)
+    return tuple(kept)
+
+
+@dataclass(frozen=True)
+class Sort(Step):
+    """Sort rows: `sort: [region, amount desc]`."""
+
+    verb: ClassVar[str] = "sort"
+    main: ClassVar[str] = "by"
+    by: tuple[Order, ...] = key(ORDER)
+
+    def build(self, context: Context, source: Node) -> Node:
+        """Sort by the keys."""
+        return nodes.Sort(source=source, by=sort_keys(context, self.by, source.schema), origin=context.origin)
+
+
+@dataclass(frozen=True)
+class Limit(Step):
+    """Keep the first rows: `limit: 10`."""
+
+    verb: ClassVar[str] = "limit"
+    main: ClassVar[str] = "count"
+    count: int = key(COUNT)
+
+    def build(self, context: Context, source: Node) -> Node:
+        """Keep `count` rows."""
+        return nodes.Limit(source=source, count=self.count, origin=context.origin)
+
+
+@dataclass(frozen=True)
+class Distinct(Step):
+    """Keep one row for each value of the columns: `distinct: [a, b]`, or `{on: a, keep: first, order_by: ts}`."""
+
+    verb: ClassVar[str] = "distinct"
+    main: ClassVar[str] = "on"
+    on: tuple[str, ...] = key(NAMES)
+    keep: str = key(choice("any", "first"), "any")
+    order_by: tuple[Order, ...] = key(ORDER, ())
+
+    def build(self, context: Context, source: Node) -> Node:
+        """Keep one row a key; `keep: first` needs an order."""
+        if (self.keep == "first") != bool(self.order_by):
+            context.problem("distinct with keep: first needs order_by, and order_by needs keep: first", "", self.on[0])
+        on = context.known(self.on, source.schema)
+        order = sort_keys(context, self.order_by, source.schema)
+        return nodes.Distinct(source=source, on=on, order_by=order, origin=context.origin)

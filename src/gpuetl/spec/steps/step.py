@@ -1,0 +1,87 @@
+"""What a step of the language is: its keys, read from YAML or given from Python, and the plan nodes it becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from gpuetl.errors import InvalidExpression, Problems, have_hint
+from gpuetl.expr.ir import Expr, Literal
+from gpuetl.expr.resolve import SCALARS, Scope, resolve
+from gpuetl.expr.types import NULL
+from gpuetl.plan.node import Node, Origin
+from gpuetl.plan.schema import Schema
+from gpuetl.spec.document import Node as TextNode
+from gpuetl.spec.fields import Formula, keys_of, node_of, read_keys, write_keys
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a step is built with: the names it may use, and where its problems go.
+
+    A step reports every problem and still returns the best node that it can, so that later steps are checked too.
+    """
+
+    origin: Origin
+    problems: Problems
+    parameters: Mapping[str, Expr]
+    relation: Callable[[str], Node | None]
+    folder: Path
+
+    def problem(self, message: str, hint: str = "", at: object = None) -> None:
+        """Keep a problem at the node that a value was read from."""
+        node = node_of(at)
+        self.problems.add(message, hint, node.place() if node else None, str(self.origin))
+
+    def expression(self, formula: Formula, schema: Schema, kinds: tuple[Any, ...] = SCALARS) -> Expr:
+        """Return the typed expression, or null where it is wrong."""
+        try:
+            return resolve(formula.syntax, Scope(schema, self.parameters, kinds, schema.open))
+        except InvalidExpression as error:
+            place = formula.node.place(error.span) if formula.node else None
+            self.problems.add(error.message, error.hint, place, str(self.origin))
+            return Literal(None, NULL)
+
+    def known(self, names: Iterable[str], schema: Schema) -> tuple[str, ...]:
+        """Return the names that are columns; the others are problems, unless the schema is open."""
+        kept = []
+        for name in names:
+            if name in schema:
+                kept.append(str(name))
+            elif not schema.open:
+                self.problem(f"unknown column '{name}'", have_hint(name, schema), name)
+        return tuple(kept)
+
+
+class Step:
+    """One step of a stage: a frozen dataclass whose fields are its keys.
+
+    `verb` is its key in YAML.  `main` is the key that a value fills which is no map of keys; where `bare`, the
+    whole value is always that key's, since the user's own names are the keys of the map.
+    """
+
+    verb: ClassVar[str]
+    main: ClassVar[str] = ""
+    bare: ClassVar[bool] = False
+
+    @classmethod
+    def read(cls, node: TextNode, problems: Problems, within: str) -> Self | None:
+        """Read the value under the verb; returns None, with its problems kept, where it is wrong."""
+        if cls.main and (cls.bare or not isinstance(node.value, dict)):
+            keys = {cls.main: node}
+            places = {cls.main: node.place()}
+            node = TextNode(keys, node.document, node.line, node.column, node.width, keys=places)
+        return read_keys(cls, node, problems, within)
+
+    def written(self) -> Any:
+        """Return the value under the verb as plain data."""
+        keys = write_keys(self)
+        if self.main and (self.bare or set(keys) <= {self.main}):
+            return keys.get(self.main, keys_of(type(self))[self.main].metadata["form"].write(getattr(self, self.main)))
+        return keys
+
+    def build(self, context: Context, source: Node) -> Node:
+        """Return the plan of this step on `source`."""
+        raise NotImplementedError

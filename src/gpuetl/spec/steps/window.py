@@ -1,0 +1,58 @@
+"""The window step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gpuetl.expr.ir import Call, calls_of
+from gpuetl.expr.resolve import WINDOWS
+from gpuetl.expr.types import DURATION, is_temporal, type_name
+from gpuetl.plan import nodes
+from gpuetl.plan.node import Node, SortKey
+from gpuetl.plan.schema import Schema
+from gpuetl.spec.fields import EXPRESSIONS, NAMES, ORDER, Formula, Order, key
+from gpuetl.spec.steps.calls import split_calls
+from gpuetl.spec.steps.rows import sort_keys
+from gpuetl.spec.steps.step import Context, Step
+
+
+@dataclass(frozen=True)
+class Window(Step):
+    """Columns from the rows of a group in order: `window: {by: user, order_by: ts, columns: {n: row_number()}}`."""
+
+    verb: ClassVar[str] = "window"
+    columns: Mapping[str, Formula] = key(EXPRESSIONS)
+    by: tuple[str, ...] = key(NAMES, ())
+    order_by: tuple[Order, ...] = key(ORDER, ())
+
+    def build(self, context: Context, source: Node) -> Node:
+        """Project the arguments, compute the windows, project the expressions over windows."""
+        schema = source.schema
+        by, order = context.known(self.by, schema), sort_keys(context, self.order_by, schema)
+        outputs = {str(name): context.expression(formula, schema, WINDOWS) for name, formula in self.columns.items()}
+        parts = split_calls("window", outputs, schema)
+        for call in calls_of("window", outputs.values()):
+            self.check_order(context, call, order, schema)
+        if parts.before:
+            source = nodes.Project(source=source, columns={**nodes.passing(schema), **parts.before}, origin=context.origin)
+        windowed = nodes.Window(source=source, by=by, order_by=order, calls=parts.calls, origin=context.origin)
+        results = {**nodes.passing(schema), **parts.after}
+        if nodes.passing(windowed.schema) == results:
+            return windowed
+        return nodes.Project(source=windowed, columns=results, origin=context.origin)
+
+    def check_order(self, context: Context, call: Call, order: tuple[SortKey, ...], schema: Schema) -> None:
+        """Every window needs an order; one over an interval needs it to begin with an ascending time."""
+        if not self.order_by:
+            context.problem(f"{call.function.name} needs order_by", "Add order_by: the columns that order a group's rows.")
+        by_time = bool(order) and is_temporal(schema[order[0].column]) and not order[0].descending
+        if any(arg.dtype == DURATION for arg in call.args[-1:]) and _takes_interval(call) and order and not by_time:
+            found = f"{order[0]} ({type_name(schema[order[0].column])})"
+            message = f"{call.function.name} over an interval needs order_by to begin with an ascending date or timestamp, not {found}"
+            context.problem(message, "Put the time first in order_by, or give a number of rows.", self.order_by[0])
+
+
+def _takes_interval(call: Call) -> bool:
+    return call.function.arguments[len(call.args) - 1].name in ("frame", "half_life", "gap")

@@ -1,0 +1,72 @@
+"""A pipeline's model to YAML text; reading it back gives an equal model."""
+
+from __future__ import annotations
+
+import io
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedSeq
+
+from gpuetl.expr.types import type_name
+from gpuetl.expr.unparse import constant_text
+from gpuetl.spec.fields import write_keys
+from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
+from gpuetl.spec.read import VERSION
+
+
+def write_pipeline(spec: PipelineSpec) -> str:
+    """Return the pipeline as YAML text."""
+    yaml = YAML()
+    yaml.width = 1 << 20  # an expression stays on its line
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    text = io.StringIO()
+    yaml.dump(_styled(pipeline_data(spec)), text)
+    return text.getvalue()
+
+
+def _styled(value: Any) -> Any:
+    """Return lists of names in flow style, everything else as it is."""
+    if isinstance(value, dict):
+        return {key: _styled(item) for key, item in value.items()}
+    if not isinstance(value, list):
+        return value
+    styled = CommentedSeq(map(_styled, value))
+    if not any(isinstance(item, dict) for item in value):
+        styled.fa.set_flow_style()
+    return styled
+
+
+def pipeline_data(spec: PipelineSpec) -> dict[str, Any]:
+    """Return the pipeline as plain data."""
+    sections = {
+        "params": {name: _parameter(p) for name, p in spec.parameters.items()},
+        "sources": {name: _located(s) for name, s in spec.sources.items()},
+        "stages": {name: _stage(s) for name, s in spec.stages.items()},
+        "sinks": {name: _located(s) for name, s in spec.sinks.items()},
+    }
+    head = {"gpuetl": VERSION, "name": str(spec.name)}
+    described = {"description": spec.description} if spec.description else {}
+    return {**head, **described, **{key: value for key, value in sections.items() if value}}
+
+
+def _parameter(parameter: ParameterSpec) -> dict[str, Any]:
+    written: dict[str, Any] = {"type": type_name(parameter.dtype)}
+    if parameter.required:
+        return {**written, "required": True}
+    return {**written, "default": _value(parameter.default)}
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, timedelta):
+        return constant_text(value).removeprefix("INTERVAL ").strip("'")
+    return value.isoformat() if isinstance(value, date | datetime) else value
+
+
+def _located(entry: SourceSpec | SinkSpec) -> dict[str, Any]:
+    return {entry.format: str(entry.path), **write_keys(entry)}
+
+
+def _stage(stage: StageSpec) -> dict[str, Any]:
+    return {"from": str(stage.from_), "steps": [{step.verb: step.written()} for step in stage.steps if step]}

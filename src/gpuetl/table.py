@@ -1,0 +1,140 @@
+"""`Table`: a source or a sequence of steps under construction, in Python.  Immutable and lazy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from gpuetl.errors import InvalidPipeline
+from gpuetl.expr.build import as_syntax
+from gpuetl.expr.syntax import Name
+from gpuetl.expr.types import parse_type
+from gpuetl.spec import steps
+from gpuetl.spec.fields import BadValue, Formula, Order, Text, parse_order
+
+if TYPE_CHECKING:
+    from gpuetl.pipeline import Pipeline
+
+Names: TypeAlias = str | Iterable[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows to come: those of `origin`, a source or stage of `pipeline`, after `steps`.
+
+    Every method returns a new table and leaves this one as it is.  Names, types and expressions are checked when the
+    pipeline is planned or run, all at once.
+    """
+
+    pipeline: Pipeline
+    origin: str
+    steps: tuple[steps.Step, ...] = ()
+
+    def step(self, step: steps.Step) -> Table:
+        """Add a step of the language."""
+        return replace(self, steps=(*self.steps, step))
+
+    def filter(self, predicate: Any) -> Table:
+        """Keep the rows where `predicate` is true; null is not."""
+        return self.step(steps.Filter(_formula(predicate)))
+
+    def select(self, *names: str, **columns: Any) -> Table:
+        """Keep the named columns, and compute others."""
+        return self.step(steps.Select({**{name: Formula(Name(name)) for name in names}, **_formulas(columns)}))
+
+    def with_columns(self, **columns: Any) -> Table:
+        """Add or replace columns; all see the input, none each other."""
+        return self.step(steps.WithColumns(_formulas(columns)))
+
+    def drop(self, *names: str) -> Table:
+        """Leave columns out."""
+        return self.step(steps.Drop(names))
+
+    def rename(self, names: Mapping[str, str]) -> Table:
+        """Give columns other names, old to new."""
+        return self.step(steps.Rename(dict(names)))
+
+    def cast(self, **types: str) -> Table:
+        """Change columns' types, exactly or with an error."""
+        return self.step(steps.CastColumns({name: parse_type(dtype) for name, dtype in types.items()}))
+
+    def join(
+        self, other: Table, on: Names | Mapping[str, str], how: str = "inner", *,
+        validate: str = "many_to_many", suffix: str = "", nulls_equal: bool = False,
+    ) -> Table:  # fmt: skip
+        """Join with another table; `on` names columns, or maps left names to right ones."""
+        pairs = dict(on) if isinstance(on, Mapping) else {name: name for name in _names(on)}
+        return self.step(steps.Join(other.named(), pairs, how, validate, suffix, nulls_equal))
+
+    def aggregate(self, by: Names = (), **columns: Any) -> Table:
+        """One row a group; without keys, one row."""
+        return self.step(steps.Aggregate(_formulas(columns), _names(by)))
+
+    def window(self, by: Names = (), order_by: Names = (), **columns: Any) -> Table:
+        """Add columns computed from the rows of a group in order: see docs/functions.md, window functions."""
+        return self.step(steps.Window(_formulas(columns), _names(by), _order(order_by)))
+
+    def kernel(
+        self, cuda: str, entry: str, inputs: Names, outputs: Mapping[str, str], reference: str, *,
+        kind: str = "", args: Mapping[str, Any] | None = None, nulls: str = "propagate",
+        by: Names = (), order_by: Names = (), block: int = 256,
+    ) -> Table:  # fmt: skip
+        """Add columns computed by a CUDA kernel, or its NumPy twin `reference` (file.py:function)."""
+        types = {name: parse_type(dtype) for name, dtype in outputs.items()}
+        step = steps.Kernel(
+            cuda, entry, _names(inputs), types, reference, kind, _formulas(args or {}), nulls, _names(by), _order(order_by), block
+        )
+        return self.step(step)
+
+    def sort(self, *by: str) -> Table:
+        """Sort rows by columns, each with `desc` or `nulls first` after its name where wanted."""
+        return self.step(steps.Sort(_order(by)))
+
+    def distinct(self, *on: str, keep: str = "any", order_by: Names = ()) -> Table:
+        """Keep one row for each value of the columns."""
+        return self.step(steps.Distinct(on, keep, _order(order_by)))
+
+    def limit(self, count: int) -> Table:
+        """Keep the first rows."""
+        return self.step(steps.Limit(count))
+
+    def stage(self, name: str) -> Table:
+        """Give the steps so far a name: a stage of the pipeline, from which other tables may begin."""
+        self.pipeline.add_stage(name, self.origin, self.steps)
+        return Table(self.pipeline, name)
+
+    def named(self) -> Text:
+        """Return the name of this source or stage; steps that have none are given one."""
+        if not self.steps:
+            return Text(self.origin)
+        return Text(self.stage(self.pipeline.unused_name(self.origin)).origin)
+
+    def write_parquet(self, name: str, path: str, **keys: Any) -> None:
+        """Declare a sink of the pipeline: `partition_by`, `sort_by` and `mode` as in YAML."""
+        self.pipeline.add_sink(name, "parquet", path, self.named(), **keys)
+
+    def write_csv(self, name: str, path: str, **keys: Any) -> None:
+        """Declare a sink of the pipeline: `partition_by`, `sort_by` and `mode` as in YAML."""
+        self.pipeline.add_sink(name, "csv", path, self.named(), **keys)
+
+
+def _formula(value: Any) -> Formula:
+    return Formula(as_syntax(value))
+
+
+def _formulas(columns: Mapping[str, Any]) -> dict[str, Formula]:
+    return {name: _formula(value) for name, value in columns.items()}
+
+
+def _names(names: Names) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _order(order: Names) -> tuple[Order, ...]:
+    try:
+        return tuple(parse_order(text) for text in _names(order))
+    except BadValue as error:
+        raise InvalidPipeline.because(error.message) from None
+
+
