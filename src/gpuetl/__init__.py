@@ -17,11 +17,17 @@ The way of the data, and of a reader through the code:
     cli/              the command gpuetl
 """
 
-from gpuetl.errors import EngineUnavailable, GpuetlError, InvalidExpression, InvalidPipeline, RunFailed, SinkExists
-from gpuetl.expr.build import Expression, col, count, expr, lag, lead, lit, param, row_number, session_id, when
-from gpuetl.options import RunOptions
-from gpuetl.pipeline import Pipeline, load, loads
-from gpuetl.table import Table
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gpuetl.errors import EngineUnavailable, GpuetlError, InvalidExpression, InvalidPipeline, RunFailed, SinkExists
+    from gpuetl.expr.build import Expression, col, count, expr, lag, lead, lit, param, row_number, session_id, when
+    from gpuetl.options import RunOptions
+    from gpuetl.pipeline import Pipeline, load, loads
+    from gpuetl.table import Table
 
 __version__ = "0.1.0"
 
@@ -30,3 +36,19 @@ __all__ = [
     "RunOptions", "SinkExists", "Table", "col", "count", "expr", "lag", "lead", "lit", "load", "loads", "param",
     "row_number", "session_id", "when",
 ]  # fmt: skip
+
+_MODULES = ("errors", "expr.build", "options", "pipeline", "table")
+
+
+def __getattr__(name: str) -> Any:
+    """Import the public names when they are first used: `gpuetl --help` needs none of them."""
+    if name in __all__:
+        for module in map(import_module, (f"{__name__}.{module}" for module in _MODULES)):
+            if name in vars(module):
+                return vars(module)[name]
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return [*__all__, "__version__"]

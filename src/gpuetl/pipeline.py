@@ -131,6 +131,15 @@ class Pipeline:
         options = options or RunOptions()
         return optimize(self.plan(params), options.skip_passes, before)
 
+    def explain(self, params: Mapping[str, Any] | None = None, options: RunOptions | None = None) -> str:
+        """Return the physical plan of a run as text: what is read, what is expected, sorts and exchanges."""
+        from gpuetl.physical.explain import explain_physical
+        from gpuetl.run import lowered
+
+        options = options or RunOptions()
+        plan = self.plan(params)
+        return explain_physical(lowered(plan if plan.sinks else plan.keeping(plan.last_stages()), options)[0])
+
     @property
     def fingerprint(self) -> str:
         """A digest of what the pipeline computes with its defaults: equal for equal plans."""

@@ -79,9 +79,8 @@ def run_pipeline(
         plan = plan.keeping(plan.last_stages() if keep is None else keep)
         fingerprint = plan.fingerprint
     with timed(seconds, "optimize"):
-        optimized = optimize(plan, options.skip_passes) if options.optimize else None
-    with timed(seconds, "lower"), readable():
-        physical = lower(optimized.plan if optimized else plan, Layout(options.partition_rows, options.broadcast_bytes))
+        physical, passes = lowered(plan, options)
+    with timed(seconds, "load"):
         backend = load_backend(choice.name)
     recorder = Recorder(progress or silent)
     with recording(recorder):
@@ -89,9 +88,27 @@ def run_pipeline(
     report = RunReport(
         pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason, fingerprint=fingerprint,
         stages=stage_reports(recorder, names_in_order(plan)), sinks=sinks, seconds=seconds,
-        passes=optimized.seconds if optimized else {}, notes=tuple(recorder.notes), head=heads,
+        passes=passes, notes=tuple(recorder.notes), head=heads,
     )  # fmt: skip
     return Run(report, {name: Result(frame, backend) for name, frame in kept.items()})
+
+
+def lowered(plan: Plan, options: RunOptions) -> tuple[PhysicalPlan, dict[str, float]]:
+    """Optimize and lower a plan; return the physical plan, and the seconds of each pass.
+
+    Raises
+    ------
+    RunFailed
+        For a source's file whose footer is not what it should be.
+    """
+    passes: dict[str, float] = {}
+    if options.optimize:
+        optimized = optimize(plan, options.skip_passes)
+        plan, passes = optimized.plan, optimized.seconds
+    try:
+        return lower(plan, Layout(options.partition_rows, options.broadcast_bytes)), passes
+    except DatasetError as error:
+        raise RunFailed(str(error)) from error
 
 
 @contextmanager
@@ -100,15 +117,6 @@ def timed(seconds: dict[str, float], phase: str) -> Iterator[None]:
     start = time.perf_counter()
     yield
     seconds[phase] = time.perf_counter() - start
-
-
-@contextmanager
-def readable() -> Iterator[None]:
-    """Tell of a source's file that is not what it should be, as a failed run."""
-    try:
-        yield
-    except DatasetError as error:
-        raise RunFailed(str(error)) from error
 
 
 def names_in_order(plan: Plan) -> list[tuple[str, str]]:

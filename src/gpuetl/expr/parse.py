@@ -1,7 +1,6 @@
 """SQL text to written expressions.  sqlglot parses and nothing more: what it accepts and we must not is refused here.
 
-The dialect is DuckDB's, with sqlglot's own function classes, special forms and type aliases taken out, so that
-every call arrives by the name that the user wrote and our closed table alone decides.
+Its function classes and special forms are taken out of the dialect, so that every call arrives by the name that the user wrote and our closed table alone decides.
 """
 
 from __future__ import annotations
@@ -10,42 +9,45 @@ import math
 import re
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import SqlglotError
-from sqlglot.tokens import TokenType
+from sqlglot.parser import Parser
+from sqlglot.tokens import Tokenizer, TokenType
 
 from gpuetl.errors import InvalidExpression, Span
+from gpuetl.expr.functions import find_function
 from gpuetl.expr.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
 from gpuetl.expr.types import DATE, NAMED, TIMESTAMP, DataType, parse_type
 
 MAX_CHARACTERS = 20_000
-MAX_DEPTH = 100
+MAX_DEPTH = 32  # of brackets: sqlglot spends some 20 frames of the stack on each
+MAX_OPERATORS = 200  # below each other: a chain of `+` is as deep as it is long
 
 
-class Language(DuckDB):  # type: ignore[misc]
-    """DuckDB's expression syntax, narrowed."""
+class Language(Dialect):  # type: ignore[misc]
+    """sqlglot's own dialect, narrowed: it loads no other database's, and `$x` is a word there, with its place."""
 
-    class Tokenizer(DuckDB.Tokenizer):  # type: ignore[misc]
-        """Arrow's type names, not DuckDB's: `int8` has 8 bits here and 8 bytes there."""
+    class Tokenizer(Tokenizer):  # type: ignore[misc]
+        """Arrow's type names beside SQL's; `//` divides integers."""
 
         KEYWORDS: ClassVar = {
-            **DuckDB.Tokenizer.KEYWORDS,
+            **{word: kind for word, kind in Tokenizer.KEYWORDS.items() if word != "DIV"}, "//": TokenType.DIV,
             "INT8": TokenType.TINYINT, "INT16": TokenType.SMALLINT, "INT32": TokenType.INT, "INT64": TokenType.BIGINT,
+            "UINT8": TokenType.UTINYINT, "UINT16": TokenType.USMALLINT, "UINT32": TokenType.UINT, "UINT64": TokenType.UBIGINT,
+            "FLOAT32": TokenType.FLOAT, "FLOAT64": TokenType.DOUBLE,
         }  # fmt: skip
 
-    class Parser(DuckDB.Parser):  # type: ignore[misc]
+    class Parser(Parser):  # type: ignore[misc]
         """Calls stay calls."""
 
         FUNCTIONS: ClassVar = {}
         NO_PAREN_FUNCTIONS: ClassVar = {}
-        NO_PAREN_FUNCTION_PARSERS: ClassVar = {"CASE": DuckDB.Parser.NO_PAREN_FUNCTION_PARSERS["CASE"]}
-        FUNCTION_PARSERS: ClassVar = {
-            name: DuckDB.Parser.FUNCTION_PARSERS[name] for name in ("CAST", "TRY_CAST", "EXTRACT")
-        }
+        NO_PAREN_FUNCTION_PARSERS: ClassVar = {"CASE": Parser.NO_PAREN_FUNCTION_PARSERS["CASE"]}
+        FUNCTION_PARSERS: ClassVar = {name: Parser.FUNCTION_PARSERS[name] for name in ("CAST", "TRY_CAST", "EXTRACT")}
 
 
 def parse_expression(text: str) -> Syntax:
@@ -60,11 +62,21 @@ def parse_expression(text: str) -> Syntax:
     _refuse_bombs(text)
     try:
         tree = sqlglot.parse_one(text, dialect=Language)
+        _refuse_depth(tree)
+        return _Lowering().lower(tree)
     except SqlglotError as error:
         raise _syntax_error(text, error) from None
     except RecursionError:
         raise InvalidExpression("this expression nests too deeply") from None
-    return _Lowering(text).lower(tree)
+
+
+def _refuse_depth(tree: exp.Expr) -> None:
+    level = [tree]
+    for _ in range(MAX_OPERATORS):
+        level = [child for node in level for child in node.iter_expressions()]
+        if not level:
+            return
+    raise InvalidExpression(f"more than {MAX_OPERATORS} operators build on each other", None, "Split the expression into columns, or use IN.")
 
 
 def _refuse_bombs(text: str) -> None:
@@ -96,17 +108,21 @@ def _syntax_error(text: str, error: SqlglotError) -> InvalidExpression:
     if not details or details[0].get("col") is None:
         return InvalidExpression("this is not an SQL expression", Span(0, len(text)))
     word = str(details[0].get("highlight") or "")
-    start = len(str(details[0].get("start_context") or "")) if len(text) < 90 else int(details[0]["col"]) - len(word)
-    found = f"unexpected '{word}'" if word else "the expression ends too early"
-    return InvalidExpression(f"{found}: not an SQL expression", Span(max(0, start), start + max(1, len(word))))
+    lines_before = text.splitlines(keepends=True)[: int(details[0]["line"]) - 1]
+    stop = sum(map(len, lines_before)) + int(details[0]["col"])
+    unfinished = stop >= len(text.rstrip()) and _UNFINISHED.match(str(details[0]["description"]))
+    found = "the expression ends too early" if unfinished else f"unexpected '{word}'"
+    return InvalidExpression(f"{found}: not an SQL expression", Span(max(0, stop - max(1, len(word))), stop))
 
+
+_UNFINISHED = re.compile("Required keyword: '(expression|high)'|Expected END")
 
 OPERATORS: dict[type[exp.Expr], str] = {
     exp.Add: "add", exp.Sub: "subtract", exp.Mul: "multiply", exp.Div: "divide", exp.IntDiv: "int_divide",
     exp.Mod: "modulo", exp.Neg: "negate", exp.DPipe: "concat",
     exp.EQ: "equal", exp.NEQ: "not_equal", exp.LT: "less", exp.LTE: "less_equal",
     exp.GT: "greater", exp.GTE: "greater_equal", exp.And: "and", exp.Or: "or", exp.Not: "not",
-    exp.Like: "like", exp.NullSafeNEQ: "is_distinct", exp.NullSafeEQ: "is_not_distinct",
+    exp.NullSafeNEQ: "is_distinct", exp.NullSafeEQ: "is_not_distinct",
 }  # fmt: skip
 
 SQL_TYPES: dict[exp.DataType.Type, str] = {
@@ -116,10 +132,20 @@ SQL_TYPES: dict[exp.DataType.Type, str] = {
     exp.DataType.Type.UTINYINT: "uint8", exp.DataType.Type.USMALLINT: "uint16",
     exp.DataType.Type.UINT: "uint32", exp.DataType.Type.UBIGINT: "uint64",
     exp.DataType.Type.FLOAT: "float32", exp.DataType.Type.DOUBLE: "float64",
-    exp.DataType.Type.TEXT: "string", exp.DataType.Type.DATE: "date",
+    exp.DataType.Type.TEXT: "string", exp.DataType.Type.VARCHAR: "string", exp.DataType.Type.DATE: "date",
     exp.DataType.Type.TIMESTAMPNTZ: "timestamp", exp.DataType.Type.TIMESTAMP: "timestamp",
     exp.DataType.Type.TIMESTAMPTZ: "timestamp[UTC]", exp.DataType.Type.INTERVAL: "duration",
 }  # fmt: skip
+
+READ: dict[type[exp.Expr], tuple[str, ...]] = {
+    exp.DPipe: ("this", "expression", "safe"), exp.Div: ("this", "expression", "typed", "safe"),
+    exp.Like: ("this", "expression", "negate"), exp.Column: ("this", "table", "db", "catalog"),
+    exp.Literal: ("this", "is_string"), exp.Anonymous: ("this", "expressions"),
+    exp.Case: ("this", "ifs", "default"), exp.In: ("this", "expressions", "query", "unnest", "field"),
+    exp.Between: ("this", "low", "high"), exp.Cast: ("this", "to"), exp.TryCast: ("this", "to", "safe"),
+    exp.Interval: ("this", "unit", "fraction_in_string"),
+}  # fmt: skip
+"""The parts of each node that the lowering reads, where they are not the two operands."""
 
 EXTRACT_PARTS = {
     "YEAR": "year", "QUARTER": "quarter", "MONTH": "month", "DAY": "day", "HOUR": "hour", "MINUTE": "minute",
@@ -132,12 +158,12 @@ _INTERVAL = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*")
 
 
 class _Lowering:
-    """Lowers one parsed tree; every node kind that has no method here is refused."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
+    """Lowers one parsed tree; every node kind that has no method here, and every part that its method does not read, is refused."""
 
     def lower(self, node: exp.Expr) -> Syntax:
+        unread = [key for key, value in node.args.items() if value and key not in READ.get(type(node), ("this", "expression"))]
+        if unread and type(node) in {*OPERATORS, *self.HANDLERS}:
+            raise InvalidExpression(f"SQL's {unread[0].upper()} is not part of the language", self.span(node))
         if operator := OPERATORS.get(type(node)):
             operands = [node.this] if isinstance(node, exp.Unary) else [node.this, node.expression]
             return self.operation(operator, operands, self.span(node))
@@ -157,19 +183,23 @@ class _Lowering:
             exp.Alias: "two expressions without an operator between them",
             exp.Subquery: "a subquery", exp.Select: "a query", exp.Block: "more than one statement",
             exp.Window: "OVER", exp.BitwiseRightShift: "the operator '>>'", exp.BitwiseLeftShift: "the operator '<<'",
-            exp.Star: "'*'", exp.Pow: "the operator '^'", exp.Order: "ORDER BY",
+            exp.Star: "'*'", exp.BitwiseXor: "the operator '^'", exp.Order: "ORDER BY",
         }.get(type(node), f"SQL's {type(node).__name__}")  # fmt: skip
         hints = {
             exp.Window: "Use a window step: by and order_by are written once there.",
             exp.Subquery: "Make it a stage and join it.",
-            exp.Pow: "Write power(x, y).",
+            exp.BitwiseXor: "Write power(x, y).",
             exp.Alias: "Write one expression a column; names are the keys of the map.",
         }
         return InvalidExpression(f"{what} is not part of the language", self.span(node), hints.get(type(node), ""))
 
     def span(self, node: exp.Expr) -> Span | None:
-        ranges = [(n.meta["start"], n.meta["end"] + 1) for n in node.walk() if "start" in n.meta]
-        return Span(min(r[0] for r in ranges), max(r[1] for r in ranges)) if ranges else None
+        if "span" not in node.meta:
+            spans = [span for child in node.iter_expressions() if (span := self.span(child))]
+            if "start" in node.meta:
+                spans.append(Span(node.meta["start"], node.meta["end"] + 1))
+            node.meta["span"] = Span(min(s.start for s in spans), max(s.stop for s in spans)) if spans else None
+        return cast("Span | None", node.meta["span"])
 
     def column(self, node: exp.Column) -> Syntax:
         if node.table:
@@ -177,6 +207,8 @@ class _Lowering:
             raise InvalidExpression(f"'{node.table}.{node.name}': columns have plain names", self.span(node), hint)
         if isinstance(node.this, exp.Star):
             raise self.refusal(node.this)
+        if node.name.startswith("$") and not node.this.quoted:
+            return self.parameter(node)
         return Name(node.name, span=self.span(node))
 
     def literal(self, node: exp.Literal) -> Syntax:
@@ -194,11 +226,13 @@ class _Lowering:
     def null(self, node: exp.Null) -> Syntax:
         return Constant(None)
 
-    def parameter(self, node: exp.Placeholder) -> Syntax:
-        if not re.fullmatch(r"[A-Za-z_]\w*", node.name) or f"${node.name}" not in self.text:
+    def parameter(self, node: exp.Column) -> Syntax:
+        if not re.fullmatch(r"\$[A-Za-z_]\w*", node.name):
             raise InvalidExpression("a parameter is written $name", self.span(node))
-        start = self.text.index(f"${node.name}")
-        return ParameterName(node.name, span=Span(start, start + len(node.name) + 1))
+        return ParameterName(node.name[1:], span=self.span(node))
+
+    def no_parameter(self, node: exp.Expr) -> Syntax:
+        raise InvalidExpression("a parameter is written $name", self.span(node))
 
     def parenthesized(self, node: exp.Paren) -> Syntax:
         return self.lower(node.this)
@@ -217,8 +251,8 @@ class _Lowering:
 
     def filtered(self, node: exp.Filter) -> Syntax:
         call, predicate = self.lower(node.this), self.lower(node.expression.this)
-        if not isinstance(call, Apply):
-            raise self.refusal(node)
+        if not isinstance(call, Apply) or not find_function(call.function, ("aggregate", "window")):
+            raise InvalidExpression("FILTER belongs to an aggregate", self.span(node.this), "Write CASE WHEN condition THEN value END.")
         if call.function == "count_rows":
             return Apply("count", (Apply("case", (predicate, Constant(1))),), span=call.span)
         kept = Apply("case", (predicate, *call.args[:1]))
@@ -242,6 +276,11 @@ class _Lowering:
             return Apply("is_not_distinct", (operand, Constant(bool(node.expression.this))), span=self.span(node))
         raise self.refusal(node)
 
+    def like(self, node: exp.Like) -> Syntax:
+        span = self.span(node)
+        like = Apply("like", (self.lower(node.this), self.lower(node.expression)), span=span)
+        return Apply("not", (like,), span=span) if node.args.get("negate") else like
+
     def in_(self, node: exp.In) -> Syntax:
         if node.args.get("query") or node.args.get("unnest") or node.args.get("field"):
             raise InvalidExpression("IN takes a list of values", self.span(node), "Use a join with how: semi for a table.")
@@ -263,17 +302,15 @@ class _Lowering:
 
     def cast(self, node: exp.Cast) -> Syntax:
         target, operand = self.type_of(node), self.lower(node.this)
-        if isinstance(operand, Constant) and isinstance(operand.value, str) and target in _TEMPORAL:
+        lenient = isinstance(node, exp.TryCast)
+        if isinstance(operand, Constant) and isinstance(operand.value, str) and target in _TEMPORAL and not lenient:
             return self.temporal(operand, target)
-        return CastTo(operand, target, isinstance(node, exp.TryCast), span=self.span(node))
+        return CastTo(operand, target, lenient, span=self.span(node))
 
     def type_of(self, node: exp.Cast) -> DataType:
         to = node.args["to"]
-        if to.this == exp.DataType.Type.DECIMAL:
-            return parse_type("decimal({},{})".format(*([p.name for p in to.expressions] + ["18", "3"][len(to.expressions) :])))
-        written = str(to.args.get("kind") or "").lower() or SQL_TYPES.get(to.this, "")
         try:
-            return parse_type(written)
+            return parse_type(_type_text(to))
         except ValueError:
             hint = f"have: {', '.join(NAMED)}, decimal(p,s)."
             raise InvalidExpression(f"unknown type '{to.sql(dialect=Language).lower()}'", self.span(node), hint) from None
@@ -281,7 +318,7 @@ class _Lowering:
     def temporal(self, text: Constant, target: DataType) -> Syntax:
         try:
             value = date.fromisoformat(text.value) if target == DATE else datetime.fromisoformat(text.value)
-            if bool(getattr(value, "tzinfo", None)) != bool(getattr(target, "tz", None)):
+            if _NANOSECONDS.search(text.value) or bool(getattr(value, "tzinfo", None)) != bool(getattr(target, "tz", None)):
                 raise ValueError
         except ValueError:
             raise InvalidExpression(f"'{text.value}' is not a {_TEMPORAL[target]}", text.span) from None
@@ -289,6 +326,8 @@ class _Lowering:
 
     def interval(self, node: exp.Interval) -> Syntax:
         unit = node.args.get("unit")
+        if isinstance(unit, exp.IntervalSpan):
+            raise InvalidExpression("an interval has one unit", self.span(node), "Write interval '90 minutes'.")
         text = f"{node.this.name} {unit.name if unit else ''}".strip()
         parts = _INTERVAL.findall(text)
         if not parts or _INTERVAL.sub("", text):
@@ -300,16 +339,31 @@ class _Lowering:
                 hint = "An interval has a fixed length: have weeks, days, hours, minutes, seconds, milliseconds, microseconds."
                 raise InvalidExpression(f"interval unit '{name.lower()}' is not supported", self.span(node), hint)
             seconds += float(amount) * _SECONDS[word]
-        return Constant(timedelta(microseconds=round(seconds * 1e6)), span=self.span(node))
+        try:
+            return Constant(timedelta(microseconds=round(seconds * 1e6)), span=self.span(node))
+        except OverflowError:
+            raise InvalidExpression(f"the interval '{text}' is too long", self.span(node)) from None
 
     HANDLERS: ClassVar[dict[type[exp.Expr], Callable[[_Lowering, Any], Syntax]]] = {
         exp.Column: column, exp.Literal: literal, exp.Boolean: boolean, exp.Null: null,
-        exp.Placeholder: parameter, exp.Paren: parenthesized, exp.Anonymous: call, exp.Filter: filtered,
-        exp.Case: case, exp.Is: is_, exp.In: in_, exp.Between: between, exp.Extract: extract,
+        exp.Placeholder: no_parameter, exp.Parameter: no_parameter, exp.Paren: parenthesized, exp.Anonymous: call, exp.Filter: filtered,
+        exp.Case: case, exp.Is: is_, exp.In: in_, exp.Like: like, exp.Between: between, exp.Extract: extract,
         exp.Cast: cast, exp.TryCast: cast, exp.Interval: interval,
     }  # fmt: skip
 
 
+def _type_text(to: exp.DataType) -> str:
+    """Return the name of the type in the language; the empty text where it has none."""
+    parameters = [parameter.name for parameter in to.expressions]
+    if to.this == exp.DataType.Type.DECIMAL:
+        return "decimal({},{})".format(*parameters, *["18", "3"][len(parameters) :])
+    zone = to.args.get("values")
+    if to.this == exp.DataType.Type.ARRAY and zone and _type_text(to.expressions[0]) == "timestamp":
+        return f"timestamp[{zone[0].sql().replace(' ', '')}]"
+    return "" if parameters else str(to.args.get("kind") or "").lower() or SQL_TYPES.get(to.this, "")
+
+
+_NANOSECONDS = re.compile(r"\.\d{7}")
 _TEMPORAL = {DATE: "date", TIMESTAMP: "timestamp", parse_type("timestamp[UTC]"): "timestamp with a zone offset"}
 
 

@@ -125,7 +125,8 @@ def _interval(value: timedelta) -> str:
 
 def _cast_target(node: CastTo) -> str:
     name = type_name(node.dtype)
-    return {"timestamp[UTC]": "timestamptz", "duration": "interval"}.get(name, name)
+    quoted = f'"{name}"' if "[" in name else name  # SQL has no name for a zone
+    return {"timestamp[UTC]": "timestamptz", "duration": "interval"}.get(name, quoted)
 
 
 @cache

@@ -116,12 +116,13 @@ class SinkWriter:
 
 def split_by_value(table: pa.Table, keys: tuple[str, ...]) -> list[tuple[str, pa.Table]]:
     """Return hive folder names and their rows, in the order of first appearance; rows keep their order."""
-    rest = table.drop_columns(list(keys))
     numbered = table.select(keys).append_column(":row", pa.array(range(table.num_rows), pa.int64()))
     groups = numbered.group_by(list(keys), use_threads=False).aggregate([(":row", "list")])
-    rows = groups.column(":row_list")
+    rows = groups.column(":row_list").combine_chunks()
+    ordered = table.drop_columns(list(keys)).take(rows.flatten())
+    starts = rows.offsets.to_pylist()
     folders = ["/".join(f"{key}={_folder(groups.column(key)[i])}" for key in keys) for i in range(groups.num_rows)]
-    return [(folder, rest.take(rows[i].values)) for i, folder in enumerate(folders)]
+    return [(folder, ordered.slice(start, stop - start)) for folder, start, stop in zip(folders, starts[:-1], starts[1:], strict=True)]
 
 
 def _folder(value: Any) -> str:

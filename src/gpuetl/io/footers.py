@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -48,14 +48,35 @@ class Footers:
         return [self._row_group(file, metadata.row_group(i), i, stored, ranges) for i in range(metadata.num_row_groups)]
 
     def _row_group(self, file: DataFile, group: Any, index: int, stored: Mapping[str, Any], ranges: Any) -> RowGroup:
-        columns = [group.column(i) for i in range(group.num_columns)]
-        found = {c.path_in_schema: _range(c.statistics, stored.get(c.path_in_schema)) for c in columns}
+        columns = {column.path_in_schema: column for column in (group.column(i) for i in range(group.num_columns))}
         file_bytes: dict[str, int] = {}
-        for column in columns:
-            name = column.path_in_schema.split(".")[0]
+        for path, column in columns.items():
+            name = path.split(".")[0]
             file_bytes[name] = file_bytes.get(name, 0) + column.total_compressed_size
-        known = {name: limits for name, limits in found.items() if limits is not None}
-        return RowGroup(file, index, group.num_rows, file_bytes, {**known, **ranges})
+        return RowGroup(file, index, group.num_rows, file_bytes, _Ranges(columns, stored, ranges))
+
+
+class _Ranges(Mapping[str, tuple[Any, Any, int]]):
+    """The statistics of a row group, decoded when they are asked for: few columns are in a filter."""
+
+    def __init__(self, columns: Mapping[str, Any], stored: Mapping[str, Any], known: Mapping[str, tuple[Any, Any, int]]) -> None:
+        self._columns, self._stored, self._found = columns, stored, dict(known)
+        self._unknown: set[str] = set()
+
+    def __getitem__(self, name: str) -> tuple[Any, Any, int]:
+        if name not in self._found and name not in self._unknown and name in self._columns:
+            limits = _range(self._columns[name].statistics, self._stored.get(name))
+            if limits is None:
+                self._unknown.add(name)
+            else:
+                self._found[name] = limits
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in {**self._columns, **self._found} if name in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 def _range(statistics: Any, stored: Any) -> tuple[Any, Any, int] | None:

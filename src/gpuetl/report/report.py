@@ -38,7 +38,7 @@ class SinkReport:
 class RunReport:
     """What a run did, and where its time went.
 
-    `seconds` has the wall time of each phase: plan, optimize (by pass), lower, run, commit.  Stages' seconds are
+    `seconds` has the wall time of each phase: plan, optimize (with lowering; `passes` has each pass), load (the engine), run, commit.  Stages' seconds are
     their own work.  `notes` are remarks, such as an order with ties.  `head` has the first rows of each sink.
     """
 
@@ -54,13 +54,20 @@ class RunReport:
     notes: tuple[str, ...] = ()
     head: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
+    def __call__(self, path: str | Path) -> None:
+        """Write the report: `run.report("run.html")`."""
+        self.write(path)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data, without the first rows."""
         return {key: value for key, value in asdict(self).items() if key != "head"}
 
-    def write_json(self, path: str | Path) -> None:
-        """Write the report as JSON."""
-        Path(path).write_text(json.dumps(self.to_dict(), indent=2) + "\n", encoding="utf-8")
+    def write(self, path: str | Path) -> None:
+        """Write the report: a page for people where the path ends in .html, else JSON."""
+        from gpuetl.report.page import report_page
+
+        text = report_page(self) if Path(path).suffix == ".html" else json.dumps(self.to_dict(), indent=2) + "\n"
+        Path(path).write_text(text, encoding="utf-8")
 
 
 def stage_reports(recorder: Recorder, order: Iterable[tuple[str, str]]) -> tuple[StageReport, ...]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
 
 from gpuetl.errors import InvalidPipeline, Problem, have_hint
 from gpuetl.expr.ir import Expr, Literal, Parameter
-from gpuetl.expr.types import BOOL, DATE, DURATION, STRING, DataType, is_floating, is_integer, type_name
+from gpuetl.expr.types import BOOL, DATE, DURATION, STRING, DataType, integer_fits, is_floating, is_integer, type_name
 from gpuetl.spec.model import ParameterSpec
 
 
@@ -64,8 +64,8 @@ def _parsed(value: Any, dtype: DataType) -> Any:
     if dtype == BOOL:
         return {"true": True, "false": False}[str(value).lower()] if str(value).lower() in ("true", "false") else _refuse()
     if is_integer(dtype):
-        number = int(text) if text is not None else value if type(value) is int else _refuse()
-        return pa.scalar(number, dtype).as_py()
+        number = int(text) if text is not None else value
+        return number if type(number) is int and integer_fits(number, dtype) else _refuse()
     if is_floating(dtype):
         return float(value) if not isinstance(value, bool) else _refuse()
     if dtype == DATE:
@@ -83,7 +83,7 @@ def _interval(value: Any) -> Any:
     from gpuetl.expr.syntax import Constant
 
     if not isinstance(value, str):
-        return pa.scalar(value, DURATION).as_py()
+        return value if isinstance(value, timedelta) else _refuse()
     quoted = value.replace("'", "")
     parsed = parse_expression(f"interval '{quoted}'")
     return parsed.value if isinstance(parsed, Constant) else _refuse()

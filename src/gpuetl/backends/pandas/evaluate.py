@@ -14,6 +14,7 @@ from gpuetl.backends.pandas.columns import Column as Values
 from gpuetl.backends.pandas.functions import SCALARS
 from gpuetl.errors import EvaluationError, first_line
 from gpuetl.expr.ir import Call, Cast, Column, Expr, Literal, can_fail
+from gpuetl.expr.types import NULL
 from gpuetl.expr.unparse import to_sql
 
 
@@ -61,6 +62,8 @@ def call_value(expr: Call, frame: pa.Table) -> Any:
     """Apply the function's handler; CASE looks at its branches itself."""
     if expr.function.name == "case":
         return first_true_branch(expr, frame)
+    if expr.function.nulls == "propagate" and any(argument.dtype == NULL for argument in expr.args):
+        return pa.scalar(None, expr.dtype)
     values = [evaluate(argument, frame) for argument in expr.args]
     result = checked(SCALARS[expr.function.name], values, expr)
     return result if result.type == expr.dtype else pc.cast(result, expr.dtype)

@@ -42,7 +42,7 @@ FUNCTIONS = (
              "7 / 2", 3.5),
     Function("int_divide", "x y", whole, "`x // y`, truncated toward zero; null where y is 0.", "-7 // 2", -3, can_fail=True),
     Function("modulo", "x y", whole, "`x % y` with the sign of x; null where y is 0.", "-7 % 2", -1, can_fail=True),
-    Function("negate", "x", calculated("negate"), "`-x`.", "-(2)", -2, can_fail=True),
+    Function("negate", "x", calculated("negate"), "`-x`.", "-(1 + 1)", -2, can_fail=True),
     Function("abs", "x", calculated("take abs of"), "The absolute value.", "abs(-3)", 3, can_fail=True),
     Function("sign", "x", sign_of, "-1, 0 or 1; NaN of NaN.", "sign(-3)", -1),
     Function("round", "x digits?!", rounded, "To `digits` places after the point (0), half to even.", "round(2.5)", 2.0),

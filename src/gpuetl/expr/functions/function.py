@@ -132,7 +132,8 @@ def _meet_two(left: DataType, right: DataType, verb: str) -> DataType:
 
 def compared(args: Sequence[Expr]) -> Typing:
     """Arguments that meet in one type; the result is a truth value."""
-    return [meet(args, "compare")] * len(args), BOOL
+    meeting = meet(args, "compare")
+    return [BOOL if meeting == NULL else meeting] * len(args), BOOL  # nulls alone compare in any type
 
 
 def mixed(args: Sequence[Expr]) -> Typing:

@@ -42,7 +42,7 @@ FUNCTIONS = (
              "1 IS DISTINCT FROM NULL", True, nulls="own"),
     Function("is_not_distinct", "x y", compared, "`x IS NOT DISTINCT FROM y`: `=` where null is a value; never null.",
              "NULL IS NOT DISTINCT FROM NULL", True, nulls="own"),
-    Function("in", "x value*", compared, "`x IN (…)`: null where x is null, or not found beside a null.",
+    Function("in", "x value more*", compared, "`x IN (…)`: null where x is null, or not found beside a null.",
              "2 IN (1, 2)", True, nulls="own"),
     Function("and", "x*", connected, "Kleene AND: false and null is false.", "false AND NULL", False, nulls="own"),
     Function("or", "x*", connected, "Kleene OR: true or null is true.", "true OR NULL", True, nulls="own"),

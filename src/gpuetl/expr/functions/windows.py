@@ -84,9 +84,10 @@ FUNCTIONS = (
            "rolling_std(x, 2)", [None, 0.5**0.5, None, None]),
     Window("ewm_mean", "x half_life!", faded,
            "y = (1 - a)·y' + a·x with a = 1 - 2^(-d / half_life), d since the last value: seconds where order_by is a "
-           "timestamp, else rows; the first y is x.", "ewm_mean(x, half_life => 1)", [1.0, 1.5, None, 2.75]),
+           "timestamp, else rows; the first y is x.", "ewm_mean(x, half_life => interval '1 hour')",
+           [1.0, 1.5, None, 3.375]),
     Window("decayed_sum", "x half_life!", faded, "y = 2^(-d / half_life)·y' + x, with d as in ewm_mean.",
-           "decayed_sum(x, half_life => 1)", [1.0, 2.5, None, 5.25]),
+           "decayed_sum(x, half_life => interval '1 hour')", [1.0, 2.5, None, 4.625]),
     Window("session_id", "gap!", fixed(DURATION, returns=INT64),
            "How many gaps longer than `gap` the group has had so far; needs order_by to begin with a timestamp.",
            "session_id(gap => interval '1 hour')", [0, 0, 1, 1]),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.expr.types import is_floating
+from gpuetl.expr.types import BOOL, INT64, NULL, is_floating
 
 
 def all_true(*values: Any) -> Any:
@@ -56,7 +56,7 @@ def null_if_equal(x: Any, y: Any) -> Any:
 
 def greatest(*values: Any) -> Any:
     """The greatest value that is not null; Arrow would prefer any number to NaN."""
-    result = pc.max_element_wise(*values)
+    result = element_wise(pc.max_element_wise, values)
     if not is_floating(result.type):
         return result
     nan = reduce(pc.or_, (pc.fill_null(pc.is_nan(value), False) for value in values))
@@ -65,7 +65,17 @@ def greatest(*values: Any) -> Any:
 
 def least(*values: Any) -> Any:
     """The least value that is not null; NaN only where nothing else is."""
-    return pc.min_element_wise(*values)
+    return element_wise(pc.min_element_wise, values)
+
+
+def element_wise(choose: Callable[..., Any], values: Sequence[Any]) -> Any:
+    """Choose among values of one type; Arrow does not for truth values, zoned timestamps and nulls alone."""
+    dtype = values[0].type
+    if dtype == NULL:
+        return values[0]
+    if dtype == BOOL or (pa.types.is_timestamp(dtype) and dtype.tz):
+        return pc.cast(choose(*(pc.cast(value, INT64) for value in values)), dtype)
+    return choose(*values)
 
 
 HANDLERS: dict[str, Callable[..., Any]] = {

@@ -1,0 +1,40 @@
+# Everything runs in a virtual environment of its own; `make help` lists the targets.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: help demo test lint bench docs clean
+
+help:            ## list the targets
+	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
+
+$(VENV)/.base: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.base
+	$(PIP) --editable '.[dev]'
+	@touch $@
+
+demo: $(VENV)/.base ## run pipelines/flights.yaml on real data
+	$(BIN)/gpuetl run pipelines/flights.yaml
+
+lint: $(VENV)/.dev  ## ruff and mypy
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+test: lint       ## ruff, mypy and the whole test suite
+	$(BIN)/pytest -n auto -rsx
+
+bench: $(VENV)/.dev ## start-up and demo times, into tests/benchmarks/results and docs/performance.md
+	$(BIN)/python tests/benchmarks/startup.py
+
+docs: $(VENV)/.dev  ## docs/functions.md from the function table, docs/performance.md from the results
+	$(BIN)/python -m gpuetl.expr.functions.document docs/functions.md
+	$(BIN)/python tests/benchmarks/render.py
+
+clean:           ## remove the virtual environment and what runs wrote
+	rm -rf $(VENV) pipelines/out

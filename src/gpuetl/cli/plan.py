@@ -1,0 +1,33 @@
+"""`gpuetl plan`: what a run would do, from footers alone."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gpuetl.cli.arguments import File, Params, PartitionRows, Root, Skip, exit_codes, parse_params, run_options
+
+Rung = Annotated[str | None, typer.Option(help="Stop before this optimizer pass, and show the logical plan.", show_default=False)]
+
+
+def plan(
+    file: File,
+    param: Params = [],  # noqa: B006  typer reads the default
+    root: Root = None,
+    rung: Rung = None,
+    skip: Skip = [],  # noqa: B006
+    partition_rows: PartitionRows = None,
+) -> None:
+    """Show the plan: filters pushed and residual, columns and row groups read, rows and bytes expected, sorts, exchanges."""
+    with exit_codes():
+        from gpuetl.optimize import check_pass
+        from gpuetl.pipeline import load
+        from gpuetl.plan.explain import explain_plan
+
+        options = run_options(skip, partition_rows)
+        pipeline = load(file, root)
+        if rung is not None:
+            typer.echo(explain_plan(pipeline.optimized(parse_params(param), options, check_pass(rung)).plan))
+        else:
+            typer.echo(pipeline.explain(parse_params(param), options))

@@ -1,0 +1,123 @@
+"""What a run looks like on a terminal: the engine, progress, the tables of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from gpuetl.backends.engines import Choice
+from gpuetl.physical.explain import size
+from gpuetl.plan.node import Origin
+from gpuetl.report.recorder import Progress as OnProgress
+from gpuetl.report.recorder import silent
+from gpuetl.report.report import RunReport
+
+MAX_COLUMNS = 8
+PLAIN_WIDTH = 160
+
+
+class Screen:
+    """Prints a run: results on stdout, progress on stderr, where it is drawn only on a terminal."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.quiet = quiet
+        self.out = Console(quiet=quiet, highlight=False)
+        if not self.out.is_terminal:
+            self.out.width = PLAIN_WIDTH
+        self.err = Console(quiet=quiet, highlight=False, stderr=True)
+
+    def engine(self, choice: Choice) -> None:
+        """Say which engine runs, and why."""
+        self.out.print(f"engine: {choice.name} ({choice.reason})")
+
+    @contextmanager
+    def progress(self) -> Iterator[OnProgress]:
+        """Show the operations as they are done: a bar on a terminal, a line a stage elsewhere."""
+        if self.quiet:
+            yield silent
+        elif self.err.is_terminal:
+            columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}"))
+            with Progress(*columns, TimeElapsedColumn(), console=self.err, transient=True) as bar:
+                yield _Bar(bar)
+        else:
+            yield _Lines(self.err)
+
+    def report(self, report: RunReport) -> None:
+        """Print the stages, the sinks, the first rows of one sink, remarks and times."""
+        self.out.print(stage_table(report))
+        if report.sinks:
+            self.out.print(sink_table(report))
+        for name, head in list(report.head.items())[-1:]:
+            self.out.print(f"first rows of {name}:")
+            self.out.print(head_table(head))
+        for remark in report.notes:
+            self.out.print(f"note: {remark}")
+        phases = ", ".join(f"{phase} {seconds:.2f} s" for phase, seconds in report.seconds.items())
+        self.out.print(f"{report.pipeline}: done in {sum(report.seconds.values()):.2f} s ({phases})")
+
+
+class _Bar:
+    """Draws one bar: the stage that works, and how many of its partitions are done."""
+
+    def __init__(self, bar: Progress) -> None:
+        self.bar, self.task = bar, bar.add_task("")
+
+    def __call__(self, origin: Origin, done: int, of: int) -> None:
+        self.bar.update(self.task, description=str(origin), completed=done, total=of)
+
+
+class _Lines:
+    """Prints a line when a source, stage or sink begins."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.seen: set[tuple[str, str]] = set()
+
+    def __call__(self, origin: Origin, done: int, of: int) -> None:
+        if (origin.kind, origin.name) not in self.seen:
+            self.seen.add((origin.kind, origin.name))
+            self.console.print(f"  {origin.kind} {origin.name} …")
+
+
+def stage_table(report: RunReport) -> Table:
+    """Return rows in and out, seconds and bytes read for each source, stage and sink."""
+    table = _table(("", "left"), ("name", "left"), ("rows in", "right"), ("rows out", "right"), ("seconds", "right"), ("read", "right"))
+    for stage in report.stages:
+        read = size(stage.file_bytes) if stage.file_bytes else ""
+        table.add_row(stage.kind, stage.name, f"{stage.rows_in:,}", f"{stage.rows_out:,}", f"{stage.seconds:.3f}", read)
+    return table
+
+
+def sink_table(report: RunReport) -> Table:
+    """Return what each sink wrote."""
+    table = _table(("sink", "left"), ("rows", "right"), ("files", "right"), ("size", "right"), ("path", "left"))
+    for sink in report.sinks:
+        table.add_row(sink.name, f"{sink.rows:,}", f"{sink.files:,}", size(sink.file_bytes), sink.path)
+    return table
+
+
+def head_table(head: Any) -> Table:
+    """Return the first rows of a result; columns beyond the eighth are left out."""
+    names = head.column_names[:MAX_COLUMNS]
+    more = [f"+{len(head.column_names) - len(names)} columns"] if len(head.column_names) > len(names) else []
+    table = _table(*((name, "left") for name in names + more))
+    for row in head.select(names).to_pylist():
+        table.add_row(*(_cell(value) for value in row.values()), *([""] if more else []))
+    return table
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _table(*columns: tuple[str, Any]) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name, side in columns:
+        table.add_column(name, justify=side, overflow="fold")
+    return table

@@ -1,0 +1,43 @@
+"""`gpuetl run`: run a pipeline, show progress, then what was done."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gpuetl.cli.arguments import File, Params, PartitionRows, Root, Skip, exit_codes, parse_params, run_options
+
+Engine = Annotated[str, typer.Option(help="auto, pandas (this version has no other yet).")]
+Report = Annotated[Path | None, typer.Option(help="Write the report there: .json, or .html for people.", show_default=False)]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+
+
+def run(
+    file: File,
+    param: Params = [],  # noqa: B006  typer reads the default
+    engine: Engine = "auto",
+    root: Root = None,
+    report: Report = None,
+    skip: Skip = [],  # noqa: B006
+    partition_rows: PartitionRows = None,
+    quiet: Quiet = False,
+) -> None:
+    """Run a pipeline and write its sinks, all of them or none."""
+    with exit_codes():
+        from gpuetl.backends.engines import choose_engine
+        from gpuetl.cli.render import Screen
+        from gpuetl.pipeline import load
+
+        pipeline = load(file, root)
+        screen = Screen(quiet)
+        options = run_options(skip, partition_rows)
+        screen.engine(choose_engine(engine))
+        gc.enable()
+        with screen.progress() as progress:
+            done = pipeline.run(parse_params(param), engine=engine, keep=(), options=options, progress=progress)
+        screen.report(done.report)
+        if report is not None:
+            done.report.write(report)

@@ -1,0 +1,21 @@
+"""`gpuetl validate`: everything that is wrong with a pipeline file, at once, without reading data."""
+
+from __future__ import annotations
+
+import typer
+
+from gpuetl.cli.arguments import File, Params, Root, exit_codes, parse_params
+
+
+def validate(file: File, param: Params = [], root: Root = None) -> None:  # noqa: B006  typer reads the default
+    """Check a pipeline: names, types, expressions, kernels.  Reads footers where a source states no schema, never data."""
+    with exit_codes():
+        from gpuetl.pipeline import load
+
+        plan = load(file, root).plan(parse_params(param), unbound=True)
+        counts = ((len(plan.sources), "source"), (len(plan.stages), "stage"), (len(plan.sinks), "sink"))
+        typer.echo(f"{file}: valid, {', '.join(_counted(*c) for c in counts)}")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"

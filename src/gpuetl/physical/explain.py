@@ -1,0 +1,113 @@
+"""A physical plan as an indented tree: what is read of what there is, what is expected, sorts and exchanges."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from gpuetl.expr.ir import conjuncts
+from gpuetl.expr.unparse import to_sql
+from gpuetl.io.pruning import is_prunable
+from gpuetl.physical.estimate import estimated_bytes, estimated_rows, file_bytes
+from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.physical.nodes import Exchange, Map, Physical, Scan, walk_physical
+from gpuetl.plan.node import Node
+from gpuetl.plan.nodes import Filter, Grouped, Kernel, Sort
+
+
+def explain_physical(plan: PhysicalPlan) -> str:
+    """Return the tree of every sink and kept stage, and a line that sums it up."""
+    counts = Counter(id(child) for node in walk_physical(*plan.roots) for child in node.inputs)
+    counts.update(id(root) for root in plan.roots)
+    tree = _Tree({key for key, count in counts.items() if count > 1})
+    lines: list[str] = []
+    for write, source in plan.sinks.values():
+        lines += [write.describe(), *tree.lines(source, 1)]
+    for name, source in plan.kept.items():
+        lines += [f"Keep {name}", *tree.lines(source, 1)]
+    return "\n".join([*lines, "", summary(plan)])
+
+
+class _Tree:
+    def __init__(self, shared: set[int]) -> None:
+        self.shared = shared
+        self.labels: dict[int, int] = {}
+
+    def lines(self, node: Physical, depth: int) -> Iterator[str]:
+        """Draw a node and what it reads; a shared one once."""
+        indent = "  " * depth
+        if id(node) in self.labels:
+            yield f"{indent}= #{self.labels[id(node)]}, above"
+            return
+        mark = ""
+        if id(node) in self.shared:
+            self.labels[id(node)] = len(self.labels) + 1
+            mark = f"  (#{self.labels[id(node)]}, computed once)"
+        yield f"{indent}{describe(node)}{mark}"
+        for child in node.inputs:
+            yield from self.lines(child, depth + 1)
+
+
+def describe(node: Physical) -> str:
+    """Return one line for a physical node."""
+    if isinstance(node, Scan):
+        return describe_scan(node)
+    expected = f"  ~{estimated_rows(node):,} rows"
+    if isinstance(node, Map):
+        return describe_operation(node.operation) + expected
+    keys = f" by {', '.join(node.keys)}" if node.keys else ""
+    return f"Exchange {node.route}{keys}: {node.source.partitions} to {node.partitions} partitions{expected}"
+
+
+def describe_operation(operation: Node) -> str:
+    """Return an operation's line; a filter says which parts the row groups were selected by."""
+    if isinstance(operation, Filter):
+        parts = conjuncts(operation.predicate)
+        pushed = [to_sql(part) for part in parts if is_prunable(part)] if _reads_source(operation) else []
+        if pushed:
+            residual = [to_sql(part) for part in parts if to_sql(part) not in pushed]
+            return f"Filter pushed to row groups: {' AND '.join(pushed)}; residual: {' AND '.join(residual) or 'none'}; all re-applied"
+    return operation.describe()
+
+
+def _reads_source(operation: Filter) -> bool:
+    return bool(getattr(operation.source, "pruning", ()))
+
+
+def describe_scan(scan: Scan) -> str:
+    """Return what a scan reads of what the source has."""
+    read = scan.read
+    groups = sum(map(len, scan.parts))
+    return (
+        f"Read {read.dataset.name}: {len(read.columns)} of {len(read.dataset.schema)} columns, "
+        f"{groups} of {groups + scan.skipped} row groups, {scan.partitions} partition{'s' * (scan.partitions != 1)}  "
+        f"~{estimated_rows(scan):,} rows, {size(file_bytes(scan))} of file, {size(estimated_bytes(scan))} in memory"
+    )
+
+
+def summary(plan: PhysicalPlan) -> str:
+    """Count sorts and exchanges, and sum the bytes that are read."""
+    nodes = list(walk_physical(*plan.roots))
+    sorts, shared = count_sorts(nodes)
+    exchanges = Counter(node.route for node in nodes if isinstance(node, Exchange))
+    listed = ", ".join(f"{count} {route}" for route, count in exchanges.items()) or "none"
+    read = sum(file_bytes(node) for node in nodes if isinstance(node, Scan))
+    return f"sorts: {sorts}{f' ({shared} saved: rows were in order)' if shared else ''}; exchanges: {listed}; reads {size(read)} of files"
+
+
+def count_sorts(nodes: list[Physical]) -> tuple[int, int]:
+    """Return how many operations sort, and how many find their rows in order."""
+    ordered = [n.operation for n in nodes if isinstance(n, Map) and isinstance(n.operation, Sort | Grouped)]
+    ordered = [o for o in ordered if not (isinstance(o, Kernel) and o.kind == "rows")]
+    shared = sum(getattr(operation, "presorted", False) for operation in ordered)
+    return len(ordered) - shared, shared
+
+
+def size(count: int) -> str:
+    """Return a number of bytes for people."""
+    amount = float(count)
+    for unit in ("B", "kB", "MB", "GB"):
+        if amount < 1000:  # noqa: PLR2004
+            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} TB"

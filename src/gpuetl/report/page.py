@@ -1,0 +1,50 @@
+"""The report as one HTML page, for people: no scripts, nothing from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gpuetl.report.report import RunReport
+
+STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem; color: #1b1f24; }
+table { border-collapse: collapse; margin: 1rem 0; }
+th, td { padding: .25rem .75rem; text-align: left; border-bottom: 1px solid #d8dee4; }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+"""
+
+
+def report_page(report: RunReport) -> str:
+    """Return the page: engine, stages, sinks, phases, passes, remarks and the first rows of each sink."""
+    stages = [(s.kind, s.name, s.rows_in, s.rows_out, s.seconds, s.file_bytes) for s in report.stages]
+    sinks = [(s.name, s.rows, s.files, s.file_bytes, s.path) for s in report.sinks]
+    parts = [
+        f"<h1>{escape(report.pipeline)}</h1>",
+        f"<p>Run {escape(report.run_id)} on engine {escape(report.engine)} ({escape(report.reason)}), plan {report.fingerprint}.</p>",
+        table("Stages", ("kind", "name", "rows in", "rows out", "seconds", "bytes read"), stages),
+        table("Sinks", ("name", "rows", "files", "bytes", "path"), sinks),
+        table("Phases", ("phase", "seconds"), report.seconds.items()),
+        table("Optimizer passes", ("pass", "seconds"), report.passes.items()),
+        *(f"<p>Note: {escape(remark)}</p>" for remark in report.notes),
+        *(table(f"First rows of {name}", head.column_names, (row.values() for row in head.to_pylist())) for name, head in report.head.items()),
+    ]
+    head = f"<!doctype html><html lang='en'><meta charset='utf-8'><title>{escape(report.pipeline)}</title><style>{STYLE}</style>"
+    return head + "\n".join(parts) + "</html>\n"
+
+
+def table(title: str, names: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
+    """Return a titled table."""
+    heads = "".join(f"<th>{escape(name)}</th>" for name in names)
+    body = "".join(f"<tr>{''.join(map(cell, row))}</tr>" for row in rows)
+    return f"<h2>{escape(title)}</h2><table><tr>{heads}</tr>{body}</table>"
+
+
+def cell(value: Any) -> str:
+    """Return a cell; numbers stand at the right."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        text = f"{value:,.6g}" if isinstance(value, float) else f"{value:,}"
+        return f"<td class='number'>{text}</td>"
+    return f"<td>{'' if value is None else escape(str(value))}</td>"

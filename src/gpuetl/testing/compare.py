@@ -1,0 +1,110 @@
+"""Comparison of Arrow tables by the contract: what must be bit-equal is, floats may differ by rounding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from gpuetl.expr.types import is_floating, type_name
+from gpuetl.plan.schema import Schema
+
+SHOWN_ROWS = 5
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """Floats are equal where both are NaN, or |got - expected| <= rtol * |expected| + atol; so -0.0 is 0.0."""
+
+    rtol: float = 1e-12
+    atol: float = 0.0
+
+
+ROUNDING = Tolerance()
+
+
+def assert_tables_equal(
+    got: pa.Table, expected: pa.Table, ordered: bool = False, *, tolerance: Tolerance = ROUNDING, what: str = ""
+) -> None:
+    """Raise `AssertionError`, with the first rows that differ, unless both have the same schema and rows.
+
+    Null equals null alone, floats are equal within the tolerance, all other values must be identical.  Where the
+    order of rows does not count, both are sorted by all columns, floats last: rows that only floats tell apart may
+    pair wrongly where those differ by rounding.  `what` is compared, and begins the message.
+    """
+    start = f"{what}: " if what else ""
+    if not got.schema.equals(expected.schema):
+        raise AssertionError(f"{start}the schema is\n  {_columns(got)}\nexpected\n  {_columns(expected)}")
+    if got.num_rows != expected.num_rows:
+        counts = f"{got.num_rows} rows, expected {expected.num_rows}"
+        raise AssertionError(f"{start}{counts}\n{_first_rows(got, expected)}")
+    if not ordered:
+        got, expected = in_canonical_order(got), in_canonical_order(expected)
+    wrong = [~equal_values(a, b, tolerance) for a, b in zip(got.columns, expected.columns, strict=True)]
+    rows = np.flatnonzero(np.logical_or.reduce(wrong)) if wrong else np.zeros(0, np.int64)
+    if len(rows):
+        shown = _differences(got, expected, wrong, rows[:SHOWN_ROWS])
+        raise AssertionError(f"{start}{len(rows)} of {got.num_rows} rows differ\n{shown}")
+
+
+def in_canonical_order(table: pa.Table) -> pa.Table:
+    """Return the table sorted by all its columns, floats last; NaN and then null come after every value."""
+    floats_last = sorted(range(table.num_columns), key=lambda i: is_floating(table.schema.field(i).type))
+    if not floats_last or table.num_rows < 2:
+        return table
+    numbered = table.rename_columns([str(i) for i in range(table.num_columns)])
+    return table.take(pc.sort_indices(numbered, sort_keys=[(str(i), "ascending") for i in floats_last]))
+
+
+def equal_values(got: Any, expected: Any, tolerance: Tolerance = ROUNDING) -> NDArray[np.bool_]:
+    """Return, for each row of two columns of one type, whether `assert_tables_equal` calls the values equal."""
+    valid = _flags(expected.is_valid())
+    same_nulls = _flags(got.is_valid()) == valid
+    if pa.types.is_null(got.type):
+        return same_nulls
+    if is_floating(got.type):
+        equal = _close(_numbers(got), _numbers(expected), tolerance)
+    else:
+        equal = _flags(pc.fill_null(pc.equal(got, expected), False))
+    return same_nulls & (equal | ~valid)
+
+
+def _close(got: NDArray[Any], expected: NDArray[Any], tolerance: Tolerance) -> NDArray[np.bool_]:
+    with np.errstate(invalid="ignore", over="ignore"):
+        distance = np.abs(got - expected)
+        near = np.isfinite(expected) & (distance <= tolerance.rtol * np.abs(expected) + tolerance.atol)
+    close: NDArray[np.bool_] = near | (got == expected) | (np.isnan(got) & np.isnan(expected))
+    return close
+
+
+def _numbers(column: Any) -> NDArray[Any]:
+    numbers: NDArray[Any] = pc.fill_null(column, 0.0).to_numpy().astype(np.float64)
+    return numbers
+
+
+def _flags(column: Any) -> NDArray[np.bool_]:
+    flags: NDArray[np.bool_] = column.to_numpy().astype(np.bool_)
+    return flags
+
+
+def _columns(table: pa.Table) -> str:
+    return ", ".join(f"{name}: {type_name(dtype)}" for name, dtype in Schema.of_arrow(table.schema).items())
+
+
+def _first_rows(got: pa.Table, expected: pa.Table) -> str:
+    tables = (("got", got), ("expected", expected))
+    return "\n".join(f"  {which:8} {row}" for which, table in tables for row in table[:SHOWN_ROWS].to_pylist())
+
+
+def _differences(got: pa.Table, expected: pa.Table, wrong: list[NDArray[np.bool_]], rows: NDArray[np.int64]) -> str:
+    lines: list[str] = []
+    for row in rows.tolist():
+        names = [name for name, differs in zip(got.column_names, wrong, strict=True) if differs[row]]
+        lines.append(f"  row {row} differs in {', '.join(names)}")
+        for which, table in (("got", got), ("expected", expected)):
+            lines.append(f"    {which:8} {table.slice(row, 1).to_pylist()[0]}")
+    return "\n".join(lines)

@@ -1,0 +1,80 @@
+"""Rows to evaluate expressions on: a node that stands for them, and the ways to run SQL over them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from gpuetl.backends.pandas.backend import PandasBackend
+from gpuetl.backends.pandas.evaluate import evaluate_column
+from gpuetl.errors import Problems
+from gpuetl.expr.parse import parse_expression
+from gpuetl.expr.resolve import SCALARS, Scope, resolve
+from gpuetl.plan.node import Node, Origin
+from gpuetl.plan.schema import Schema
+from gpuetl.spec.fields import Formula, parse_order
+from gpuetl.spec.steps import Aggregate, Context, Window
+
+ONE_ROW = pa.table({"row": pa.array([1], pa.int64())})
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Given(Node):
+    """A node whose rows the test has."""
+
+    frame: pa.Table
+
+    def output_schema(self, *schemas):
+        return Schema.of_arrow(self.frame.schema)
+
+
+def typed(sql, columns=None, parameters=None, kinds=SCALARS):
+    """Parse and type an expression over columns given as names and types."""
+    return resolve(parse_expression(sql), Scope(Schema(columns or {}), parameters or {}, kinds))
+
+
+def values(sql, frame=ONE_ROW):
+    """Evaluate a scalar expression over a table; returns Python values."""
+    column = evaluate_column(typed(sql, Schema.of_arrow(frame.schema)), frame)
+    assert len(column) == frame.num_rows
+    return column.to_pylist()
+
+
+def value(sql):
+    """Evaluate an expression of constants."""
+    return values(sql)[0]
+
+
+def table(**columns):
+    """Make a table of one or more columns, each `(type name or Arrow type, values)`."""
+    from gpuetl.expr.types import parse_type
+
+    return pa.table(
+        {
+            name: pa.array(items, parse_type(dtype) if isinstance(dtype, str) else dtype)
+            for name, (dtype, items) in columns.items()
+        }
+    )
+
+
+def aggregated(sql, frame, by=()):
+    """Run an aggregate step of one output; returns its values."""
+    return _step(Aggregate(columns={"out": Formula(parse_expression(sql))}, by=tuple(by)), frame)
+
+
+def windowed(sql, frame, order_by, by=()):
+    """Run a window step of one output; returns its values."""
+    order = tuple(map(parse_order, order_by))
+    return _step(Window(columns={"out": Formula(parse_expression(sql))}, by=tuple(by), order_by=order), frame)
+
+
+def _step(step, frame):
+    problems = Problems()
+    context = Context(Origin("stage", "given", 1), problems, {}, lambda name: None, Path())
+    node = step.build(context, Given(frame=frame))
+    problems.check()
+    return _run(node, PandasBackend()).column("out").to_pylist()
+
+
+def _run(node, backend):
+    return node.frame if isinstance(node, Given) else backend.run(node, *(_run(source, backend) for source in node.inputs))

@@ -1,0 +1,92 @@
+"""filter: rows where the predicate is true."""
+
+import pytest
+
+from gpuetl import InvalidPipeline, RunFailed, param
+from gpuetl.expr.build import expr
+from gpuetl.testing import assert_same
+from tables import NAN, table
+
+TYPES = {"id": "int64", "x": "float64", "s": "string"}
+ROWS = [(1, 1.0, "a"), (2, None, "b"), (3, NAN, None), (4, -0.0, "A"), (5, 5.0, "")]
+
+
+@pytest.fixture
+def t(source):
+    return source(table(TYPES, *ROWS))
+
+
+def kept(*ids):
+    return table(TYPES, *(row for row in ROWS if row[0] in ids))
+
+
+@pytest.mark.parametrize(
+    ("predicate", "ids"),
+    [
+        ("x > 0.5", [1, 5]),
+        ("NOT (x > 0.5)", [3, 4]),
+        ("x > 0.5 OR s = 'b'", [1, 2, 5]),
+        ("x > 0.5 AND s IS NOT NULL", [1, 5]),
+        ("x = 0", [4]),
+        ("x IS NULL", [2]),
+        ("x IN (1.0, NULL)", [1]),
+        ("x NOT IN (1.0, NULL)", []),
+        ("NOT (s IN ('a', 'b'))", [4, 5]),
+        ("s = ''", [5]),
+        ("is_nan(x)", [3]),
+        ("true", [1, 2, 3, 4, 5]),
+        ("false", []),
+        ("NULL", []),
+        ("1 + 1 = 2", [1, 2, 3, 4, 5]),
+        ("id % 2 = 1 AND true", [1, 3, 5]),
+    ],
+)
+def test_filter_keeps_rows_where_the_predicate_is_true_in_their_order(t, check, predicate, ids):
+    check(t.filter(expr(predicate)), kept(*ids), ordered=True)
+
+
+def test_filter_drops_rows_where_the_predicate_is_null_for_all(source, check):
+    t = source(table({"x": "int64"}, (None,), (None,), (None,)))
+    check(t.filter(expr("x > 0 OR x <= 0")), table({"x": "int64"}))
+
+
+@pytest.mark.parametrize("rows", [[], [(1, 1.0, "a")]])
+def test_filter_of_zero_rows_or_one(source, check, rows):
+    check(source(table(TYPES, *rows)).filter(expr("x >= 1")), table(TYPES, *rows))
+
+
+def test_filters_follow_each_other(t, check, pipeline):
+    steps = t.filter(expr("x > -1")).filter(expr("id < 5")).filter(expr("s <> 'a'"))
+    check(steps, kept(4))
+    assert_same(pipeline)
+
+
+def test_a_parameter_is_a_value_of_its_type(t, check, pipeline):
+    pipeline.param("least", "float64", default=2.0)
+    check(t.filter(expr("x > $least")), kept(5))
+    check(t.filter(expr("x > $least")), kept(1, 5), params={"least": 0.5})
+
+
+def test_a_filter_that_is_no_condition_is_refused(t, problem):
+    assert "a filter takes a condition, and x is float64" in problem(t.filter(expr("x")))
+
+
+def test_an_unknown_column_is_told_with_the_nearest(t, problem):
+    assert "unknown column 'idd'\nhave: id, s, x.  Did you mean 'id'?" in problem(t.filter(expr("idd > 1")))
+
+
+def test_an_overflow_names_the_step_and_the_row(t, failure):
+    message = failure(t.filter(expr("id * 9223372036854775807 > 0")), RunFailed)
+    assert message.startswith("stage 'result', step 1")
+    assert "in row 0, for 2" in message or "in row 1, for 2" in message
+
+
+def test_a_filter_sees_only_what_an_earlier_one_left(t, check):
+    check(t.filter(expr("id <= 1")).filter(expr("id * 9223372036854775807 > 0")), kept(1))
+
+
+def test_a_required_parameter_must_be_given(t, pipeline):
+    pipeline.param("least", "float64", required=True)
+    t.filter(param("least") > 0).stage("s")
+    with pytest.raises(InvalidPipeline, match="least"):
+        pipeline.run(engine="pandas")
