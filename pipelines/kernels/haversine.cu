@@ -10,6 +10,7 @@ extern "C" __global__ void haversine(const double* __restrict__ lat1, const doub
     const double north = sin((lat2[i] - lat1[i]) * radians / 2.0);
     const double east = sin((lon2[i] - lon1[i]) * radians / 2.0);
     const double half = north * north + cos(lat1[i] * radians) * cos(lat2[i] * radians) * east * east;
-    km[i] = 2.0 * radius_km * asin(sqrt(fmin(1.0, half)));
+    // not fmin: of 1 and NaN it takes 1, and the distance to nowhere is not half the earth
+    km[i] = 2.0 * radius_km * asin(sqrt(half > 1.0 ? 1.0 : half));
   }
 }

@@ -56,7 +56,7 @@ def test_an_all_null_column_gives_nulls(source, check):
 
 
 def test_a_cast_that_loses_is_an_error_with_the_value(t, failure):
-    assert "2.5" in failure(t.with_columns(c=expr("CAST(b + 0.5 AS int64)")).filter(expr("b = 2")), RunFailed)
+    assert "for 0.5: " in failure(t.with_columns(c=expr("CAST(b + 0.5 AS int64)")), RunFailed)
 
 
 def test_aggregates_cannot_stand_in_a_row(t, problem):

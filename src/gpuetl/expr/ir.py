@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gpuetl.expr.types import DataType
+from gpuetl.expr.types import NAMED, DataType, is_integer
 
 if TYPE_CHECKING:
     from gpuetl.expr.functions import Function
+
+UINT64 = NAMED["uint64"]
 
 
 @dataclass(frozen=True)
@@ -114,10 +116,13 @@ def conjuncts(predicate: Expr) -> list[Expr]:
 
 def can_fail(expr: Expr) -> bool:
     """Tell whether evaluating `expr` can raise for some value: checked arithmetic and strict, narrowing casts."""
-    return any(
-        (isinstance(node, Call) and node.function.can_fail) or (isinstance(node, Cast) and not node.lenient and not node.implicit)
-        for node in walk(expr)
-    )
+    return any((isinstance(node, Call) and node.function.can_fail) or (isinstance(node, Cast) and _narrows(node)) for node in walk(expr))
+
+
+def _narrows(cast: Cast) -> bool:
+    if cast.implicit:
+        return bool(cast.operand.dtype == UINT64 and is_integer(cast.dtype))  # arithmetic is done in int64
+    return not cast.lenient
 
 
 def calls_of(kind: str, exprs: Iterable[Expr]) -> list[Call]:

@@ -11,7 +11,7 @@ from gpuetl.errors import InvalidExpression
 from gpuetl.expr.functions import Function, Kind, TypeMismatch, find_function, function_names
 from gpuetl.expr.ir import Call, Cast, Column, Expr, Literal
 from gpuetl.expr.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
-from gpuetl.expr.types import FLOAT64, NULL, TIMESTAMP, DataType, literal_type, type_name
+from gpuetl.expr.types import FLOAT64, NULL, TIMESTAMP, DataType, can_cast, literal_type, type_name
 
 SCALARS: tuple[Kind, ...] = ("scalar",)
 AGGREGATES: tuple[Kind, ...] = ("aggregate", "scalar")
@@ -50,10 +50,17 @@ def resolve(syntax: Syntax, scope: Scope) -> Expr:
                 raise InvalidExpression(f"unknown parameter '${syntax.name}'", syntax.span, f"params: {have}.")
             return scope.parameters[syntax.name]
         case CastTo():
-            return Cast(resolve(syntax.operand, scope), syntax.dtype, syntax.lenient)
+            return cast_to(resolve(syntax.operand, scope), syntax)
         case Apply():
             return _apply(syntax, scope)
     raise TypeError(syntax)
+
+
+def cast_to(operand: Expr, syntax: CastTo) -> Cast:
+    """Return the cast that the user wrote; types between which there is none are an error."""
+    if not can_cast(operand.dtype, syntax.dtype):
+        raise InvalidExpression(f"cannot cast {type_name(operand.dtype)} to {type_name(syntax.dtype)}", syntax.span)
+    return Cast(operand, syntax.dtype, syntax.lenient)
 
 
 def coerce(expr: Expr, dtype: DataType) -> Expr:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime, timedelta
+from functools import cache
 from typing import Any
 
 import pyarrow as pa
@@ -82,6 +83,18 @@ _CONSTANTS: tuple[tuple[type, DataType], ...] = (
     (type(None), NULL), (bool, BOOL), (int, INT64), (float, FLOAT64), (str, STRING),
     (datetime, TIMESTAMP), (date, DATE), (timedelta, DURATION),
 )  # fmt: skip
+
+
+@cache
+def can_cast(source: DataType, target: DataType) -> bool:
+    """Tell whether values of `source` can be cast to `target` at all."""
+    try:
+        pa.array([], source).cast(target)
+    except pa.ArrowNotImplementedError:
+        return False
+    except pa.ArrowInvalid:  # it depends on the values
+        return True
+    return True
 
 
 def is_integer(dtype: DataType) -> bool:

@@ -27,8 +27,7 @@ def _at_least_one(node: Node, needed: frozenset[str]) -> frozenset[str]:
     """Count rows by some column where no column is needed: the one that is cheapest to read."""
     if needed or not node.schema:
         return needed
-    fixed = [name for name, dtype in node.schema.items() if hasattr(dtype, "bit_width")]
-    return frozenset([min(fixed or node.schema, key=lambda name: _width(node, name))])
+    return frozenset([min(node.schema, key=lambda name: _width(node, name))])
 
 
 def _width(node: Node, name: str) -> int:

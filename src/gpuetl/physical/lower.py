@@ -102,10 +102,13 @@ class _Lowering:
 
     @node.register
     def limit(self, node: Limit, source: Physical) -> Physical:
-        """Limit each partition before they are gathered."""
+        """Limit each partition, gather them, sort them if their rows were in order, and limit again."""
         if source.partitions == 1:
             return Map(node, (source,))
-        return Map(node, (gathered(Map(node, (source,)), node.origin),))
+        kept = gathered(Map(node, (source,)), node.origin)
+        if node.ordering:
+            kept = Map(Sort(source=node.source, by=node.ordering, origin=node.origin), (kept,))
+        return Map(node, (kept,))
 
     @node.register
     def distinct(self, node: Distinct, source: Physical) -> Physical:

@@ -19,7 +19,8 @@ from gpuetl.expr.ir import Call
 from gpuetl.expr.types import FLOAT64, INT64, is_floating
 from gpuetl.plan.nodes import Aggregate
 
-WIDE = pa.decimal128(38, 0)
+MAX_DIGITS = 38
+WIDE = pa.decimal128(MAX_DIGITS, 0)
 
 
 @run_operation.register
@@ -84,7 +85,18 @@ def total(groups: Groups, values: Any) -> Any:
         return total(groups, values.cast(INT64)).cast(values.type)
     if values.type == INT64 and not fits_int64(values):
         return wide_total(groups, values).cast(INT64)
+    if pa.types.is_decimal(values.type):
+        return decimal_total(groups, values)
     return grouped(groups, values, "sum")
+
+
+def decimal_total(groups: Groups, values: Any) -> Any:
+    """Sum decimals; in 76 digits where 38 might not hold the sum, since Acero wraps there and the cast raises."""
+    digits, scale = values.type.precision, values.type.scale
+    if digits + len(str(len(values))) <= MAX_DIGITS:
+        return grouped(groups, values, "sum")
+    total = grouped(groups, values.cast(pa.decimal256(2 * MAX_DIGITS, scale)), "sum")
+    return total.cast(pa.decimal128(MAX_DIGITS, scale))
 
 
 def fits_int64(values: Any) -> bool:
@@ -103,16 +115,23 @@ def wide_total(groups: Groups, values: Any) -> Any:
 
 def least(groups: Groups, values: Any) -> Any:
     """The least value; Acero skips NaN where there is another value, as the contract does."""
-    return grouped(groups, canonical(values), "min")
+    return extreme(groups, values, "min")
 
 
 def greatest(groups: Groups, values: Any) -> Any:
     """The greatest value; NaN if any is, which Acero skips."""
-    result = grouped(groups, canonical(values), "max")
+    result = extreme(groups, values, "max")
     if not is_floating(values.type) or not pc.any(pc.is_nan(values)).as_py():
         return result
     any_nan = grouped(groups, pc.is_nan(values), "any")
     return pc.if_else(pc.fill_null(any_nan, False), pa.scalar(float("nan"), values.type), result)
+
+
+def extreme(groups: Groups, values: Any, function: str) -> Any:
+    """Acero's least or greatest value; durations, for which it has none, as integers."""
+    if pa.types.is_duration(values.type):
+        return grouped(groups, values.cast(INT64), function).cast(values.type)
+    return grouped(groups, canonical(values), function)
 
 
 def truth(function: str) -> Callable[[Groups, Any], Any]:

@@ -12,7 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gpuetl.errors import EvaluationError
-from gpuetl.expr.types import DATE, DataType, is_floating
+from gpuetl.expr.types import BOOL, DATE, NULL, STRING, DataType, is_floating, is_integer
+
+WIDEST = pa.decimal128(38, 0)
 
 
 def cast_value(value: Any, dtype: DataType, lenient: bool, implicit: bool) -> Any:
@@ -24,7 +26,7 @@ def cast_value(value: Any, dtype: DataType, lenient: bool, implicit: bool) -> An
         For a value that `dtype` cannot hold, unless lenient.
     """
     if implicit:
-        return pc.cast(value, dtype, safe=False)
+        return pc.cast(value, dtype, safe=not is_floating(dtype))
     try:
         return _exact(value, dtype)
     except (pa.ArrowInvalid, EvaluationError):
@@ -34,7 +36,13 @@ def cast_value(value: Any, dtype: DataType, lenient: bool, implicit: bool) -> An
 
 
 def _exact(value: Any, dtype: DataType) -> Any:
+    if is_integer(value.type) and pa.types.is_decimal(dtype):
+        value = pc.cast(value, WIDEST)  # else Arrow asks for the digits of all integers, not of these
     result = pc.cast(value, dtype)
+    if dtype == BOOL and value.type not in (BOOL, STRING, NULL):
+        _refuse_where(pc.not_equal(pc.cast(result, value.type), value), "it is neither 0 nor 1")
+    if pa.types.is_decimal(dtype) and is_floating(value.type):
+        _refuse_where(pc.not_equal(pc.cast(result, value.type), value), f"it has more than {dtype.scale} decimals")
     if dtype == DATE and pa.types.is_timestamp(value.type):
         _refuse_where(pc.not_equal(pc.cast(result, pa.timestamp("us")), pc.cast(value, pa.timestamp("us"))), "it has a time of day; use to_date")
     if is_floating(dtype) and is_floating(value.type):

@@ -32,6 +32,20 @@ def evaluate_column(expr: Expr, frame: pa.Table) -> Values:
     return value
 
 
+class NoResult(EvaluationError):
+    """Values for which an expression has no result, and the row in which they stand, if they are of columns."""
+
+    def __init__(self, expression: str, row: int | None, values: Sequence[Any], reason: str) -> None:
+        self.expression, self.row, self.values, self.reason = expression, row, values, reason
+        where = f" in row {row}" if row is not None else ""
+        super().__init__(f"{expression} has no result{where}, for {', '.join(str(value.as_py()) for value in values)}: {reason}")
+
+    def in_rows(self, rows: Any) -> NoResult:
+        """Return the error of the rows of a frame, after it was met in some of them: those where `rows` is true."""
+        row = None if self.row is None else pc.indices_nonzero(rows)[self.row].as_py()
+        return NoResult(self.expression, row, self.values, self.reason)
+
+
 @singledispatch
 def evaluate(expr: Expr, frame: pa.Table) -> Any:
     """Return the value of an expression."""
@@ -75,9 +89,8 @@ def checked(handler: Callable[..., Any], values: Sequence[Any], expr: Expr) -> A
         return handler(*values)
     except (pa.ArrowInvalid, EvaluationError) as error:
         row, found = first_failure(handler, values)
-        where = f" in row {row}" if row is not None else ""
-        shown = ", ".join(str(value.as_py()) for value in found)
-        raise EvaluationError(f"{to_sql(expr)} has no result{where}, for {shown}: {first_line(error)}") from None
+        reason = first_line(failure(handler, found) or error)  # Arrow may have met another row first
+        raise NoResult(to_sql(expr), row, found, reason) from None
 
 
 def first_failure(handler: Callable[..., Any], values: Sequence[Any]) -> tuple[int | None, list[Any]]:
@@ -88,20 +101,20 @@ def first_failure(handler: Callable[..., Any], values: Sequence[Any]) -> tuple[i
     low, high = 0, len(columns[0])
     while high - low > 1:
         middle = (low + high) // 2
-        if fails(handler, [_slice(value, low, middle) for value in values]):
+        if failure(handler, [_slice(value, low, middle) for value in values]):
             high = middle
         else:
             low = middle
     return low, [value if isinstance(value, pa.Scalar) else value[low] for value in values]
 
 
-def fails(handler: Callable[..., Any], values: Sequence[Any]) -> bool:
-    """Tell whether the handler raises for these values."""
+def failure(handler: Callable[..., Any], values: Sequence[Any]) -> Exception | None:
+    """Return what the handler raises for these values, if it does."""
     try:
         handler(*values)
-    except (pa.ArrowInvalid, EvaluationError):
-        return True
-    return False
+    except (pa.ArrowInvalid, EvaluationError) as error:
+        return error
+    return None
 
 
 def _slice(value: Any, start: int, stop: int) -> Any:
@@ -131,7 +144,10 @@ def branch_value(expr: Expr, frame: pa.Table, rows: Any) -> Any:
     mask = pa.repeat(rows, frame.num_rows) if isinstance(rows, pa.Scalar) else rows
     if isinstance(mask, pa.ChunkedArray):
         mask = mask.combine_chunks()
-    values = evaluate_column(expr, frame.filter(mask))
+    try:
+        values = evaluate_column(expr, frame.filter(mask))
+    except NoResult as error:
+        raise error.in_rows(mask) from None
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     return pc.replace_with_mask(pa.nulls(frame.num_rows, expr.dtype), mask, values)

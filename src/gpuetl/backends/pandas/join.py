@@ -40,7 +40,8 @@ def join_tables(operation: Join, left: pa.Table, right: pa.Table) -> pa.Table:
     matches = sizes[left_codes]
     left_rows, right_rows = matching_rows(operation, matches, starts[left_codes], by_code)
     payload = [name for name in operation.schema if name not in left.column_names]
-    columns = {name: whole(column).take(pa.array(left_rows)) for name, column in zip(left.column_names, left.columns, strict=True)}
+    kept = left if left_rows is None else left.take(pa.array(left_rows))
+    columns = dict(zip(kept.column_names, kept.columns, strict=True))
     columns |= {name: take_or_null(right.column(name), right_rows) for name in payload}
     return pa.table(columns, schema=operation.schema.to_arrow())
 
@@ -79,13 +80,16 @@ def check_unique(operation: Join, left_codes: Ints, right_codes: Ints) -> None:
             )
 
 
-def matching_rows(operation: Join, matches: Ints, starts: Ints, by_code: Ints) -> tuple[Ints, Masked]:
-    """Return the left and right row numbers of the result; a left row without a match has no right one."""
+def matching_rows(operation: Join, matches: Ints, starts: Ints, by_code: Ints) -> tuple[Ints | None, Masked]:
+    """Return the left and right row numbers of the result.
+
+    A left row without a match has no right one; None stands for every left row once, in order.
+    """
     repeats = np.maximum(matches, 1) if operation.how == "left" else matches
     total = int(repeats.sum())
     if total > MAX_ROWS:
         raise EvaluationError(f"the join would have {total:,} rows, more than {MAX_ROWS:,}.  Check its keys: each side repeats them")
-    left_rows = np.repeat(arange(len(matches)), repeats)
+    left_rows = None if bool((repeats == 1).all()) else np.repeat(arange(len(matches)), repeats)
     offset = arange(total) - np.repeat(np.cumsum(repeats) - repeats, repeats)
     found = np.repeat(matches > 0, repeats)
     position = np.where(found, np.repeat(starts, repeats) + offset, 0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gpuetl.expr.ir import Cast, Column, Expr
-from gpuetl.expr.types import DataType
+from gpuetl.expr.types import DataType, can_cast, type_name
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Project, passing
 from gpuetl.spec.fields import EXPRESSIONS, NAMES, RENAMES, SELECTION, TYPES, Formula, key
@@ -95,4 +95,7 @@ class CastColumns(Step):
         """Project with casts."""
         known = context.known(self.types, source.schema)
         casts = {name: Cast(Column(name, source.schema[name]), self.types[name]) for name in known}
+        for name, target in self.types.items():
+            if name in known and not can_cast(source.schema[name], target):
+                context.problem(f"cannot cast '{name}' from {type_name(source.schema[name])} to {type_name(target)}", "", name)
         return Project(source=source, columns={**passing(source.schema), **casts}, origin=context.origin)

@@ -1,0 +1,68 @@
+"""Renders results/*.json into docs/performance.md, the newest result of each benchmark."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+PAGE = HERE.parents[1] / "docs" / "performance.md"
+
+HEAD = """# Performance
+
+Made by `tests/benchmarks/render.py` from the measurements in `tests/benchmarks/results/`; `make bench` measures the
+first table again.  A ratio within one table counts; an absolute time belongs to its machine.
+"""
+
+
+def newest(benchmark: str) -> dict[str, Any]:
+    """Return the newest result of a benchmark."""
+    path = max((HERE / "results").glob(f"{benchmark}-*.json"))
+    result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return result
+
+
+def where(result: dict[str, Any]) -> str:
+    """Say when, on what and with which versions."""
+    hardware = ", ".join(f"{value} {key}" if key == "cores" else str(value) for key, value in result["hardware"].items())
+    versions = ", ".join(f"{name} {number}" for name, number in result["versions"].items())
+    return f"{result['date']}; {hardware}; {versions}."
+
+
+def startup_table(result: dict[str, Any]) -> str:
+    """Render whole-process times."""
+    size = f"{result['input']['rows']:,} rows in {result['input']['bytes'] / 1e6:.1f} MB of Parquet"
+    rows = [
+        f"| `gpuetl {name}` | {t['median_s']:.2f} | {t['min_s']:.2f} | {t['max_s']:.2f} |" for name, t in result["commands"].items()
+    ]
+    return "\n".join([
+        "## Start-up and the demo, pandas engine", "",
+        f"Seconds from process start to exit, of {result['runs']} runs with a warm file cache.  The demo reads {size},",
+        f"and writes three sinks.  {where(result)}", "",
+        "| command | median | least | greatest |", "|---|---|---|---|", *rows, "",
+    ])  # fmt: skip
+
+
+def kernel_table(result: dict[str, Any]) -> str:
+    """Render kernels on a GPU against the device copy of the same run."""
+    rows = [
+        f"| {k['kernel']} | {k['rows']:,} | {k['bytes_a_row']} | {k['ms']:.2f} | {k['gb_a_s']:,.0f} | {k['gb_a_s'] / result['copy_gb_a_s']:.0%} |"
+        for k in result["kernels"]
+    ]
+    return "\n".join([
+        "## Shipped kernels on a GPU", "",
+        f"In device memory, best of {result['runs']}; the device copy of the same run moves {result['copy_gb_a_s']:,.0f} GB/s (read and",
+        f"write).  {result['checks']}  {where(result)}", "",
+        "| kernel | rows | bytes a row | ms | GB/s | of the copy |", "|---|---|---|---|---|---|", *rows, "",
+    ])  # fmt: skip
+
+
+def render() -> None:
+    """Write the page."""
+    tables = [startup_table(newest("startup")), kernel_table(newest("kernels"))]
+    PAGE.write_text("\n".join([HEAD, *tables]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    render()
