@@ -38,7 +38,7 @@ def load_twin(contract: KernelContract) -> Callable[..., Mapping[str, Array]]:
     """
     try:
         module = _load(contract.reference, contract.reference.stat().st_mtime_ns)
-    except (OSError, ImportError, SyntaxError) as error:
+    except Exception as error:
         raise EvaluationError(f"cannot load the kernel's twin {contract.reference}: {first_line(error)}") from error
     function = getattr(module, contract.function, None)
     if not callable(function):
@@ -58,9 +58,11 @@ def call_twin(
     """
     function = load_twin(contract)
     try:
-        result = dict(function(*arrays, **arguments))
+        result = function(*arrays, **arguments)
     except Exception as error:
         raise EvaluationError(f"{contract.function} in {contract.reference.name} raised {type(error).__name__}: {error}") from error
+    if not isinstance(result, Mapping):
+        raise EvaluationError(f"{contract.function} gave a {type(result).__name__}, not a dict of arrays")
     if result.keys() != outputs.keys():
         raise EvaluationError(f"{contract.function} gave {sorted(result)}; declared are {sorted(outputs)}")
     return {name: _checked(contract, name, np.asarray(result[name]), dtype, rows) for name, dtype in outputs.items()}

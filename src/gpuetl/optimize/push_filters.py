@@ -101,8 +101,8 @@ def _sort(node: Sort, part: Expr) -> list[tuple[int, Expr]]:
 @passes.register(Grouped)
 def _whole_groups(node: Node, part: Expr) -> list[tuple[int, Expr]]:
     """A part that reads only keys keeps or drops groups as a whole; without keys there is one group, which stays."""
-    reads = columns_of(part)
-    return [(0, part)] if reads and reads <= set(node.keys) and not can_fail(part) else []
+    reads, made = columns_of(part), node.made if isinstance(node, Grouped) else frozenset[str]()
+    return [(0, part)] if reads and reads <= set(node.keys) - made and not can_fail(part) else []
 
 
 @passes.register

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from gpuetl.io.dataset import RowGroup
 from gpuetl.plan.node import Node, Origin
-from gpuetl.plan.nodes import Project, Read
+from gpuetl.plan.nodes import Grouped, Project, Read
 from gpuetl.plan.schema import Schema
 
 Route = Literal["hash", "gather", "broadcast"]
@@ -74,7 +74,8 @@ class Map:
         if isinstance(self.operation, Project):
             names = {source: name for name, source in self.operation.passed.items()}
             return tuple(names[name] for name in kept) if all(name in names for name in kept) else ()
-        return kept if all(name in self.schema for name in kept) else ()
+        made = self.operation.made if isinstance(self.operation, Grouped) else frozenset[str]()
+        return kept if all(name in self.schema and name not in made for name in kept) else ()
 
     @property
     def schema(self) -> Schema:

@@ -76,6 +76,8 @@ class _Binder:
         """Return the relation that a stage, join or sink names."""
         if name in self.spec.sources or name in self.spec.stages:
             return self.relation(name)
+        if name in self.spec.unreadable:
+            return None
         have = [*self.spec.sources, *self.spec.stages]
         self.add(kind, of, f"unknown source or stage '{name}'", have_hint(name, have), name)
         return None

@@ -60,7 +60,10 @@ class SinkSpec:
 
 @dataclass(frozen=True)
 class PipelineSpec:
-    """All of a pipeline; maps keep the order in which they were written."""
+    """All of a pipeline; maps keep the order in which they were written.
+
+    `unreadable` are the sources and stages whose text is wrong: they exist, so naming them is no second mistake.
+    """
 
     name: str
     description: str = ""
@@ -68,3 +71,4 @@ class PipelineSpec:
     sources: Mapping[str, SourceSpec] = field(default_factory=dict)
     stages: Mapping[str, StageSpec] = field(default_factory=dict)
     sinks: Mapping[str, SinkSpec] = field(default_factory=dict)
+    unreadable: frozenset[str] = frozenset()

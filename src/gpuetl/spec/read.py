@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from gpuetl.errors import Problems, suggestion
+from gpuetl.expr.types import NULL
 from gpuetl.spec.document import Node, read_document, read_file
 from gpuetl.spec.fields import BadValue, Text, keys_of, read_keys, read_name, read_type
 from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
@@ -55,7 +57,12 @@ class _Reader:
             sinks=self.entries(root, "sinks", "sink", self.sink),
         )
         self.unique_names(root, spec)
-        return spec
+        return replace(spec, unreadable=self.written(root, "sources", "stages") - {*spec.sources, *spec.stages})
+
+    def written(self, root: Node, *sections: str) -> frozenset[str]:
+        """Return the names that stand in the sections, readable or not."""
+        nodes = (root.value[section] for section in sections if section in root.value)
+        return frozenset(name for node in nodes if isinstance(node.value, dict) for name in node.value)
 
     def version(self, root: Node) -> None:
         stated = root.value.get("gpuetl")
@@ -97,21 +104,21 @@ class _Reader:
             self.problems.add(error.message, error.hint, (error.node or node).place(), within)
             return None
 
-    def parameter(self, name: str, node: Node) -> ParameterSpec | None:
+    def parameter(self, name: str, node: Node) -> ParameterSpec:
         within = f"parameter '{name}'"
         if not isinstance(node.value, dict):
             self.problems.add(f"takes a map, got {node.kind}", "keys: type, required, default.", node.place(), within)
-            return None
+            return ParameterSpec(NULL)  # of no type: what names it is not wrong for that
         self.known_keys(node, ("type", "required", "default", "description"), within)
         if "type" not in node.value:
             self.problems.add("the key 'type' is missing", "", node.place(), within)
-            return None
+            return ParameterSpec(NULL)
         dtype = self.guarded(read_type, node.value["type"], within)
         required = node.value["required"].value is True if "required" in node.value else False
         if not required and "default" not in node.value:
             self.problems.add("has neither required: true nor a default", "", node.place(), within)
         if dtype is None:
-            return None
+            return ParameterSpec(NULL)
         return ParameterSpec(dtype, required, self.default(node, dtype, within))
 
     def default(self, node: Node, dtype: Any, within: str) -> Any:

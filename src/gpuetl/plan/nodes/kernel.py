@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Literal as Choice
 
 from gpuetl.expr.ir import Expr
@@ -40,8 +41,14 @@ class Kernel(Grouped):
 
     @property
     def ordering(self) -> tuple[SortKey, ...]:
-        """The input's order for rows, the groups' order for groups."""
-        return self.source.ordering if self.kind == "rows" else self.sort_keys
+        """The input's order for rows, the groups' order for groups, as far as the outputs leave its columns."""
+        order = self.source.ordering if self.kind == "rows" else self.sort_keys
+        return tuple(takewhile(lambda key: key.column not in self.outputs, order))
+
+    @property
+    def made(self) -> frozenset[str]:
+        """The outputs."""
+        return frozenset(self.outputs)
 
     def output_schema(self, *schemas: Schema) -> Schema:
         """Return the input's columns and the outputs."""

@@ -41,6 +41,11 @@ class Grouped(SingleInput):
         return self.sort_keys
 
     @property
+    def made(self) -> frozenset[str]:
+        """The columns that the operation adds, or puts in the place of others of the same name."""
+        raise NotImplementedError
+
+    @property
     def sort_columns(self) -> frozenset[str]:
         """The columns of the order."""
         return frozenset(key.column for key in self.sort_keys)
@@ -72,6 +77,11 @@ class Window(Grouped):
         if wanted >= self.calls.keys():
             return self
         return replace(self, calls={name: call for name, call in self.calls.items() if name in wanted})
+
+    @property
+    def made(self) -> frozenset[str]:
+        """The calls' columns."""
+        return frozenset(self.calls)
 
     @property
     def expressions(self) -> tuple[Expr, ...]:

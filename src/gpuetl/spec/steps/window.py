@@ -46,7 +46,7 @@ class Window(Step):
     def check_order(self, context: Context, call: Call, order: tuple[SortKey, ...], schema: Schema) -> None:
         """Every window needs an order; one over an interval needs it to begin with an ascending time."""
         if not self.order_by:
-            context.problem(f"{call.function.name} needs order_by", "Add order_by: the columns that order a group's rows.")
+            context.problem(f"{call.function.name} needs order_by", "Add order_by: the columns that order a group's rows.", next(iter(self.columns)))
         by_time = bool(order) and is_temporal(schema[order[0].column]) and not order[0].descending
         if any(arg.dtype == DURATION for arg in call.args[-1:]) and _takes_interval(call) and order and not by_time:
             found = f"{order[0]} ({type_name(schema[order[0].column])})"

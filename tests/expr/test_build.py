@@ -1,0 +1,71 @@
+"""Python expressions build the syntax that SQL text builds."""
+
+from datetime import date, timedelta
+
+import pytest
+
+from gpuetl import Expression, InvalidExpression, col, count, expr, lag, lead, lit, param, row_number, session_id, when
+from gpuetl.expr.build import apply
+from gpuetl.expr.parse import parse_expression
+
+a, b = col("a"), col("b")
+
+
+@pytest.mark.parametrize(
+    ("built", "sql"),
+    [
+        (a + b, "a + b"), (a - 1, "a - 1"), (1 - a, "1 - a"), (2 * a, "2 * a"), (a / b, "a / b"), (1 / a, "1 / a"), (a // 2, "a // 2"), (7 // a, "7 // a"),
+        (a % b, "a % b"), (7 % a, "7 % a"), (-a, "-a"), (1 + a, "1 + a"),
+        (a == b, "a = b"), (a != 1, "a <> 1"), (a < b, "a < b"), (a <= b, "a <= b"), (a > b, "a > b"), (a >= 1.5, "a >= 1.5"), (1 < a, "a > 1"),
+        ((a > 1) & (b < 2), "a > 1 AND b < 2"), ((a > 1) | (b < 2), "a > 1 OR b < 2"), (~(a > 1), "NOT a > 1"), (True & a, "true AND a"), (False | a, "false OR a"),
+        (a.is_in([1, 2]), "a IN (1, 2)"), (a.is_null(), "a IS NULL"), (a.is_not_null(), "a IS NOT NULL"), (a.between(1, b), "a BETWEEN 1 AND b"),
+        (a.fill_null(0), "coalesce(a, 0)"), (a.cast("int8"), "CAST(a AS int8)"), (a.try_cast("date"), "TRY_CAST(a AS date)"),
+        (a.cast("timestamp[Europe/Berlin]"), 'CAST(a AS "timestamp[Europe/Berlin]")'),
+        (a.dt.hour(), "hour(a)"), (a.str.upper(), "upper(a)"), (a.round(2), "round(a, 2)"), (a.substring(2, length=3), "substring(a, 2, length => 3)"),
+        (a.cum_sum(), "cum_sum(a)"), (a.rolling_sum(timedelta(hours=1)), "rolling_sum(a, interval '1 hour')"), (a.ewm_mean(half_life=2), "ewm_mean(a, half_life => 2)"),
+        (a.sum() / count(), "sum(a) / count(*)"), (count(a), "count(a)"), (a.count_distinct(), "count(DISTINCT a)"), (a.mean(), "mean(a)"), (a.avg(), "avg(a)"),
+        (when(a > 1, "x").when(a > 0, "y").otherwise("z"), "CASE WHEN a > 1 THEN 'x' WHEN a > 0 THEN 'y' ELSE 'z' END"), (when(a, b).end(), "CASE WHEN a THEN b END"),
+        (lag(a), "lag(a)"), (lag(a, 2), "lag(a, 2)"), (lead(a), "lead(a)"), (lead(a, 3), "lead(a, 3)"), (row_number() - 1, "row_number() - 1"),
+        (session_id(timedelta(minutes=30)), "session_id(gap => interval '30 minutes')"), (a > param("min"), "a > $min"), (lit(date(2020, 1, 1)), "DATE '2020-01-01'"),
+        (lit(None), "NULL"), (lit("x") == a, "'x' = a"), (expr("a + 1") * 2, "(a + 1) * 2"), (apply("abs", a), "abs(a)"), (a.like("x%"), "a LIKE 'x%'"),
+        (col("a b") + 1, '"a b" + 1'),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)  # fmt: skip
+def test_python_builds_what_sql_builds(built, sql):
+    assert built.syntax == parse_expression(sql)
+
+
+def test_an_expression_has_no_truth_value():
+    with pytest.raises(TypeError, match="use & | ~ instead of and, or, not"):
+        bool(a > 1)
+    with pytest.raises(TypeError, match="no truth value"):
+        assert 1 < a < 3
+
+
+def test_an_unknown_function_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no function 'frobnicate'"):
+        a.frobnicate()
+    assert not hasattr(a, "__array__")
+
+
+def test_expressions_are_not_hashable_since_equality_builds():
+    with pytest.raises(TypeError, match="unhashable"):
+        {a}
+
+
+def test_an_unknown_type_is_a_value_error():
+    with pytest.raises(ValueError, match="unknown type 'int'"):
+        a.cast("int")
+
+
+def test_text_that_does_not_parse_is_refused_at_once():
+    with pytest.raises(InvalidExpression, match="the operator '>>'"):
+        expr("a > > 3")
+
+
+def test_building_changes_no_operand():
+    base = col("a")
+    _ = base + 1
+    assert isinstance(base, Expression)
+    assert base.syntax == parse_expression("a")

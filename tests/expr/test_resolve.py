@@ -1,0 +1,167 @@
+"""Typing: names, constants and calls get types, or an error that says what does not fit."""
+
+import pyarrow as pa
+import pytest
+
+from expr.given import typed
+from gpuetl.errors import InvalidExpression
+from gpuetl.expr.ir import Call, Cast, Column, Literal, Parameter
+from gpuetl.expr.resolve import AGGREGATES, WINDOWS, Scope, resolve
+from gpuetl.expr.parse import parse_expression
+from gpuetl.expr.types import BOOL, DATE, FLOAT64, INT64, NULL, STRING, TIMESTAMP, parse_type, type_name
+
+COLUMNS = {
+    name: parse_type(dtype)
+    for name, dtype in {
+        "i8": "int8", "i32": "int32", "i64": "int64", "u8": "uint8", "u64": "uint64", "f32": "float32", "f64": "float64", "s": "string", "b": "bool",
+        "d": "date", "ts": "timestamp", "tz": "timestamp[Europe/Berlin]", "utc": "timestamp[UTC]", "dur": "duration", "dec": "decimal(10,2)",
+    }.items()
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("sql", "dtype"),
+    [
+        ("i8 + i8", "int64"), ("i8 * u8", "int64"), ("-i8", "int64"), ("abs(i32)", "int64"), ("i8 + 1", "int64"), ("i8 // 2", "int64"), ("i8 % 2", "int64"),
+        ("i8 / i8", "float64"), ("f32 / f32", "float64"), ("f32 + f32", "float32"), ("f32 + 1", "float64"), ("f32 + i8", "float64"), ("i8 + f64", "float64"),
+        ("i8 = 1", "bool"), ("i8 < f32", "bool"), ("s || s", "string"), ("length(s)", "int64"), ("s LIKE 'a'", "bool"),
+        ("d = ts", "bool"), ("d - d", "duration"), ("ts - d", "duration"), ("d + dur", "timestamp"), ("ts + dur", "timestamp"), ("dur + ts", "timestamp"),
+        ("tz + dur", "timestamp[Europe/Berlin]"), ("tz - utc", "duration"), ("dur + dur", "duration"),
+        ("to_date(tz)", "date"), ("date_trunc('day', tz)", "timestamp[Europe/Berlin]"), ("date_trunc('month', d)", "date"), ("epoch(dur)", "float64"),
+        ("coalesce(i8, i32)", "int32"), ("coalesce(i8, u8)", "int16"), ("coalesce(i8, f32)", "float64"), ("coalesce(d, ts)", "timestamp"),
+        ("coalesce(i8, 1)", "int8"), ("coalesce(i8, 300)", "int64"), ("coalesce(NULL, i8)", "int8"), ("coalesce(s, 'x')", "string"),
+        ("CASE WHEN b THEN i8 ELSE i32 END", "int32"), ("CASE WHEN b THEN 1 END", "int64"), ("CASE WHEN b THEN NULL ELSE 'x' END", "string"),
+        ("nullif(i8, 0)", "int8"), ("greatest(i8, f64)", "float64"), ("round(f32)", "float32"), ("round(i8)", "int8"), ("floor(i32)", "int32"), ("sqrt(i8)", "float64"),
+        ("sqrt(f32)", "float32"), ("sign(i8)", "int64"), ("power(2, 3)", "float64"), ("NULL + 1", "int64"), ("NULL", "null"), ("1.0", "float64"), ("-1", "int64"),
+        ("CAST(i8 AS string)", "string"), ("TRY_CAST(s AS date)", "date"), ("u64 + 1", "int64"), ("interval '1 hour'", "duration"),
+    ],
+)  # fmt: skip
+def test_scalar_types(sql, dtype):
+    assert type_name(typed(sql, COLUMNS).dtype) == dtype
+
+
+@pytest.mark.parametrize(
+    ("sql", "kinds", "dtype"),
+    [
+        ("sum(i8)", AGGREGATES, "int64"), ("sum(f32)", AGGREGATES, "float64"), ("sum(dec)", AGGREGATES, "decimal(38,2)"), ("sum(dur)", AGGREGATES, "duration"),
+        ("mean(i8)", AGGREGATES, "float64"), ("min(i8)", AGGREGATES, "int8"), ("max(s)", AGGREGATES, "string"), ("max(tz)", AGGREGATES, "timestamp[Europe/Berlin]"),
+        ("count(*)", AGGREGATES, "int64"), ("count(DISTINCT s)", AGGREGATES, "int64"), ("any(b)", AGGREGATES, "bool"), ("sum(i8) / count(*)", AGGREGATES, "float64"),
+        ("lag(i8)", WINDOWS, "int8"), ("first(s)", WINDOWS, "string"), ("row_number()", WINDOWS, "int64"), ("cum_sum(i8)", WINDOWS, "int64"),
+        ("cum_min(i8)", WINDOWS, "int8"), ("rolling_mean(i8, 3)", WINDOWS, "float64"), ("diff(i8)", WINDOWS, "int64"), ("ewm_mean(f32, 2)", WINDOWS, "float64"),
+        ("session_id(interval '1 hour')", WINDOWS, "int64"), ("row_number() - 1", WINDOWS, "int64"),
+    ],
+)  # fmt: skip
+def test_aggregate_and_window_types(sql, kinds, dtype):
+    assert type_name(typed(sql, COLUMNS, kinds=kinds).dtype) == dtype
+
+
+def test_an_integer_constant_takes_the_columns_type_where_it_fits():
+    assert typed("i8 = 1", COLUMNS).args == (Column("i8", pa.int8()), Literal(1, pa.int8()))
+    assert typed("u64 = 1", COLUMNS).args[1] == Literal(1, pa.uint64())
+    assert typed("i8 IN (1, NULL)", COLUMNS).args == (Column("i8", pa.int8()), Literal(1, pa.int8()), Literal(None, pa.int8()))
+    assert typed("i8 = 300", COLUMNS).args == (Cast(Column("i8", pa.int8()), INT64, implicit=True), Literal(300, INT64))
+
+
+def test_constants_widen_in_place_and_columns_by_an_implicit_cast():
+    assert typed("f64 > 1", COLUMNS).args[1] == Literal(1.0, FLOAT64)
+    assert typed("i32 > 1.5", COLUMNS).args == (Cast(Column("i32", pa.int32()), FLOAT64, implicit=True), Literal(1.5, FLOAT64))
+    assert typed("d = ts", COLUMNS).args[0] == Cast(Column("d", DATE), TIMESTAMP, implicit=True)
+
+
+def test_nulls_alone_compare_as_truth_values():
+    assert [arg.dtype for arg in typed("NULL = NULL").args] == [BOOL, BOOL]
+
+
+@pytest.mark.parametrize(
+    ("sql", "message", "hint"),
+    [
+        ("amuont > 1", "unknown column 'amuont'", "have: amount.  Did you mean 'amount'?"),
+        ("amount > $mim", "unknown parameter '$mim'", "params: min."),
+        ("uper(amount)", "unknown function 'uper'", "Did you mean 'upper'?"),
+        ("frobnicate(amount)", "unknown function 'frobnicate'", "docs/functions.md lists the functions."),
+        ("regexp_matches(amount)", "unknown function 'regexp_matches'", "docs/functions.md lists the functions."),
+        ("sum(amount)", "sum is an aggregate function and cannot stand here", "Use it directly in an aggregate step."),
+        ("lag(amount)", "lag is a window function and cannot stand here", "Use it directly in a window step."),
+        ("abs()", "abs got 0 arguments", "It is abs(x)."),
+        ("abs(amount, 1)", "abs got 2 arguments", "It is abs(x)."),
+        ("substring('a')", "substring got 1 argument", "It is substring(text, start, length?)."),
+        ("coalesce()", "coalesce got 0 arguments", "It is coalesce(x, more…)."),
+        ("amount IN ()", "in got 1 argument", "It is in(x, value, more…)."),
+        ("round(amount, places => 2)", "round has no open argument 'places'", "It is round(x, digits?)."),
+        ("round(amount, 1, digits => 2)", "round has no open argument 'digits'", "It is round(x, digits?)."),
+        ("substring('a', amount)", "substring takes a constant or a $parameter as start", ""),
+        ("amount = 'x'", "equal cannot compare float64 and string", ""),
+        ("amount + 'x'", "add cannot add float64 and string", ""),
+        ("length(amount)", "length takes string, got float64", ""),
+        ("amount AND true", "and takes bool, got float64", ""),
+        ("amount // 2", "int_divide takes integers, got float64", ""),
+        ("CASE WHEN amount THEN 1 END", "case takes a condition after WHEN, got float64", ""),
+        ("CASE WHEN true THEN 1 ELSE 'x' END", "case cannot mix int64 and string", ""),
+        ("date_trunc('eon', DATE '2020-01-01')", "date_trunc takes one of year, quarter, month, week, day, hour, minute, second, got 'eon'", ""),
+        ("hour(DATE '2020-01-01')", "hour takes a timestamp, got date", ""),
+        ("9223372036854775808", "the integer 9223372036854775808 does not fit int64", ""),
+        ("CAST(true AS date)", "cannot cast bool to date", ""),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused(sql, message, hint):
+    with pytest.raises(InvalidExpression) as error:
+        typed(sql, {"amount": FLOAT64}, {"min": Literal(1.0, FLOAT64)})
+    assert (error.value.message, error.value.hint) == (message, hint)
+
+
+@pytest.mark.parametrize(
+    ("sql", "message", "hint"),
+    [
+        ("d = '2020-01-01'", "equal cannot compare date and string", "Write DATE '…' for a constant."),
+        ("ts > '2020-01-01'", "greater cannot compare timestamp and string", "Write TIMESTAMP '…' for a constant."),
+        ("ts BETWEEN '2020-01-01' AND ts", "greater_equal cannot compare timestamp and string", "Write TIMESTAMP '…' for a constant."),
+        ("d IN ('2020-01-01')", "in cannot compare date and string", "Write DATE '…' for a constant."),
+        ("ts = tz", "equal cannot compare timestamp and timestamp[Europe/Berlin]", "A naive and a zoned timestamp are different types: CAST one of them."),
+        ("coalesce(ts, utc)", "coalesce cannot mix timestamp and timestamp[UTC]", "A naive and a zoned timestamp are different types: CAST one of them."),
+        ("d = tz", "equal cannot compare date and timestamp[Europe/Berlin]", "A naive and a zoned timestamp are different types: CAST one of them."),
+        ("ts - utc", "subtract cannot subtract timestamp and timestamp[UTC]", "A naive and a zoned timestamp are different types: CAST one of them."),
+        ("d + 1", "add cannot add date and int64", ""),
+        ("u64 = i64", "equal cannot compare uint64 and int64", ""),
+    ],
+)  # fmt: skip
+def test_moments_of_different_kinds_do_not_mix(sql, message, hint):
+    with pytest.raises(InvalidExpression) as error:
+        typed(sql, COLUMNS)
+    assert (error.value.message, error.value.hint) == (message, hint)
+
+
+@pytest.mark.parametrize(
+    ("sql", "marked"),
+    [("1 + amuont", "amuont"), ("abs(1) + frob(1)", "frob"), ("1 + 'x' > 2", "1 + 'x'"), ("round(1.5, 1 + 1)", "1 + 1"), ("true AND lag(1) = 1", "lag")],
+)
+def test_errors_point_into_the_text(sql, marked):
+    with pytest.raises(InvalidExpression) as error:
+        typed(sql, {"amount": FLOAT64})
+    assert sql[error.value.span.start : error.value.span.stop] == marked
+
+
+def test_aggregates_do_not_nest():
+    with pytest.raises(InvalidExpression, match="sum is an aggregate function and cannot stand here"):
+        typed("max(sum(f64))", COLUMNS, kinds=AGGREGATES)
+
+
+def test_keyword_arguments_take_the_place_of_positional_ones():
+    assert typed("round(f64, digits => 2)", COLUMNS) == typed("round(f64, 2)", COLUMNS)
+    assert typed("round(x => f64)", COLUMNS) == typed("round(f64)", COLUMNS)
+
+
+def test_aliases_give_the_same_call():
+    assert typed("substr(s, 2)", COLUMNS) == typed("substring(s, 2)", COLUMNS)
+    assert typed("avg(i8)", COLUMNS, kinds=AGGREGATES) == typed("mean(i8)", COLUMNS, kinds=AGGREGATES)
+
+
+def test_a_parameter_without_a_value_keeps_its_type():
+    minimum = Parameter("min", FLOAT64)
+    assert typed("i8 > $min", COLUMNS, {"min": minimum}) == Call(
+        typed("i8 > 1.5", COLUMNS).function, (Cast(Column("i8", pa.int8()), FLOAT64, implicit=True), minimum), BOOL
+    )
+
+
+def test_any_column_may_be_named_in_an_open_scope():
+    assert resolve(parse_expression("nobody"), Scope({}, {}, open=True)) == Literal(None, NULL)
+    assert resolve(parse_expression("nobody || 'x'"), Scope({}, {}, open=True)).dtype == STRING

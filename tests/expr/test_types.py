@@ -1,0 +1,87 @@
+"""The language's types: their names, and how two of them meet."""
+
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+
+from gpuetl.expr.types import NAMED, can_cast, common_type, integer_fits, language_type, literal_type, parse_type, type_name
+
+
+@pytest.mark.parametrize("name", [*(n for n in NAMED if n != "boolean"), "decimal(10,2)", "decimal(38,38)", "timestamp[UTC]", "timestamp[America/New_York]"])
+def test_names_are_read_and_written(name):
+    assert type_name(parse_type(name)) == name
+
+
+@pytest.mark.parametrize(("name", "bits"), [("int8", 8), ("int64", 64), ("uint16", 16), ("float32", 32)])
+def test_the_number_in_a_name_is_its_bits(name, bits):
+    assert parse_type(name).bit_width == bits
+
+
+@pytest.mark.parametrize("name", ["int", "Int64", "INT8", "str", "decimal", "decimal(39,2)", "decimal(2,3)", "decimal(0,0)", "timestamp[]", "list", ""])
+def test_other_names_are_refused(name):
+    with pytest.raises(ValueError, match="unknown type"):
+        parse_type(name)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "meeting"),
+    [
+        ("int8", "int16", "int16"), ("uint8", "uint32", "uint32"), ("int8", "uint8", "int16"), ("int8", "uint32", "int64"), ("int64", "uint8", "int64"),
+        ("int8", "uint64", None), ("int64", "uint64", None), ("int8", "float32", "float64"), ("float32", "float64", "float64"), ("float32", "float32", "float32"),
+        ("date", "timestamp", "timestamp"), ("date", "timestamp[UTC]", None), ("timestamp", "timestamp[UTC]", None),
+        ("timestamp[Europe/Berlin]", "timestamp[UTC]", "timestamp[UTC]"), ("timestamp[Asia/Tokyo]", "timestamp[Europe/Berlin]", "timestamp[UTC]"),
+        ("string", "int64", None), ("string", "date", None), ("bool", "int8", None), ("duration", "int64", None),
+        ("decimal(10,2)", "decimal(10,2)", "decimal(10,2)"), ("decimal(10,2)", "int64", None),
+    ],
+)  # fmt: skip
+def test_two_types_meet_without_loss_or_not_at_all(left, right, meeting):
+    expected = parse_type(meeting) if meeting else None
+    assert common_type(parse_type(left), parse_type(right)) == expected
+    assert common_type(parse_type(right), parse_type(left)) == expected
+
+
+@pytest.mark.parametrize("name", ["bool", "int8", "string", "timestamp[UTC]", "decimal(10,2)"])
+def test_null_meets_everything(name):
+    assert common_type(pa.null(), parse_type(name)) == common_type(parse_type(name), pa.null()) == parse_type(name)
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [(None, "null"), (True, "bool"), (1, "int64"), (1.0, "float64"), ("x", "string"), (date(2020, 1, 1), "date"), (datetime(2020, 1, 1), "timestamp"),
+     (datetime(2020, 1, 1, tzinfo=timezone.utc), "timestamp[UTC]"), (timedelta(1), "duration")],
+)  # fmt: skip
+def test_constants_have_types(value, name):
+    assert type_name(literal_type(value)) == name
+
+
+@pytest.mark.parametrize("value", [2**63, -(2**63) - 1, b"x", [1], Decimal(1), object()])
+def test_other_constants_are_refused(value):
+    with pytest.raises(ValueError, match="fit|cannot stand"):
+        literal_type(value)
+
+
+@pytest.mark.parametrize(
+    ("stored", "read"),
+    [
+        (pa.dictionary(pa.int32(), pa.string()), "string"), (pa.large_string(), "string"), (pa.string_view(), "string"), (pa.timestamp("ns"), "timestamp"),
+        (pa.timestamp("ms", tz="UTC"), "timestamp[UTC]"), (pa.date64(), "date"), (pa.duration("ns"), "duration"), (pa.decimal128(9, 2), "decimal(9,2)"),
+        (pa.list_(pa.int8()), None), (pa.binary(), None), (pa.struct([("a", pa.int8())]), None), (pa.time64("us"), None), (pa.float16(), None),
+    ],
+)  # fmt: skip
+def test_stored_types_are_read_as_types_of_the_language(stored, read):
+    assert language_type(stored) == (parse_type(read) if read else None)
+
+
+@pytest.mark.parametrize(("value", "name", "fits"), [(127, "int8", True), (128, "int8", False), (-128, "int8", True), (-1, "uint8", False), (255, "uint8", True)])
+def test_integers_fit_by_their_bits(value, name, fits):
+    assert integer_fits(value, parse_type(name)) is fits
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "possible"),
+    [("string", "date", True), ("int64", "decimal(3,1)", True), ("timestamp", "date", True), ("bool", "date", False), ("date", "int64", False), ("string", "duration", False)],
+)
+def test_some_types_cannot_be_cast_at_all(source, target, possible):
+    assert can_cast(parse_type(source), parse_type(target)) is possible

@@ -1,0 +1,3 @@
+"""A twin's file that does not import."""
+
+raise RuntimeError("not today")

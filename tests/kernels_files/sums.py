@@ -1,0 +1,40 @@
+"""The NumPy twins of sums.cu, and some that break the contract."""
+
+import numpy as np
+
+
+def scaled_sum(x, n, scale):
+    total = scale * x + n
+    return {"total": total, "positive": total > 0}
+
+
+def running_sum(offsets, x):
+    total = np.zeros_like(x)
+    for start, stop in zip(offsets[:-1], offsets[1:], strict=True):
+        total[start:stop] = np.cumsum(x[start:stop])
+    return {"total": total}
+
+
+def filled(x, x_valid, value):
+    y = np.where(x_valid, x, value)
+    return {"y": y, "y_valid": y >= 0}
+
+
+def too_short(offsets, x):
+    return {"total": x[1:]}
+
+
+def too_narrow(offsets, x):
+    return {"total": x.astype(np.float32)}
+
+
+def other_names(offsets, x):
+    return {"sum": x}
+
+
+def raises(offsets, x):
+    raise ValueError("no such luck")
+
+
+def nothing(offsets, x):
+    return None
