@@ -152,7 +152,7 @@ def suggestion(name: str, have: Iterable[str]) -> str:
 
 def have_hint(name: str, have: Iterable[str], limit: int = 30) -> str:
     """List what exists, the nearest name last: the second line of an unknown-name problem."""
-    names = sorted(have)
+    names = sorted(set(have))
     listed = ", ".join(names[:limit]) + (f", and {len(names) - limit} more" if len(names) > limit else "")
     return f"have: {listed or 'nothing'}.  {suggestion(name, names)}".rstrip()
 

@@ -98,7 +98,8 @@ class Pipeline:
         taken = {*self.spec.sources, *self.spec.stages} if section in ("sources", "stages") else getattr(self.spec, section)
         if name in taken:
             raise InvalidPipeline.because(f"'{name}' is declared already", "Choose another name.")
-        self.spec = replace(self.spec, **{section: {**getattr(self.spec, section), name: value}})
+        changed: dict[str, Any] = {section: {**getattr(self.spec, section), name: value}}
+        self.spec = replace(self.spec, **changed)
 
     def to_yaml(self, path: str | Path | None = None) -> str:
         """Return the pipeline as YAML text, and write it to `path` if one is given."""

@@ -10,7 +10,7 @@ from gpuetl.errors import InvalidPipeline
 from gpuetl.expr.build import as_syntax
 from gpuetl.expr.syntax import Name
 from gpuetl.expr.types import parse_type
-from gpuetl.spec import steps
+from gpuetl.spec import steps as verbs
 from gpuetl.spec.fields import BadValue, Formula, Order, Text, parse_order
 
 if TYPE_CHECKING:
@@ -29,35 +29,35 @@ class Table:
 
     pipeline: Pipeline
     origin: str
-    steps: tuple[steps.Step, ...] = ()
+    steps: tuple[verbs.Step, ...] = ()
 
-    def step(self, step: steps.Step) -> Table:
+    def step(self, step: verbs.Step) -> Table:
         """Add a step of the language."""
         return replace(self, steps=(*self.steps, step))
 
     def filter(self, predicate: Any) -> Table:
         """Keep the rows where `predicate` is true; null is not."""
-        return self.step(steps.Filter(_formula(predicate)))
+        return self.step(verbs.Filter(_formula(predicate)))
 
     def select(self, *names: str, **columns: Any) -> Table:
         """Keep the named columns, and compute others."""
-        return self.step(steps.Select({**{name: Formula(Name(name)) for name in names}, **_formulas(columns)}))
+        return self.step(verbs.Select({**{name: Formula(Name(name)) for name in names}, **_formulas(columns)}))
 
     def with_columns(self, **columns: Any) -> Table:
         """Add or replace columns; all see the input, none each other."""
-        return self.step(steps.WithColumns(_formulas(columns)))
+        return self.step(verbs.WithColumns(_formulas(columns)))
 
     def drop(self, *names: str) -> Table:
         """Leave columns out."""
-        return self.step(steps.Drop(names))
+        return self.step(verbs.Drop(names))
 
     def rename(self, names: Mapping[str, str]) -> Table:
         """Give columns other names, old to new."""
-        return self.step(steps.Rename(dict(names)))
+        return self.step(verbs.Rename(dict(names)))
 
     def cast(self, **types: str) -> Table:
         """Change columns' types, exactly or with an error."""
-        return self.step(steps.CastColumns({name: parse_type(dtype) for name, dtype in types.items()}))
+        return self.step(verbs.CastColumns({name: parse_type(dtype) for name, dtype in types.items()}))
 
     def join(
         self, other: Table, on: Names | Mapping[str, str], how: str = "inner", *,
@@ -65,15 +65,15 @@ class Table:
     ) -> Table:  # fmt: skip
         """Join with another table; `on` names columns, or maps left names to right ones."""
         pairs = dict(on) if isinstance(on, Mapping) else {name: name for name in _names(on)}
-        return self.step(steps.Join(other.named(), pairs, how, validate, suffix, nulls_equal))
+        return self.step(verbs.Join(other.named(), pairs, how, validate, suffix, nulls_equal))
 
     def aggregate(self, by: Names = (), **columns: Any) -> Table:
         """One row a group; without keys, one row."""
-        return self.step(steps.Aggregate(_formulas(columns), _names(by)))
+        return self.step(verbs.Aggregate(_formulas(columns), _names(by)))
 
     def window(self, by: Names = (), order_by: Names = (), **columns: Any) -> Table:
         """Add columns computed from the rows of a group in order: see docs/functions.md, window functions."""
-        return self.step(steps.Window(_formulas(columns), _names(by), _order(order_by)))
+        return self.step(verbs.Window(_formulas(columns), _names(by), _order(order_by)))
 
     def kernel(
         self, cuda: str, entry: str, inputs: Names, outputs: Mapping[str, str], reference: str, *,
@@ -82,22 +82,22 @@ class Table:
     ) -> Table:  # fmt: skip
         """Add columns computed by a CUDA kernel, or its NumPy twin `reference` (file.py:function)."""
         types = {name: parse_type(dtype) for name, dtype in outputs.items()}
-        step = steps.Kernel(
+        step = verbs.Kernel(
             cuda, entry, _names(inputs), types, reference, kind, _formulas(args or {}), nulls, _names(by), _order(order_by), block
         )
         return self.step(step)
 
     def sort(self, *by: str) -> Table:
         """Sort rows by columns, each with `desc` or `nulls first` after its name where wanted."""
-        return self.step(steps.Sort(_order(by)))
+        return self.step(verbs.Sort(_order(by)))
 
     def distinct(self, *on: str, keep: str = "any", order_by: Names = ()) -> Table:
         """Keep one row for each value of the columns."""
-        return self.step(steps.Distinct(on, keep, _order(order_by)))
+        return self.step(verbs.Distinct(on, keep, _order(order_by)))
 
     def limit(self, count: int) -> Table:
         """Keep the first rows."""
-        return self.step(steps.Limit(count))
+        return self.step(verbs.Limit(count))
 
     def stage(self, name: str) -> Table:
         """Give the steps so far a name: a stage of the pipeline, from which other tables may begin."""

@@ -20,7 +20,7 @@ from gpuetl.expr.unparse import to_sql
         "TIMESTAMP '2013-03-09 17:05:30.250000'", "TIMESTAMPTZ '2013-03-09 17:05:30+02:00'", "INTERVAL '90 minutes'", "INTERVAL '1 day'",
         "INTERVAL '-1 hour'", "INTERVAL '1500001 microseconds'", "a + b * c", "(a + b) * c", "a - (b - c)", "a - b - c", "a / (b * c)", "-(a + b)", "-(-a)",
         "-a // -b", "a - -1", "NOT a", "NOT (a AND b)", "NOT a = b", "a AND b AND c", "a AND (b AND c)", "a AND (b OR c)", "a OR b AND c", "(NOT a) = b",
-        "(a = b) = (c = a)", "a < b < c", "a IS NULL", "NOT a IS NULL", "(a = b) IS NULL", "(a IS NULL) IS NULL", "a + b IS NULL", "a IN (1, 2)",
+        "a = b = (c = a)", "a < b < c", "a IS NULL", "NOT a IS NULL", "(a = b) IS NULL", "(a IS NULL) IS NULL", "a + b IS NULL", "a IN (1, 2)",
         "NOT a IN ('x', NULL)", "(a IN (b)) IN (true)", "a LIKE 'x%'", "NOT a LIKE b || c", "a || b || c", "a || (b || c)",
         "a IS DISTINCT FROM b", "a IS NOT DISTINCT FROM NULL", "CASE WHEN a THEN 1 WHEN b THEN 2 ELSE 3 END", "CASE WHEN a THEN 1 END + 1",
         "CAST(a AS int8)", "TRY_CAST(a + 1 AS decimal(10,2))", "CAST(a AS timestamptz)", 'CAST(a AS "timestamp[Europe/Berlin]")', "CAST(a AS interval)",
@@ -29,7 +29,7 @@ from gpuetl.expr.unparse import to_sql
     ],
 )  # fmt: skip
 def test_canonical_text_is_read_and_written_unchanged(sql):
-    assert to_sql(parse_expression(sql)).replace('"select"', '"select"') == sql
+    assert to_sql(parse_expression(sql)) == sql
 
 
 @pytest.mark.parametrize(
@@ -53,11 +53,17 @@ def test_casts_that_typing_put_in_are_left_out(sql, written):
     assert to_sql(typed(sql, {"i": INT64, "f": FLOAT64})) == written
 
 
+
+def unfolded(moment):
+    """Clocks that are turned back have no place in the language."""
+    return moment.replace(fold=0)
+
+
 NAMES = st.sampled_from(["a", "b", "Txn", "a b", "select", "it's", 'say "x"', "ñ", "x.y", "$x", "1a", "date", "end", "interval", "left"])
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False, allow_infinity=False),
-    st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=5), st.dates(), st.datetimes(),
-    st.datetimes(timezones=st.sampled_from([timezone.utc, timezone(timedelta(hours=-3, minutes=-30))])),
+    st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=5), st.dates(), st.datetimes().map(unfolded),
+    st.datetimes(timezones=st.sampled_from([timezone.utc, timezone(timedelta(hours=-3, minutes=-30))])).map(unfolded),
     st.timedeltas(timedelta(days=-1000), timedelta(days=1000)),
 )  # fmt: skip
 TYPES = st.sampled_from(

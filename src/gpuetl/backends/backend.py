@@ -17,7 +17,9 @@ Frame = Any
 class Backend(Protocol):
     """Frames and the operations on them.  Stateless: the same fragment may run again, here or elsewhere."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """The engine's name."""
 
     def read(self, read: Read, groups: Sequence[RowGroup]) -> Frame:
         """Read the source's columns of some row groups; none gives no rows."""

@@ -51,18 +51,38 @@ class LocalExecutor:
             yield self.partition(root, index)
 
     def partition(self, node: Physical, index: int) -> Frame:
-        """Return one partition; it is let go of when its last reader has it."""
+        """Return one partition: run the fragment of maps that ends in `node`, from where its rows are to be had."""
+        fragment: list[tuple[Map, int]] = []
+        while isinstance(node, Map) and self.readers[id(node), index] == 1 and id(node) not in self.held:
+            self.readers[id(node), index] -= 1
+            fragment.append((node, index))
+            node, index = node.inputs[0], matching(node.inputs[0], index)
+        frame = self.boundary(node, index)
+        for operation, at in reversed(fragment):
+            frame = self.mapped(operation, at, frame)
+        return frame
+
+    def boundary(self, node: Physical, index: int) -> Frame:
+        """Return one partition of a source, an exchange or a shared node; its last reader takes it out of memory."""
         key = (id(node), index)
         held = self.held.get(id(node))
         if held is None and (isinstance(node, Exchange) or self.readers[key] > 1):
             held = self.held[id(node)] = self.exchanged(node) if isinstance(node, Exchange) else [None] * node.partitions
         frame = held[index] if held is not None else None
         if frame is None:
-            frame = self.scanned(node, index) if isinstance(node, Scan) else self.mapped(node, index)  # type: ignore[arg-type]
+            frame = self.computed(node, index)
         self.readers[key] -= 1
         if held is not None:
             held[index] = frame if self.readers[key] else None
         return frame
+
+    def computed(self, node: Physical, index: int) -> Frame:
+        """Compute one partition that is not held."""
+        if isinstance(node, Map):
+            return self.mapped(node, index, self.partition(node.inputs[0], matching(node.inputs[0], index)))
+        if isinstance(node, Scan):
+            return self.scanned(node, index)
+        raise TypeError(f"partition {index} of {node} was let go of too early")
 
     def scanned(self, scan: Scan, index: int) -> Frame:
         """Read one partition of a source."""
@@ -75,9 +95,9 @@ class LocalExecutor:
         self.finish(work, frame, scan.partitions)
         return frame
 
-    def mapped(self, node: Map, index: int) -> Frame:
-        """Run an operation on one partition of its inputs."""
-        frames = [self.partition(child, matching(child, index)) for child in node.inputs]
+    def mapped(self, node: Map, index: int, frame: Frame) -> Frame:
+        """Run an operation on one partition: `frame` of the first input, and what goes with it of the others."""
+        frames = [frame, *(self.partition(child, matching(child, index)) for child in node.inputs[1:])]
         work = self.recorder.of(node.operation, node.origin, source_of(node.inputs[0]))
         work.rows_in += self.backend.rows(frames[0])
         with self.recorder.timed(work), told(node.origin):

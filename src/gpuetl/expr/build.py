@@ -50,7 +50,7 @@ class Expression:
 
     def between(self, low: Any, high: Any) -> Expression:
         """`low <= x AND x <= high`."""
-        return (self >= low) & (self <= high)
+        return apply("and", self >= low, self <= high)
 
     def fill_null(self, value: Any) -> Expression:
         """`coalesce(x, value)`."""

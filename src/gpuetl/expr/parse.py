@@ -16,7 +16,8 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import SqlglotError
 from sqlglot.parser import Parser
-from sqlglot.tokens import Tokenizer, TokenType
+from sqlglot.tokenizer_core import TokenType
+from sqlglot.tokens import Tokenizer
 
 from gpuetl.errors import InvalidExpression, Span
 from gpuetl.expr.functions import find_function
@@ -28,10 +29,10 @@ MAX_DEPTH = 32  # of brackets: sqlglot spends some 20 frames of the stack on eac
 MAX_OPERATORS = 200  # below each other: a chain of `+` is as deep as it is long
 
 
-class Language(Dialect):  # type: ignore[misc]
+class Language(Dialect):
     """sqlglot's own dialect, narrowed: it loads no other database's, and `$x` is a word there, with its place."""
 
-    class Tokenizer(Tokenizer):  # type: ignore[misc]
+    class Tokenizer(Tokenizer):
         """Arrow's type names beside SQL's; `//` divides integers."""
 
         KEYWORDS: ClassVar = {
@@ -41,7 +42,7 @@ class Language(Dialect):  # type: ignore[misc]
             "FLOAT32": TokenType.FLOAT, "FLOAT64": TokenType.DOUBLE,
         }  # fmt: skip
 
-    class Parser(Parser):  # type: ignore[misc]
+    class Parser(Parser):
         """Calls stay calls."""
 
         FUNCTIONS: ClassVar = {}
@@ -125,7 +126,7 @@ OPERATORS: dict[type[exp.Expr], str] = {
     exp.NullSafeNEQ: "is_distinct", exp.NullSafeEQ: "is_not_distinct",
 }  # fmt: skip
 
-SQL_TYPES: dict[exp.DataType.Type, str] = {
+SQL_TYPES: dict[Any, str] = {
     exp.DataType.Type.BOOLEAN: "bool",
     exp.DataType.Type.TINYINT: "int8", exp.DataType.Type.SMALLINT: "int16",
     exp.DataType.Type.INT: "int32", exp.DataType.Type.BIGINT: "int64",
@@ -179,13 +180,14 @@ class _Lowering:
         return Apply(operator, tuple(lowered), span=span)
 
     def refusal(self, node: exp.Expr) -> InvalidExpression:
-        what = {
+        refused: dict[type, str] = {
             exp.Alias: "two expressions without an operator between them",
             exp.Subquery: "a subquery", exp.Select: "a query", exp.Block: "more than one statement",
             exp.Window: "OVER", exp.BitwiseRightShift: "the operator '>>'", exp.BitwiseLeftShift: "the operator '<<'",
             exp.Star: "'*'", exp.BitwiseXor: "the operator '^'", exp.Order: "ORDER BY",
-        }.get(type(node), f"SQL's {type(node).__name__}")  # fmt: skip
-        hints = {
+        }  # fmt: skip
+        what = refused.get(type(node), f"SQL's {type(node).__name__}")
+        hints: dict[type, str] = {
             exp.Window: "Use a window step: by and order_by are written once there.",
             exp.Subquery: "Make it a stage and join it.",
             exp.BitwiseXor: "Write power(x, y).",

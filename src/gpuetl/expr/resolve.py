@@ -104,7 +104,7 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
     try:
         types, dtype = function.rule(args)
     except TypeMismatch as error:
-        raise InvalidExpression(f"{function.name} {error}", syntax.span, _mismatch_hint(args)) from None
+        raise InvalidExpression(f"{function.name} {error}", syntax.span, _mismatch_hint(function, args)) from None
     return Call(function, tuple(map(coerce, args, types)), dtype)
 
 
@@ -148,7 +148,9 @@ def _signature(function: Function) -> str:
     return f"It is {function.name}({', '.join(words)})."
 
 
-def _mismatch_hint(args: Sequence[Expr]) -> str:
+def _mismatch_hint(function: Function, args: Sequence[Expr]) -> str:
+    slots = function.arguments
+    args = [arg for index, arg in enumerate(args) if not slots[min(index, len(slots) - 1)].constant]
     types = [arg.dtype for arg in args]
     moments = [t for t in types if type_name(t).startswith(("date", "timestamp"))]
     if moments and any(isinstance(a, Literal) and isinstance(a.value, str) for a in args):

@@ -35,8 +35,9 @@ class Constant(Syntax):
 
     def __eq__(self, other: object) -> bool:
         """Compare type and value: True is not 1, and 1 is not 1.0."""
-        same = isinstance(other, Constant) and type(other.value) is type(self.value)
-        return same and repr(other.value) == repr(self.value)  # type: ignore[union-attr]
+        if not isinstance(other, Constant) or type(other.value) is not type(self.value):
+            return False
+        return repr(other.value) == repr(self.value)
 
     def __hash__(self) -> int:
         return hash((type(self.value), repr(self.value)))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from datetime import date, datetime, timedelta
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-DataType = pa.DataType
+DataType: TypeAlias = pa.DataType
 
 NULL, BOOL, INT64, FLOAT64 = pa.null(), pa.bool_(), pa.int64(), pa.float64()
 INT32, STRING, DATE = pa.int32(), pa.string(), pa.date32()
@@ -72,7 +72,7 @@ def literal_type(value: Any) -> DataType:
     """Return the type of a Python constant; raise `ValueError` where the language has none for it."""
     for kind, dtype in _CONSTANTS:
         if isinstance(value, kind):
-            if dtype == INT64 and not -(2**63) <= value < 2**63:
+            if type(value) is int and not integer_fits(value, INT64):
                 raise ValueError(f"the integer {value} does not fit int64")
             return pa.timestamp("us", tz="UTC") if isinstance(value, datetime) and value.tzinfo else dtype
     raise ValueError(f"a {type(value).__name__} cannot stand in an expression")
@@ -148,7 +148,7 @@ def _common_integer(left: DataType, right: DataType) -> DataType | None:
 
 def integer_fits(value: int, dtype: DataType) -> bool:
     """Tell whether `value` is representable in the integer type `dtype`."""
-    bits = dtype.bit_width
+    bits = int(dtype.bit_width)
     if pa.types.is_signed_integer(dtype):
         return -(1 << (bits - 1)) <= value < 1 << (bits - 1)
     return 0 <= value < 1 << bits

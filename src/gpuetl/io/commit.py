@@ -32,7 +32,6 @@ class SinkWriter:
     write_file: WriteFile
     rows: int = 0
     files: list[tuple[str, int]] = field(default_factory=list)
-    parts: int = 0
 
     @property
     def staging(self) -> Path:
@@ -64,15 +63,15 @@ class SinkWriter:
         """Write one partition's rows; partition columns go into the folders' names."""
         self.rows += table.num_rows
         for folder, rows in self.pieces(table):
-            name = self.target.path.name if self.target.is_file else f"part-{self.run_id}-{self.parts:05}.{self.target.format}"
+            part = f"part-{self.run_id}-{len(self.files):05}.{self.target.format}"
+            name = self.target.path.name if self.target.is_file else part
             path = self.staging / folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
             try:
+                path.parent.mkdir(parents=True, exist_ok=True)
                 self.write_file(rows, path)
             except (OSError, pa.ArrowException) as error:
                 raise RunFailed(f"sink '{self.target.name}': cannot write {path.name}: {first_line(error)}") from error
             self.files.append((str(Path(folder) / name), path.stat().st_size))
-        self.parts += 1
 
     def pieces(self, table: pa.Table) -> list[tuple[str, pa.Table]]:
         """Return the folder and the rows of each value of the partition columns."""
@@ -121,9 +120,16 @@ def split_by_value(table: pa.Table, keys: tuple[str, ...]) -> list[tuple[str, pa
     rows = groups.column(":row_list").combine_chunks()
     ordered = table.drop_columns(list(keys)).take(rows.flatten())
     starts = rows.offsets.to_pylist()
-    folders = ["/".join(f"{key}={_folder(groups.column(key)[i])}" for key in keys) for i in range(groups.num_rows)]
+    folders = ["/".join(f"{_quoted(key)}={_folder(groups.column(key)[i])}" for key in keys) for i in range(groups.num_rows)]
     return [(folder, ordered.slice(start, stop - start)) for folder, start, stop in zip(folders, starts[:-1], starts[1:], strict=True)]
 
 
 def _folder(value: Any) -> str:
-    return NULL_PARTITION if value.as_py() is None else quote(str(value.as_py()), safe=" ")
+    if value.as_py() is None:
+        return NULL_PARTITION
+    text = _quoted(str(value.as_py()))
+    return text.replace("_", "%5F") if text == NULL_PARTITION else text
+
+
+def _quoted(text: str) -> str:
+    return quote(text, safe=" ")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -85,12 +85,13 @@ class Dataset:
         return tuple(DataFile(path, self._partition_values(path)) for path in paths)
 
     def _paths(self) -> list[Path]:
+        found: Iterable[Path]
         if self.path.is_dir():
             found = self.path.rglob(f"*.{self.format}")
-        elif glob.has_magic(str(self.path)):
+        elif not self.path.is_file() and glob.has_magic(str(self.path)):
             found = (Path(p) for p in glob.glob(str(self.path), recursive=True))
         else:
-            found = iter([self.path])
+            found = [self.path]
         return [p for p in found if p.is_file() and not any(part.startswith((".", "_")) for part in p.relative_to(self._base).parts)]
 
     @property
@@ -102,7 +103,8 @@ class Dataset:
         return base if base.is_dir() else base.parent
 
     def _partition_values(self, path: Path) -> dict[str, str | None]:
-        written = dict(part.split("=", 1) for part in path.parts[:-1] if "=" in part)
+        pairs = (part.split("=", 1) for part in path.parts[:-1] if "=" in part)
+        written = {unquote(name): value for name, value in pairs}
         missing = [name for name in self.partitions if name not in written]
         if missing:
             raise DatasetError(f"{path} has no '{missing[0]}=…' folder")

@@ -90,7 +90,10 @@ def _range(statistics: Any, stored: Any) -> tuple[Any, Any, int] | None:
         return (None, None, statistics.null_count) if statistics.num_values == 0 else None
     if stored is None or pa.types.is_decimal(stored) or pa.types.is_nested(stored):
         return None
-    least, greatest = statistics.min, statistics.max
+    try:
+        least, greatest = statistics.min, statistics.max
+    except (OverflowError, ValueError):  # a time that Python has not
+        return None
     if isinstance(least, bytes) or (isinstance(least, float) and (least != least or greatest != greatest)):
         return None
     if isinstance(least, datetime) and stored.unit == "ns":

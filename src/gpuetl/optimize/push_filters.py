@@ -7,14 +7,13 @@ below would have taken out.  A node that two others read is not passed, since th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import NamedTuple
 
 from gpuetl.expr.functions import FUNCTIONS
 from gpuetl.expr.ir import Call, Column, Expr, Literal, can_fail, columns_of, conjuncts, substitute
 from gpuetl.expr.types import BOOL
-from gpuetl.plan.node import Node, Origin
+from gpuetl.plan.node import Node, Origin, walk_plan
 from gpuetl.plan.nodes import Aggregate, Distinct, Filter, Grouped, Join, Project, Sort
 from gpuetl.plan.plan import Plan
 
@@ -27,45 +26,40 @@ class Part(NamedTuple):
 
 
 def push_filters(plan: Plan) -> Plan:
-    """Push the parts of every filter down."""
-    return _Push({key for key, count in plan.consumers().items() if count > 1}).plan(plan)
+    """Push the parts of every filter down: from the roots, decide where each part rests; from the sources, rebuild."""
+    nodes = list(walk_plan(*plan.roots))
+    shared = {key for key, count in plan.consumers().items() if count > 1}
+    arriving: dict[int, list[Part]] = {}
+    resting: dict[int, list[Part]] = {}
+    above: dict[tuple[int, int], list[Part]] = {}
+    for node in reversed(nodes):
+        below, resting[id(node)] = split(node, arriving.get(id(node), []))
+        for index, child in enumerate(node.inputs):
+            if id(child) in shared:
+                above[id(node), index] = below[index]
+            else:
+                arriving[id(child)] = below[index]
+    done: dict[int, Node] = {}
+    for node in nodes:
+        inputs = [filtered(done[id(child)], above.get((id(node), i), [])) for i, child in enumerate(node.inputs)]
+        done[id(node)] = filtered(inputs[0] if isinstance(node, Filter) else node.with_inputs(inputs), resting[id(node)])
+    return plan.with_roots(done[id(root)] for root in plan.roots)
 
 
-@dataclass
-class _Push:
-    shared: set[int]
-    done: dict[int, Node] = field(default_factory=dict)
-
-    def plan(self, plan: Plan) -> Plan:
-        return plan.with_roots(self.pushed(root, []) for root in plan.roots)
-
-    def pushed(self, node: Node, parts: list[Part]) -> Node:
-        """Return `node` with `parts` applied to its rows, each as far below as it goes."""
-        if parts and id(node) in self.shared:
-            return filtered(self.pushed(node, []), parts)
-        if id(node) in self.done and not parts:
-            return self.done[id(node)]
-        below, stay = self.split(node, parts)
-        inputs = [self.pushed(child, own) for child, own in zip(node.inputs, below, strict=True)]
-        result = filtered(inputs[0] if isinstance(node, Filter) else node.with_inputs(inputs), stay)
-        if not parts:
-            self.done[id(node)] = result
-        return result
-
-    def split(self, node: Node, parts: list[Part]) -> tuple[list[list[Part]], list[Part]]:
-        """Return, for each input, the parts that may be applied to it instead, and the parts that stay above `node`."""
-        if isinstance(node, Filter):
-            own = [Part(expr, node.origin) for expr in conjuncts(node.predicate)]
-            return [own + [p for p in parts if not can_fail(p.expr)]], [p for p in parts if can_fail(p.expr)]
-        below: list[list[Part]] = [[] for _ in node.inputs]
-        stay: list[Part] = []
-        for part in parts:
-            moved = passes(node, part.expr)
-            for index, expr in moved:
-                below[index].append(Part(expr, part.origin))
-            if not moved:
-                stay.append(part)
-        return below, stay
+def split(node: Node, parts: list[Part]) -> tuple[list[list[Part]], list[Part]]:
+    """Return, for each input, the parts that may be applied to it instead, and the parts that stay above `node`."""
+    if isinstance(node, Filter):
+        own = [Part(expr, node.origin) for expr in conjuncts(node.predicate)]
+        return [own + [p for p in parts if not can_fail(p.expr)]], [p for p in parts if can_fail(p.expr)]
+    below: list[list[Part]] = [[] for _ in node.inputs]
+    stay: list[Part] = []
+    for part in parts:
+        moved = passes(node, part.expr)
+        for index, expr in moved:
+            below[index].append(Part(expr, part.origin))
+        if not moved:
+            stay.append(part)
+    return below, stay
 
 
 def filtered(node: Node, parts: Sequence[Part]) -> Node:

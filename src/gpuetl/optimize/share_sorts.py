@@ -20,6 +20,7 @@ def share_sorts(plan: Plan) -> Plan:
 def _rule(node: Node) -> Node:
     if isinstance(node, Kernel) and node.kind == "rows":
         return node
-    if isinstance(node, Sort | Grouped) and node.source.ordering[: len(node.ordering)] == node.ordering:
-        return replace(node, presorted=True)
+    if isinstance(node, Sort | Grouped):
+        needed = node.by if isinstance(node, Sort) else node.sort_keys
+        return replace(node, presorted=True) if node.source.ordering[: len(needed)] == needed else node
     return node

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuetl.physical.nodes import Exchange, Physical, Scan
+from gpuetl.physical.nodes import Map, Physical, Scan, walk_physical
 from gpuetl.plan.nodes import Aggregate, Join, Limit
 from gpuetl.plan.schema import Schema
 
@@ -11,20 +11,24 @@ CSV_ROW_BYTES = 32
 
 
 def estimated_rows(node: Physical) -> int:
-    """Return the rows that a node may give: filters keep all, a join has no more rows than its left side."""
+    """Return the rows that a node may give: filters keep all, a join has no more rows than its larger side."""
+    rows: dict[int, int] = {}
+    for inner in walk_physical(node):
+        rows[id(inner)] = _rows(inner, [rows[id(child)] for child in inner.inputs])
+    return rows[id(node)]
+
+
+def _rows(node: Physical, inputs: list[int]) -> int:
     if isinstance(node, Scan):
         return sum(g.rows if g.rows >= 0 else sum(g.file_bytes.values()) // CSV_ROW_BYTES for part in node.parts for g in part)
-    rows = estimated_rows(node.inputs[0])
-    if isinstance(node, Exchange):
-        return rows
-    operation = node.operation
+    operation = node.operation if isinstance(node, Map) else None
     if isinstance(operation, Limit):
-        return min(rows, operation.count * node.partitions)
+        return min(inputs[0], operation.count * node.partitions)
     if isinstance(operation, Aggregate) and not operation.by:
         return node.partitions
     if isinstance(operation, Join) and operation.validate in ("many_to_many", "one_to_many"):
-        return max(rows, estimated_rows(node.inputs[1]))
-    return rows
+        return max(inputs)
+    return inputs[0]
 
 
 def row_bytes(schema: Schema) -> int:

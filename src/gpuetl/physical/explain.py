@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from dataclasses import dataclass
 
 from gpuetl.expr.ir import conjuncts
 from gpuetl.expr.unparse import to_sql
@@ -11,6 +11,7 @@ from gpuetl.io.pruning import is_prunable
 from gpuetl.physical.estimate import estimated_bytes, estimated_rows, file_bytes
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Exchange, Map, Physical, Scan, walk_physical
+from gpuetl.plan.explain import draw
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Grouped, Kernel, Sort
 
@@ -19,33 +20,18 @@ def explain_physical(plan: PhysicalPlan) -> str:
     """Return the tree of every sink and kept stage, and a line that sums it up."""
     counts = Counter(id(child) for node in walk_physical(*plan.roots) for child in node.inputs)
     counts.update(id(root) for root in plan.roots)
-    tree = _Tree({key for key, count in counts.items() if count > 1})
-    lines: list[str] = []
-    for write, source in plan.sinks.values():
-        lines += [write.describe(), *tree.lines(source, 1)]
-    for name, source in plan.kept.items():
-        lines += [f"Keep {name}", *tree.lines(source, 1)]
+    heads = [*(write.describe() for write, _ in plan.sinks.values()), *(f"Keep {name}" for name in plan.kept)]
+    roots = [_Root(head, (root,)) for head, root in zip(heads, plan.roots, strict=True)]
+    lines = draw(roots, lambda n: n.head if isinstance(n, _Root) else describe(n), lambda n: counts[id(n)] > 1)
     return "\n".join([*lines, "", summary(plan)])
 
 
-class _Tree:
-    def __init__(self, shared: set[int]) -> None:
-        self.shared = shared
-        self.labels: dict[int, int] = {}
+@dataclass(frozen=True)
+class _Root:
+    """What a tree is drawn for: a sink or a kept stage."""
 
-    def lines(self, node: Physical, depth: int) -> Iterator[str]:
-        """Draw a node and what it reads; a shared one once."""
-        indent = "  " * depth
-        if id(node) in self.labels:
-            yield f"{indent}= #{self.labels[id(node)]}, above"
-            return
-        mark = ""
-        if id(node) in self.shared:
-            self.labels[id(node)] = len(self.labels) + 1
-            mark = f"  (#{self.labels[id(node)]}, computed once)"
-        yield f"{indent}{describe(node)}{mark}"
-        for child in node.inputs:
-            yield from self.lines(child, depth + 1)
+    head: str
+    inputs: tuple[Physical, ...]
 
 
 def describe(node: Physical) -> str:

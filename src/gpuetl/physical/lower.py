@@ -161,7 +161,7 @@ def split_groups(groups: list[RowGroup], partition_rows: int) -> tuple[tuple[Row
     parts: list[list[RowGroup]] = [[]]
     rows = 0
     for group in groups:
-        size = max(group.rows, 0) or partition_rows  # a CSV file does not say how many
+        size = group.rows if group.rows >= 0 else partition_rows  # a CSV file does not say how many
         if parts[-1] and rows + size > partition_rows:
             parts.append([])
             rows = 0

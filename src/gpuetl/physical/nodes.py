@@ -6,7 +6,7 @@ A fragment is a run of `Map`s between exchanges: on one partition it needs nothi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -61,11 +61,10 @@ class Map:
 
     operation: Node
     inputs: tuple[Physical, ...]
+    partitions: int = field(init=False)
 
-    @property
-    def partitions(self) -> int:
-        """As many as the first input has."""
-        return self.inputs[0].partitions
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "partitions", self.inputs[0].partitions)
 
     @cached_property
     def partitioned_by(self) -> tuple[str, ...]:
@@ -120,13 +119,12 @@ Physical: TypeAlias = Scan | Map | Exchange
 def walk_physical(*roots: Physical) -> Iterator[Physical]:
     """Yield every node once, inputs first."""
     seen: set[int] = set()
-
-    def visit(node: Physical) -> Iterator[Physical]:
-        if id(node) not in seen:
-            seen.add(id(node))
-            for child in node.inputs:
-                yield from visit(child)
+    stack: list[tuple[Physical, bool]] = [(root, False) for root in reversed(roots)]
+    while stack:
+        node, expanded = stack.pop()
+        if expanded:
             yield node
-
-    for root in roots:
-        yield from visit(root)
+        elif id(node) not in seen:
+            seen.add(id(node))
+            stack.append((node, True))
+            stack.extend((child, False) for child in reversed(node.inputs))

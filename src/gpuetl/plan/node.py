@@ -6,7 +6,7 @@ import enum
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from gpuetl.expr.ir import Expr
 from gpuetl.plan.schema import Schema
@@ -55,6 +55,10 @@ class Node:
     origin: Origin = field(default=Origin("plan", ""))
     locality: ClassVar[Locality] = Locality.ROW
 
+    def __post_init__(self) -> None:
+        # at once, while the inputs know theirs: asked for later, a chain of a thousand nodes would recurse
+        _ = self.schema, self.ordering
+
     @cached_property
     def inputs(self) -> tuple[Node, ...]:
         """The nodes that this one reads."""
@@ -66,7 +70,8 @@ class Node:
         if all(new is old for new, old in zip(inputs, self.inputs, strict=True)):
             return self
         names = [f.name for f in fields(self) if isinstance(getattr(self, f.name), Node)]
-        return replace(self, **dict(zip(names, inputs, strict=True)))
+        changed: dict[str, Any] = dict(zip(names, inputs, strict=True))
+        return replace(self, **changed)
 
     @cached_property
     def schema(self) -> Schema:
@@ -90,7 +95,7 @@ class Node:
         """The columns whose equal values must meet in one partition, where the locality is KEY."""
         return ()
 
-    @property
+    @cached_property
     def ordering(self) -> tuple[SortKey, ...]:
         """The order in which the rows leave; empty where none is promised."""
         return ()

@@ -88,7 +88,9 @@ def read_document(text: str, name: str, problems: Problems) -> Node | None:
         if root is None:
             problems.add(f"{name} is empty", "See README.md for a first pipeline.")
             return None
-        return _Reader(document, problems).node(root, 0)
+        reader = _Reader(document, problems)
+        tree = reader.node(root, 0)
+        return None if reader.incomplete else tree
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = Place(name, mark.line + 1, mark.column + 1, document.lines[mark.line] if mark.line < len(document.lines) else "")
@@ -108,12 +110,16 @@ def read_file(path: Path, problems: Problems, shown_as: str | None = None) -> No
     return read_document(text, shown_as or str(path), problems)
 
 
+_COLLECTIONS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
+
+
 class _Reader:
     """Turns ruamel's nodes into ours, and keeps what the language refuses."""
 
     def __init__(self, document: Document, problems: Problems) -> None:
         self.document, self.problems = document, problems
         self.seen: set[int] = set()
+        self.incomplete = False  # something is refused without which the rest would look wrong
         self.construct = YAML(typ="safe", pure=True).constructor.construct_object
 
     def node(self, yaml: YamlNode, depth: int) -> Node:
@@ -122,10 +128,13 @@ class _Reader:
             raise ValueError(f"it nests deeper than {MAX_DEPTH}")
         if id(yaml) in self.seen or yaml.anchor:
             self.problems.add("anchors and aliases are not part of the language", "Write it out, or make it a stage.", base.place())
+            self.incomplete = True
             return base
         self.seen.add(id(yaml))
         if isinstance(yaml, ScalarNode):
             return self.scalar(yaml)
+        if str(yaml.tag) not in _COLLECTIONS:
+            self.problems.add(f"the tag '{yaml.tag}' is not part of the language", "", base.place())
         if isinstance(yaml, MappingNode):
             return self.mapping(yaml, depth)
         return self.at(yaml, tuple(self.node(item, depth + 1) for item in yaml.value))
@@ -145,6 +154,7 @@ class _Reader:
             name, place = str(key.value), self.at(key, str(key.value)).place()
             if name == "<<":
                 self.problems.add("merge keys are not part of the language", "Write the keys out.", place)
+                self.incomplete = True
             elif name in values:
                 self.problems.add(f"the key '{name}' is here twice", f"The first is on line {keys[name].line}.", place)
             else:

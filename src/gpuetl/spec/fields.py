@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass
 from typing import Any, Generic, TypeVar
 
-from gpuetl.errors import InvalidExpression, Problems, have_hint, suggestion
+from gpuetl.errors import InvalidExpression, Place, Problems, have_hint, suggestion
 from gpuetl.expr.syntax import Constant, Name, Syntax
 from gpuetl.expr.types import NAMED, DataType, parse_type, type_name
 from gpuetl.plan.node import SortKey
@@ -97,16 +97,23 @@ def read_keys(cls: type[T], node: Node, problems: Problems, within: str, **given
         problems.add(f"takes a map, got {node.kind}", f"keys: {', '.join(declared)}.", node.place(), within)
         return None
     values: dict[str, Any] = {}
+    meant = ""
     count = len(problems.found)
     for name, value in node.items():
         if name not in declared:
+            meant += suggestion(name, declared)
             problems.add(f"unknown key '{name}'", f"keys: {', '.join(declared)}.  {suggestion(name, declared)}".rstrip(), node.keys[name], within)
             continue
         try:
             values[declared[name].name] = declared[name].metadata["form"].read(value)
+        except BadExpression as error:
+            problems.add(error.message, error.hint, error.node.place() if error.node else None, within)
         except BadValue as error:
-            problems.add(f"{name}: {error.message}", error.hint, (error.node or value).place(), within)
+            named = f"{name}: " if node.keys[name] != value.place() else ""  # a bare value has no key
+            problems.add(f"{named}{error.message}", error.hint, (error.node or value).place(), within)
     for name, f in declared.items():
+        if f"'{name}'" in meant:
+            continue  # misspelt, and told
         if name not in node.value and f.default is MISSING and f.default_factory is MISSING:
             problems.add(f"the key '{name}' is missing", f"It takes {f.metadata['form'].what}.", node.place(), within)
     return cls(**given, **values) if len(problems.found) == count else None
@@ -126,7 +133,7 @@ def write_keys(value: Any) -> dict[str, Any]:
 def _scalar(node: Node, kind: type | tuple[type, ...], what: str) -> Any:
     wrong = isinstance(node.value, bool) and kind is not bool
     if wrong or not isinstance(node.value, kind):
-        shown = f" '{node.value}'" if isinstance(node.value, str | int | float) else ""
+        shown = f" '{node.value}'" if isinstance(node.value, str | int | float) and not isinstance(node.value, bool) else ""
         raise BadValue(f"takes {what}, got {node.kind}{shown}", node)
     return node.value
 
@@ -155,9 +162,19 @@ def read_mapping(read: Callable[[Node], T]) -> Callable[[Node], dict[str, T]]:
     def reader(node: Node) -> dict[str, T]:
         if not isinstance(node.value, dict) or not node.value:
             raise BadValue(f"takes a map of names, got {node.kind}", node)
-        return {Text(name, node): read(value) for name, value in node.items()}
+        return {Text(name, _At(node.keys[name])): read(value) for name, value in node.items()}  # type: ignore[arg-type]
 
     return reader
+
+
+@dataclass(frozen=True)
+class _At:
+    """The place of a map's key, with a node's `place`."""
+
+    key: Place
+
+    def place(self) -> Place:
+        return self.key
 
 
 def read_formula(node: Node) -> Formula:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from gpuetl.errors import InvalidPipeline, Problem, have_hint
+from gpuetl.errors import InvalidExpression, InvalidPipeline, Problem, have_hint
 from gpuetl.expr.ir import Expr, Literal, Parameter
 from gpuetl.expr.types import BOOL, DATE, DURATION, STRING, DataType, integer_fits, is_floating, is_integer, type_name
 from gpuetl.spec.model import ParameterSpec
@@ -53,7 +53,7 @@ def parse_value(value: Any, dtype: DataType) -> Any:
         return None
     try:
         return _parsed(value, dtype)
-    except (ValueError, TypeError, OverflowError):
+    except (ValueError, TypeError, OverflowError, InvalidExpression):
         raise ValueError(f"'{value}' is not a {type_name(dtype)}") from None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 import pyarrow as pa
 
@@ -21,7 +20,7 @@ from gpuetl.plan.schema import Schema
 class PandasBackend:
     """Frames are `pyarrow.Table`s with the columns and types of the node that made them."""
 
-    name: ClassVar[str] = "pandas"
+    name = "pandas"
 
     def read(self, read: Read, groups: Sequence[RowGroup]) -> pa.Table:
         """Read the row groups, in order."""

@@ -79,11 +79,13 @@ def _column_bits(column: Any) -> NDArray[np.uint64]:
         return bits ^ np.where(masked.valid, np.uint64(0), np.uint64(0xD6E8FEB86659FD93))
     encoded = column.cast(pa.string()).dictionary_encode(null_encoding="encode")
     words = [0 if value is None else zlib.crc32(value.encode()) for value in encoded.dictionary.to_pylist()]
-    return np.array(words or [0], np.uint64)[encoded.indices.to_numpy(zero_copy_only=False)]
+    hashes: NDArray[np.uint64] = np.array(words or [0], np.uint64)[encoded.indices.to_numpy(zero_copy_only=False)]
+    return hashes
 
 
 def _mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Mix 64 bits so that each decides all: the finalizer of splitmix64 (Steele, Lea, Flood 2014)."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
+    mixed: NDArray[np.uint64] = bits ^ (bits >> np.uint64(31))
+    return mixed

@@ -12,7 +12,7 @@ import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
 from gpuetl.backends.pandas.operation import run_operation
-from gpuetl.errors import RunFailed
+from gpuetl.errors import RunFailed, first_line
 from gpuetl.expr.types import DataType, common_type, language_type, type_name
 from gpuetl.io.dataset import DataFile, Dataset, DatasetError, RowGroup
 from gpuetl.plan.nodes import Read
@@ -63,13 +63,19 @@ def read_parquet(file: DataFile, indices: Sequence[int], columns: list[str]) -> 
 
 
 def read_csv(dataset: Dataset, file: DataFile, columns: list[str]) -> pa.Table:
-    """Read columns of a CSV file with a header; an empty field that is not quoted is null."""
+    """Read columns of a CSV file with a header; an empty field that is not quoted is null.
+
+    In a file of one column that field is an empty line; in others empty lines are skipped.
+    """
     declared = {name: dtype for name, dtype in dataset.schema.items() if name not in dataset.partitions}
     convert = csv.ConvertOptions(
         column_types=declared, include_columns=columns or list(declared)[:1], null_values=list(dataset.nulls),
         strings_can_be_null=True, quoted_strings_can_be_null=False,
     )  # fmt: skip
-    return csv.read_csv(file.path, parse_options=csv.ParseOptions(delimiter=dataset.delimiter), convert_options=convert)
+    with file.path.open("rb") as lines:
+        several = dataset.delimiter.encode() in lines.readline()
+    parse = csv.ParseOptions(delimiter=dataset.delimiter, ignore_empty_lines=several)
+    return csv.read_csv(file.path, parse_options=parse, convert_options=convert)
 
 
 def constant(value: Any, dtype: DataType, rows: int) -> Any:
@@ -84,4 +90,7 @@ def as_planned(column: Any, dtype: DataType, name: str, file: DataFile) -> Any:
     stored = language_type(column.type)
     if stored is None or common_type(stored, dtype) != dtype:
         raise DatasetError(f"{file.path}: column '{name}' is {type_name(column.type)}, and the source says {type_name(dtype)}")
-    return pc.cast(column, dtype)
+    try:
+        return pc.cast(column, dtype)
+    except pa.ArrowInvalid as error:
+        raise DatasetError(f"{file.path}: column '{name}': {first_line(error)}") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from gpuetl.expr.ir import Expr, columns_of
 from gpuetl.expr.unparse import to_sql
@@ -24,7 +25,7 @@ class Filter(SingleInput):
         """Return the wanted columns and those of the predicate."""
         return (wanted | columns_of(self.predicate),)
 
-    @property
+    @cached_property
     def ordering(self) -> tuple[SortKey, ...]:
         """The input's order."""
         return self.source.ordering

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import takewhile
 from typing import Literal as Choice
 
@@ -39,7 +40,7 @@ class Kernel(Grouped):
         """Rows stand alone, or groups meet."""
         return Locality.ROW if self.kind == "rows" else Locality.KEY
 
-    @property
+    @cached_property
     def ordering(self) -> tuple[SortKey, ...]:
         """The input's order for rows, the groups' order for groups, as far as the outputs leave its columns."""
         order = self.source.ordering if self.kind == "rows" else self.sort_keys

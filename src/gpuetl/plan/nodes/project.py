@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import takewhile
 from typing import Self
 
@@ -44,7 +45,7 @@ class Project(SingleInput):
         passed = self.passed
         return {name: expr for name, expr in self.columns.items() if passed.get(name) != name}
 
-    @property
+    @cached_property
     def ordering(self) -> tuple[SortKey, ...]:
         """The input's order, as far as its columns are passed on."""
         names = {source: name for name, source in self.passed.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 from gpuetl.plan.node import Locality, SingleInput, SortKey
@@ -28,7 +29,7 @@ class Sort(SingleInput):
         """Return the wanted columns and the sort keys."""
         return (wanted | frozenset(key.column for key in self.by),)
 
-    @property
+    @cached_property
     def ordering(self) -> tuple[SortKey, ...]:
         """The order sorted by."""
         return self.by
@@ -53,7 +54,7 @@ class Limit(SingleInput):
         """Return the wanted columns."""
         return (wanted,)
 
-    @property
+    @cached_property
     def ordering(self) -> tuple[SortKey, ...]:
         """The input's order."""
         return self.source.ordering

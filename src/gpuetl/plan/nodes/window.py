@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar, Self
 
 from gpuetl.expr.ir import Call, Expr, columns_of
@@ -35,7 +36,7 @@ class Grouped(SingleInput):
         """The order that the operation needs and leaves."""
         return (*(SortKey(name) for name in self.by), *self.order_by)
 
-    @property
+    @cached_property
     def ordering(self) -> tuple[SortKey, ...]:
         """The order by group and `order_by`."""
         return self.sort_keys

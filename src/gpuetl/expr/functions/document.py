@@ -1,0 +1,65 @@
+"""The table of functions as a page: `python -m gpuetl.expr.functions.document docs/functions.md` writes it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from gpuetl.expr.functions import ALIASES, MODULES
+from gpuetl.expr.functions.function import Argument, Function
+from gpuetl.expr.unparse import constant_text
+
+HEAD = """\
+# Functions
+
+What may stand in an expression.  `name?` may be left out, `name…` repeats, *name* takes a constant or a `$parameter`;
+every argument can be given by name, as in `lag(x, offset => 2)`.  Null in any argument gives null unless the text
+says otherwise.  This page is written from the table that types expressions, and its examples are tests.
+"""
+
+
+def functions_markdown() -> str:
+    """Return the page: a table for each module of functions, then the aliases."""
+    return "\n".join([HEAD, *map(_section, MODULES), _aliases()])
+
+
+def _section(module: ModuleType) -> str:
+    title, *notes = str(module.__doc__).strip().split("\n\n")
+    rows = "\n".join(map(_row, module.FUNCTIONS))
+    text = "\n\n".join([title, *notes, *_closing_note(module)])
+    name = module.__name__.rpartition(".")[2]
+    return f"## {name.capitalize()}\n\n{text}\n\n| function | gives | example | result |\n|---|---|---|---|\n{rows}\n"
+
+
+def _closing_note(module: ModuleType) -> list[str]:
+    """Return the note on what the examples are over, where their results are of a group."""
+    return {
+        "aggregates": ["The examples are over x = 1, 1, 2, null."],
+        "windows": ["The examples are over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group."],
+    }.get(module.__name__.rpartition(".")[2], [])
+
+
+def _row(function: Function) -> str:
+    arguments = ", ".join(map(_argument, function.arguments))
+    cells = (f"**{function.name}**({arguments})", function.doc, f"`{function.example}`", f"`{_result(function.result)}`")
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _argument(argument: Argument) -> str:
+    name = f"*{argument.name}*" if argument.constant else argument.name
+    return name + ("…" if argument.repeats else "?" if argument.optional else "")
+
+
+def _result(value: Any) -> str:
+    return ", ".join(map(constant_text, value)) if isinstance(value, list) else constant_text(value)
+
+
+def _aliases() -> str:
+    listed = ", ".join(f"`{alias}` is `{name}`" for alias, name in sorted(ALIASES.items()))
+    return f"## Aliases\n\n{listed}.\n"
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(functions_markdown(), encoding="utf-8")

@@ -1,0 +1,186 @@
+"""The command line as a user meets it: output, exit codes, what stays as it was."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from gpuetl.cli import app
+
+PIPELINE = """\
+gpuetl: 1
+name: small
+params:
+  least: {type: int64, default: 1}
+sources:
+  rows: {parquet: rows.parquet}
+stages:
+  kept:
+    from: rows
+    steps:
+      - filter: x >= $least
+      - with_columns: {y: x * 2}
+sinks:
+  out: {from: kept, parquet: out.parquet}
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    pq.write_table(pa.table({"x": pa.array([0, 1, 2, None], pa.int64())}), tmp_path / "rows.parquet", row_group_size=2)
+    path = tmp_path / "small.yaml"
+    path.write_text(PIPELINE)
+    return path
+
+
+def gpuetl(*arguments: object):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def in_new_process(*arguments: object) -> list[str]:
+    """Run the command and return the modules that it imported."""
+    code = f"""
+import sys
+sys.argv = {["gpuetl", *map(str, arguments)]!r}
+from gpuetl.cli import app
+try:
+    app()
+finally:
+    print(*sys.modules, file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stderr.split()
+
+
+def test_run_writes_the_sink_and_says_engine_stages_and_sizes(file: Path):
+    result = gpuetl("run", file)
+    assert result.exit_code == 0, result.output
+    assert "engine: pandas (" in result.stdout
+    assert "kept" in result.stdout
+    assert "first rows of out" in result.stdout
+    assert pq.read_table(file.parent / "out.parquet").to_pydict() == {"x": [1, 2], "y": [2, 4]}
+
+
+def test_run_takes_parameters_as_text(file: Path):
+    assert gpuetl("run", file, "-p", "least=2", "--quiet").exit_code == 0
+    assert pq.read_table(file.parent / "out.parquet").to_pydict() == {"x": [2], "y": [4]}
+
+
+def test_quiet_prints_nothing(file: Path):
+    assert gpuetl("run", file, "-q").output == ""
+
+
+def test_run_again_in_mode_error_fails_and_leaves_the_sink(file: Path):
+    assert gpuetl("run", file, "-q").exit_code == 0
+    before = (file.parent / "out.parquet").read_bytes()
+    again = gpuetl("run", file, "-q", "-p", "least=2")
+    assert again.exit_code == 1
+    assert "out.parquet exists.  Choose mode: overwrite" in again.stderr
+    assert (file.parent / "out.parquet").read_bytes() == before
+
+
+def test_failed_run_names_stage_step_and_row_and_writes_nothing(file: Path):
+    file.write_text(PIPELINE.replace("x * 2", "x * 9223372036854775807"))
+    failed = gpuetl("run", file, "-q")
+    assert failed.exit_code == 1
+    assert "stage 'kept', step 2: column 'y': x * 9223372036854775807 has no result in row 1, for 2" in failed.stderr
+    assert sorted(path.name for path in file.parent.iterdir()) == ["rows.parquet", "small.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-p", "lest=2"], "unknown parameter 'lest'"),
+        (["-p", "least=two"], "parameter 'least': 'two' is not a int64"),
+        (["-p", "least"], "'least' is not name=value"),
+        (["--engine", "cudf"], "engine 'cudf' is not in this version"),
+        (["--engine", "panda"], "Did you mean 'pandas'?"),
+        (["--skip", "push_filter"], "Did you mean 'push_filters'?"),
+        (["--partition-rows", "0"], "option partition_rows takes a whole number from 1, got 0"),
+    ],
+)
+def test_run_refuses_wrong_arguments(file: Path, arguments: list[str], message: str):
+    refused = gpuetl("run", file, *arguments)
+    assert refused.exit_code == 2
+    assert message in refused.stderr
+
+
+def test_report_is_written_as_json_and_as_a_page(file: Path, tmp_path: Path):
+    assert gpuetl("run", file, "-q", "--report", tmp_path / "run.json").exit_code == 0
+    report = json.loads((tmp_path / "run.json").read_text())
+    kept = next(stage for stage in report["stages"] if stage["name"] == "kept")
+    assert (kept["rows_in"], kept["rows_out"]) == (4, 2)
+    assert report["sinks"][0]["rows"] == 2
+    assert report["engine"] == "pandas"
+    (file.parent / "out.parquet").unlink()
+    assert gpuetl("run", file, "-q", "--report", tmp_path / "run.html").exit_code == 0
+    assert "<h1>small</h1>" in (tmp_path / "run.html").read_text()
+
+
+def test_validate_counts_what_it_found(file: Path):
+    result = gpuetl("validate", file)
+    assert result.exit_code == 0
+    assert result.stdout.strip() == f"{file}: valid, 1 source, 1 stage, 1 sink"
+
+
+def test_validate_tells_all_mistakes_and_exits_2(file: Path):
+    file.write_text(PIPELINE.replace("x >= $least", "xx >= $least").replace("from: kept", "from: keept"))
+    result = gpuetl("validate", file)
+    assert result.exit_code == 2
+    assert f"{file}:11:17: stage 'kept', step 1: unknown column 'xx'" in result.stderr
+    assert "unknown source or stage 'keept'" in result.stderr
+
+
+def test_validate_needs_no_value_of_a_required_parameter(file: Path):
+    file.write_text(PIPELINE.replace("default: 1", "required: true"))
+    assert gpuetl("validate", file).exit_code == 0
+    missing = gpuetl("run", file)
+    assert missing.exit_code == 2
+    assert "Give it with -p least=VALUE." in missing.stderr
+
+
+def test_plan_shows_pruning_and_expectations_without_running(file: Path):
+    file.write_text(PIPELINE.replace("default: 1", "default: 2"))
+    result = gpuetl("plan", file)
+    assert result.exit_code == 0
+    assert "Filter pushed to row groups: x >= 2; residual: none; all re-applied" in result.stdout
+    assert "Read rows: 1 of 1 columns, 1 of 2 row groups" in result.stdout
+    assert "sorts: 0; exchanges: none; reads " in result.stdout
+    assert not (file.parent / "out.parquet").exists()
+
+
+def test_plan_stops_before_a_pass(file: Path):
+    result = gpuetl("plan", file, "--rung", "push_filters")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[1:] == [
+        "  Project y = x * 2, 1 columns kept",
+        "    Filter x >= 1",
+        "      Read rows: 1 of 1 columns",
+    ]
+
+
+def test_missing_file_is_one_message():
+    result = gpuetl("run", "nowhere.yaml")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("cannot read nowhere.yaml: No such file or directory")
+
+
+def test_help_imports_no_engine_and_no_parser():
+    assert not {"pyarrow", "numpy", "pandas", "sqlglot", "ruamel.yaml", "rich.console"} & set(in_new_process("--help"))
+
+
+def test_validate_imports_no_engine(file: Path):
+    modules = set(in_new_process("validate", file))
+    assert not {"pandas", "pyarrow.compute", "pyarrow.acero", "rich.console"} & modules
+    assert not any(name.startswith("gpuetl.backends") for name in modules)
+
+
+def test_run_imports_neither_cudf_nor_dask(file: Path):
+    assert not {"cudf", "dask", "cupy", "distributed"} & set(in_new_process("run", "-q", file))

@@ -1,0 +1,259 @@
+"""Sinks: what they write where, and that nothing changes at a target before all is written."""
+
+import os
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow.csv as csv
+import pyarrow.parquet as pq
+import pytest
+
+from gpuetl import InvalidPipeline, Pipeline, RunFailed, RunOptions, SinkExists, col
+from gpuetl.testing import assert_tables_equal
+from tables import NAN, table, write_source
+
+TYPES = {"k": "string", "x": "int64"}
+ROWS = [("a", 1), ("b", 2), ("a", 3), (None, 4), ("b", 5)]
+
+
+@pytest.fixture
+def t(source):
+    return source(table(TYPES, *ROWS))
+
+
+def run(t, **options):
+    return t.pipeline.run(engine="pandas", options=RunOptions(partition_rows=2, **options))
+
+
+def rewritten(pipeline, name, rows, **sink):
+    """Return a pipeline beside another, which writes other rows to the same targets."""
+    other = Pipeline("other", root=pipeline.root)
+    write_source(other, name, rows).write_parquet("out", **sink)
+    return other
+
+
+def files(folder: Path):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def leftovers(folder: Path):
+    return [path for path in folder.rglob("*") if path.name.startswith(".")]
+
+
+def test_a_path_with_the_format_s_suffix_is_one_file(t, tmp_path):
+    t.write_parquet("out", "deep/out.parquet")
+    report = run(t).report.sinks[0]
+    assert_tables_equal(pq.read_table(tmp_path / "deep/out.parquet"), table(TYPES, *ROWS), ordered=True)
+    assert (report.name, report.rows, report.files) == ("out", 5, 1)
+    assert not leftovers(tmp_path)
+
+
+def test_another_path_is_a_folder_with_a_file_a_partition(t, tmp_path):
+    t.write_parquet("out", "out")
+    report = run(t).report.sinks[0]
+    assert (report.rows, report.files) == (5, 3)
+    assert len(files(tmp_path / "out")) == 3
+    assert_tables_equal(pq.read_table(tmp_path / "out"), table(TYPES, *ROWS), ordered=True)
+
+
+@pytest.mark.parametrize("path", ["out.parquet", "out"])
+def test_zero_rows_are_written_with_their_schema(source, tmp_path, path):
+    t = source(table(TYPES))
+    t.write_parquet("out", path)
+    run(t)
+    assert_tables_equal(pq.read_table(tmp_path / path), table(TYPES))
+
+
+def test_sort_by_orders_the_rows(t, tmp_path):
+    t.write_parquet("out", "out.parquet", sort_by="x desc")
+    run(t)
+    assert pq.read_table(tmp_path / "out.parquet").column("x").to_pylist() == [5, 4, 3, 2, 1]
+
+
+def test_csv_has_a_header_and_tells_null_from_an_empty_string(source, tmp_path):
+    t = source(table(TYPES, ("a", 1), (None, None), ("", 2), ('quo"te, comma\nline', 3)))
+    t.write_csv("out", "out.csv")
+    run(t)
+    assert (tmp_path / "out.csv").read_text() == '"k","x"\n"a",1\n,\n"",2\n"quo""te, comma\nline",3\n'
+
+
+def test_partition_columns_are_folders_and_not_in_the_files(t, tmp_path):
+    t.write_parquet("out", "out", partition_by="k")
+    run(t)
+    folders = {name.split("/")[0] for name in files(tmp_path / "out")}
+    assert folders == {"k=a", "k=b", "k=__HIVE_DEFAULT_PARTITION__"}
+    found = {folder: sorted(pq.read_table(tmp_path / "out" / folder, partitioning=None).column("x").to_pylist()) for folder in folders}
+    assert found == {"k=a": [1, 3], "k=b": [2, 5], "k=__HIVE_DEFAULT_PARTITION__": [4]}
+
+
+@pytest.mark.parametrize(
+    ("dtype", "values"),
+    [
+        ("string", ["a/b", "..", "", " ", "é=%", "__HIVE_DEFAULT_PARTITION__", "_hidden", ".", "a:b*?"]),
+        ("int64", [1, -2, 2**63 - 1]),
+        ("float64", [0.5, -1e300, NAN, 0.1]),
+        ("bool", [True, False]),
+        ("date", [date(2024, 2, 29), date(1, 1, 1)]),
+        ("timestamp", [datetime(2024, 1, 1, 12, 30, 0, 1), datetime(1969, 12, 31)]),
+        ("decimal(10,2)", [Decimal("1.50"), Decimal("-100.00")]),
+    ],
+)
+def test_partition_values_of_every_type_come_back(pipeline, tmp_path, dtype, values):
+    types = {"x": "int64", "k": dtype}
+    rows = [(i, value) for i, value in enumerate([*values, None])]
+    write_source(pipeline, "t", table(types, *rows)).write_parquet("out", "out", partition_by="k")
+    pipeline.run(engine="pandas", options=RunOptions(partition_rows=2))
+    again = Pipeline("again", root=tmp_path)
+    again.read_parquet("back", "out", partitions={"k": dtype}).select("x", "k").stage("s")
+    assert_tables_equal(again.run(engine="pandas")["s"].to_arrow(), table(types, *rows))
+
+
+def test_several_partition_columns_nest_and_their_names_may_hold_anything(source, pipeline, tmp_path):
+    types = {"a/b": "int64", "c=d": "string", "x": "int64"}
+    rows = [(1, "p", 1), (1, None, 2), (None, "p", 3)]
+    source(table(types, *rows)).write_parquet("out", "out", partition_by=["a/b", "c=d"])
+    pipeline.run(engine="pandas")
+    again = Pipeline("again", root=tmp_path)
+    back = again.read_parquet("back", "out", partitions={"a/b": "int64", "c=d": "string"})
+    back.select("a/b", "c=d", "x").stage("s")
+    assert_tables_equal(again.run(engine="pandas")["s"].to_arrow(), table(types, *rows))
+
+
+@pytest.mark.parametrize("path", ["out.parquet", "out"])
+def test_mode_error_refuses_a_target_that_exists(t, tmp_path, path):
+    t.write_parquet("out", path)
+    run(t)
+    before = files(tmp_path)
+    with pytest.raises(SinkExists, match=r"sink 'out': .*out.* exists\.  Choose mode: overwrite, append or replace_partitions"):
+        run(t)
+    assert files(tmp_path) == before
+    assert not leftovers(tmp_path)
+
+
+@pytest.mark.parametrize("path", ["out.parquet", "out"])
+@pytest.mark.parametrize("partition_by", [(), ("k",)])
+def test_mode_overwrite_leaves_only_the_new_rows(t, pipeline, tmp_path, path, partition_by):
+    t.write_parquet("out", path, mode="overwrite", partition_by=partition_by)
+    run(t)
+    new = rewritten(pipeline, "u", table(TYPES, ("c", 9)), path=path, mode="overwrite", partition_by=partition_by)
+    new.run(engine="pandas")
+    assert pq.read_table(tmp_path / path).column("x").to_pylist() == [9]
+    assert not leftovers(tmp_path)
+
+
+@pytest.mark.parametrize("partition_by", [(), ("k",)])
+def test_mode_append_adds_files(t, pipeline, tmp_path, partition_by):
+    t.write_parquet("out", "out", mode="append", partition_by=partition_by)
+    run(t)
+    before = files(tmp_path / "out")
+    new = rewritten(pipeline, "u", table(TYPES, ("a", 9)), path="out", mode="append", partition_by=partition_by)
+    new.run(engine="pandas")
+    assert set(before) < set(files(tmp_path / "out"))
+    assert sorted(pq.read_table(tmp_path / "out").column("x").to_pylist()) == [1, 2, 3, 4, 5, 9]
+    assert not leftovers(tmp_path)
+
+
+def test_mode_replace_partitions_replaces_only_those_that_it_writes(t, pipeline, tmp_path):
+    t.write_parquet("out", "out", mode="replace_partitions", partition_by="k")
+    run(t)
+    rows = table(TYPES, ("a", 9), (None, 8))
+    rewritten(pipeline, "u", rows, path="out", mode="replace_partitions", partition_by=["k"]).run(engine="pandas")
+    assert sorted(pq.read_table(tmp_path / "out").column("x").to_pylist()) == [2, 5, 8, 9]
+    assert not leftovers(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"path": "out", "mode": "replace_partitions"}, "mode replace_partitions needs partition_by"),
+        ({"path": "out.parquet", "mode": "append"}, "mode append needs a folder"),
+        ({"path": "out", "partition_by": ["k", "x"]}, "partition_by takes every column"),
+        ({"path": "out", "partition_by": ["z"]}, "unknown column 'z'"),
+        ({"path": "out", "sort_by": ["z"]}, "unknown column 'z'"),
+    ],
+)
+def test_keys_that_do_not_fit_are_refused(t, keys, message):
+    t.write_parquet("out", **keys)
+    with pytest.raises(InvalidPipeline, match=message):
+        t.pipeline.plan()
+
+
+def test_two_sinks_of_one_path_are_refused(t):
+    t.write_parquet("one", "out")
+    t.write_parquet("two", "out")
+    with pytest.raises(InvalidPipeline, match="writes the same path as sink 'one'"):
+        t.pipeline.plan()
+
+
+@pytest.mark.parametrize(("path", "message"), [("out.parquet", "is a folder, and the sink writes a file"), ("out", "is a file, and the sink writes a folder")])
+def test_a_file_and_a_folder_do_not_replace_each_other(t, tmp_path, path, message):
+    (tmp_path / path).mkdir() if path.endswith("parquet") else (tmp_path / path).write_text("mine")
+    t.write_parquet("out", path, mode="overwrite")
+    with pytest.raises(RunFailed, match=message):
+        run(t)
+
+
+def test_nothing_changes_at_any_target_when_a_later_sink_fails(t, tmp_path):
+    (tmp_path / "first.parquet").write_text("before")
+    t.write_parquet("first", "first.parquet", mode="overwrite")
+    t.write_parquet("second", "second")
+    t.with_columns(y=col("k").cast("int64")).write_parquet("third", "third")
+    with pytest.raises(RunFailed, match="column 'y'"):
+        run(t)
+    assert (tmp_path / "first.parquet").read_text() == "before"
+    assert files(tmp_path) == ["first.parquet", "t.parquet"]
+    assert not leftovers(tmp_path)
+
+
+def test_a_sink_that_exists_stops_the_run_before_any_other_is_written(t, tmp_path):
+    (tmp_path / "second.parquet").write_text("before")
+    t.write_parquet("first", "first.parquet")
+    t.write_parquet("second", "second.parquet")
+    with pytest.raises(SinkExists):
+        run(t)
+    assert files(tmp_path) == ["second.parquet", "t.parquet"]
+    assert not leftovers(tmp_path)
+
+
+def test_a_folder_that_cannot_be_made_is_told(t, tmp_path):
+    (tmp_path / "file").write_text("not a folder")
+    t.write_parquet("out", "file/out.parquet")
+    with pytest.raises(RunFailed, match=r"sink 'out': cannot write beside .*out\.parquet: "):
+        run(t)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_without_permission_is_told(t, tmp_path):
+    (tmp_path / "locked").mkdir(mode=0o500)
+    t.write_parquet("out", "locked/out.parquet")
+    with pytest.raises(RunFailed, match="cannot write beside"):
+        run(t)
+
+
+def test_a_partition_value_that_is_no_folder_s_name_is_told(source, pipeline, tmp_path):
+    source(table(TYPES, ("x" * 300, 1))).write_parquet("out", "out", partition_by="k")
+    with pytest.raises(RunFailed, match="sink 'out': cannot write "):
+        pipeline.run(engine="pandas")
+    assert files(tmp_path) == ["t.parquet"]
+
+
+def test_null_and_its_folder_s_name_are_two_partitions(source, pipeline, tmp_path):
+    source(table(TYPES, (None, 1), ("__HIVE_DEFAULT_PARTITION__", 2))).write_parquet("out", "out", partition_by="k")
+    pipeline.run(engine="pandas")
+    assert {name.split("/")[0] for name in files(tmp_path / "out")} == {
+        "k=__HIVE_DEFAULT_PARTITION__", "k=%5F%5FHIVE%5FDEFAULT%5FPARTITION%5F%5F",
+    }  # fmt: skip
+
+
+def test_a_run_s_report_has_the_first_rows_of_each_sink(t):
+    t.write_parquet("out", "out.parquet")
+    head = run(t, head_rows=3).report.head["out"]
+    assert_tables_equal(head, table(TYPES, *ROWS[:3]), ordered=True)
+
+
+def test_csv_files_read_back_by_others(t, tmp_path):
+    t.write_csv("out", "out.csv")
+    run(t)
+    back = csv.read_csv(tmp_path / "out.csv", convert_options=csv.ConvertOptions(strings_can_be_null=True, null_values=[""]))
+    assert_tables_equal(back, table(TYPES, *ROWS), ordered=True)

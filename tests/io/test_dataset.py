@@ -1,0 +1,308 @@
+"""Sources: which files they are, what columns they have, and what is wrong with them."""
+
+import re
+from datetime import date, datetime
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from gpuetl import InvalidPipeline, Pipeline, RunFailed, RunOptions, col
+from gpuetl.expr.build import expr
+from gpuetl.testing import assert_tables_equal
+from tables import INF, INT64_MIN, NAN, table
+
+TYPES = {"k": "string", "x": "int64"}
+
+
+@pytest.fixture
+def read(pipeline):
+    """Reads a Parquet source as it is, in partitions of 2 rows."""
+
+    def rows(path, **keys):
+        pipeline.read_parquet("s", path, **keys)
+        return pipeline.run(engine="pandas", keep=["s"], options=RunOptions(partition_rows=2))["s"].to_arrow()
+
+    return rows
+
+
+@pytest.fixture
+def read_csv(pipeline):
+    """Reads CSV text."""
+
+    def rows(text, schema, **keys):
+        (pipeline.root / "s.csv").write_text(text)
+        pipeline.read_csv("s", "s.csv", schema, **keys)
+        return pipeline.run(engine="pandas", keep=["s"])["s"].to_arrow()
+
+    return rows
+
+
+def write(path, *rows, types=TYPES):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(table(types, *rows), path)
+
+
+def xs(rows):
+    return rows.column("x").to_pylist()
+
+
+@pytest.fixture
+def lake(tmp_path):
+    """A folder with files in the order of their paths, and some that are not to be read."""
+    for i, name in enumerate(["a.parquet", "b/c.parquet", "b/d.parquet", "_temporary/e.parquet", ".f.parquet", "b/.g/h.parquet"]):
+        write(tmp_path / "lake" / name, ("k", i))
+    (tmp_path / "lake" / "notes.txt").write_text("not rows")
+    return tmp_path / "lake"
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("lake", [0, 1, 2]),
+        ("lake/a.parquet", [0]),
+        ("lake/*.parquet", [0]),
+        ("lake/b/*", [1, 2]),
+        ("lake/**/*.parquet", [0, 1, 2]),
+        ("lake/[ab]*", [0]),
+        ("lake/_temporary/e.parquet", [3]),
+        ("lake/_temporary", [3]),
+    ],
+)
+def test_a_source_is_a_file_a_glob_or_a_folder(lake, read, path, expected):
+    assert xs(read(path)) == expected
+
+
+@pytest.mark.parametrize("name", ["a[1].parquet", "a*.parquet", "a?.parquet"])
+def test_a_file_whose_name_looks_like_a_glob_is_a_file(tmp_path, read, name):
+    write(tmp_path / name, ("k", 1))
+    assert xs(read(name)) == [1]
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("none.parquet", r"source 's': .*/none\.parquet does not exist\nCheck the path"),
+        ("lake/*.pq", r"lake/\*\.pq matches no file"),
+        ("empty", r"/empty holds no \.parquet file"),
+        ("lake/notes.txt", r"notes\.txt is not a Parquet file that can be read"),
+    ],
+)
+def test_a_source_that_is_not_there_is_told_with_its_path(lake, pipeline, path, message, tmp_path):
+    (tmp_path / "empty").mkdir()
+    pipeline.read_parquet("s", path)
+    with pytest.raises(InvalidPipeline, match=message):
+        pipeline.plan()
+
+
+def test_a_source_with_a_schema_is_told_of_when_it_is_run(pipeline):
+    pipeline.read_parquet("s", "none.parquet", schema={"x": "int64"})
+    pipeline.plan()
+    with pytest.raises(RunFailed, match="none.parquet does not exist"):
+        pipeline.run(engine="pandas", keep=["s"])
+
+
+def test_columns_of_the_path_have_their_declared_types(tmp_path, read):
+    for day, place, x in [("2024-01-01", "a%20b", 1), ("2024-01-02", "__HIVE_DEFAULT_PARTITION__", 2)]:
+        write(tmp_path / f"lake/day={day}/place={place}/f.parquet", ("k", x))
+    got = read("lake", partitions={"day": "date", "place": "string"})
+    types = {**TYPES, "day": "date", "place": "string"}
+    assert_tables_equal(got, table(types, ("k", 1, date(2024, 1, 1), "a b"), ("k", 2, date(2024, 1, 2), None)))
+
+
+def test_files_are_left_out_by_the_columns_of_their_path(tmp_path, pipeline):
+    for day in (1, 2, 3):
+        write(tmp_path / f"lake/day={day}/f.parquet", ("k", day))
+    t = pipeline.read_parquet("s", "lake", partitions={"day": "int32"})
+    t.filter(col("day") == 2).stage("two")
+    report = pipeline.run(engine="pandas").report
+    assert report.stages[0].rows_in == 1
+
+
+@pytest.mark.parametrize(
+    ("folder", "message"), [("day=x", r"'day=x' is not a int32"), ("month=1", r"f\.parquet has no 'day=…' folder")]
+)
+def test_a_path_without_the_partition_s_value_is_told(tmp_path, pipeline, folder, message):
+    write(tmp_path / f"lake/{folder}/f.parquet", ("k", 1))
+    pipeline.read_parquet("s", "lake", partitions={"day": "int32"})
+    with pytest.raises((RunFailed, InvalidPipeline), match=message):
+        pipeline.run(engine="pandas", keep=["s"])
+
+
+def test_a_column_that_one_of_several_files_lacks_is_told(tmp_path, read):
+    write(tmp_path / "lake/a.parquet", ("k", 1))
+    write(tmp_path / "lake/b.parquet", ("k",), types={"k": "string"})
+    with pytest.raises(RunFailed, match=r"source 's': .*b\.parquet has no column 'x'"):
+        read("lake")
+
+
+def test_columns_that_only_some_files_have_are_left_out_where_the_schema_says_so(tmp_path, read):
+    write(tmp_path / "lake/a.parquet", ("k", 1))
+    write(tmp_path / "lake/b.parquet", (2, True), types={"x": "int64", "more": "bool"})
+    assert xs(read("lake", schema={"x": "int64"})) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("stored", "declared", "values"),
+    [
+        ("int32", "int64", [1, None, -5]),
+        ("uint8", "int16", [255]),
+        ("float32", "float64", [1.5, NAN, None]),
+        ("int32", "float64", [1, None]),
+        ("null", "string", [None, None]),
+    ],
+)
+def test_a_stored_type_widens_to_the_declared_one(tmp_path, read, stored, declared, values):
+    write(tmp_path / "lake/a.parquet", *((value,) for value in values), types={"x": stored})
+    write(tmp_path / "lake/b.parquet", (values[0],), types={"x": declared})
+    expected = table({"x": declared}, *((value,) for value in [*values, values[0]]))
+    assert_tables_equal(read("lake", schema={"x": declared}), expected)
+
+
+@pytest.mark.parametrize(("stored", "declared"), [("int64", "int32"), ("string", "int64"), ("float64", "int64"), ("timestamp[UTC]", "timestamp")])
+def test_a_stored_type_that_does_not_widen_is_told(tmp_path, read, stored, declared):
+    write(tmp_path / "a.parquet", (None,), types={"x": stored})
+    with pytest.raises(RunFailed, match=re.escape(f"a.parquet: column 'x' is {stored}, and the source says {declared}")):
+        read("a.parquet", schema={"x": declared})
+
+
+def test_a_value_that_does_not_widen_is_told(tmp_path, read):
+    write(tmp_path / "a.parquet", (2**53 + 1,), types={"x": "int64"})
+    with pytest.raises(RunFailed, match=r"source 's': .*a\.parquet: column 'x': .*9007199254740993"):
+        read("a.parquet", schema={"x": "float64"})
+
+
+def test_csv_of_one_column_is_read_back(source, pipeline, tmp_path):
+    expected = table({"s": "string"}, (None,), ("",), ("a",), (None,))
+    source(expected).write_csv("out", "out.csv")
+    pipeline.run(engine="pandas")
+    again = Pipeline("again", root=tmp_path)
+    again.read_csv("s", "out.csv", {"s": "string"})
+    assert_tables_equal(again.run(engine="pandas", keep=["s"])["s"].to_arrow(), expected, ordered=True)
+
+
+NS = pa.timestamp("ns")
+
+
+@pytest.mark.parametrize(
+    ("stored", "expected"),
+    [
+        (pa.array(["a", None]).dictionary_encode(), pa.array(["a", None])),
+        (pa.array(["a", None], pa.large_string()), pa.array(["a", None])),
+        (pa.array([1_000, None], NS), pa.array([1, None], pa.timestamp("us"))),
+        (pa.array([1, None], pa.timestamp("s")), pa.array([1_000_000, None], pa.timestamp("us"))),
+        (pa.array([1, None], pa.timestamp("ms", "UTC")), pa.array([1_000, None], pa.timestamp("us", "UTC"))),
+        (pa.array([1_000_000, None], pa.duration("ns")), pa.array([1_000, None], pa.duration("us"))),
+        (pa.array([86_400_000, None], pa.date64()), pa.array([1, None], pa.date32())),
+    ],
+)
+def test_stored_forms_are_read_in_the_language_s_type(tmp_path, read, stored, expected):
+    pq.write_table(pa.table({"x": stored}), tmp_path / "a.parquet")
+    assert_tables_equal(read("a.parquet"), pa.table({"x": expected}))
+
+
+def test_nanoseconds_that_are_no_microseconds_are_told(tmp_path, read):
+    pq.write_table(pa.table({"x": pa.array([1_000, 1_001], NS)}), tmp_path / "a.parquet")
+    with pytest.raises(RunFailed, match=r"source 's': .*a\.parquet: column 'x': .*lose data"):
+        read("a.parquet")
+
+
+@pytest.mark.parametrize("stored", [pa.array([[1]]), pa.array([{"a": 1}]), pa.array([b"x"]), pa.array([1], pa.time64("us"))])
+def test_a_type_that_the_language_has_not_is_told_unless_it_is_left_out(tmp_path, pipeline, read, stored):
+    pq.write_table(pa.table({"x": pa.array([1]), "y": stored}), tmp_path / "a.parquet")
+    other = Pipeline("other", root=tmp_path)
+    other.read_parquet("s", "a.parquet")
+    with pytest.raises(InvalidPipeline, match="source 's': column 'y' has type .*, which the language has not"):
+        other.plan()
+    assert xs(read("a.parquet", schema={"x": "int64"})) == [1]
+
+
+def test_times_beyond_python_s_are_read(tmp_path, pipeline):
+    values = pa.array([INT64_MIN + 1, 2**62], pa.timestamp("us"))
+    pq.write_table(pa.table({"x": values, "n": pa.array([1, 2])}), tmp_path / "a.parquet")
+    pipeline.read_parquet("s", "a.parquet").filter(expr("x > TIMESTAMP '2024-01-01 00:00:00'")).select("n").stage("late")
+    assert pipeline.run(engine="pandas")["late"].to_arrow().to_pydict() == {"n": [2]}
+
+
+def test_two_columns_of_one_name_are_told(tmp_path, pipeline):
+    pq.write_table(pa.Table.from_arrays([pa.array([1]), pa.array([2])], ["x", "x"]), tmp_path / "a.parquet")
+    pipeline.read_parquet("s", "a.parquet")
+    with pytest.raises(InvalidPipeline, match="two columns named 'x'"):
+        pipeline.plan()
+
+
+@pytest.mark.parametrize("name", ["a.b", "a b", "é", "select", "A", "a,b"])
+def test_columns_may_have_any_name(tmp_path, read, name):
+    write(tmp_path / "a.parquet", (1, 2), types={"a": "int64", name: "int64"})
+    assert read("a.parquet", columns=[name]).to_pydict() == {name: [2]}
+
+
+def test_a_source_may_filter_and_choose_columns_itself(tmp_path, read):
+    write(tmp_path / "a.parquet", ("a", 1), ("b", 2), ("c", 3))
+    assert read("a.parquet", columns=["k"], filter=col("x") > 1).to_pydict() == {"k": ["b", "c"]}
+
+
+def test_csv_tells_null_from_an_empty_string(read_csv):
+    got = read_csv('k,x\na,1\n,\n"",2\n"quo""te, comma\nline",3\n', TYPES)
+    assert_tables_equal(got, table(TYPES, ("a", 1), (None, None), ("", 2), ('quo"te, comma\nline', 3)), ordered=True)
+
+
+def test_csv_may_write_null_otherwise(read_csv):
+    got = read_csv('k;x\nNA;1\n"NA";NA\n;-\n', TYPES, nulls=["NA", "-"], delimiter=";")
+    assert_tables_equal(got, table(TYPES, (None, 1), ("NA", None), ("", None)), ordered=True)
+
+
+@pytest.mark.parametrize("schema", [{"x": "int64"}, {"x": "int64", "k": "string"}])
+def test_csv_columns_are_found_by_name(read_csv, schema):
+    expected = {"x": 1, "k": "a"}
+    assert read_csv("k,more,x\na,?,1\n", schema).to_pylist() == [{name: expected[name] for name in schema}]
+
+
+def test_a_csv_column_of_nulls_alone_keeps_its_rows(read_csv):
+    assert read_csv("x\n1\n\n3\n", {"x": "int64"}).to_pydict() == {"x": [1, None, 3]}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("k,x\na,1.5\n", "s.csv: .*1.5"),
+        ("k\na\n", "s.csv: .*x"),
+        ("k,x\na\n", "s.csv: .*[Ee]xpected 2 columns"),
+        ("", "s.csv: .*[Ee]mpty"),
+    ],
+)
+def test_a_csv_file_that_is_not_what_its_schema_says_is_told(read_csv, text, message):
+    with pytest.raises(RunFailed, match=message):
+        read_csv(text, TYPES)
+
+
+def test_a_csv_source_needs_a_schema(pipeline):
+    pipeline.read_csv("s", "s.csv", {})
+    with pytest.raises(InvalidPipeline, match="a CSV source needs a schema"):
+        pipeline.plan()
+
+
+ALL = {
+    "b": "bool", "i": "int64", "u": "uint64", "f": "float64", "s": "string", "d": "date", "t": "timestamp", "z": "timestamp[UTC]",
+    "m": "decimal(38,2)",
+}  # fmt: skip
+ALL_ROWS = [
+    (True, INT64_MIN, 2**64 - 1, NAN, "", date(2024, 2, 29), datetime(2024, 1, 1, 0, 0, 0, 1), datetime(1969, 12, 31), Decimal("1.50")),
+    (None,) * 9,
+    (False, 0, 0, -INF, 'a"\n,é\r', date(1, 1, 1), datetime(1970, 1, 1), datetime(2999, 12, 31), Decimal("-99999999.99")),
+    (True, 1, 1, 0.1 + 0.2, " null ", date(9999, 12, 31), datetime(9999, 12, 31), datetime(2024, 1, 1), Decimal(0)),
+]
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+@pytest.mark.parametrize("path", ["out", "out.{}"])
+@pytest.mark.parametrize("rows", [ALL_ROWS, ALL_ROWS[1:2], []])
+def test_what_is_written_is_read_back(source, pipeline, tmp_path, format, path, rows):  # noqa: A002
+    expected, path = table(ALL, *rows), path.format(format)
+    t = source(expected)
+    (t.write_csv if format == "csv" else t.write_parquet)("out", path)
+    pipeline.run(engine="pandas", options=RunOptions(partition_rows=2))
+    again = Pipeline("again", root=tmp_path)
+    again.read_csv("s", path, ALL) if format == "csv" else again.read_parquet("s", path)
+    assert_tables_equal(again.run(engine="pandas", keep=["s"])["s"].to_arrow(), expected, ordered=True)

@@ -1,0 +1,38 @@
+"""Plans as lists of lines, for tests of the optimizer and of lowering."""
+
+from gpuetl import RunOptions
+from gpuetl.optimize import optimize
+from gpuetl.physical.lower import Layout, lower
+from gpuetl.physical.nodes import Exchange, Map, Scan, walk_physical
+from gpuetl.plan.node import walk_plan
+
+
+def described(plan):
+    """Return one line for each node, inputs first."""
+    return [node.describe() for node in walk_plan(*plan.roots)]
+
+
+def kept_plan(pipeline, *stages, params=None):
+    """Return the plan as written, which keeps these stages, or the last ones."""
+    plan = pipeline.plan(params)
+    return plan.keeping(stages or plan.last_stages())
+
+
+def lowered(pipeline, options=None, optimized=True):
+    """Return the physical plan of a run that keeps the last stages; by default of partitions of 2 rows."""
+    options, plan = options or RunOptions(partition_rows=2), kept_plan(pipeline)
+    if optimized:
+        plan = optimize(plan).plan
+    return lower(plan, Layout(options.partition_rows, options.broadcast_bytes))
+
+
+def physical_lines(plan):
+    """Return one line for each physical node, inputs first: what it does, and on how many partitions."""
+    return [f"{physical_line(node)} [{node.partitions}]" for node in walk_physical(*plan.roots)]
+
+
+def physical_line(node):
+    if isinstance(node, Exchange):
+        return " ".join([node.route, *node.keys])
+    assert isinstance(node, Scan | Map)
+    return type(node.read if isinstance(node, Scan) else node.operation).__name__

@@ -1,0 +1,79 @@
+"""Binding: the model becomes a plan whose schemas are known before any row is read."""
+
+import pytest
+
+from gpuetl.errors import InvalidPipeline
+from gpuetl.expr.types import type_name
+from spec.pipelines import HEAD, loaded, problems_after_head, stage
+
+
+def schema(*steps):
+    plan = loaded(*steps).plan()
+    return {name: type_name(dtype) for name, dtype in plan.stages["clean"].schema.items()}
+
+
+WHOLE = {"user_id": "int64", "amount": "float64", "status": "string", "ts": "timestamp"}
+
+
+@pytest.mark.parametrize(
+    ("step", "columns"),
+    [
+        ("filter: amount > 1", WHOLE), ("limit: 3", WHOLE), ("sort: ts", WHOLE), ("distinct: status", WHOLE),
+        ("select: [ts, status]", {"ts": "timestamp", "status": "string"}), ("select: {a: amount / 2}", {"a": "float64"}),
+        ("drop: [ts, status]", {"user_id": "int64", "amount": "float64"}), ("with_columns: {ts: to_date(ts), n: 1}", {**WHOLE, "ts": "date", "n": "int64"}),
+        ("rename: {amount: paid}", {"user_id": "int64", "paid": "float64", "status": "string", "ts": "timestamp"}), ("cast: {user_id: int32}", {**WHOLE, "user_id": "int32"}),
+        ("aggregate: {by: status, columns: {n: count(*), x: max(ts)}}", {"status": "string", "n": "int64", "x": "timestamp"}),
+        ("aggregate: {columns: {r: sum(amount) / count(*)}}", {"r": "float64"}),
+        ("window: {by: user_id, order_by: ts, columns: {n: row_number() - 1, p: lag(status)}}", {**WHOLE, "n": "int64", "p": "string"}),
+        ("join: {with: txns, on: [user_id, status], suffix: _r}", {**WHOLE, "amount_r": "float64", "ts_r": "timestamp"}),
+    ],
+)  # fmt: skip
+def test_schemas_follow_the_steps(step, columns):
+    assert schema(step) == columns
+    assert list(schema(step)) == list(columns)
+
+
+def test_parameters_are_bound_as_typed_constants():
+    pipeline = loaded("filter: amount > $min_amount")
+    assert pipeline.plan({"min_amount": 2}).fingerprint == pipeline.plan({"min_amount": "2.0"}).fingerprint != pipeline.plan().fingerprint
+
+
+def test_a_required_parameter_may_stay_open_until_the_run():
+    pipeline = loaded("filter: amount > $min_amount")
+    text = pipeline.to_yaml().replace("default: 0.5", "required: true")
+    import gpuetl as ge
+
+    again = ge.loads(text)
+    again.plan(unbound=True)
+    with pytest.raises(InvalidPipeline, match=r"parameter 'min_amount' \(float64\) has no value"):
+        again.plan()
+
+
+@pytest.mark.parametrize(
+    ("sink", "message"),
+    [
+        ("{from: txns, parquet: out, partition_by: [zip]}", "unknown column 'zip'"),
+        ("{from: txns, parquet: out, sort_by: [zip]}", "unknown column 'zip'"),
+        ("{from: txns, parquet: out, partition_by: [user_id, amount, status, ts]}", "partition_by takes every column, so that files would have none"),
+        ("{from: txns, parquet: out, mode: replace_partitions}", "mode replace_partitions needs partition_by"),
+        ("{from: txns, parquet: out.parquet, mode: append}", "mode append needs a folder, and this path is one file"),
+        ("{from: tnxs, parquet: out}", "unknown source or stage 'tnxs'"),
+        ("{from: txns, parquet: 'out/${params.day}'}", "unknown reference '${params.day}': have ${params.NAME}, ${env.NAME:-default}, ${run.id}"),
+    ],
+)
+def test_a_wrong_sink_is_told(sink, message):
+    (problem,) = problems_after_head(f"sinks:\n  out: {sink}\n")
+    assert problem.split("\n")[0].split("sink 'out': ", 1)[1] == message
+
+
+def test_a_sources_own_filter_and_columns_are_checked():
+    body = HEAD.replace("    schema:", "    filter: amuont > 1\n    columns: [user_id, stauts]\n    schema:")
+    from spec.pipelines import problems
+
+    assert [problem.split("\n")[0].split("source 'txns': ")[1] for problem in problems(body)] == ["unknown column 'amuont'", "unknown column 'stauts'"]
+
+
+def test_stages_are_shared_and_may_be_written_in_any_order():
+    body = "stages:\n  late:\n    from: early\n    steps: [limit: 1]\n  early:\n    from: txns\n    steps: [limit: 2]\n"
+    assert problems_after_head(body) == []
+    assert problems_after_head(stage("limit: 1", name="other")) == []

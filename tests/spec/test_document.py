@@ -1,0 +1,96 @@
+"""YAML text to nodes with places: what YAML 1.2 reads, what is refused, and where a problem stands."""
+
+import pytest
+
+from gpuetl.errors import InvalidPipeline, Problems, Span
+from gpuetl.spec.document import MAX_BYTES, read_document, read_file
+
+
+def read(text):
+    """Return the tree as plain data, and the problems."""
+    problems = Problems()
+    node = read_document(text, "p.yaml", problems)
+    return (None if node is None else plain(node)), [str(problem) for problem in problems.found]
+
+
+def plain(node):
+    if isinstance(node.value, dict):
+        return {name: plain(value) for name, value in node.items()}
+    return [plain(item) for item in node.value] if isinstance(node.value, tuple) else node.value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("NO", "NO"), ("yes", "yes"), ("on", "on"), ("12:30", "12:30"), ("true", True), ("False", False), ("null", None), ("~", None), ("", None),
+        ("12", 12), ("-3", -3), ("1.5", 1.5), ("1e3", 1000.0), (".inf", float("inf")), ("0o14", 12), ("0x1f", 31), ("012", 12), ("2013-03-09", "2013-03-09"),
+        ("'12'", "12"), ('"true"', "true"), ("a b", "a b"), ("[1, a]", [1, "a"]), ("{k: v}", {"k": "v"}), ("'it''s'", "it's"),
+    ],
+)  # fmt: skip
+def test_scalars_follow_yaml_1_2(text, value):
+    assert read(f"key: {text}\n") == ({"key": value}, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a: 1\nb: 2\na: 3\n", "p.yaml:3:1: the key 'a' is here twice\n    a: 3\n    ^\nThe first is on line 1."),
+        ("a: {<<: {b: 1}}\n", "p.yaml:1:5: merge keys are not part of the language\n    a: {<<: {b: 1}}\n        ^^\nWrite the keys out."),
+        ("a: !x b\n", "p.yaml:1:4: the tag '!x' is not part of the language\n    a: !x b\n       ^^^^"),
+        ("a: !x {b: 1}\n", "p.yaml:1:4: the tag '!x' is not part of the language\n    a: !x {b: 1}\n       ^^^^^^^^^"),
+        ("a: !!python/tuple [1]\n", "p.yaml:1:4: the tag 'tag:yaml.org,2002:python/tuple' is not part of the language\n    a: !!python/tuple [1]\n       ^^^^^^^^^^^^^^^^^^"),
+        ("a: &x 1\nb: *x\n", "p.yaml:1:4: anchors and aliases are not part of the language\n    a: &x 1\n       ^^^^\nWrite it out, or make it a stage."),
+        ("a: [1\n", "p.yaml:2:1: not YAML: expected ',' or ']', but got '<stream end>'\n    \n    ^"),
+        ("a:\n\tb: 1\n", "p.yaml:2:1: not YAML: found character '\\t' that cannot start any token\n    b: 1\n    ^"),
+        ("a: 1\n---\nb: 2\n", "p.yaml:2:1: not YAML: but found another document\n    ---\n    ^"),
+        ("", "p.yaml is empty\nSee README.md for a first pipeline."),
+        ("# nothing\n\n", "p.yaml is empty\nSee README.md for a first pipeline."),
+        ("[" * 100 + "]" * 100, "p.yaml is not YAML that can be read: it nests deeper than 64"),
+        ("- " * 100 + "a", "p.yaml is not YAML that can be read: it nests deeper than 64"),
+        ("a: " + "x" * MAX_BYTES, f"p.yaml has {MAX_BYTES + 3:,} characters; {MAX_BYTES:,} are allowed"),
+    ],
+    ids=lambda text: text[:12],
+)  # fmt: skip
+def test_what_is_refused_is_told_once_with_its_place(text, problem):
+    assert read(text)[1] == [problem]
+
+
+def test_a_thousand_brackets_are_refused_without_a_crash():
+    tree, problems = read("[" * 5_000)
+    assert tree is None
+    assert len(problems) == 1
+
+
+def test_aliases_do_not_expand():
+    bomb = "a: &a [x, x]\n" + "".join(f"{chr(98 + i)}: &{chr(98 + i)} [*{chr(97 + i)}, *{chr(97 + i)}]\n" for i in range(20))
+    tree, problems = read(bomb)
+    assert tree is None
+    assert all("anchors and aliases" in problem for problem in problems)
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "place"),
+    [
+        ("k: a + b\n", "b", (1, 8)), ("k:   'a + b'\n", "b", (1, 11)), ('k: "a + b"\n', "b", (1, 9)), ("k: >\n  a +\n  b\n", "b", (3, 3)),
+        ("k: |\n  a +\n    b\n", "b", (3, 5)), ("k: a +\n   b\n", "b", (2, 4)), ("k: 'it''s + b'\n", "b", (1, 13)), ("k: a * a + a\n", "a", (1, 4)),
+    ],
+)  # fmt: skip
+def test_a_part_of_a_text_is_found_in_the_file(text, part, place):
+    node = read_document(text, "p.yaml", Problems()).value["k"]
+    start = node.value.index(part)
+    found = node.place(Span(start, start + len(part)))
+    assert (found.line, found.column) == place
+
+
+def test_the_second_occurrence_of_a_word_in_a_folded_text_is_found():
+    node = read_document("k: >\n  a > 1 AND\n  a > 2\n", "p.yaml", Problems()).value["k"]
+    start = node.value.rindex("a >")
+    assert (node.place(Span(start, start + 1)).line, node.place(Span(start, start + 1)).column) == (3, 3)
+
+
+def test_a_file_that_is_not_there_or_no_text_is_told_at_once(tmp_path):
+    with pytest.raises(InvalidPipeline, match="cannot read .*missing.yaml: No such file"):
+        read_file(tmp_path / "missing.yaml", Problems())
+    (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InvalidPipeline, match="it is not UTF-8 text"):
+        read_file(tmp_path / "binary.yaml", Problems())

@@ -1,0 +1,174 @@
+"""Reading a pipeline: every mistake of its form, in the form in which problems are told."""
+
+import pytest
+
+from spec.pipelines import HEAD, problems, problems_after_head, stage
+
+
+def test_a_misspelt_column_is_told_with_its_place_and_what_there_is():
+    body = stage("limit: 3", "filter: amuont >= $min_amount")
+    assert problems_after_head(body) == [
+        """\
+daily.yaml:14:17: stage 'clean', step 2: unknown column 'amuont'
+    - filter: amuont >= $min_amount
+              ^^^^^^
+have: amount, status, ts, user_id.  Did you mean 'amount'?"""
+    ]
+
+
+def test_an_error_in_a_folded_expression_points_into_the_block():
+    body = stage("filter: >\n          amount > 1\n          AND lenght(status)\n          < 2")
+    assert problems_after_head(body) == [
+        """\
+daily.yaml:15:15: stage 'clean', step 1: unknown function 'lenght'
+    AND lenght(status)
+        ^^^^^^
+Did you mean 'length'?"""
+    ]
+
+
+def test_all_problems_of_a_file_are_told_at_once_in_its_order():
+    body = """\
+stages:
+  clean:
+    from: txns
+    steps:
+      - fliter: amount > 1
+  late:
+    from: claen
+    steps:
+      - limit: 3
+  kept:
+    from: txns
+    steps:
+      - filter: amount > > 3
+      - join: {wiht: clean, on: user_id}
+sinks:
+  out: {from: kept, parquet: out, mode: overwritten}
+"""
+    assert [problem.split("\n")[0] for problem in problems_after_head(body)] == [
+        "daily.yaml:13:9: stage 'clean', step 1: unknown step 'fliter'",
+        "daily.yaml:15:11: stage 'late': unknown source or stage 'claen'",
+        "daily.yaml:21:17: stage 'kept', step 1: the operator '>>' is not part of the language",
+        "daily.yaml:22:16: stage 'kept', step 2: unknown key 'wiht'",
+        "daily.yaml:24:41: sink 'out': mode: takes one of error, overwrite, append, replace_partitions, got 'overwritten'",
+    ]
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        ["filter: amuont > 1", "filter: amuont > 2", "sort: [status]"],
+        ["fliter: amount > 1", "filter: new_column > 1", "select: [other]", "sort: other"],
+        ["with_columns: {new: amuont + 1}", "filter: new > 1", "select: [new]"],
+        ["aggregate: {by: user_id, columns: {n: cuont(*)}}", "filter: n > 3", "sort: n"],
+        ["filter: amount >", "filter: anything > 1"],
+        ["join: {wiht: txns, on: user_id}", "filter: amount_right > 1"],
+    ],
+)
+def test_one_mistake_is_told_once_whatever_follows(steps):
+    heads = {problem.split("\n")[0].split(": ", 1)[1] for problem in problems_after_head(stage(*steps))}
+    assert len({head.split(": ")[-1] for head in heads}) == 1
+
+
+@pytest.mark.parametrize(
+    ("step", "message", "hint"),
+    [
+        ("fliter: amount > 1", "unknown step 'fliter'", "Did you mean 'filter'?"),
+        ("{}", "a step is one verb and its arguments", "verbs: filter, select"),
+        ("limit", "a step is one verb and its arguments", "verbs: filter, select"),
+        ("filter: [1]", "takes an SQL expression, got a list", ""),
+        ("filter: {a: 1}", "takes an SQL expression, got a map", ""),
+        ("limit: -1", "takes a whole number from 0, got -1", ""),
+        ("limit: yes", "takes a whole number, got text 'yes'", ""),
+        ("limit: true", "takes a whole number, got true or false", ""),
+        ("drop: [ts, ts]", "'ts' is named twice", ""),
+        ("drop: 3", "takes a name, got a number '3'", ""),
+        ("rename: {}", "takes a map of names, got a map", ""),
+        ("rename: {amuont: x}", "unknown column 'amuont'", "Did you mean 'amount'?"),
+        ("cast: {amount: int}", "unknown type 'int'", "Did you mean 'int8'?"),
+        ("cast: {ts: bool}", "cannot cast 'ts' from timestamp to bool", ""),
+        ("distinct: {on: ts, keep: last}", "keep: takes one of any, first, got 'last'", ""),
+        ("join: {with: txns, on: user_id, hwo: left}", "unknown key 'hwo'", "Did you mean 'how'?"),
+        ("join: {on: user_id}", "the key 'with' is missing", "It takes a name."),
+        ("join: {with: txns, on: user_id, how: cross}", "how: takes one of inner, left, got 'cross'", ""),
+        ("join: {with: txns, on: user_id}", "both sides have amount, status, ts", "Set suffix: _txns"),
+        ("aggregate: {columns: {n: count(*), a: amount}}", "column 'amount' has many values in a group", "Aggregate it, as in max(amount)"),
+        ("aggregate: {by: user_id, columns: {user_id: count(*)}}", "'user_id' is a key and an output", "Give the output another name."),
+        ("filter: amount", "a filter takes a condition, and amount is float64", "Compare it with something."),
+        ("filter: sum(amount) > 1", "sum is an aggregate function and cannot stand here", "Use it directly in an aggregate step."),
+        ("window: {by: user_id, columns: {n: row_number()}}", "row_number needs order_by", "Add order_by"),
+        ("filter: ts > '2020-01-01'", "greater cannot compare timestamp and string", "Write TIMESTAMP '…' for a constant."),
+    ],
+)  # fmt: skip
+def test_a_wrong_step_is_told_with_a_next_step(step, message, hint):
+    (problem,) = problems_after_head(stage(step))
+    assert problem.split("\n")[0].split("step 1: ", 1)[1] == message
+    assert hint in problem.split("\n")[-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "head"),
+    [
+        ("name: x", "p.yaml:1:1: the key 'gpuetl' is missing"),
+        ("gpuetl: 1", "p.yaml:1:1: the key 'name' is missing"),
+        ("gpuetl: 2\nname: x", "p.yaml:1:9: version 2 of the language is not known"),
+        ("gpuetl: 1\nname: 3", "p.yaml:2:7: takes a name, got a number '3'"),
+        ("gpuetl: 1\nname: x\nsoruces: {}", "p.yaml:3:1: unknown key 'soruces'"),
+        ("gpuetl: 1\nname: x\nsources: [a]", "p.yaml:3:10: sources takes a map of names, got a list"),
+        ("gpuetl: 1\nname: x\ntests: []", "p.yaml:3:1: a pipeline's own tests ('tests') are not in this version"),
+        ("[1]", "p.yaml:1:1: a pipeline is a map of gpuetl, name, description, params, sources, stages, sinks, got a list"),
+        ("gpuetl: 1\nname: x\nparams: {a: {type: int, default: 1}}", "p.yaml:3:20: parameter 'a': unknown type 'int'"),
+        ("gpuetl: 1\nname: x\nparams: {a: {type: int8, default: 300}}", "p.yaml:3:35: parameter 'a': default: '300' is not a int8"),
+        ("gpuetl: 1\nname: x\nparams: {a: {default: 3}}", "p.yaml:3:13: parameter 'a': the key 'type' is missing"),
+        ("gpuetl: 1\nname: x\nparams: {a: {type: int8}}", "p.yaml:3:13: parameter 'a': has neither required: true nor a default"),
+        ("gpuetl: 1\nname: x\nsources: {a: {schema: {b: int8}}}", "p.yaml:3:14: source 'a': needs exactly one of parquet, csv: the path"),
+        ("gpuetl: 1\nname: x\nsources: {a: {csv: x.csv}}", "p.yaml:3:20: source 'a': a CSV source needs a schema"),
+        ("gpuetl: 1\nname: x\nsources: {a: {parquet: nowhere/x.parquet}}", "p.yaml:3:24: source 'a': nowhere/x.parquet does not exist"),
+    ],
+)  # fmt: skip
+def test_a_wrong_section_is_told(text, head):
+    (problem,) = problems(text, "p.yaml")
+    assert problem.split("\n")[0] == head
+
+
+@pytest.mark.parametrize(("key", "what"), [("expect", "expectations"), ("checkpoint", "checkpoints")])
+def test_keys_of_later_versions_are_refused_politely(key, what):
+    (problem,) = problems_after_head(f"stages:\n  clean: {{from: txns, steps: [], {key}: []}}\n")
+    assert problem.split("\n")[0] == f"daily.yaml:10:34: stage 'clean': {what} ('{key}') are not in this version"
+    assert problem.endswith("\nTake the key out.")
+
+
+def test_a_join_with_an_unknown_table_is_told():
+    (problem,) = problems_after_head(stage("join: {with: tnxs, on: user_id}"))
+    assert "unknown source or stage 'tnxs'" in problem
+    assert problem.endswith("have: clean, txns.  Did you mean 'txns'?")
+
+
+def test_stages_in_a_circle_are_told_once():
+    body = "stages:\n  a: {from: b, steps: []}\n  b: {from: c, steps: []}\n  c: {from: a, steps: []}\n"
+    (problem,) = problems_after_head(body)
+    assert "the stages go in a circle: a → b → c → a" in problem
+
+
+def test_a_stage_may_not_have_the_name_of_a_source():
+    (problem,) = problems_after_head("stages:\n  txns: {from: txns, steps: []}\n")
+    assert problem == "daily.yaml:10:3: 'txns' is a source and a stage\n    txns: {from: txns, steps: []}\n    ^^^^\nRename one."
+
+
+def test_two_sinks_may_not_write_the_same_path():
+    (problem,) = problems_after_head("sinks:\n  a: {from: txns, parquet: out}\n  b: {from: txns, parquet: out}\n")
+    assert "sink 'b': writes the same path as sink 'a'" in problem
+
+
+def test_a_valid_pipeline_has_no_problems():
+    assert problems_after_head(stage("filter: amount > $min_amount AND status <> 'NO'", "limit: 3")) == []
+
+
+def test_expressions_that_yaml_reads_as_numbers_and_truth_values_are_constants():
+    assert problems_after_head(stage("with_columns: {a: 1, b: true, c: null, d: 1.5, e: \"'12:30'\"}", "filter: a = 1 AND b AND d > 1 AND e = 'x'")) == []
+
+
+def test_a_bare_word_is_a_column():
+    (problem,) = problems(HEAD + stage("with_columns: {country: NO}"))
+    assert "unknown column 'NO'" in problem
