@@ -74,7 +74,7 @@ def check(answer):
 
 @pytest.fixture
 def failure(answer):
-    """Returns the message of the `GpuetlError` with which a table's steps fail, the same optimized and as written."""
+    """Returns the message with which a table's steps fail, the same optimized and as written."""
 
     def message(steps, error):
         texts, result = set(), steps.stage("result")
@@ -91,6 +91,7 @@ def failure(answer):
 @pytest.fixture
 def problem(pipeline):
     """Returns the text of the problems that a pipeline has when it is planned."""
+
     def text(steps):
         steps.stage(steps.pipeline.unused_name("wrong"))
         with pytest.raises(InvalidPipeline) as caught:

@@ -4,10 +4,9 @@ from collections import Counter
 
 import pytest
 
-from gpuetl import InvalidPipeline, Pipeline, RunFailed, RunOptions, col
+from gpuetl import InvalidPipeline, Pipeline, RunFailed, RunOptions, col, expr
 from gpuetl.backends.pandas.backend import PandasBackend
 from gpuetl.executors.local import LocalExecutor
-from gpuetl.expr.build import expr
 from gpuetl.physical.nodes import walk_physical
 from gpuetl.report.recorder import Recorder
 from plans import lowered
@@ -45,7 +44,9 @@ def execute(pipeline, options=None):
     return executor, {name: executor.partition(node, 0).to_pydict() for name, node in physical.kept.items()}
 
 
-@pytest.mark.parametrize("options", [RunOptions(partition_rows=2), RunOptions(partition_rows=2, broadcast_bytes=0), RunOptions()])
+@pytest.mark.parametrize(
+    "options", [RunOptions(partition_rows=2), RunOptions(partition_rows=2, broadcast_bytes=0), RunOptions()]
+)
 def test_what_several_stages_read_is_computed_once(pipeline, options):
     shared = pipeline.table("t").with_columns(z=col("x") * 2).filter(col("z") >= 0).stage("shared")
     shared.aggregate("k", s=col("z").sum()).stage("sums")
@@ -67,7 +68,9 @@ def test_a_table_that_is_joined_with_itself_is_read_once(pipeline):
     assert rows["s"]["x"] == [0, 1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize("options", [RunOptions(partition_rows=2), RunOptions(partition_rows=2, broadcast_bytes=0)])
+@pytest.mark.parametrize(
+    "options", [RunOptions(partition_rows=2), RunOptions(partition_rows=2, broadcast_bytes=0)]
+)
 def test_every_partition_is_let_go_after_its_last_reader(pipeline, options):
     shared = pipeline.table("t").filter(col("x") >= 0).stage("shared")
     shared.join(shared.aggregate("k", s=col("x").sum()), "k").stage("a")
@@ -102,13 +105,26 @@ def test_progress_tells_of_each_partition(pipeline):
     heard = []
     pipeline.table("t").filter(col("x") >= 0).stage("s")
     options = RunOptions(partition_rows=2)
-    pipeline.run(engine="pandas", options=options, progress=lambda origin, done, of: heard.append((str(origin), done, of)))
-    assert [(done, of) for origin, done, of in heard if origin == "stage 's', step 1"] == [(1, 3), (2, 3), (3, 3)]
+    pipeline.run(
+        engine="pandas",
+        options=options,
+        progress=lambda origin, done, of: heard.append((str(origin), done, of)),
+    )
+    assert [(done, of) for origin, done, of in heard if origin == "stage 's', step 1"] == [
+        (1, 3),
+        (2, 3),
+        (3, 3),
+    ]
 
 
 def test_an_error_names_the_step_that_raised_it(pipeline):
-    pipeline.table("t").filter(col("x") > 0).with_columns(y=expr("CAST(x AS int8) + 1"), z=expr("CAST(x * 100 AS int8)")).stage("s")
-    with pytest.raises(RunFailed, match=r"^stage 's', step 2: column 'z': CAST\(x \* 100 AS int8\) has no result in row \d, for"):
+    pipeline.table("t").filter(col("x") > 0).with_columns(
+        y=expr("CAST(x AS int8) + 1"), z=expr("CAST(x * 100 AS int8)")
+    ).stage("s")
+    with pytest.raises(
+        RunFailed,
+        match=r"^stage 's', step 2: column 'z': CAST\(x \* 100 AS int8\) has no result in row \d, for",
+    ):
         pipeline.run(engine="pandas", options=RunOptions(partition_rows=2))
 
 
@@ -118,7 +134,12 @@ def test_a_run_keeps_only_what_it_was_asked_for(pipeline):
     run = pipeline.run(engine="pandas", keep=["some", "t"])
     assert run["some"].to_arrow().num_rows == 2
     assert run["t"].to_pandas().shape == (6, 2)
-    with pytest.raises(InvalidPipeline, match=r"the run did not keep 'first'\nhave: some, t\.  Keep others with run\(keep=\['first'\]\)"):
+    with pytest.raises(
+        InvalidPipeline,
+        match=r"the run did not keep 'first'\nhave: some, t\.  Keep others with run\(keep=\['first'\]\)",
+    ):
         run["first"]
-    with pytest.raises(InvalidPipeline, match=r"unknown stage 'som'\nhave: first, some, t, u\.  Did you mean 'some'\?"):
+    with pytest.raises(
+        InvalidPipeline, match=r"unknown stage 'som'\nhave: first, some, t, u\.  Did you mean 'some'\?"
+    ):
         pipeline.run(engine="pandas", keep=["som"])

@@ -4,7 +4,20 @@ from datetime import date, timedelta
 
 import pytest
 
-from gpuetl import Expression, InvalidExpression, col, count, expr, lag, lead, lit, param, row_number, session_id, when
+from gpuetl import (
+    Expression,
+    InvalidExpression,
+    col,
+    count,
+    expr,
+    lag,
+    lead,
+    lit,
+    param,
+    row_number,
+    session_id,
+    when,
+)
 from gpuetl.expr.build import apply
 from gpuetl.expr.parse import parse_expression
 
@@ -16,7 +29,8 @@ a, b = col("a"), col("b")
     [
         (a + b, "a + b"), (a - 1, "a - 1"), (1 - a, "1 - a"), (2 * a, "2 * a"), (a / b, "a / b"), (1 / a, "1 / a"), (a // 2, "a // 2"), (7 // a, "7 // a"),
         (a % b, "a % b"), (7 % a, "7 % a"), (-a, "-a"), (1 + a, "1 + a"),
-        (a == b, "a = b"), (a != 1, "a <> 1"), (a < b, "a < b"), (a <= b, "a <= b"), (a > b, "a > b"), (a >= 1.5, "a >= 1.5"), (1 < a, "a > 1"),
+        (a == b, "a = b"), (a != 1, "a <> 1"), (a < b, "a < b"), (a <= b, "a <= b"), (a > b, "a > b"), (a >= 1.5, "a >= 1.5"),
+        (1 < a, "a > 1"),  # noqa: SIM300
         ((a > 1) & (b < 2), "a > 1 AND b < 2"), ((a > 1) | (b < 2), "a > 1 OR b < 2"), (~(a > 1), "NOT a > 1"), (True & a, "true AND a"), (False | a, "false OR a"),
         (a.is_in([1, 2]), "a IN (1, 2)"), (a.is_null(), "a IS NULL"), (a.is_not_null(), "a IS NOT NULL"), (a.between(1, b), "a BETWEEN 1 AND b"),
         (a.fill_null(0), "coalesce(a, 0)"), (a.cast("int8"), "CAST(a AS int8)"), (a.try_cast("date"), "TRY_CAST(a AS date)"),
@@ -37,7 +51,7 @@ def test_python_builds_what_sql_builds(built, sql):
 
 
 def test_an_expression_has_no_truth_value():
-    with pytest.raises(TypeError, match="use & | ~ instead of and, or, not"):
+    with pytest.raises(TypeError, match=r"use & \| ~ instead of and, or, not"):
         bool(a > 1)
     with pytest.raises(TypeError, match="no truth value"):
         assert 1 < a < 3
@@ -51,7 +65,7 @@ def test_an_unknown_function_is_an_attribute_error():
 
 def test_expressions_are_not_hashable_since_equality_builds():
     with pytest.raises(TypeError, match="unhashable"):
-        {a}
+        _ = {a}
 
 
 def test_an_unknown_type_is_a_value_error():

@@ -6,8 +6,8 @@ import pytest
 from expr.given import typed
 from gpuetl.errors import InvalidExpression
 from gpuetl.expr.ir import Call, Cast, Column, Literal, Parameter
-from gpuetl.expr.resolve import AGGREGATES, WINDOWS, Scope, resolve
 from gpuetl.expr.parse import parse_expression
+from gpuetl.expr.resolve import AGGREGATES, WINDOWS, Scope, resolve
 from gpuetl.expr.types import BOOL, DATE, FLOAT64, INT64, NULL, STRING, TIMESTAMP, parse_type, type_name
 
 COLUMNS = {

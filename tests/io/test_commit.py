@@ -5,9 +5,9 @@ from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 
-import pyarrow.csv as csv
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 
 from gpuetl import InvalidPipeline, Pipeline, RunFailed, RunOptions, SinkExists, col
 from gpuetl.testing import assert_tables_equal
@@ -83,7 +83,10 @@ def test_partition_columns_are_folders_and_not_in_the_files(t, tmp_path):
     run(t)
     folders = {name.split("/")[0] for name in files(tmp_path / "out")}
     assert folders == {"k=a", "k=b", "k=__HIVE_DEFAULT_PARTITION__"}
-    found = {folder: sorted(pq.read_table(tmp_path / "out" / folder, partitioning=None).column("x").to_pylist()) for folder in folders}
+    found = {
+        folder: sorted(pq.read_table(tmp_path / "out" / folder, partitioning=None).column("x").to_pylist())
+        for folder in folders
+    }
     assert found == {"k=a": [1, 3], "k=b": [2, 5], "k=__HIVE_DEFAULT_PARTITION__": [4]}
 
 
@@ -125,7 +128,10 @@ def test_mode_error_refuses_a_target_that_exists(t, tmp_path, path):
     t.write_parquet("out", path)
     run(t)
     before = files(tmp_path)
-    with pytest.raises(SinkExists, match=r"sink 'out': .*out.* exists\.  Choose mode: overwrite, append or replace_partitions"):
+    with pytest.raises(
+        SinkExists,
+        match=r"sink 'out': .*out.* exists\.  Choose mode: overwrite, append or replace_partitions",
+    ):
         run(t)
     assert files(tmp_path) == before
     assert not leftovers(tmp_path)
@@ -136,7 +142,9 @@ def test_mode_error_refuses_a_target_that_exists(t, tmp_path, path):
 def test_mode_overwrite_leaves_only_the_new_rows(t, pipeline, tmp_path, path, partition_by):
     t.write_parquet("out", path, mode="overwrite", partition_by=partition_by)
     run(t)
-    new = rewritten(pipeline, "u", table(TYPES, ("c", 9)), path=path, mode="overwrite", partition_by=partition_by)
+    new = rewritten(
+        pipeline, "u", table(TYPES, ("c", 9)), path=path, mode="overwrite", partition_by=partition_by
+    )
     new.run(engine="pandas")
     assert pq.read_table(tmp_path / path).column("x").to_pylist() == [9]
     assert not leftovers(tmp_path)
@@ -147,7 +155,9 @@ def test_mode_append_adds_files(t, pipeline, tmp_path, partition_by):
     t.write_parquet("out", "out", mode="append", partition_by=partition_by)
     run(t)
     before = files(tmp_path / "out")
-    new = rewritten(pipeline, "u", table(TYPES, ("a", 9)), path="out", mode="append", partition_by=partition_by)
+    new = rewritten(
+        pipeline, "u", table(TYPES, ("a", 9)), path="out", mode="append", partition_by=partition_by
+    )
     new.run(engine="pandas")
     assert set(before) < set(files(tmp_path / "out"))
     assert sorted(pq.read_table(tmp_path / "out").column("x").to_pylist()) == [1, 2, 3, 4, 5, 9]
@@ -158,7 +168,9 @@ def test_mode_replace_partitions_replaces_only_those_that_it_writes(t, pipeline,
     t.write_parquet("out", "out", mode="replace_partitions", partition_by="k")
     run(t)
     rows = table(TYPES, ("a", 9), (None, 8))
-    rewritten(pipeline, "u", rows, path="out", mode="replace_partitions", partition_by=["k"]).run(engine="pandas")
+    rewritten(pipeline, "u", rows, path="out", mode="replace_partitions", partition_by=["k"]).run(
+        engine="pandas"
+    )
     assert sorted(pq.read_table(tmp_path / "out").column("x").to_pylist()) == [2, 5, 8, 9]
     assert not leftovers(tmp_path)
 
@@ -186,7 +198,13 @@ def test_two_sinks_of_one_path_are_refused(t):
         t.pipeline.plan()
 
 
-@pytest.mark.parametrize(("path", "message"), [("out.parquet", "is a folder, and the sink writes a file"), ("out", "is a file, and the sink writes a folder")])
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("out.parquet", "is a folder, and the sink writes a file"),
+        ("out", "is a file, and the sink writes a folder"),
+    ],
+)
 def test_a_file_and_a_folder_do_not_replace_each_other(t, tmp_path, path, message):
     (tmp_path / path).mkdir() if path.endswith("parquet") else (tmp_path / path).write_text("mine")
     t.write_parquet("out", path, mode="overwrite")
@@ -239,7 +257,9 @@ def test_a_partition_value_that_is_no_folder_s_name_is_told(source, pipeline, tm
 
 
 def test_null_and_its_folder_s_name_are_two_partitions(source, pipeline, tmp_path):
-    source(table(TYPES, (None, 1), ("__HIVE_DEFAULT_PARTITION__", 2))).write_parquet("out", "out", partition_by="k")
+    source(table(TYPES, (None, 1), ("__HIVE_DEFAULT_PARTITION__", 2))).write_parquet(
+        "out", "out", partition_by="k"
+    )
     pipeline.run(engine="pandas")
     assert {name.split("/")[0] for name in files(tmp_path / "out")} == {
         "k=__HIVE_DEFAULT_PARTITION__", "k=%5F%5FHIVE%5FDEFAULT%5FPARTITION%5F%5F",
@@ -255,5 +275,7 @@ def test_a_run_s_report_has_the_first_rows_of_each_sink(t):
 def test_csv_files_read_back_by_others(t, tmp_path):
     t.write_csv("out", "out.csv")
     run(t)
-    back = csv.read_csv(tmp_path / "out.csv", convert_options=csv.ConvertOptions(strings_can_be_null=True, null_values=[""]))
+    back = csv.read_csv(
+        tmp_path / "out.csv", convert_options=csv.ConvertOptions(strings_can_be_null=True, null_values=[""])
+    )
     assert_tables_equal(back, table(TYPES, *ROWS), ordered=True)

@@ -2,8 +2,7 @@
 
 import pytest
 
-from gpuetl import Pipeline, RunOptions, col
-from gpuetl.expr.build import expr
+from gpuetl import Pipeline, RunOptions, col, expr
 from gpuetl.io.dataset import DataFile, RowGroup
 from gpuetl.physical.lower import split_groups
 from gpuetl.physical.nodes import Map, Scan, walk_physical
@@ -52,13 +51,24 @@ def test_one_partition_needs_no_exchange(t, u, lines):
 
 
 def test_rows_that_stand_alone_stay_and_are_gathered_to_be_kept(t, lines):
-    assert lines(t.filter(col("x") >= 0).select(y=col("x") + 1)) == ["Read [3]", "Filter [3]", "Project [3]", "gather [1]"]
+    assert lines(t.filter(col("x") >= 0).select(y=col("x") + 1)) == [
+        "Read [3]",
+        "Filter [3]",
+        "Project [3]",
+        "gather [1]",
+    ]
 
 
 @pytest.mark.parametrize("how", ["inner", "left"])
 def test_a_small_right_side_is_broadcast_and_a_large_one_is_exchanged(t, u, pipeline, how):
     t.join(u, "k", how).stage("result")
-    assert physical_lines(lowered(pipeline)) == ["Read [3]", "Read [2]", "broadcast [1]", "Join [3]", "gather [1]"]
+    assert physical_lines(lowered(pipeline)) == [
+        "Read [3]",
+        "Read [2]",
+        "broadcast [1]",
+        "Join [3]",
+        "gather [1]",
+    ]
     by_hash = ["Read [3]", "hash k [3]", "Read [2]", "hash k [3]", "Join [3]", "gather [1]"]
     assert physical_lines(lowered(pipeline, NO_BROADCAST)) == by_hash
 
@@ -70,7 +80,14 @@ def test_a_right_side_of_one_partition_is_broadcast_whatever_its_size(t, pipelin
 
 def test_a_left_side_of_one_partition_meets_by_hash(u, pipeline, lines):
     steps = pipeline.table("one").join(u, "k")
-    assert lines(steps, NO_BROADCAST) == ["Read [1]", "hash k [2]", "Read [2]", "hash k [2]", "Join [2]", "gather [1]"]
+    assert lines(steps, NO_BROADCAST) == [
+        "Read [1]",
+        "hash k [2]",
+        "Read [2]",
+        "hash k [2]",
+        "Join [2]",
+        "gather [1]",
+    ]
 
 
 @pytest.mark.parametrize("validate", ["one_to_one", "one_to_many"])
@@ -78,7 +95,9 @@ def test_a_check_of_the_left_keys_needs_them_to_meet(t, u, lines, validate):
     assert "broadcast [1]" not in lines(t.join(u, "k", validate=validate))
 
 
-@pytest.mark.parametrize("call", ["sum(x)", "count(x)", "count(*)", "min(x)", "max(x)", "mean(x)", "any(x > 1)", "all(x > 1)"])
+@pytest.mark.parametrize(
+    "call", ["sum(x)", "count(x)", "count(*)", "min(x)", "max(x)", "mean(x)", "any(x > 1)", "all(x > 1)"]
+)
 def test_aggregates_that_merge_are_computed_before_the_exchange_too(t, lines, call):
     got = [line for line in lines(t.aggregate("k", y=expr(call)), optimized=False) if line != "Project [3]"]
     assert got == ["Read [3]", "Aggregate [3]", "hash k [3]", "Aggregate [3]", "gather [1]"]
@@ -96,23 +115,43 @@ def test_without_keys_the_partitions_results_are_gathered(t, lines):
     assert lines(steps) == ["Read [3]", "Aggregate [3]", "gather [1]", "Aggregate [1]", "Project [1]"]
 
 
+def numbered(t, by, order):
+    return t.window(by, order, n=expr("row_number()"))
+
+
+WINDOW = ["hash k [3]", "Window [3]"]
+
+
 @pytest.mark.parametrize(
     ("steps", "expected"),
     [
-        (lambda t: t.window("k", "x", n=expr("row_number()")).aggregate("k", s=col("n").sum()), ["hash k [3]", "Window [3]", "Aggregate [3]"]),
-        (lambda t: t.window("k", "x", n=expr("row_number()")).aggregate(["k", "n"], s=expr("count(*)")), ["hash k [3]", "Window [3]", "Aggregate [3]"]),
-        (lambda t: t.window("k", "x", n=expr("row_number()")).distinct("k"), ["hash k [3]", "Window [3]", "Distinct [3]"]),
-        (lambda t: t.distinct("k").rename({"k": "j"}).window("j", "x", n=expr("row_number()")),
-         ["Distinct [3]", "hash k [3]", "Distinct [3]", "Project [3]", "Window [3]"]),
+        (lambda t: numbered(t, "k", "x").aggregate("k", s=col("n").sum()), [*WINDOW, "Aggregate [3]"]),
+        (
+            lambda t: numbered(t, "k", "x").aggregate(["k", "n"], s=expr("count(*)")),
+            [*WINDOW, "Aggregate [3]"],
+        ),
+        (lambda t: numbered(t, "k", "x").distinct("k"), [*WINDOW, "Distinct [3]"]),
+        (
+            lambda t: numbered(t.distinct("k").rename({"k": "j"}), "j", "x"),
+            ["Distinct [3]", "hash k [3]", "Distinct [3]", "Project [3]", "Window [3]"],
+        ),
     ],
-)  # fmt: skip
+)
 def test_keys_that_have_met_do_not_meet_again(t, lines, steps, expected):
     assert lines(steps(t)) == ["Read [3]", *expected, "gather [1]"]
 
 
 def test_keys_that_are_computed_anew_meet_again(t, lines):
     steps = t.distinct("k").with_columns(k=col("k") + 1).distinct("k")
-    expected = ["Distinct [3]", "hash k [3]", "Distinct [3]", "Project [3]", "Distinct [3]", "hash k [3]", "Distinct [3]"]
+    expected = [
+        "Distinct [3]",
+        "hash k [3]",
+        "Distinct [3]",
+        "Project [3]",
+        "Distinct [3]",
+        "hash k [3]",
+        "Distinct [3]",
+    ]
     assert lines(steps) == ["Read [3]", *expected, "gather [1]"]
 
 
@@ -143,7 +182,15 @@ def test_limit_takes_its_rows_of_each_partition_first(t, lines):
 
 def test_limit_of_ordered_rows_restores_their_order(t, lines):
     steps = t.window("k", "x", n=expr("row_number()")).limit(2)
-    assert lines(steps) == ["Read [3]", "hash k [3]", "Window [3]", "Limit [3]", "gather [1]", "Sort [1]", "Limit [1]"]
+    assert lines(steps) == [
+        "Read [3]",
+        "hash k [3]",
+        "Window [3]",
+        "Limit [3]",
+        "gather [1]",
+        "Sort [1]",
+        "Limit [1]",
+    ]
 
 
 def test_distinct_drops_repeats_before_the_exchange(t, lines):

@@ -89,7 +89,7 @@ def test_the_second_occurrence_of_a_word_in_a_folded_text_is_found():
 
 
 def test_a_file_that_is_not_there_or_no_text_is_told_at_once(tmp_path):
-    with pytest.raises(InvalidPipeline, match="cannot read .*missing.yaml: No such file"):
+    with pytest.raises(InvalidPipeline, match=r"cannot read .*missing\.yaml: No such file"):
         read_file(tmp_path / "missing.yaml", Problems())
     (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InvalidPipeline, match="it is not UTF-8 text"):

@@ -1,6 +1,6 @@
 """Parameters: typed values, from Python or from the text of a command line, bound as constants."""
 
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
@@ -9,8 +9,6 @@ from gpuetl.expr.ir import Literal, Parameter
 from gpuetl.expr.types import DATE, FLOAT64, INT64, STRING, parse_type
 from gpuetl.spec.model import ParameterSpec
 from gpuetl.spec.parameters import bind_parameters, parse_value
-
-UTC = timezone.utc
 
 
 @pytest.mark.parametrize(

@@ -18,12 +18,24 @@ def test_distinct_keeps_one_whole_row_for_each_key(source, answer):
     t = source(table(TYPES, (1.0, 1), (2.0, 2), (1.0, 3), (None, 4), (2.0, 5), (None, 6)))
     rows = answer(t.distinct("k")).to_pylist()
     assert sorted(str(row["k"]) for row in rows) == ["1.0", "2.0", "None"]
-    assert {(row["k"], row["x"]) for row in rows} <= {(1.0, 1), (2.0, 2), (1.0, 3), (None, 4), (2.0, 5), (None, 6)}
+    assert {(row["k"], row["x"]) for row in rows} <= {
+        (1.0, 1),
+        (2.0, 2),
+        (1.0, 3),
+        (None, 4),
+        (2.0, 5),
+        (None, 6),
+    }
 
 
 @pytest.mark.parametrize(
     ("order", "kept"),
-    [("x", [1, 2, None]), ("x desc", [7, 5, None]), ("x nulls first", [1, None, None]), ("x desc nulls first", [7, None, None])],
+    [
+        ("x", [1, 2, None]),
+        ("x desc", [7, 5, None]),
+        ("x nulls first", [1, None, None]),
+        ("x desc nulls first", [7, None, None]),
+    ],
 )
 def test_keep_first_takes_the_first_by_the_order(source, check, pipeline, order, kept):
     t = source(table(TYPES, (1.0, 3), (2.0, None), (1.0, 1), (None, None), (2.0, 2), (1.0, 7), (2.0, 5)))

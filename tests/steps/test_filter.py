@@ -2,8 +2,7 @@
 
 import pytest
 
-from gpuetl import InvalidPipeline, RunFailed, param
-from gpuetl.expr.build import expr
+from gpuetl import InvalidPipeline, RunFailed, expr, param
 from gpuetl.testing import assert_same
 from tables import NAN, table
 

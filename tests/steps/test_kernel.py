@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuetl import RunFailed, col, lit, param
-from gpuetl.expr.build import expr
+from gpuetl import RunFailed, col, expr, lit, param
 from gpuetl.testing import assert_same
 from tables import NAN, table
 
@@ -15,7 +14,15 @@ FILES = Path(__file__).parent.parent / "kernels_files"
 TYPES = {"x": "float64", "n": "int64"}
 ROWS = [(1.0, 1), (None, 2), (-2.0, None), (NAN, 4), (3.0, -9)]
 GROUPED = {"k": "string", "t": "int64", "x": "float64"}
-GROUPED_ROWS = [("b", 1, 5.0), ("a", 2, 1.0), (None, 1, 7.0), ("a", 1, 2.0), ("b", 2, None), ("a", 3, 4.0), ("c", 1, None)]
+GROUPED_ROWS = [
+    ("b", 1, 5.0),
+    ("a", 2, 1.0),
+    (None, 1, 7.0),
+    ("a", 1, 2.0),
+    ("b", 2, None),
+    ("a", 3, 4.0),
+    ("c", 1, None),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +32,8 @@ def files(tmp_path):
 
 def rows_kernel(t, **changes):
     keys = {
-        "cuda": "sums.cu", "entry": "scaled_sum", "inputs": ["x", "n"], "outputs": {"total": "float64", "positive": "bool"},
+        "cuda": "sums.cu", "entry": "scaled_sum", "inputs": ["x", "n"],
+        "outputs": {"total": "float64", "positive": "bool"},
         "args": {"scale": lit(2.0)}, "reference": "sums.py:scaled_sum",
     }  # fmt: skip
     return t.kernel(**{**keys, **changes})
@@ -33,19 +41,25 @@ def rows_kernel(t, **changes):
 
 def groups_kernel(t, **changes):
     keys = {
-        "cuda": "sums.cu", "entry": "running_sum", "inputs": ["x"], "outputs": {"total": "float64"}, "by": "k", "order_by": "t",
+        "cuda": "sums.cu", "entry": "running_sum", "inputs": ["x"], "outputs": {"total": "float64"},
+        "by": "k", "order_by": "t",
         "reference": "sums.py:running_sum",
     }  # fmt: skip
     return t.kernel(**{**keys, **changes})
 
 
 def masks_kernel(t):
-    return t.kernel("sums.cu", "filled", "x", {"y": "float64"}, "sums.py:filled", args={"value": lit(-1.0)}, nulls="masks")
+    return t.kernel(
+        "sums.cu", "filled", "x", {"y": "float64"}, "sums.py:filled", args={"value": lit(-1.0)}, nulls="masks"
+    )
 
 
 def test_a_rows_kernel_adds_its_outputs_and_null_inputs_give_null(source, check, pipeline):
     outputs = [(3.0, True), (None, None), (None, None), (NAN, False), (-3.0, False)]
-    expected = table({**TYPES, "total": "float64", "positive": "bool"}, *((*a, *b) for a, b in zip(ROWS, outputs, strict=True)))
+    expected = table(
+        {**TYPES, "total": "float64", "positive": "bool"},
+        *((*a, *b) for a, b in zip(ROWS, outputs, strict=True)),
+    )
     check(rows_kernel(source(table(TYPES, *ROWS))), expected, ordered=True)
     assert_same(pipeline, ordered=True)
 
@@ -60,7 +74,17 @@ def test_an_argument_may_be_a_parameter(source, check, pipeline):
 def test_an_output_may_take_a_column_s_place(source, check):
     t = source(table(TYPES, *ROWS))
     steps = rows_kernel(t.rename({"n": "total"}), inputs=["x", "total"]).select("total", "x")
-    check(steps, table({"total": "float64", "x": "float64"}, (3.0, 1.0), (None, None), (None, -2.0), (NAN, NAN), (-3.0, 3.0)))
+    check(
+        steps,
+        table(
+            {"total": "float64", "x": "float64"},
+            (3.0, 1.0),
+            (None, None),
+            (None, -2.0),
+            (NAN, NAN),
+            (-3.0, 3.0),
+        ),
+    )
 
 
 def test_a_groups_kernel_sees_the_rows_of_each_group_in_order(source, check, pipeline):
@@ -76,13 +100,25 @@ def test_a_groups_kernel_sees_the_rows_of_each_group_in_order(source, check, pip
 def test_a_groups_kernel_leaves_rows_in_the_groups_order(source, pipeline):
     groups_kernel(source(table(GROUPED, *GROUPED_ROWS))).select("k", "t").stage("s")
     rows = pipeline.run(engine="pandas")["s"].to_arrow().to_pylist()
-    assert [(row["k"], row["t"]) for row in rows] == [("a", 1), ("a", 2), ("a", 3), ("b", 1), ("b", 2), ("c", 1), (None, 1)]
+    assert [(row["k"], row["t"]) for row in rows] == [
+        ("a", 1),
+        ("a", 2),
+        ("a", 3),
+        ("b", 1),
+        ("b", 2),
+        ("c", 1),
+        (None, 1),
+    ]
 
 
 def test_a_groups_kernel_without_by_sees_one_group(source, check):
     t = source(table(GROUPED, *GROUPED_ROWS)).with_columns(t=expr("CASE WHEN k = 'a' THEN t ELSE t + 10 END"))
     steps = groups_kernel(t.filter(expr("k = 'a' OR x = 5")), by=()).select("t", "total")
-    check(steps, table({"t": "int64", "total": "float64"}, (1, 2.0), (2, 3.0), (3, 7.0), (11, 12.0)), ordered=True)
+    check(
+        steps,
+        table({"t": "int64", "total": "float64"}, (1, 2.0), (2, 3.0), (3, 7.0), (11, 12.0)),
+        ordered=True,
+    )
 
 
 @pytest.mark.parametrize("rows", [[], [("a", 1, 2.0)], [(None, None, None)] * 3])
@@ -100,9 +136,14 @@ def test_a_rows_kernel_of_zero_rows_one_or_nulls(source, check, rows):
 
 def test_a_kernel_may_forbid_nulls(source, check, failure):
     t = source(table(TYPES, (1.0, 1), (2.0, 2), (3.0, None)))
-    check(rows_kernel(t.filter(expr("n IS NOT NULL")), nulls="forbid").select("total"), table({"total": "float64"}, (3.0,), (6.0,)))
+    check(
+        rows_kernel(t.filter(expr("n IS NOT NULL")), nulls="forbid").select("total"),
+        table({"total": "float64"}, (3.0,), (6.0,)),
+    )
     message = failure(rows_kernel(t, nulls="forbid"), RunFailed)
-    assert message.startswith("stage 'result', step 1: kernel 'scaled_sum' forbids nulls, and input 'n' is null in row ")
+    assert message.startswith(
+        "stage 'result', step 1: kernel 'scaled_sum' forbids nulls, and input 'n' is null in row "
+    )
     assert message.endswith("Filter them out, or set nulls: propagate")
 
 
@@ -114,16 +155,24 @@ def test_a_kernel_may_take_masks_and_make_its_own_nulls(source, check, pipeline)
 
 
 def test_times_reach_a_kernel_as_integers_of_their_unit(source, check, tmp_path):
-    (tmp_path / "later.cu").write_text('extern "C" __global__ void later(const long long* t, long long* u, long long n_rows) {}')
+    (tmp_path / "later.cu").write_text(
+        'extern "C" __global__ void later(const long long* t, long long* u, long long n_rows) {}'
+    )
     (tmp_path / "later.py").write_text("def later(t):\n    return {'u': t + 1_000_000}\n")
-    t = source(table({"t": "timestamp"}, (datetime(2024, 1, 1),), (None,), (datetime(1969, 12, 31, 23, 59, 59),)))
+    t = source(
+        table({"t": "timestamp"}, (datetime(2024, 1, 1),), (None,), (datetime(1969, 12, 31, 23, 59, 59),))
+    )
     expected = table({"u": "timestamp"}, (datetime(2024, 1, 1, 0, 0, 1),), (None,), (datetime(1970, 1, 1),))
     check(t.kernel("later.cu", "later", "t", {"u": "timestamp"}, "later.py:later").select("u"), expected)
 
 
 def test_what_a_rows_kernel_replaces_is_not_in_the_old_order_any_more(source, check):
     t = source(table(TYPES, (3.0, 0), (1.0, 0), (2.0, 0), (4.0, 0))).sort("x")
-    steps = rows_kernel(t.rename({"x": "total"}), inputs=["total", "n"], args={"scale": lit(-1.0)}).sort("total").select("total")
+    steps = (
+        rows_kernel(t.rename({"x": "total"}), inputs=["total", "n"], args={"scale": lit(-1.0)})
+        .sort("total")
+        .select("total")
+    )
     check(steps, table({"total": "float64"}, (-4.0,), (-3.0,), (-2.0,), (-1.0,)), ordered=True)
 
 
@@ -135,7 +184,15 @@ def test_what_a_rows_kernel_replaces_is_not_partitioned_any_more(source, check):
 
 
 def test_what_a_groups_kernel_replaces_is_not_its_key_any_more(source, check):
-    t = source(table({"total": "float64", "t": "int64", "x": "float64"}, (1.0, 1, 5.0), (1.0, 2, 5.0), (2.0, 1, 5.0), (3.0, 1, 2.0)))
+    t = source(
+        table(
+            {"total": "float64", "t": "int64", "x": "float64"},
+            (1.0, 1, 5.0),
+            (1.0, 2, 5.0),
+            (2.0, 1, 5.0),
+            (3.0, 1, 2.0),
+        )
+    )
     steps = groups_kernel(t, by="total").filter(col("total") > 4).sort("total").select("total")
     check(steps, table({"total": "float64"}, (5.0,), (5.0,), (10.0,)), ordered=True)
 
@@ -143,11 +200,31 @@ def test_what_a_groups_kernel_replaces_is_not_its_key_any_more(source, check):
 @pytest.mark.parametrize(
     ("make", "changes", "message"),
     [
-        (rows_kernel, {"inputs": ["n", "x"]}, "kernel 'scaled_sum': input 'n' must be float64, got int64.  Cast it, or declare int64"),
-        (rows_kernel, {"inputs": ["x"]}, "kernel 'scaled_sum' has 6 parameters, the step gives 5: input 'x', output 'total'"),
-        (rows_kernel, {"outputs": {"total": "float32", "positive": "bool"}}, "output 'total' must be float64, got float32"),
-        (rows_kernel, {"outputs": {"total": "string", "positive": "bool"}}, "a string column cannot reach a kernel"),
-        (rows_kernel, {"entry": "scaled"}, "sums.cu has no kernel 'scaled'.  It has: scaled_sum, running_sum, filled"),
+        (
+            rows_kernel,
+            {"inputs": ["n", "x"]},
+            "kernel 'scaled_sum': input 'n' must be float64, got int64.  Cast it, or declare int64",
+        ),
+        (
+            rows_kernel,
+            {"inputs": ["x"]},
+            "kernel 'scaled_sum' has 6 parameters, the step gives 5: input 'x', output 'total'",
+        ),
+        (
+            rows_kernel,
+            {"outputs": {"total": "float32", "positive": "bool"}},
+            "output 'total' must be float64, got float32",
+        ),
+        (
+            rows_kernel,
+            {"outputs": {"total": "string", "positive": "bool"}},
+            "a string column cannot reach a kernel",
+        ),
+        (
+            rows_kernel,
+            {"entry": "scaled"},
+            "sums.cu has no kernel 'scaled'.  It has: scaled_sum, running_sum, filled",
+        ),
         (rows_kernel, {"cuda": "none.cu"}, "none.cu: No such file or directory"),
         (rows_kernel, {"reference": "none.py:f"}, "none.py does not exist\nWrite the kernel in NumPy there."),
         (rows_kernel, {"reference": "sums.py"}, "reference 'sums.py' is not file.py:function"),
@@ -172,7 +249,10 @@ def test_a_declaration_that_does_not_fit_is_refused(source, problem, make, chang
         ("sums.py:other_names", "other_names gave ['sum']; declared are ['total']"),
         ("sums.py:raises", "raises in sums.py raised ValueError: no such luck"),
         ("sums.py:nothing", "nothing gave a NoneType, not a dict of arrays"),
-        ("sums.py:scaled_sum", "scaled_sum in sums.py raised TypeError: scaled_sum() missing 1 required positional argument"),
+        (
+            "sums.py:scaled_sum",
+            "scaled_sum in sums.py raised TypeError: scaled_sum() missing 1 required positional argument",
+        ),
         ("broken.py:f", "broken.py: not today"),
     ],
 )
@@ -185,4 +265,6 @@ def test_a_twin_that_breaks_the_contract_is_told(source, failure, reference, mes
 def test_ties_in_the_order_are_noted(source, pipeline):
     groups_kernel(source(table(GROUPED, ("a", 1, 1.0), ("a", 1, 2.0), ("b", 1, 3.0)))).stage("s")
     notes = pipeline.run(engine="pandas").report.notes
-    assert notes == ("stage 's', step 1: 1 rows tie in (k, t); add a column to order_by that tells them apart",)
+    assert notes == (
+        "stage 's', step 1: 1 rows tie in (k, t); add a column to order_by that tells them apart",
+    )

@@ -2,8 +2,7 @@
 
 import pytest
 
-from gpuetl import col
-from gpuetl.expr.build import expr
+from gpuetl import col, expr
 from gpuetl.testing import assert_same
 from tables import table
 

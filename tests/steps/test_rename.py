@@ -15,7 +15,11 @@ def test_rename_keeps_the_columns_place(source, check, rows):
 
 def test_rename_may_swap_names(source, check):
     t = source(table(TYPES, (1, "x"), (2, "y"), (3, "z")))
-    check(t.rename({"a": "b", "b": "a"}), table({"b": "int64", "a": "string"}, (1, "x"), (2, "y"), (3, "z")), ordered=True)
+    check(
+        t.rename({"a": "b", "b": "a"}),
+        table({"b": "int64", "a": "string"}, (1, "x"), (2, "y"), (3, "z")),
+        ordered=True,
+    )
 
 
 def test_two_columns_of_one_name_are_refused(source, problem):

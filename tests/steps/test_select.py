@@ -2,8 +2,7 @@
 
 import pytest
 
-from gpuetl import RunFailed, col
-from gpuetl.expr.build import expr
+from gpuetl import RunFailed, col, expr
 from gpuetl.testing import assert_same
 from tables import INT64_MAX, table
 
@@ -16,7 +15,11 @@ def t(source):
 
 
 def test_select_keeps_the_named_columns_in_the_order_given(t, check):
-    check(t.select("b", "a"), table({"b": "string", "a": "int64"}, ("x", 1), (None, None), ("", 3)), ordered=True)
+    check(
+        t.select("b", "a"),
+        table({"b": "string", "a": "int64"}, ("x", 1), (None, None), ("", 3)),
+        ordered=True,
+    )
 
 
 def test_select_computes_columns_in_place_of_others(t, check):
@@ -42,7 +45,9 @@ def test_select_of_zero_rows_or_one(source, check, rows):
 
 def test_overflow_names_stage_step_and_column(source, failure):
     steps = source(table({"a": "int64"}, (1,), (2,), (INT64_MAX,))).select(b=col("a")).select(c=col("b") + 1)
-    assert failure(steps, RunFailed).startswith("stage 'result', step 2: column 'c': b + 1 has no result in row ")
+    assert failure(steps, RunFailed).startswith(
+        "stage 'result', step 2: column 'c': b + 1 has no result in row "
+    )
 
 
 def test_all_unknown_names_are_told_at_once(t, problem):

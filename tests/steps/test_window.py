@@ -7,13 +7,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gpuetl import Pipeline, RunFailed
-from gpuetl.expr.build import expr
+from gpuetl import Pipeline, RunFailed, expr
 from gpuetl.testing import Tolerance, assert_same
 from tables import INT64_MAX, NAN, table, write_source
 
 TYPES = {"k": "int64", "t": "int64", "x": "float64"}
-ROWS = [(2, 2, None), (1, 3, 4.0), (None, 1, 1.0), (1, 1, 1.0), (2, 1, NAN), (1, 2, 2.0), (2, 3, 5.0), (None, 2, 3.0)]
+ROWS = [
+    (2, 2, None),
+    (1, 3, 4.0),
+    (None, 1, 1.0),
+    (1, 1, 1.0),
+    (2, 1, NAN),
+    (1, 2, 2.0),
+    (2, 3, 5.0),
+    (None, 2, 3.0),
+]
 SORTED = [(1, 1), (1, 2), (1, 3), (2, 1), (2, 2), (2, 3), (None, 1), (None, 2)]
 
 
@@ -53,14 +61,26 @@ def exprs(calls):
     ],
 )
 def test_each_function_over_groups_with_null_and_nan(t, check, call, dtype, values):
-    expected = table({"k": "int64", "t": "int64", "y": dtype}, *((*key, value) for key, value in zip(SORTED, values, strict=True)))
+    expected = table(
+        {"k": "int64", "t": "int64", "y": dtype},
+        *((*key, value) for key, value in zip(SORTED, values, strict=True)),
+    )
     check(t.window("k", "t", y=expr(call)).select("k", "t", "y"), expected)
 
 
 def test_rows_leave_in_the_order_of_the_groups(t, pipeline):
     t.window("k", "t desc", n=expr("row_number()")).select("k", "t", "n").stage("s")
     rows = [tuple(row.values()) for row in pipeline.run(engine="pandas")["s"].to_arrow().to_pylist()]
-    assert rows == [(1, 3, 1), (1, 2, 2), (1, 1, 3), (2, 3, 1), (2, 2, 2), (2, 1, 3), (None, 2, 1), (None, 1, 2)]
+    assert rows == [
+        (1, 3, 1),
+        (1, 2, 2),
+        (1, 1, 3),
+        (2, 3, 1),
+        (2, 2, 2),
+        (2, 1, 3),
+        (None, 2, 1),
+        (None, 1, 2),
+    ]
 
 
 def test_one_group_without_by(t, check):
@@ -74,15 +94,19 @@ def test_expressions_stand_around_and_inside_the_calls(t, check, pipeline):
         "label": "CASE WHEN lag(x) IS NULL THEN 'first' ELSE 'later' END", "constant": "7",
     })  # fmt: skip
     expected = table(
-        {**TYPES, "share": "float64", "n_prior": "int64", "jump": "float64", "label": "string", "constant": "int64"},
-        (1, 1, 1.0, 1.0, 0, None, "first", 7), (1, 2, 2.0, 2 / 3, 1, 10.0, "later", 7), (1, 3, 4.0, 4 / 7, 2, 20.0, "later", 7),
+        {**TYPES, "share": "float64", "n_prior": "int64", "jump": "float64",
+         "label": "string", "constant": "int64"},
+        (1, 1, 1.0, 1.0, 0, None, "first", 7), (1, 2, 2.0, 2 / 3, 1, 10.0, "later", 7),
+        (1, 3, 4.0, 4 / 7, 2, 20.0, "later", 7),
     )  # fmt: skip
     check(t.window("k", "t", **columns).filter(expr("k = 1")), expected)
     assert_same(pipeline)
 
 
 def test_an_output_may_take_the_place_of_a_column_that_other_calls_read(t, check):
-    steps = t.filter(expr("k = 1")).window("k", "t", x=expr("cum_sum(x)"), y=expr("lag(x)"), k=expr("row_number()"))
+    steps = t.filter(expr("k = 1")).window(
+        "k", "t", x=expr("cum_sum(x)"), y=expr("lag(x)"), k=expr("row_number()")
+    )
     types = {**TYPES, "y": "float64"}
     check(steps, table(types, (1, 1, 1.0, None), (2, 2, 3.0, 1.0), (3, 3, 7.0, 2.0)))
 
@@ -112,7 +136,11 @@ def test_values_of_every_type_move(source, check, dtype, values):
     t = source(table({"t": "int64", "x": dtype}, *enumerate(values)))
     calls = exprs({"back": "lag(x)", "one": "first(x)", "filled": "ffill(x)", "n": "cum_count(x)"})
     expected = table(
-        {"back": dtype, "one": dtype, "filled": dtype, "n": "int64"}, (None, a, a, 1), (a, a, a, None), (None, a, c, 2), (c, a, d, 3)
+        {"back": dtype, "one": dtype, "filled": dtype, "n": "int64"},
+        (None, a, a, 1),
+        (a, a, a, None),
+        (None, a, c, 2),
+        (c, a, d, 3),
     )
     check(t.window((), "t", **calls).select(*calls), expected, ordered=True)
     if dtype != "bool":
@@ -131,14 +159,23 @@ def hours(*values):
 def test_an_interval_s_frame_includes_its_far_end(source, check, pipeline):
     rows = list(zip(hours(0, 1, 2, 2.5, None, None), [1.0, 2.0, 4.0, 8.0, 16.0, 32.0], strict=True))
     t = source(table({"ts": "timestamp", "x": "float64"}, *rows))
-    steps = t.window((), ["ts", "x"], total=expr("rolling_sum(x, interval '1 hour')"), n=expr("rolling_count(x, interval '0 hours')"))
+    steps = t.window(
+        (),
+        ["ts", "x"],
+        total=expr("rolling_sum(x, interval '1 hour')"),
+        n=expr("rolling_count(x, interval '0 hours')"),
+    )
     expected = [(1.0, 1), (3.0, 1), (6.0, 1), (12.0, 1), (16.0, 1), (48.0, 2)]
     check(steps.select("total", "n"), table({"total": "float64", "n": "int64"}, *expected), ordered=True)
     assert_same(pipeline, ordered=True)
 
 
 def test_dates_order_intervals_too(source, check):
-    t = source(table({"d": "date", "x": "int64"}, (date(2024, 1, 1), 1), (date(2024, 1, 3), 2), (date(2024, 1, 4), 4)))
+    t = source(
+        table(
+            {"d": "date", "x": "int64"}, (date(2024, 1, 1), 1), (date(2024, 1, 3), 2), (date(2024, 1, 4), 4)
+        )
+    )
     steps = t.window((), "d", total=expr("rolling_sum(x, interval '2 days')")).select("total")
     check(steps, table({"total": "int64"}, (1,), (3,), (6,)), ordered=True)
 
@@ -150,29 +187,52 @@ def test_sessions_begin_where_the_gap_is_longer(source, check):
 
 
 @pytest.mark.parametrize(
-    ("order", "x"), [("t", [1, 2, 4, 8]), ("t nulls first", [4, 8, 1, 2]), ("t desc", [2, 1, 4, 8]), ("t desc nulls first", [4, 8, 2, 1])]
+    ("order", "x"),
+    [
+        ("t", [1, 2, 4, 8]),
+        ("t nulls first", [4, 8, 1, 2]),
+        ("t desc", [2, 1, 4, 8]),
+        ("t desc nulls first", [4, 8, 2, 1]),
+    ],
 )
 def test_null_order_keys_come_last_unless_stated(source, check, order, x):
     t = source(table({"t": "int64", "x": "int64"}, (None, 4), (1, 1), (None, 8), (2, 2)))
     sums = [sum(x[: i + 1]) for i in range(4)]
-    check(t.window((), [order, "x"], s=expr("cum_sum(x)")).select("x", "s"), table({"x": "int64", "s": "int64"}, *zip(x, sums, strict=True)), ordered=True)
+    check(
+        t.window((), [order, "x"], s=expr("cum_sum(x)")).select("x", "s"),
+        table({"x": "int64", "s": "int64"}, *zip(x, sums, strict=True)),
+        ordered=True,
+    )
 
 
 @pytest.mark.parametrize("rows", [[], [(1, 1, 1.0)], [(None, None, None)]])
 def test_zero_rows_or_one(source, check, rows):
     calls = exprs({"n": "row_number()", "s": "cum_sum(x)", "l": "lag(x)"})
-    expected = table({**TYPES, "n": "int64", "s": "float64", "l": "float64"}, *((*row, 1, row[2], None) for row in rows))
+    expected = table(
+        {**TYPES, "n": "int64", "s": "float64", "l": "float64"}, *((*row, 1, row[2], None) for row in rows)
+    )
     check(source(table(TYPES, *rows)).window("k", "t", **calls), expected)
 
 
 def test_all_null_columns(source, check):
-    t = source(table({"k": "null", "t": "int64", "x": "null"}, (None, 1, None), (None, 2, None), (None, 3, None)))
-    expected = table({"t": "int64", "n": "int64", "l": "null", "c": "int64"}, *((i, i, None, None) for i in (1, 2, 3)))
-    check(t.window("k", "t", n=expr("row_number()"), l=expr("lag(x)"), c=expr("cum_count(x)")).select("t", "n", "l", "c"), expected)
+    t = source(
+        table({"k": "null", "t": "int64", "x": "null"}, (None, 1, None), (None, 2, None), (None, 3, None))
+    )
+    expected = table(
+        {"t": "int64", "n": "int64", "l": "null", "c": "int64"}, *((i, i, None, None) for i in (1, 2, 3))
+    )
+    check(
+        t.window("k", "t", n=expr("row_number()"), l=expr("lag(x)"), c=expr("cum_count(x)")).select(
+            "t", "n", "l", "c"
+        ),
+        expected,
+    )
 
 
 def test_nan_keys_are_one_group_and_both_zeros_another(source, check):
-    t = source(table({"k": "float64", "t": "int64"}, (NAN, 1), (0.0, 2), (None, 3), (-0.0, 4), (NAN, 5), (None, 6)))
+    t = source(
+        table({"k": "float64", "t": "int64"}, (NAN, 1), (0.0, 2), (None, 3), (-0.0, 4), (NAN, 5), (None, 6))
+    )
     expected = table({"t": "int64", "n": "int64"}, (1, 1), (5, 2), (2, 1), (4, 2), (3, 1), (6, 2))
     check(t.window("k", "t", n=expr("row_number()")).select("t", "n"), expected)
 
@@ -194,14 +254,20 @@ def test_an_integer_overflow_is_an_error_that_names_stage_and_column(source, fai
 
 def test_a_sum_whose_parts_overflow_is_an_error_only_where_a_row_shows_it(source, check):
     t = source(table({"t": "int64", "x": "int64"}, (1, INT64_MAX), (2, -1), (3, 1)))
-    check(t.window((), "t", s=expr("cum_sum(x)")).select("s"), table({"s": "int64"}, (INT64_MAX,), (INT64_MAX - 1,), (INT64_MAX,)))
+    check(
+        t.window((), "t", s=expr("cum_sum(x)")).select("s"),
+        table({"s": "int64"}, (INT64_MAX,), (INT64_MAX - 1,), (INT64_MAX,)),
+    )
 
 
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
         ({"order_by": (), "y": "row_number()"}, "row_number needs order_by"),
-        ({"order_by": "t", "y": "rolling_sum(x, interval '1 day')"}, "needs order_by to begin with an ascending date or timestamp"),
+        (
+            {"order_by": "t", "y": "rolling_sum(x, interval '1 day')"},
+            "needs order_by to begin with an ascending date or timestamp",
+        ),
         ({"order_by": "t", "y": "session_id(gap => interval '1 day')"}, "not t (int64)"),
         ({"order_by": "t", "y": "sum(x)"}, "sum is an aggregate function and cannot stand here"),
         ({"order_by": "t", "y": "rolling_sum(x, 0)"}, "takes a frame of 1 row or more, got 0"),
@@ -216,7 +282,8 @@ def test_what_a_window_needs_is_told(t, problem, keys, message):
 values = st.none() | st.sampled_from([NAN, -0.0, 0.0, 1.0, -2.5, 1e9])
 rows = st.lists(st.tuples(st.none() | st.integers(0, 2), st.none() | st.integers(0, 3), values), max_size=9)
 CALLS = {
-    "n": "row_number()", "a": "lag(x)", "b": "cum_sum(x)", "c": "rolling_sum(x, 2)", "d": "cum_max(x)", "e": "ewm_mean(x, half_life => 2)",
+    "n": "row_number()", "a": "lag(x)", "b": "cum_sum(x)", "c": "rolling_sum(x, 2)", "d": "cum_max(x)",
+    "e": "ewm_mean(x, half_life => 2)",
     "f": "rolling_std(x, 3)", "g": "ffill(x)", "h": "last(x)",
 }  # fmt: skip
 

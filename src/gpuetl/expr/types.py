@@ -87,14 +87,32 @@ _CONSTANTS: tuple[tuple[type, DataType], ...] = (
 
 @cache
 def can_cast(source: DataType, target: DataType) -> bool:
-    """Tell whether values of `source` can be cast to `target` at all."""
-    try:
-        pa.array([], source).cast(target)
-    except pa.ArrowNotImplementedError:
-        return False
-    except pa.ArrowInvalid:  # it depends on the values
+    """Tell whether values of `source` can be cast to `target` at all.
+
+    Numbers, truth values and strings convert into each other, and strings from and to times.  int64 is microseconds
+    of a timestamp or duration.  A naive timestamp is UTC where it becomes a zoned one, so only UTC is offered:
+    any other zone's clock would need to know which hour is meant when clocks go back.
+    """
+    if source in (target, NULL):
         return True
-    return True
+    if pa.types.is_timestamp(source) and pa.types.is_timestamp(target):
+        return bool(source.tz) == bool(target.tz) or {source.tz, target.tz} == {None, "UTC"}
+    families = {_family(source), _family(target)}
+    if families in ({"number"}, {"number", "string"}, {"decimal", "number"}, {"decimal", "string"}, {"decimal"}):
+        return BOOL not in (source, target) or "decimal" not in families
+    if families == {"time", "string"}:
+        return DURATION not in (source, target)
+    if families == {"time"}:
+        return {source, target} == {DATE, TIMESTAMP}
+    return families == {"time", "number"} and INT64 in (source, target) and DATE not in (source, target)
+
+
+def _family(dtype: DataType) -> str:
+    if is_number(dtype) or dtype == BOOL:
+        return "number"
+    if pa.types.is_decimal(dtype):
+        return "decimal"
+    return "string" if dtype == STRING else "time"
 
 
 def is_integer(dtype: DataType) -> bool:

@@ -19,7 +19,7 @@ _INFIX: dict[str, tuple[str, int]] = {
     "concat": ("||", 5), "add": ("+", 6), "subtract": ("-", 6),
     "multiply": ("*", 7), "divide": ("/", 7), "int_divide": ("//", 7), "modulo": ("%", 7),
 }  # fmt: skip
-_NOT, _POSTFIX, _PREFIX, _ATOM = 3, 4, 8, 9
+_NOT, _POSTFIX, _COMPARISON, _PREFIX, _ATOM = 3, 4, 4, 8, 9
 
 
 def to_sql(expression: Syntax | Expr) -> str:
@@ -63,7 +63,8 @@ def _apply(node: Apply) -> tuple[str, int]:
     name, args = node.function, node.args
     if name in _INFIX and len(args) == 2:  # noqa: PLR2004
         sign, binds = _INFIX[name]
-        return f"{_within(args[0], binds)} {sign} {_within(args[1], binds + 1)}", binds
+        left = binds + (binds == _COMPARISON)  # parsers differ on chains of comparisons
+        return f"{_within(args[0], left)} {sign} {_within(args[1], binds + 1)}", binds
     match name:
         case "not":
             return f"NOT {_within(args[0], _NOT)}", _NOT

@@ -10,7 +10,17 @@ import pyarrow as pa
 
 from gpuetl.errors import InvalidExpression, InvalidPipeline, Problem, have_hint
 from gpuetl.expr.ir import Expr, Literal, Parameter
-from gpuetl.expr.types import BOOL, DATE, DURATION, STRING, DataType, integer_fits, is_floating, is_integer, type_name
+from gpuetl.expr.types import (
+    BOOL,
+    DATE,
+    DURATION,
+    STRING,
+    DataType,
+    integer_fits,
+    is_floating,
+    is_integer,
+    type_name,
+)
 from gpuetl.spec.model import ParameterSpec
 
 

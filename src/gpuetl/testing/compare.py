@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from gpuetl.expr.types import is_floating, type_name
 from gpuetl.plan.schema import Schema
 
+Flags = NDArray[np.bool_]
 SHOWN_ROWS = 5
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """Floats are equal where both are NaN, or |got - expected| <= rtol * |expected| + atol; so -0.0 is 0.0."""
+    """Floats are equal if both are NaN, or |got - expected| <= rtol * |expected| + atol; so -0.0 is 0.0."""
 
     rtol: float = 1e-12
     atol: float = 0.0
@@ -28,13 +29,18 @@ ROUNDING = Tolerance()
 
 
 def assert_tables_equal(
-    got: pa.Table, expected: pa.Table, ordered: bool = False, *, tolerance: Tolerance = ROUNDING, what: str = ""
+    got: pa.Table,
+    expected: pa.Table,
+    ordered: bool = False,
+    *,
+    tolerance: Tolerance = ROUNDING,
+    what: str = "",
 ) -> None:
     """Raise `AssertionError`, with the first rows that differ, unless both have the same schema and rows.
 
-    Null equals null alone, floats are equal within the tolerance, all other values must be identical.  Where the
-    order of rows does not count, both are sorted by all columns, floats last: rows that only floats tell apart may
-    pair wrongly where those differ by rounding.  `what` is compared, and begins the message.
+    Null equals null alone, floats are equal within the tolerance, all other values must be identical.  Where
+    the order of rows does not count, both are sorted by all columns, floats last: rows that only floats tell
+    apart may pair wrongly where those differ by rounding.  `what` is compared, and begins the message.
     """
     start = f"{what}: " if what else ""
     if not got.schema.equals(expected.schema):
@@ -60,24 +66,25 @@ def in_canonical_order(table: pa.Table) -> pa.Table:
     return table.take(pc.sort_indices(numbered, sort_keys=[(str(i), "ascending") for i in floats_last]))
 
 
-def equal_values(got: Any, expected: Any, tolerance: Tolerance = ROUNDING) -> NDArray[np.bool_]:
-    """Return, for each row of two columns of one type, whether `assert_tables_equal` calls the values equal."""
+def equal_values(got: Any, expected: Any, tolerance: Tolerance = ROUNDING) -> Flags:
+    """Return, for each row of two columns of one type, whether the contract calls the values equal."""
     valid = _flags(expected.is_valid())
-    same_nulls = _flags(got.is_valid()) == valid
+    same_nulls: Flags = _flags(got.is_valid()) == valid
     if pa.types.is_null(got.type):
         return same_nulls
     if is_floating(got.type):
         equal = _close(_numbers(got), _numbers(expected), tolerance)
     else:
         equal = _flags(pc.fill_null(pc.equal(got, expected), False))
-    return same_nulls & (equal | ~valid)
+    same: Flags = same_nulls & (equal | ~valid)
+    return same
 
 
-def _close(got: NDArray[Any], expected: NDArray[Any], tolerance: Tolerance) -> NDArray[np.bool_]:
+def _close(got: NDArray[Any], expected: NDArray[Any], tolerance: Tolerance) -> Flags:
     with np.errstate(invalid="ignore", over="ignore"):
         distance = np.abs(got - expected)
         near = np.isfinite(expected) & (distance <= tolerance.rtol * np.abs(expected) + tolerance.atol)
-    close: NDArray[np.bool_] = near | (got == expected) | (np.isnan(got) & np.isnan(expected))
+    close: Flags = near | (got == expected) | (np.isnan(got) & np.isnan(expected))
     return close
 
 
@@ -86,8 +93,8 @@ def _numbers(column: Any) -> NDArray[Any]:
     return numbers
 
 
-def _flags(column: Any) -> NDArray[np.bool_]:
-    flags: NDArray[np.bool_] = column.to_numpy().astype(np.bool_)
+def _flags(column: Any) -> Flags:
+    flags: Flags = column.to_numpy().astype(np.bool_)
     return flags
 
 
@@ -96,11 +103,13 @@ def _columns(table: pa.Table) -> str:
 
 
 def _first_rows(got: pa.Table, expected: pa.Table) -> str:
-    tables = (("got", got), ("expected", expected))
-    return "\n".join(f"  {which:8} {row}" for which, table in tables for row in table[:SHOWN_ROWS].to_pylist())
+    lines: list[str] = []
+    for which, table in (("got", got), ("expected", expected)):
+        lines.extend(f"  {which:8} {row}" for row in table[:SHOWN_ROWS].to_pylist())
+    return "\n".join(lines)
 
 
-def _differences(got: pa.Table, expected: pa.Table, wrong: list[NDArray[np.bool_]], rows: NDArray[np.int64]) -> str:
+def _differences(got: pa.Table, expected: pa.Table, wrong: list[Flags], rows: NDArray[np.int64]) -> str:
     lines: list[str] = []
     for row in rows.tolist():
         names = [name for name, differs in zip(got.column_names, wrong, strict=True) if differs[row]]

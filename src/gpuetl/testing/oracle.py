@@ -34,8 +34,8 @@ def assert_same(
     """Raise `AssertionError` unless `engine` gives the oracle's rows, optimized or not, in every layout.
 
     Compares the stages to `keep`, by default those that no other stage reads, under each of the options in
-    `partitions`, whose names messages begin with.  Say `ordered` where every one of those stages ends in an order
-    without ties.  No sink is written.  Returns the oracle's rows by stage.
+    `partitions`, whose names stand in messages.  Say `ordered` where every one of those stages ends in an
+    order without ties.  No sink is written.  Returns the oracle's rows by stage.
     """
     unwritten = without_sinks(pipeline, params)
     kept = tuple(unwritten.plan(params).last_stages() if keep is None else keep)

@@ -15,7 +15,7 @@ HEAD = """\
 # Functions
 
 What may stand in an expression.  `name?` may be left out, `name…` repeats, *name* takes a constant or a `$parameter`;
-every argument can be given by name, as in `lag(x, offset => 2)`.  Null in any argument gives null unless the text
+arguments that do not repeat can be given by name, as in `lag(x, offset => 2)`.  Null in any argument gives null unless the text
 says otherwise.  This page is written from the table that types expressions, and its examples are tests.
 """
 

@@ -1,0 +1,163 @@
+"""push_filters: parts of filters go as far down as the contract allows."""
+
+import pytest
+
+from gpuetl import RunFailed, RunOptions, col, count, expr, row_number
+from gpuetl.optimize.push_filters import push_filters
+from gpuetl.testing import assert_same
+from plans import described, kept_plan
+
+
+@pytest.fixture
+def lines(pipeline):
+    """Returns the plan of a table's steps as lines, before and after the pass; both give the same answer."""
+
+    def both(steps):
+        steps.stage("result")
+        plan = kept_plan(pipeline)
+        pushed = push_filters(plan)
+        assert pushed.kept["result"].schema == plan.kept["result"].schema
+        assert_same(pipeline)
+        return described(plan), described(pushed)
+
+    return both
+
+
+READ_T, READ_U = "Read t: 3 of 3 columns", "Read u: 3 of 3 columns"
+
+
+def test_a_filter_passes_columns_that_are_passed_on_or_renamed(t, lines):
+    before, after = lines(
+        t.rename({"x": "z"}).with_columns(c=col("k") + 1, one=expr("1")).filter(expr("z > 2 AND one = 1"))
+    )
+    assert before[-1] == "Filter z > 2 AND one = 1"
+    assert after == [READ_T, "Filter x > 2 AND 1 = 1", *before[1:-1]]
+
+
+def test_a_filter_stays_above_the_computation_that_it_reads(t, lines):
+    before, after = lines(t.with_columns(c=col("k") + 1).filter(expr("c > 2 AND x > 3")))
+    assert before[-1] == "Filter c > 2 AND x > 3"
+    assert after == [READ_T, "Filter x > 3", before[1], "Filter c > 2"]
+
+
+def test_filters_meet_and_repeats_are_dropped(t, lines):
+    _, after = lines(t.filter(expr("x > 1")).filter(expr("s IS NOT NULL AND x > 1")))
+    assert after == [READ_T, "Filter x > 1 AND NOT s IS NULL"]
+
+
+def test_a_filter_passes_a_sort(t, lines):
+    before, after = lines(t.sort("x").filter(expr("x > 1")))
+    assert after == [READ_T, "Filter x > 1", "Sort by x"]
+    assert before == [READ_T, "Sort by x", "Filter x > 1"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "below", "above"),
+    [
+        (lambda t: t.aggregate("k", n=count()), "k > 1", "n > 1"),
+        (lambda t: t.distinct("k", keep="first", order_by=["x", "s"]), "k > 1", "x > 1"),
+        (lambda t: t.window("k", ["x", "s"], n=row_number()), "k > 1", "n > 1"),
+        (lambda t: t.window("k", ["x", "s"], n=row_number()), "k > 1", "x > 1"),
+    ],
+)
+def test_only_a_filter_on_keys_passes_groups(t, lines, steps, below, above):
+    before, after = lines(steps(t).filter(expr(f"{below} AND {above}")))
+    assert after == [READ_T, f"Filter {below}", *before[1:-1], f"Filter {above}"]
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        lambda t, u: t.limit(3).filter(expr("x > 1")),
+        lambda t, u: t.sort("x").limit(3).filter(expr("x > 1")),
+        lambda t, u: t.window((), ["x", "s"], n=row_number()).filter(expr("x > 3")),
+        lambda t, u: t.aggregate(n=count()).filter(expr("false")),
+        lambda t, u: t.aggregate(n=count()).filter(expr("n > 99")),
+        lambda t, u: t.with_columns(x=col("x") * 2).filter(expr("x > 3")),
+        lambda t, u: t.join(u, "k", "left").filter(expr("y > 1")),
+        lambda t, u: t.join(u, "k", "left").filter(expr("y IS NULL")),
+        lambda t, u: t.join(u, "k").filter(expr("x > y")),
+        lambda t, u: t.join(u, "k").filter(expr("x + 1 > 3")),
+        lambda t, u: t.join(u.distinct("k"), "k", validate="many_to_one").filter(expr("y > 1")),
+        lambda t, u: (
+            t.distinct("k", keep="first", order_by=["x", "s"])
+            .join(u, "k", validate="one_to_many")
+            .filter(expr("x > 1"))
+        ),
+        lambda t, u: (
+            t.distinct("k", keep="first", order_by=["x", "s"])
+            .join(u, "k", "left", validate="one_to_one")
+            .filter(expr("x > 1"))
+        ),
+        lambda t, u: t.aggregate("k", n=count()).filter(expr("k * 2 > 2")),
+        lambda t, u: t.filter(expr("s <> 'a' AND s <> 'b'")).filter(expr("CAST(s AS int64) > 3")),
+    ],
+)
+def test_a_filter_stays_where_it_must(t, u, lines, steps):
+    before, after = lines(steps(t, u))
+    assert before == after
+
+
+@pytest.mark.parametrize("how", ["inner", "left"])
+def test_parts_go_to_the_side_that_they_read(t, u, lines, how):
+    _, after = lines(t.join(u, "k", how).filter(expr("x > 1 AND y > 2 AND x < y")))
+    right = ["Filter y > 2"] if how == "inner" else []
+    left = [] if how == "inner" else ["y > 2"]
+    assert after == [
+        READ_T,
+        "Filter x > 1",
+        READ_U,
+        *right,
+        f"Join {how} on k",
+        f"Filter {' AND '.join([*left, 'x < y'])}",
+    ]
+
+
+def test_a_filter_on_the_left_key_goes_left(t, u, lines):
+    _, after = lines(t.join(u, "k").filter(expr("k > 1")))
+    assert after == [READ_T, "Filter k > 1", READ_U, "Join inner on k"]
+
+
+def test_many_to_one_lets_the_left_side_be_filtered(t, u, lines):
+    _, after = lines(t.join(u.distinct("k"), "k", validate="many_to_one").filter(expr("x > 1")))
+    assert after == [READ_T, "Filter x > 1", READ_U, "Distinct k", "Join inner on k, many_to_one"]
+
+
+@pytest.mark.parametrize("validate", ["one_to_one", "one_to_many", "many_to_one"])
+def test_a_broken_promise_is_found_in_rows_that_a_filter_would_take_out(t, pipeline, validate):
+    sides = (t.filter(expr("x = 6")).drop("s"), t) if validate == "many_to_one" else (t, t.distinct("k"))
+    joined = sides[0].join(sides[1], "k", validate=validate, suffix="_r")
+    joined.filter(expr("x_r > 99" if validate == "many_to_one" else "x > 99")).stage("result")
+    for optimize in (True, False):
+        with pytest.raises(RunFailed, match=f"not {validate}"):
+            pipeline.run(engine="pandas", options=RunOptions(optimize=optimize))
+
+
+def test_a_filter_does_not_pass_a_node_that_another_reads(t, pipeline):
+    shared = t.sort("x").stage("shared")
+    shared.filter(expr("x > 1")).stage("some")
+    shared.select("k").stage("all")
+    plan = kept_plan(pipeline)
+    assert described(push_filters(plan)) == described(plan)
+    assert_same(pipeline)
+
+
+def test_a_filter_does_not_pass_a_stage_that_is_kept(t, pipeline):
+    t.sort("x").stage("kept").filter(expr("x > 1")).stage("some")
+    plan = kept_plan(pipeline, "kept", "some")
+    assert described(push_filters(plan)) == described(plan)
+
+
+def test_a_shared_node_s_own_filters_still_move(t, pipeline):
+    shared = t.sort("x").filter(expr("x > 1")).stage("shared")
+    shared.filter(expr("k = 1")).stage("some")
+    shared.limit(2).stage("first")
+    after = described(push_filters(kept_plan(pipeline)))
+    assert after == [READ_T, "Filter x > 1", "Sort by x", "Filter k = 1", "Limit 2"]
+    assert_same(pipeline)
+
+
+def test_errors_name_the_step_that_wrote_the_part(t, pipeline):
+    t.sort("x").rename({"s": "r"}).filter(expr("CAST(r AS int64) > 3")).stage("result")
+    with pytest.raises(RunFailed, match=r"^stage 'result', step 3: CAST\(s AS int64\) has no result"):
+        pipeline.run(engine="pandas")
