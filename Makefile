@@ -33,7 +33,7 @@ bench: $(VENV)/.dev ## start-up and demo times, into tests/benchmarks/results an
 	$(BIN)/python tests/benchmarks/startup.py
 
 docs: $(VENV)/.dev  ## docs/functions.md from the function table, docs/performance.md from the results
-	$(BIN)/python -m gpuetl.expr.functions.document docs/functions.md
+	$(BIN)/python -m gpuetl.expressions.functions.document docs/functions.md
 	$(BIN)/python tests/benchmarks/render.py
 
 clean:           ## remove the virtual environment and what runs wrote

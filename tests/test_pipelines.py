@@ -53,4 +53,6 @@ def test_flights_is_the_same_optimized_and_in_partitions(oracle, rows):
     got = run("flights", partition_rows=rows)
     for name in STAGES[1:]:
         ordered = name != "rotations"
-        assert_tables_equal(got[name].to_arrow(), oracle[name].to_arrow(), ordered, tolerance=Tolerance(1e-9), what=name)
+        assert_tables_equal(
+            got[name].to_arrow(), oracle[name].to_arrow(), ordered, tolerance=Tolerance(1e-9), what=name
+        )

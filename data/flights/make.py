@@ -78,9 +78,7 @@ def read_member(archive: tarfile.TarFile, name: str) -> bytes:
 
 def parse(content: bytes) -> pa.Table:
     r"""Parse one CSV file, with ``NA`` and ``\N`` as null in every column."""
-    options = pa.csv.ConvertOptions(
-        column_types=COLUMN_TYPES, null_values=["NA", r"\N"], strings_can_be_null=True
-    )
+    options = pa.csv.ConvertOptions(column_types=COLUMN_TYPES, null_values=["NA", r"\N"], strings_can_be_null=True)
     return pa.csv.read_csv(io.BytesIO(content), convert_options=options)
 
 

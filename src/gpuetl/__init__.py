@@ -4,7 +4,7 @@ The way of the data, and of a reader through the code:
 
     pipeline.py    Pipeline and load(): the first file to read
     spec/          1  YAML text → model → bound plan; steps/ has one class a verb of the language
-    expr/          2  expressions: SQL or Python → typed IR; functions/ is the closed table
+    expressions/   2  expressions: SQL or Python → typed IR; functions/ is the closed table
     plan/          3  the logical plan: nodes/, a file each; no engine code
     optimize/      4  named rewrites Plan → Plan, a file each
     physical/      5  partitions and exchanges
@@ -24,7 +24,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gpuetl.errors import EngineUnavailable, GpuetlError, InvalidExpression, InvalidPipeline, RunFailed, SinkExists
-    from gpuetl.expr.build import Expression, col, count, expr, lag, lead, lit, param, row_number, session_id, when
+    from gpuetl.expressions.build import (
+        Expression,
+        col,
+        count,
+        expr,
+        lag,
+        lead,
+        lit,
+        param,
+        row_number,
+        session_id,
+        when,
+    )
     from gpuetl.options import RunOptions
     from gpuetl.pipeline import Pipeline, load, loads
     from gpuetl.table import Table
@@ -37,7 +49,7 @@ __all__ = [
     "row_number", "session_id", "when",
 ]  # fmt: skip
 
-_MODULES = ("errors", "expr.build", "options", "pipeline", "table")
+_MODULES = ("errors", "expressions.build", "options", "pipeline", "table")
 
 
 def __getattr__(name: str) -> Any:

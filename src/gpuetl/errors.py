@@ -89,7 +89,9 @@ class InvalidExpression(GpuetlError):
     @classmethod
     def unknown_function(cls, name: str, have: Iterable[str], span: Span | None = None) -> Self:
         """Word a call of a function that the closed table does not hold."""
-        return cls(f"unknown function '{name}'", span, suggestion(name, have) or "docs/functions.md lists the functions.")
+        return cls(
+            f"unknown function '{name}'", span, suggestion(name, have) or "docs/functions.md lists the functions."
+        )
 
 
 class EvaluationError(GpuetlError):
@@ -117,7 +119,9 @@ class SinkExists(GpuetlError):
     @classmethod
     def at(cls, sink: str, path: str) -> Self:
         """Name the sink and the modes that would go on."""
-        return cls(f"sink '{sink}': {path} exists.  Choose mode: overwrite, append or replace_partitions, or remove it.")
+        return cls(
+            f"sink '{sink}': {path} exists.  Choose mode: overwrite, append or replace_partitions, or remove it."
+        )
 
 
 class EngineUnavailable(GpuetlError):
@@ -141,7 +145,9 @@ class Problems:
     def check(self) -> None:
         """Raise `InvalidPipeline` if anything was found, in the order of the file."""
         if self.found:
-            raise InvalidPipeline(sorted(self.found, key=lambda p: (p.place.line, p.place.column) if p.place else (0, 0)))
+            raise InvalidPipeline(
+                sorted(self.found, key=lambda p: (p.place.line, p.place.column) if p.place else (0, 0))
+            )
 
 
 def suggestion(name: str, have: Iterable[str]) -> str:

@@ -50,5 +50,7 @@ class RunOptions:
         """Build the options from keywords; raise `InvalidPipeline` for one that does not exist."""
         unknown = options.keys() - cls.__dataclass_fields__.keys()
         if unknown:
-            raise InvalidPipeline.because(f"unknown option '{min(unknown)}'", f"have: {', '.join(cls.__dataclass_fields__)}.")
+            raise InvalidPipeline.because(
+                f"unknown option '{min(unknown)}'", f"have: {', '.join(cls.__dataclass_fields__)}."
+            )
         return cls(skip_passes=tuple(skip_passes), **options)  # type: ignore[arg-type]

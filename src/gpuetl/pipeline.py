@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpuetl.errors import InvalidPipeline, Problems, have_hint
-from gpuetl.expr.build import Expression, as_syntax, param
-from gpuetl.expr.types import parse_type
+from gpuetl.expressions.build import Expression, as_syntax, param
+from gpuetl.expressions.types import parse_type
 from gpuetl.io.dataset import Format
 from gpuetl.optimize import Optimized, optimize
 from gpuetl.options import RunOptions
@@ -71,7 +71,9 @@ class Pipeline:
     def table(self, name: str) -> Table:
         """Return the table of a source or stage that is declared."""
         if name not in self.spec.sources and name not in self.spec.stages:
-            raise InvalidPipeline.because(f"unknown source or stage '{name}'", have_hint(name, [*self.spec.sources, *self.spec.stages]))
+            raise InvalidPipeline.because(
+                f"unknown source or stage '{name}'", have_hint(name, [*self.spec.sources, *self.spec.stages])
+            )
         return Table(self, name)
 
     def _source(self, name: str, source: SourceSpec) -> Table:
@@ -92,10 +94,14 @@ class Pipeline:
 
     def unused_name(self, origin: str) -> str:
         """Return a stage name that nothing has yet."""
-        return next(n for i in count(1) if (n := f"{origin}_{i}") not in self.spec.stages and n not in self.spec.sources)
+        return next(
+            n for i in count(1) if (n := f"{origin}_{i}") not in self.spec.stages and n not in self.spec.sources
+        )
 
     def _declare(self, section: str, name: str, value: Any) -> None:
-        taken = {*self.spec.sources, *self.spec.stages} if section in ("sources", "stages") else getattr(self.spec, section)
+        taken = (
+            {*self.spec.sources, *self.spec.stages} if section in ("sources", "stages") else getattr(self.spec, section)
+        )
         if name in taken:
             raise InvalidPipeline.because(f"'{name}' is declared already", "Choose another name.")
         changed: dict[str, Any] = {section: {**getattr(self.spec, section), name: value}}
@@ -127,7 +133,9 @@ class Pipeline:
         problems = Problems(list(self._problems.found))
         return bind(self.spec, parameters, self.root, run_id, problems)
 
-    def optimized(self, params: Mapping[str, Any] | None = None, options: RunOptions | None = None, before: str | None = None) -> Optimized:
+    def optimized(
+        self, params: Mapping[str, Any] | None = None, options: RunOptions | None = None, before: str | None = None
+    ) -> Optimized:
         """Return the plan after the optimizer's passes, or those before the pass named `before`."""
         options = options or RunOptions()
         return optimize(self.plan(params), options.skip_passes, before)

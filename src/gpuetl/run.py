@@ -68,7 +68,12 @@ class Run:
 
 
 def run_pipeline(
-    pipeline: Pipeline, params: Mapping[str, Any], engine: str, keep: Iterable[str] | None, options: RunOptions, progress: Progress | None
+    pipeline: Pipeline,
+    params: Mapping[str, Any],
+    engine: str,
+    keep: Iterable[str] | None,
+    options: RunOptions,
+    progress: Progress | None,
 ) -> Run:
     """Run a pipeline: see `Pipeline.run`."""
     choice = choose_engine(engine)
@@ -121,7 +126,11 @@ def timed(seconds: dict[str, float], phase: str) -> Iterator[None]:
 
 def names_in_order(plan: Plan) -> list[tuple[str, str]]:
     """Return sources, stages and sinks in the order of the pipeline."""
-    return [*(("source", n) for n in plan.sources), *(("stage", n) for n in plan.stages), *(("sink", n) for n in plan.sinks)]
+    return [
+        *(("source", n) for n in plan.sources),
+        *(("stage", n) for n in plan.stages),
+        *(("sink", n) for n in plan.sinks),
+    ]
 
 
 def execute(
@@ -146,7 +155,8 @@ def execute(
         for writer in writers:
             writer.abort()
     reports = tuple(
-        SinkReport(w.target.name, str(w.target.path), w.rows, len(w.files), sum(size for _, size in w.files)) for w in writers
+        SinkReport(w.target.name, str(w.target.path), w.rows, len(w.files), sum(size for _, size in w.files))
+        for w in writers
     )
     return reports, heads, kept
 

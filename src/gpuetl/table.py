@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gpuetl.errors import InvalidPipeline
-from gpuetl.expr.build import as_syntax
-from gpuetl.expr.syntax import Name
-from gpuetl.expr.types import parse_type
+from gpuetl.expressions.build import as_syntax
+from gpuetl.expressions.syntax import Name
+from gpuetl.expressions.types import parse_type
 from gpuetl.spec import steps as verbs
 from gpuetl.spec.fields import BadValue, Formula, Order, Text, parse_order
 
@@ -83,7 +83,17 @@ class Table:
         """Add columns computed by a CUDA kernel, or its NumPy twin `reference` (file.py:function)."""
         types = {name: parse_type(dtype) for name, dtype in outputs.items()}
         step = verbs.Kernel(
-            cuda, entry, _names(inputs), types, reference, kind, _formulas(args or {}), nulls, _names(by), _order(order_by), block
+            cuda,
+            entry,
+            _names(inputs),
+            types,
+            reference,
+            kind,
+            _formulas(args or {}),
+            nulls,
+            _names(by),
+            _order(order_by),
+            block,
         )
         return self.step(step)
 
@@ -136,5 +146,3 @@ def _order(order: Names) -> tuple[Order, ...]:
         return tuple(parse_order(text) for text in _names(order))
     except BadValue as error:
         raise InvalidPipeline.because(error.message) from None
-
-

@@ -25,7 +25,9 @@ def newest(benchmark: str) -> dict[str, Any]:
 
 def where(result: dict[str, Any]) -> str:
     """Say when, on what and with which versions."""
-    hardware = ", ".join(f"{value} {key}" if key == "cores" else str(value) for key, value in result["hardware"].items())
+    hardware = ", ".join(
+        f"{value} {key}" if key == "cores" else str(value) for key, value in result["hardware"].items()
+    )
     versions = ", ".join(f"{name} {number}" for name, number in result["versions"].items())
     return f"{result['date']}; {hardware}; {versions}."
 
@@ -34,7 +36,8 @@ def startup_table(result: dict[str, Any]) -> str:
     """Render whole-process times."""
     size = f"{result['input']['rows']:,} rows in {result['input']['bytes'] / 1e6:.1f} MB of Parquet"
     rows = [
-        f"| `gpuetl {name}` | {t['median_s']:.2f} | {t['min_s']:.2f} | {t['max_s']:.2f} |" for name, t in result["commands"].items()
+        f"| `gpuetl {name}` | {t['median_s']:.2f} | {t['min_s']:.2f} | {t['max_s']:.2f} |"
+        for name, t in result["commands"].items()
     ]
     return "\n".join([
         "## Start-up and the demo, pandas engine", "",

@@ -1,6 +1,6 @@
 """Whole-process times of the command line and of the demo: the median of several runs after one that warms the cache.
 
-    python tests/benchmarks/startup.py        writes results/startup-<date>.json and renders docs/performance.md
+python tests/benchmarks/startup.py        writes results/startup-<date>.json and renders docs/performance.md
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ def source_size() -> dict[str, int]:
 def processor() -> str:
     """Return the processor's name, where the system tells it."""
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines() if Path("/proc/cpuinfo").exists() else []
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor())
+    return next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor()
+    )
 
 
 def main() -> None:
@@ -65,7 +67,10 @@ def main() -> None:
         "benchmark": "startup",
         "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
         "hardware": {"processor": processor(), "cores": os.cpu_count()},
-        "versions": {"python": platform.python_version(), **{p: version(p) for p in ("gpuetl", "pyarrow", "pandas", "numpy", "sqlglot")}},
+        "versions": {
+            "python": platform.python_version(),
+            **{p: version(p) for p in ("gpuetl", "pyarrow", "pandas", "numpy", "sqlglot")},
+        },
         "runs": RUNS,
         "input": source_size(),
         "commands": {name: measure(arguments) for name, arguments in COMMANDS.items()},

@@ -68,9 +68,7 @@ def test_a_table_that_is_joined_with_itself_is_read_once(pipeline):
     assert rows["s"]["x"] == [0, 1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize(
-    "options", [RunOptions(partition_rows=2), RunOptions(partition_rows=2, broadcast_bytes=0)]
-)
+@pytest.mark.parametrize("options", [RunOptions(partition_rows=2), RunOptions(partition_rows=2, broadcast_bytes=0)])
 def test_every_partition_is_let_go_after_its_last_reader(pipeline, options):
     shared = pipeline.table("t").filter(col("x") >= 0).stage("shared")
     shared.join(shared.aggregate("k", s=col("x").sum()), "k").stage("a")
@@ -139,7 +137,5 @@ def test_a_run_keeps_only_what_it_was_asked_for(pipeline):
         match=r"the run did not keep 'first'\nhave: some, t\.  Keep others with run\(keep=\['first'\]\)",
     ):
         run["first"]
-    with pytest.raises(
-        InvalidPipeline, match=r"unknown stage 'som'\nhave: first, some, t, u\.  Did you mean 'some'\?"
-    ):
+    with pytest.raises(InvalidPipeline, match=r"unknown stage 'som'\nhave: first, some, t, u\.  Did you mean 'some'\?"):
         pipeline.run(engine="pandas", keep=["som"])

@@ -142,9 +142,7 @@ def test_mode_error_refuses_a_target_that_exists(t, tmp_path, path):
 def test_mode_overwrite_leaves_only_the_new_rows(t, pipeline, tmp_path, path, partition_by):
     t.write_parquet("out", path, mode="overwrite", partition_by=partition_by)
     run(t)
-    new = rewritten(
-        pipeline, "u", table(TYPES, ("c", 9)), path=path, mode="overwrite", partition_by=partition_by
-    )
+    new = rewritten(pipeline, "u", table(TYPES, ("c", 9)), path=path, mode="overwrite", partition_by=partition_by)
     new.run(engine="pandas")
     assert pq.read_table(tmp_path / path).column("x").to_pylist() == [9]
     assert not leftovers(tmp_path)
@@ -155,9 +153,7 @@ def test_mode_append_adds_files(t, pipeline, tmp_path, partition_by):
     t.write_parquet("out", "out", mode="append", partition_by=partition_by)
     run(t)
     before = files(tmp_path / "out")
-    new = rewritten(
-        pipeline, "u", table(TYPES, ("a", 9)), path="out", mode="append", partition_by=partition_by
-    )
+    new = rewritten(pipeline, "u", table(TYPES, ("a", 9)), path="out", mode="append", partition_by=partition_by)
     new.run(engine="pandas")
     assert set(before) < set(files(tmp_path / "out"))
     assert sorted(pq.read_table(tmp_path / "out").column("x").to_pylist()) == [1, 2, 3, 4, 5, 9]
@@ -168,9 +164,7 @@ def test_mode_replace_partitions_replaces_only_those_that_it_writes(t, pipeline,
     t.write_parquet("out", "out", mode="replace_partitions", partition_by="k")
     run(t)
     rows = table(TYPES, ("a", 9), (None, 8))
-    rewritten(pipeline, "u", rows, path="out", mode="replace_partitions", partition_by=["k"]).run(
-        engine="pandas"
-    )
+    rewritten(pipeline, "u", rows, path="out", mode="replace_partitions", partition_by=["k"]).run(engine="pandas")
     assert sorted(pq.read_table(tmp_path / "out").column("x").to_pylist()) == [2, 5, 8, 9]
     assert not leftovers(tmp_path)
 
@@ -257,9 +251,7 @@ def test_a_partition_value_that_is_no_folder_s_name_is_told(source, pipeline, tm
 
 
 def test_null_and_its_folder_s_name_are_two_partitions(source, pipeline, tmp_path):
-    source(table(TYPES, (None, 1), ("__HIVE_DEFAULT_PARTITION__", 2))).write_parquet(
-        "out", "out", partition_by="k"
-    )
+    source(table(TYPES, (None, 1), ("__HIVE_DEFAULT_PARTITION__", 2))).write_parquet("out", "out", partition_by="k")
     pipeline.run(engine="pandas")
     assert {name.split("/")[0] for name in files(tmp_path / "out")} == {
         "k=__HIVE_DEFAULT_PARTITION__", "k=%5F%5FHIVE%5FDEFAULT%5FPARTITION%5F%5F",

@@ -109,9 +109,7 @@ def test_columns_of_the_path_have_their_declared_types(tmp_path, read):
         write(tmp_path / f"lake/day={day}/place={place}/f.parquet", ("k", x))
     got = read("lake", partitions={"day": "date", "place": "string"})
     types = {**TYPES, "day": "date", "place": "string"}
-    assert_tables_equal(
-        got, table(types, ("k", 1, date(2024, 1, 1), "a b"), ("k", 2, date(2024, 1, 2), None))
-    )
+    assert_tables_equal(got, table(types, ("k", 1, date(2024, 1, 1), "a b"), ("k", 2, date(2024, 1, 2), None)))
 
 
 def test_files_are_left_out_by_the_columns_of_their_path(tmp_path, pipeline):
@@ -224,9 +222,7 @@ def test_a_type_that_the_language_has_not_is_told_unless_it_is_left_out(tmp_path
     pq.write_table(pa.table({"x": pa.array([1]), "y": stored}), tmp_path / "a.parquet")
     other = Pipeline("other", root=tmp_path)
     other.read_parquet("s", "a.parquet")
-    with pytest.raises(
-        InvalidPipeline, match=r"source 's': column 'y' has type .*, which the language has not"
-    ):
+    with pytest.raises(InvalidPipeline, match=r"source 's': column 'y' has type .*, which the language has not"):
         other.plan()
     assert xs(read("a.parquet", schema={"x": "int64"})) == [1]
 
@@ -234,9 +230,9 @@ def test_a_type_that_the_language_has_not_is_told_unless_it_is_left_out(tmp_path
 def test_times_beyond_python_s_are_read(tmp_path, pipeline):
     values = pa.array([INT64_MIN + 1, 2**62], pa.timestamp("us"))
     pq.write_table(pa.table({"x": values, "n": pa.array([1, 2])}), tmp_path / "a.parquet")
-    pipeline.read_parquet("s", "a.parquet").filter(expr("x > TIMESTAMP '2024-01-01 00:00:00'")).select(
-        "n"
-    ).stage("late")
+    pipeline.read_parquet("s", "a.parquet").filter(expr("x > TIMESTAMP '2024-01-01 00:00:00'")).select("n").stage(
+        "late"
+    )
     assert pipeline.run(engine="pandas")["late"].to_arrow().to_pydict() == {"n": [2]}
 
 
@@ -260,9 +256,7 @@ def test_a_source_may_filter_and_choose_columns_itself(tmp_path, read):
 
 def test_csv_tells_null_from_an_empty_string(read_csv):
     got = read_csv('k,x\na,1\n,\n"",2\n"quo""te, comma\nline",3\n', TYPES)
-    assert_tables_equal(
-        got, table(TYPES, ("a", 1), (None, None), ("", 2), ('quo"te, comma\nline', 3)), ordered=True
-    )
+    assert_tables_equal(got, table(TYPES, ("a", 1), (None, None), ("", 2), ('quo"te, comma\nline', 3)), ordered=True)
 
 
 def test_csv_may_write_null_otherwise(read_csv):

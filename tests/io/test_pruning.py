@@ -5,8 +5,8 @@ from datetime import UTC, date, datetime
 import pytest
 
 from gpuetl import col, expr
-from gpuetl.expr.resolve import Scope, resolve
-from gpuetl.expr.types import parse_type
+from gpuetl.expressions.resolve import Scope, resolve
+from gpuetl.expressions.types import parse_type
 from gpuetl.io.pruning import is_prunable, may_hold
 
 COLUMNS = {
@@ -75,8 +75,6 @@ def test_times_that_python_does_not_compare_may_hold_anything():
     assert may_hold(resolve(later, SCOPE), RANGES, rows=4)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"), [("i IS NOT NULL", True), ("i IS NULL", True), ("i = 5", False)]
-)
+@pytest.mark.parametrize(("text", "expected"), [("i IS NOT NULL", True), ("i IS NULL", True), ("i = 5", False)])
 def test_the_rows_of_a_csv_file_are_not_known(text, expected):
     assert may_hold(typed(text), {"i": (None, None, 1)}, rows=-1) is expected

@@ -40,7 +40,9 @@ def test_haversine_kernel_gives_what_its_twin_gives_and_writes_nothing_beyond_it
     inputs = points(rows)
     guarded = cupy.full(rows + 64, GUARD)
     d_inputs = [cupy.asarray(values) for values in inputs]
-    kernel((min(132 * 8, (rows + 255) // 256),), (256,), (*d_inputs, guarded[32:], np.float64(6371.0088), np.int64(rows)))
+    kernel(
+        (min(132 * 8, (rows + 255) // 256),), (256,), (*d_inputs, guarded[32:], np.float64(6371.0088), np.int64(rows))
+    )
     got = cupy.asnumpy(guarded)
     np.testing.assert_array_equal(got[:32], GUARD)
     np.testing.assert_array_equal(got[32 + rows :], GUARD)

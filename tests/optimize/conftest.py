@@ -22,9 +22,7 @@ def pipeline(tmp_path):
     )
     write_source(pipeline, "u", table(U, (1, 10, 1), (2, None, 2), (4, 30, None), (None, 40, 4)))
     times = {"d": "date", "ts": "timestamp", "k": "int64"}
-    write_source(
-        pipeline, "v", table(times, *((date(2024, 1, d), datetime(2024, 1, d), d) for d in range(1, 7)))
-    )
+    write_source(pipeline, "v", table(times, *((date(2024, 1, d), datetime(2024, 1, d), d) for d in range(1, 7))))
     return pipeline
 
 

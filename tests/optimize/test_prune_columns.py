@@ -36,9 +36,7 @@ def test_a_plan_that_wants_all_stays(t, lines):
 
 
 def test_computed_columns_that_nobody_wants_are_not_computed(t, lines):
-    steps = t.with_columns(a=col("x") + 1, b=expr("upper(s)")).window(
-        "k", ["x", "a"], n=row_number(), m=expr("lag(b)")
-    )
+    steps = t.with_columns(a=col("x") + 1, b=expr("upper(s)")).window("k", ["x", "a"], n=row_number(), m=expr("lag(b)"))
     assert lines(steps.select("k", "n")) == [
         "Read t: 2 of 3 columns", "Project a = x + 1, 2 columns kept",
         "Window n = row_number() by k order by x, a", "Project 2 columns kept",

@@ -80,9 +80,7 @@ def test_a_pass_may_be_skipped_by_name(t, u, pipeline, name):
 
 
 def test_an_unknown_pass_is_refused():
-    with pytest.raises(
-        InvalidPipeline, match=r"unknown pass 'push_filter'\nhave: .*Did you mean 'push_filters'"
-    ):
+    with pytest.raises(InvalidPipeline, match=r"unknown pass 'push_filter'\nhave: .*Did you mean 'push_filters'"):
         RunOptions(skip_passes=("push_filter",))
 
 
@@ -122,9 +120,7 @@ LITERALS = {
 def comparisons(draw):
     name = draw(st.sampled_from(list(TYPES)))
     value = draw(st.sampled_from(LITERALS[name]))
-    operator = draw(
-        st.sampled_from(["=", "<>", "<", "<=", ">", ">=", "IN", "IS NULL", "IS NOT NULL", "mirrored"])
-    )
+    operator = draw(st.sampled_from(["=", "<>", "<", "<=", ">", ">=", "IN", "IS NULL", "IS NOT NULL", "mirrored"]))
     if operator == "IN":
         return f"{name} IN ({value}, {draw(st.sampled_from(LITERALS[name]))})"
     if operator == "mirrored":

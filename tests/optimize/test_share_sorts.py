@@ -26,9 +26,7 @@ def running_sum(t, *, by, order_by, output):
 
 def scaled_sum(t, output):
     outputs = {output: "float64", "positive": "bool"}
-    return t.kernel(
-        "sums.cu", "scaled_sum", ["x", "k"], outputs, "sums.py:scaled_sum", args={"scale": expr("1.0")}
-    )
+    return t.kernel("sums.cu", "scaled_sum", ["x", "k"], outputs, "sums.py:scaled_sum", args={"scale": expr("1.0")})
 
 
 @pytest.fixture

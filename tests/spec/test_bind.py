@@ -3,7 +3,7 @@
 import pytest
 
 from gpuetl.errors import InvalidPipeline
-from gpuetl.expr.types import type_name
+from gpuetl.expressions.types import type_name
 from spec.pipelines import HEAD, loaded, problems_after_head, stage
 
 
@@ -35,7 +35,11 @@ def test_schemas_follow_the_steps(step, columns):
 
 def test_parameters_are_bound_as_typed_constants():
     pipeline = loaded("filter: amount > $min_amount")
-    assert pipeline.plan({"min_amount": 2}).fingerprint == pipeline.plan({"min_amount": "2.0"}).fingerprint != pipeline.plan().fingerprint
+    assert (
+        pipeline.plan({"min_amount": 2}).fingerprint
+        == pipeline.plan({"min_amount": "2.0"}).fingerprint
+        != pipeline.plan().fingerprint
+    )
 
 
 def test_a_required_parameter_may_stay_open_until_the_run():
@@ -54,11 +58,17 @@ def test_a_required_parameter_may_stay_open_until_the_run():
     [
         ("{from: txns, parquet: out, partition_by: [zip]}", "unknown column 'zip'"),
         ("{from: txns, parquet: out, sort_by: [zip]}", "unknown column 'zip'"),
-        ("{from: txns, parquet: out, partition_by: [user_id, amount, status, ts]}", "partition_by takes every column, so that files would have none"),
+        (
+            "{from: txns, parquet: out, partition_by: [user_id, amount, status, ts]}",
+            "partition_by takes every column, so that files would have none",
+        ),
         ("{from: txns, parquet: out, mode: replace_partitions}", "mode replace_partitions needs partition_by"),
         ("{from: txns, parquet: out.parquet, mode: append}", "mode append needs a folder, and this path is one file"),
         ("{from: tnxs, parquet: out}", "unknown source or stage 'tnxs'"),
-        ("{from: txns, parquet: 'out/${params.day}'}", "unknown reference '${params.day}': have ${params.NAME}, ${env.NAME:-default}, ${run.id}"),
+        (
+            "{from: txns, parquet: 'out/${params.day}'}",
+            "unknown reference '${params.day}': have ${params.NAME}, ${env.NAME:-default}, ${run.id}",
+        ),
     ],
 )
 def test_a_wrong_sink_is_told(sink, message):
@@ -70,7 +80,10 @@ def test_a_sources_own_filter_and_columns_are_checked():
     body = HEAD.replace("    schema:", "    filter: amuont > 1\n    columns: [user_id, stauts]\n    schema:")
     from spec.pipelines import problems
 
-    assert [problem.split("\n")[0].split("source 'txns': ")[1] for problem in problems(body)] == ["unknown column 'amuont'", "unknown column 'stauts'"]
+    assert [problem.split("\n")[0].split("source 'txns': ")[1] for problem in problems(body)] == [
+        "unknown column 'amuont'",
+        "unknown column 'stauts'",
+    ]
 
 
 def test_stages_are_shared_and_may_be_written_in_any_order():

@@ -62,7 +62,9 @@ def test_a_thousand_brackets_are_refused_without_a_crash():
 
 
 def test_aliases_do_not_expand():
-    bomb = "a: &a [x, x]\n" + "".join(f"{chr(98 + i)}: &{chr(98 + i)} [*{chr(97 + i)}, *{chr(97 + i)}]\n" for i in range(20))
+    bomb = "a: &a [x, x]\n" + "".join(
+        f"{chr(98 + i)}: &{chr(98 + i)} [*{chr(97 + i)}, *{chr(97 + i)}]\n" for i in range(20)
+    )
     tree, problems = read(bomb)
     assert tree is None
     assert all("anchors and aliases" in problem for problem in problems)

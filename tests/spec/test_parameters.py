@@ -5,8 +5,8 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from gpuetl.errors import InvalidPipeline
-from gpuetl.expr.ir import Literal, Parameter
-from gpuetl.expr.types import DATE, FLOAT64, INT64, STRING, parse_type
+from gpuetl.expressions.ir import Literal, Parameter
+from gpuetl.expressions.types import DATE, FLOAT64, INT64, STRING, parse_type
 from gpuetl.spec.model import ParameterSpec
 from gpuetl.spec.parameters import bind_parameters, parse_value
 
@@ -39,12 +39,20 @@ def test_other_values_are_refused(given, dtype):
         parse_value(given, parse_type(dtype))
 
 
-DECLARED = {"day": ParameterSpec(DATE, required=True), "low": ParameterSpec(FLOAT64, default=0.5), "name": ParameterSpec(STRING, default=None)}
+DECLARED = {
+    "day": ParameterSpec(DATE, required=True),
+    "low": ParameterSpec(FLOAT64, default=0.5),
+    "name": ParameterSpec(STRING, default=None),
+}
 
 
 def test_given_values_and_defaults_are_typed_literals():
     bound = bind_parameters(DECLARED, {"day": "2026-11-01"}, need_all=True)
-    assert bound == {"day": Literal(date(2026, 11, 1), DATE), "low": Literal(0.5, FLOAT64), "name": Literal(None, STRING)}
+    assert bound == {
+        "day": Literal(date(2026, 11, 1), DATE),
+        "low": Literal(0.5, FLOAT64),
+        "name": Literal(None, STRING),
+    }
 
 
 def test_a_required_parameter_stays_open_where_a_pipeline_is_only_checked():

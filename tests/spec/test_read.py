@@ -153,7 +153,10 @@ def test_stages_in_a_circle_are_told_once():
 
 def test_a_stage_may_not_have_the_name_of_a_source():
     (problem,) = problems_after_head("stages:\n  txns: {from: txns, steps: []}\n")
-    assert problem == "daily.yaml:10:3: 'txns' is a source and a stage\n    txns: {from: txns, steps: []}\n    ^^^^\nRename one."
+    assert (
+        problem
+        == "daily.yaml:10:3: 'txns' is a source and a stage\n    txns: {from: txns, steps: []}\n    ^^^^\nRename one."
+    )
 
 
 def test_two_sinks_may_not_write_the_same_path():
@@ -166,7 +169,15 @@ def test_a_valid_pipeline_has_no_problems():
 
 
 def test_expressions_that_yaml_reads_as_numbers_and_truth_values_are_constants():
-    assert problems_after_head(stage("with_columns: {a: 1, b: true, c: null, d: 1.5, e: \"'12:30'\"}", "filter: a = 1 AND b AND d > 1 AND e = 'x'")) == []
+    assert (
+        problems_after_head(
+            stage(
+                "with_columns: {a: 1, b: true, c: null, d: 1.5, e: \"'12:30'\"}",
+                "filter: a = 1 AND b AND d > 1 AND e = 'x'",
+            )
+        )
+        == []
+    )
 
 
 def test_a_bare_word_is_a_column():

@@ -4,8 +4,8 @@ from datetime import date, datetime
 
 import pytest
 
-from gpuetl.expr.ir import Literal, Parameter
-from gpuetl.expr.types import DATE, INT64, TIMESTAMP
+from gpuetl.expressions.ir import Literal, Parameter
+from gpuetl.expressions.types import DATE, INT64, TIMESTAMP
 from gpuetl.spec.scalars import UnboundScalar, UnresolvedScalar, resolve_scalars
 
 PARAMETERS = {

@@ -160,8 +160,9 @@ def test_fingerprints_tell_meanings_apart_and_not_spellings(one, other, equal):
 
 
 def test_the_yaml_is_plain_to_read():
-    assert loaded("filter: amount>1", "limit: 3").to_yaml() == HEAD.replace("{type: float64, default: 0.5}", "\n    type: float64\n    default: 0.5").replace(
-        " \n    type", "\n    type"
-    ).replace("{user_id: int64, amount: float64, status: string, ts: timestamp}", "\n      user_id: int64\n      amount: float64\n      status: string\n      ts: timestamp").replace(
-        "schema: \n", "schema:\n"
-    ) + stage("filter: amount > 1", "limit: 3")
+    assert loaded("filter: amount>1", "limit: 3").to_yaml() == HEAD.replace(
+        "{type: float64, default: 0.5}", "\n    type: float64\n    default: 0.5"
+    ).replace(" \n    type", "\n    type").replace(
+        "{user_id: int64, amount: float64, status: string, ts: timestamp}",
+        "\n      user_id: int64\n      amount: float64\n      status: string\n      ts: timestamp",
+    ).replace("schema: \n", "schema:\n") + stage("filter: amount > 1", "limit: 3")

@@ -191,9 +191,7 @@ def test_an_integer_sum_whose_parts_overflow_is_right_where_the_whole_fits(sourc
 
 
 @pytest.mark.parametrize("by", [(), ("k",)])
-@pytest.mark.parametrize(
-    "values", [[INT64_MAX, 1], [INT64_MAX, 0, 0, 1], [INT64_MIN, 0, -1], [INT64_MAX] * 5]
-)
+@pytest.mark.parametrize("values", [[INT64_MAX, 1], [INT64_MAX, 0, 0, 1], [INT64_MIN, 0, -1], [INT64_MAX] * 5])
 def test_an_integer_sum_that_overflows_is_an_error_that_names_stage_and_column(source, failure, by, values):
     t = source(table({"k": "int64", "x": "int64"}, *((1, value) for value in values)))
     message = failure(t.aggregate(by, n=expr("count(*)"), total=expr("sum(x)")), RunFailed)
@@ -203,9 +201,7 @@ def test_an_integer_sum_that_overflows_is_an_error_that_names_stage_and_column(s
 @pytest.mark.parametrize("values", [[9 * 10**37] * 2, [9 * 10**37, 0, 0, 9 * 10**37]])
 def test_a_decimal_sum_that_overflows_is_an_error(source, failure, values):
     t = source(table({"x": "decimal(38,0)"}, *((Decimal(value),) for value in values)))
-    assert failure(t.aggregate(total=expr("sum(x)")), RunFailed).startswith(
-        "stage 'result', step 1: column 'total': "
-    )
+    assert failure(t.aggregate(total=expr("sum(x)")), RunFailed).startswith("stage 'result', step 1: column 'total': ")
 
 
 def test_expressions_stand_around_and_inside_the_calls(source, check, pipeline):
@@ -247,9 +243,7 @@ def test_filter_chooses_the_rows_of_one_call(source, check, pipeline):
 
 
 def test_any_and_all_skip_nulls(source, check):
-    t = source(
-        table({"k": "string", "x": "int64"}, ("a", 1), ("a", None), ("b", None), ("a", 3), ("b", None))
-    )
+    t = source(table({"k": "string", "x": "int64"}, ("a", 1), ("a", None), ("b", None), ("a", 3), ("b", None)))
     expected = table({"k": "string", "one": "bool", "every": "bool"}, ("a", True, False), ("b", None, None))
     check(t.aggregate("k", one=expr("any(x > 2)"), every=expr("all(x > 2)")), expected)
 

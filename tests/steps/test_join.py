@@ -68,9 +68,7 @@ def test_a_null_in_one_of_several_keys_matches_nothing(source, check):
 
 def test_keys_may_have_other_names_and_integers_of_other_widths(source, check, pipeline):
     left = source(table({"i": "int8", "a": "string"}, (-1, "x"), (2, "y"), (None, "z")), "left")
-    right = source(
-        table({"j": "int64", "b": "string"}, (2, "p"), (-1, "q"), (2**40, "r"), (None, "s")), "right"
-    )
+    right = source(table({"j": "int64", "b": "string"}, (2, "p"), (-1, "q"), (2**40, "r"), (None, "s")), "right")
     check(
         left.join(right, {"i": "j"}),
         table({"i": "int8", "a": "string", "b": "string"}, (-1, "x", "q"), (2, "y", "p")),
@@ -82,9 +80,7 @@ def test_keys_may_have_other_names_and_integers_of_other_widths(source, check, p
 def test_keys_of_every_type_meet(source, check, dtype):
     texts = ["2024-01-02", "1969-12-31", None] if dtype in ("date", "timestamp") else ["1", "0", None]
     left = source(table({"s": "string", "a": "int64"}, *((t, i) for i, t in enumerate(texts))), "left")
-    right = source(
-        table({"s": "string", "b": "int64"}, *((t, i) for i, t in enumerate(reversed(texts)))), "right"
-    )
+    right = source(table({"s": "string", "b": "int64"}, *((t, i) for i, t in enumerate(reversed(texts)))), "right")
     left, right = left.select("a", k=col("s").cast(dtype)), right.select("b", k=col("s").cast(dtype))
     check(left.join(right, "k").select("a", "b"), table({"a": "int64", "b": "int64"}, (0, 2), (1, 1)))
 
@@ -114,9 +110,7 @@ def test_keys_of_other_types_are_refused(source, problem, left, right):
 @pytest.mark.parametrize("how", ["inner", "left"])
 def test_a_table_joins_itself(source, check, pipeline, how):
     t = source(table({"k": "int64", "x": "int64"}, (1, 1), (2, 2), (1, 3)))
-    expected = table(
-        {"k": "int64", "x": "int64", "x2": "int64"}, (1, 1, 1), (1, 1, 3), (1, 3, 1), (1, 3, 3), (2, 2, 2)
-    )
+    expected = table({"k": "int64", "x": "int64", "x2": "int64"}, (1, 1, 1), (1, 1, 3), (1, 3, 1), (1, 3, 3), (2, 2, 2))
     check(t.join(t, "k", how, suffix="2"), expected)
     assert_same(pipeline)
 
@@ -147,9 +141,7 @@ def test_what_validate_promises_may_be_kept(sides, check, how, validate):
 def test_what_validate_promises_may_be_broken(sides, failure, how, left_rows, right_rows, side, validate):
     left, right = sides(left_rows, right_rows)
     message = failure(left.join(right, "k", how, validate=validate), RunFailed)
-    assert message.startswith(
-        f"stage 'result', step 1: the join is not {validate}: k repeats on the {side} side"
-    )
+    assert message.startswith(f"stage 'result', step 1: the join is not {validate}: k repeats on the {side} side")
 
 
 def test_repeated_keys_that_nothing_matches_break_validate_too(sides, failure):
@@ -160,9 +152,7 @@ def test_repeated_keys_that_nothing_matches_break_validate_too(sides, failure):
 def test_repeated_null_keys_break_validate_only_where_they_match(sides, check, failure):
     left, right = sides([(None, 1)], [(None, 2), (None, 3)])
     check(left.join(right, "k", validate="many_to_one"), table(BOTH))
-    assert "not many_to_one" in failure(
-        left.join(right, "k", validate="many_to_one", nulls_equal=True), RunFailed
-    )
+    assert "not many_to_one" in failure(left.join(right, "k", validate="many_to_one", nulls_equal=True), RunFailed)
 
 
 def test_a_chain_of_joins_on_one_key(source, pipeline, check):

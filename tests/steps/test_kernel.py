@@ -159,9 +159,7 @@ def test_times_reach_a_kernel_as_integers_of_their_unit(source, check, tmp_path)
         'extern "C" __global__ void later(const long long* t, long long* u, long long n_rows) {}'
     )
     (tmp_path / "later.py").write_text("def later(t):\n    return {'u': t + 1_000_000}\n")
-    t = source(
-        table({"t": "timestamp"}, (datetime(2024, 1, 1),), (None,), (datetime(1969, 12, 31, 23, 59, 59),))
-    )
+    t = source(table({"t": "timestamp"}, (datetime(2024, 1, 1),), (None,), (datetime(1969, 12, 31, 23, 59, 59),)))
     expected = table({"u": "timestamp"}, (datetime(2024, 1, 1, 0, 0, 1),), (None,), (datetime(1970, 1, 1),))
     check(t.kernel("later.cu", "later", "t", {"u": "timestamp"}, "later.py:later").select("u"), expected)
 
@@ -265,6 +263,4 @@ def test_a_twin_that_breaks_the_contract_is_told(source, failure, reference, mes
 def test_ties_in_the_order_are_noted(source, pipeline):
     groups_kernel(source(table(GROUPED, ("a", 1, 1.0), ("a", 1, 2.0), ("b", 1, 3.0)))).stage("s")
     notes = pipeline.run(engine="pandas").report.notes
-    assert notes == (
-        "stage 's', step 1: 1 rows tie in (k, t); add a column to order_by that tells them apart",
-    )
+    assert notes == ("stage 's', step 1: 1 rows tie in (k, t); add a column to order_by that tells them apart",)

@@ -147,10 +147,7 @@ class Reversed:
 def test_every_order_is_python_s_stable_sort(tmp_path, rows, ways):
     types = {"a": "float64", "b": "int64", "c": "string", "row": "int64"}
     rows = [(*row, i) for i, row in enumerate(rows)]
-    order = [
-        f"{name}{' desc' * desc}{' nulls first' * first}"
-        for name, (desc, first) in zip("abc", ways, strict=True)
-    ]
+    order = [f"{name}{' desc' * desc}{' nulls first' * first}" for name, (desc, first) in zip("abc", ways, strict=True)]
     pipeline = Pipeline("random", root=tmp_path)
     write_source(pipeline, "t", table(types, *rows)).sort(*order).stage("sorted")
     got = assert_same(pipeline, ordered=True)["sorted"].column("row").to_pylist()

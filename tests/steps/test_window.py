@@ -104,9 +104,7 @@ def test_expressions_stand_around_and_inside_the_calls(t, check, pipeline):
 
 
 def test_an_output_may_take_the_place_of_a_column_that_other_calls_read(t, check):
-    steps = t.filter(expr("k = 1")).window(
-        "k", "t", x=expr("cum_sum(x)"), y=expr("lag(x)"), k=expr("row_number()")
-    )
+    steps = t.filter(expr("k = 1")).window("k", "t", x=expr("cum_sum(x)"), y=expr("lag(x)"), k=expr("row_number()"))
     types = {**TYPES, "y": "float64"}
     check(steps, table(types, (1, 1, 1.0, None), (2, 2, 3.0, 1.0), (3, 3, 7.0, 2.0)))
 
@@ -171,11 +169,7 @@ def test_an_interval_s_frame_includes_its_far_end(source, check, pipeline):
 
 
 def test_dates_order_intervals_too(source, check):
-    t = source(
-        table(
-            {"d": "date", "x": "int64"}, (date(2024, 1, 1), 1), (date(2024, 1, 3), 2), (date(2024, 1, 4), 4)
-        )
-    )
+    t = source(table({"d": "date", "x": "int64"}, (date(2024, 1, 1), 1), (date(2024, 1, 3), 2), (date(2024, 1, 4), 4)))
     steps = t.window((), "d", total=expr("rolling_sum(x, interval '2 days')")).select("total")
     check(steps, table({"total": "int64"}, (1,), (3,), (6,)), ordered=True)
 
@@ -215,24 +209,16 @@ def test_zero_rows_or_one(source, check, rows):
 
 
 def test_all_null_columns(source, check):
-    t = source(
-        table({"k": "null", "t": "int64", "x": "null"}, (None, 1, None), (None, 2, None), (None, 3, None))
-    )
-    expected = table(
-        {"t": "int64", "n": "int64", "l": "null", "c": "int64"}, *((i, i, None, None) for i in (1, 2, 3))
-    )
+    t = source(table({"k": "null", "t": "int64", "x": "null"}, (None, 1, None), (None, 2, None), (None, 3, None)))
+    expected = table({"t": "int64", "n": "int64", "l": "null", "c": "int64"}, *((i, i, None, None) for i in (1, 2, 3)))
     check(
-        t.window("k", "t", n=expr("row_number()"), l=expr("lag(x)"), c=expr("cum_count(x)")).select(
-            "t", "n", "l", "c"
-        ),
+        t.window("k", "t", n=expr("row_number()"), l=expr("lag(x)"), c=expr("cum_count(x)")).select("t", "n", "l", "c"),
         expected,
     )
 
 
 def test_nan_keys_are_one_group_and_both_zeros_another(source, check):
-    t = source(
-        table({"k": "float64", "t": "int64"}, (NAN, 1), (0.0, 2), (None, 3), (-0.0, 4), (NAN, 5), (None, 6))
-    )
+    t = source(table({"k": "float64", "t": "int64"}, (NAN, 1), (0.0, 2), (None, 3), (-0.0, 4), (NAN, 5), (None, 6)))
     expected = table({"t": "int64", "n": "int64"}, (1, 1), (5, 2), (2, 1), (4, 2), (3, 1), (6, 2))
     check(t.window("k", "t", n=expr("row_number()")).select("t", "n"), expected)
 

@@ -16,17 +16,13 @@ def t(source):
 
 
 def test_a_new_column_comes_last_and_an_old_one_stays_in_place(t, check):
-    expected = table(
-        {"a": "string", "b": "float64", "c": "int64"}, *((f"{a}" if a else None, b, a) for a, b in ROWS)
-    )
+    expected = table({"a": "string", "b": "float64", "c": "int64"}, *((f"{a}" if a else None, b, a) for a, b in ROWS))
     check(t.with_columns(c=col("a"), a=col("a").cast("string")), expected, ordered=True)
 
 
 def test_all_columns_see_the_input_and_none_each_other(source, check):
     t = source(table({"a": "int64", "b": "int64"}, (1, 10), (2, 20), (3, 30)))
-    check(
-        t.with_columns(a=col("b"), b=col("a")), table({"a": "int64", "b": "int64"}, (10, 1), (20, 2), (30, 3))
-    )
+    check(t.with_columns(a=col("b"), b=col("a")), table({"a": "int64", "b": "int64"}, (10, 1), (20, 2), (30, 3)))
 
 
 def test_division_is_ieee_and_integer_division_truncates_and_is_null_by_zero(source, check):
@@ -42,9 +38,7 @@ def test_division_is_ieee_and_integer_division_truncates_and_is_null_by_zero(sou
 def test_case_takes_the_first_true_branch(t, check, pipeline):
     band = when(col("a") > 5, "high").when(col("a") > 0, "low").otherwise("other")
     bands = ["low", "other", "low", "other", "high"]
-    expected = table(
-        {**TYPES, "band": "string"}, *((*row, band) for row, band in zip(ROWS, bands, strict=True))
-    )
+    expected = table({**TYPES, "band": "string"}, *((*row, band) for row, band in zip(ROWS, bands, strict=True)))
     check(t.with_columns(band=band), expected, ordered=True)
     assert_same(pipeline)
 
@@ -57,9 +51,7 @@ def test_with_columns_of_zero_rows_or_one(source, check, rows):
 
 def test_an_all_null_column_gives_nulls(source, check):
     t = source(table({"n": "null", "x": "int64"}, (None, 1), (None, 2), (None, 3)))
-    expected = table(
-        {"n": "null", "x": "int64", "y": "int64"}, (None, 1, None), (None, 2, None), (None, 3, None)
-    )
+    expected = table({"n": "null", "x": "int64", "y": "int64"}, (None, 1, None), (None, 2, None), (None, 3, None))
     check(t.with_columns(y=col("n") + col("x")), expected)
 
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 File: TypeAlias = Annotated[Path, typer.Argument(help="The pipeline's YAML file.", show_default=False)]
 Params: TypeAlias = Annotated[
-    list[str], typer.Option("--param", "-p", help="A parameter's value, as name=value; may be repeated.", show_default=False)
+    list[str],
+    typer.Option("--param", "-p", help="A parameter's value, as name=value; may be repeated.", show_default=False),
 ]
 Root: TypeAlias = Annotated[
     Path | None, typer.Option(help="Where relative paths start; by default the file's folder.", show_default=False)
@@ -24,7 +25,9 @@ Root: TypeAlias = Annotated[
 PartitionRows: TypeAlias = Annotated[
     int | None, typer.Option(help="At most so many rows of a source in a partition.", show_default=False)
 ]
-Skip: TypeAlias = Annotated[list[str], typer.Option(help="Leave out an optimizer pass; may be repeated.", show_default=False)]
+Skip: TypeAlias = Annotated[
+    list[str], typer.Option(help="Leave out an optimizer pass; may be repeated.", show_default=False)
+]
 
 INTERRUPTED = 130
 

@@ -8,15 +8,17 @@ import typer
 
 from gpuetl.cli.arguments import File, Params, PartitionRows, Root, Skip, exit_codes, parse_params, run_options
 
-Rung = Annotated[str | None, typer.Option(help="Stop before this optimizer pass, and show the logical plan.", show_default=False)]
+Rung = Annotated[
+    str | None, typer.Option(help="Stop before this optimizer pass, and show the logical plan.", show_default=False)
+]
 
 
 def plan(
     file: File,
-    param: Params = [],  # noqa: B006  typer reads the default
+    param: Params = [],
     root: Root = None,
     rung: Rung = None,
-    skip: Skip = [],  # noqa: B006
+    skip: Skip = [],
     partition_rows: PartitionRows = None,
 ) -> None:
     """Show the plan: filters pushed and residual, columns and row groups read, rows and bytes expected, sorts, exchanges."""

@@ -42,7 +42,12 @@ class Screen:
         if self.quiet:
             yield silent
         elif self.err.is_terminal:
-            columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}"))
+            columns = (
+                SpinnerColumn(),
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TextColumn("{task.completed}/{task.total}"),
+            )
             with Progress(*columns, TimeElapsedColumn(), console=self.err, transient=True) as bar:
                 yield _Bar(bar)
         else:
@@ -87,7 +92,14 @@ class _Lines:
 
 def stage_table(report: RunReport) -> Table:
     """Return rows in and out, seconds and bytes read for each source, stage and sink."""
-    table = _table(("", "left"), ("name", "left"), ("rows in", "right"), ("rows out", "right"), ("seconds", "right"), ("read", "right"))
+    table = _table(
+        ("", "left"),
+        ("name", "left"),
+        ("rows in", "right"),
+        ("rows out", "right"),
+        ("seconds", "right"),
+        ("read", "right"),
+    )
     for stage in report.stages:
         read = size(stage.file_bytes) if stage.file_bytes else ""
         table.add_row(stage.kind, stage.name, f"{stage.rows_in:,}", f"{stage.rows_out:,}", f"{stage.seconds:.3f}", read)

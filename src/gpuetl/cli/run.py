@@ -11,17 +11,19 @@ import typer
 from gpuetl.cli.arguments import File, Params, PartitionRows, Root, Skip, exit_codes, parse_params, run_options
 
 Engine = Annotated[str, typer.Option(help="auto, pandas (this version has no other yet).")]
-Report = Annotated[Path | None, typer.Option(help="Write the report there: .json, or .html for people.", show_default=False)]
+Report = Annotated[
+    Path | None, typer.Option(help="Write the report there: .json, or .html for people.", show_default=False)
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 
 
 def run(
     file: File,
-    param: Params = [],  # noqa: B006  typer reads the default
+    param: Params = [],
     engine: Engine = "auto",
     root: Root = None,
     report: Report = None,
-    skip: Skip = [],  # noqa: B006
+    skip: Skip = [],
     partition_rows: PartitionRows = None,
     quiet: Quiet = False,
 ) -> None:

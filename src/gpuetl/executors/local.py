@@ -67,7 +67,9 @@ class LocalExecutor:
         key = (id(node), index)
         held = self.held.get(id(node))
         if held is None and (isinstance(node, Exchange) or self.readers[key] > 1):
-            held = self.held[id(node)] = self.exchanged(node) if isinstance(node, Exchange) else [None] * node.partitions
+            held = self.held[id(node)] = (
+                self.exchanged(node) if isinstance(node, Exchange) else [None] * node.partitions
+            )
         frame = held[index] if held is not None else None
         if frame is None:
             frame = self.computed(node, index)

@@ -120,8 +120,13 @@ def split_by_value(table: pa.Table, keys: tuple[str, ...]) -> list[tuple[str, pa
     rows = groups.column(":row_list").combine_chunks()
     ordered = table.drop_columns(list(keys)).take(rows.flatten())
     starts = rows.offsets.to_pylist()
-    folders = ["/".join(f"{_quoted(key)}={_folder(groups.column(key)[i])}" for key in keys) for i in range(groups.num_rows)]
-    return [(folder, ordered.slice(start, stop - start)) for folder, start, stop in zip(folders, starts[:-1], starts[1:], strict=True)]
+    folders = [
+        "/".join(f"{_quoted(key)}={_folder(groups.column(key)[i])}" for key in keys) for i in range(groups.num_rows)
+    ]
+    return [
+        (folder, ordered.slice(start, stop - start))
+        for folder, start, stop in zip(folders, starts[:-1], starts[1:], strict=True)
+    ]
 
 
 def _folder(value: Any) -> str:

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
-from gpuetl.expr.types import DataType, language_type, type_name
+from gpuetl.expressions.types import DataType, language_type, type_name
 from gpuetl.plan.schema import Schema
 
 Format = Literal["parquet", "csv"]
@@ -81,7 +81,9 @@ class Dataset:
         paths = sorted(self._paths())
         if not paths:
             what = "does not exist" if not glob.has_magic(str(self.path)) else "matches no file"
-            raise DatasetError(f"{self.path} {what}" if not self.path.is_dir() else f"{self.path} holds no .{self.format} file")
+            raise DatasetError(
+                f"{self.path} {what}" if not self.path.is_dir() else f"{self.path} holds no .{self.format} file"
+            )
         return tuple(DataFile(path, self._partition_values(path)) for path in paths)
 
     def _paths(self) -> list[Path]:
@@ -92,7 +94,11 @@ class Dataset:
             found = (Path(p) for p in glob.glob(str(self.path), recursive=True))
         else:
             found = [self.path]
-        return [p for p in found if p.is_file() and not any(part.startswith((".", "_")) for part in p.relative_to(self._base).parts)]
+        return [
+            p
+            for p in found
+            if p.is_file() and not any(part.startswith((".", "_")) for part in p.relative_to(self._base).parts)
+        ]
 
     @property
     def _base(self) -> Path:
@@ -128,7 +134,9 @@ class Dataset:
             dtype = language_type(column.type)
             if dtype is None:
                 hint = "Name the columns to read in the source's columns"
-                raise DatasetError(f"column '{column.name}' has type {column.type}, which the language has not.  {hint}")
+                raise DatasetError(
+                    f"column '{column.name}' has type {column.type}, which the language has not.  {hint}"
+                )
             columns[column.name] = dtype
         return columns
 
@@ -164,5 +172,3 @@ class Dataset:
             return None if text is None else pa.scalar(text).cast(dtype).as_py()
         except pa.ArrowInvalid:
             raise DatasetError(f"{file.path}: '{name}={text}' is not a {type_name(dtype)}") from None
-
-

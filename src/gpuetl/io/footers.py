@@ -30,7 +30,9 @@ class Footers:
             try:
                 self._metadata[file.path] = pq.read_metadata(file.path)
             except (OSError, pa.ArrowException) as error:
-                raise DatasetError(f"{file.path} is not a Parquet file that can be read: {str(error).splitlines()[0]}") from None
+                raise DatasetError(
+                    f"{file.path} is not a Parquet file that can be read: {str(error).splitlines()[0]}"
+                ) from None
         return self._metadata[file.path]
 
     def schema_of(self, file: DataFile) -> Any:
@@ -59,7 +61,9 @@ class Footers:
 class _Ranges(Mapping[str, tuple[Any, Any, int]]):
     """The statistics of a row group, decoded when they are asked for: few columns are in a filter."""
 
-    def __init__(self, columns: Mapping[str, Any], stored: Mapping[str, Any], known: Mapping[str, tuple[Any, Any, int]]) -> None:
+    def __init__(
+        self, columns: Mapping[str, Any], stored: Mapping[str, Any], known: Mapping[str, tuple[Any, Any, int]]
+    ) -> None:
         self._columns, self._stored, self._found = columns, stored, dict(known)
         self._unknown: set[str] = set()
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gpuetl.expr.ir import Call, Cast, Column, Expr, Literal
-from gpuetl.expr.types import is_floating
+from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
+from gpuetl.expressions.types import is_floating
 
 Ranges = Mapping[str, tuple[Any, Any, int]]
 
@@ -18,7 +18,13 @@ _MAY_HOLD: dict[str, Callable[[Any, Any, Any], bool]] = {
     "greater": lambda least, greatest, value: greatest > value,
     "greater_equal": lambda least, greatest, value: greatest >= value,
 }
-_MIRRORED = {"equal": "equal", "less": "greater", "less_equal": "greater_equal", "greater": "less", "greater_equal": "less_equal"}
+_MIRRORED = {
+    "equal": "equal",
+    "less": "greater",
+    "less_equal": "greater_equal",
+    "greater": "less",
+    "greater_equal": "less_equal",
+}
 
 
 def is_prunable(predicate: Expr) -> bool:
@@ -92,5 +98,3 @@ def _column(expr: Expr) -> str | None:
     if isinstance(expr, Cast) and expr.implicit and not is_floating(expr.dtype):
         expr = expr.operand
     return expr.name if isinstance(expr, Column) else None
-
-

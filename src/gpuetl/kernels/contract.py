@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from gpuetl.expr.types import DataType, type_name
+from gpuetl.expressions.types import DataType, type_name
 
 C_TYPES: dict[str, DataType] = {
     "double": pa.float64(), "float": pa.float32(),
@@ -86,7 +86,9 @@ class KernelContract:
         got = self.parameters
         if len(got) != len(expected):
             order = ", ".join(what for what, _, _ in expected)
-            raise KernelMismatch(f"kernel '{self.entry}' has {len(got)} parameters, the step gives {len(expected)}: {order}")
+            raise KernelMismatch(
+                f"kernel '{self.entry}' has {len(got)} parameters, the step gives {len(expected)}: {order}"
+            )
         for parameter, (what, dtype, pointer) in zip(got, expected, strict=True):
             self._check_one(parameter, what, dtype, pointer)
 

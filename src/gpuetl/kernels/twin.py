@@ -47,7 +47,11 @@ def load_twin(contract: KernelContract) -> Callable[..., Mapping[str, Array]]:
 
 
 def call_twin(
-    contract: KernelContract, arrays: list[Array], arguments: Mapping[str, Any], outputs: Mapping[str, np.dtype[Any]], rows: int
+    contract: KernelContract,
+    arrays: list[Array],
+    arguments: Mapping[str, Any],
+    outputs: Mapping[str, np.dtype[Any]],
+    rows: int,
 ) -> dict[str, Array]:
     """Call the twin and return its outputs in the declared types.
 
@@ -60,7 +64,9 @@ def call_twin(
     try:
         result = function(*arrays, **arguments)
     except Exception as error:
-        raise EvaluationError(f"{contract.function} in {contract.reference.name} raised {type(error).__name__}: {error}") from error
+        raise EvaluationError(
+            f"{contract.function} in {contract.reference.name} raised {type(error).__name__}: {error}"
+        ) from error
     if not isinstance(result, Mapping):
         raise EvaluationError(f"{contract.function} gave a {type(result).__name__}, not a dict of arrays")
     if result.keys() != outputs.keys():

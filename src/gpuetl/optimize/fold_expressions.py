@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from gpuetl.expr.ir import Call, Expr, Literal, transform
-from gpuetl.expr.types import BOOL, INT64
+from gpuetl.expressions.ir import Call, Expr, Literal, transform
+from gpuetl.expressions.types import BOOL, INT64
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Project
 from gpuetl.plan.plan import Plan

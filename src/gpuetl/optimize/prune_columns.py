@@ -18,7 +18,9 @@ def prune_columns(plan: Plan) -> Plan:
     for node in nodes:
         inputs = [done[id(child)] for child in node.inputs]
         if isinstance(node, Join):
-            inputs = [_narrowed(child, needed) for child, needed in zip(inputs, node.needs(wanted[id(node)]), strict=True)]
+            inputs = [
+                _narrowed(child, needed) for child, needed in zip(inputs, node.needs(wanted[id(node)]), strict=True)
+            ]
         done[id(node)] = node.with_inputs(inputs).keeping(wanted[id(node)])
     return plan.with_roots(done[id(root)] for root in plan.roots)
 

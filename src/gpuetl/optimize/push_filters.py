@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from functools import singledispatch
 from typing import NamedTuple
 
-from gpuetl.expr.functions import FUNCTIONS
-from gpuetl.expr.ir import Call, Column, Expr, Literal, can_fail, columns_of, conjuncts, substitute
-from gpuetl.expr.types import BOOL
+from gpuetl.expressions.functions import FUNCTIONS
+from gpuetl.expressions.ir import Call, Column, Expr, Literal, can_fail, columns_of, conjuncts, substitute
+from gpuetl.expressions.types import BOOL
 from gpuetl.plan.node import Node, Origin, walk_plan
 from gpuetl.plan.nodes import Aggregate, Distinct, Filter, Grouped, Join, Project, Sort
 from gpuetl.plan.plan import Plan
@@ -42,7 +42,9 @@ def push_filters(plan: Plan) -> Plan:
     done: dict[int, Node] = {}
     for node in nodes:
         inputs = [filtered(done[id(child)], above.get((id(node), i), [])) for i, child in enumerate(node.inputs)]
-        done[id(node)] = filtered(inputs[0] if isinstance(node, Filter) else node.with_inputs(inputs), resting[id(node)])
+        done[id(node)] = filtered(
+            inputs[0] if isinstance(node, Filter) else node.with_inputs(inputs), resting[id(node)]
+        )
     return plan.with_roots(done[id(root)] for root in plan.roots)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gpuetl.expressions.ir import conjuncts
 from gpuetl.io.pruning import is_prunable
-from gpuetl.expr.ir import conjuncts
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Read
 from gpuetl.plan.plan import Plan

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from gpuetl.expr.functions import FUNCTIONS, Function
-from gpuetl.expr.functions.function import takes_one
-from gpuetl.expr.ir import Call, Cast, Column, Expr
-from gpuetl.expr.types import FLOAT64, INT64, is_integer
+from gpuetl.expressions.functions import FUNCTIONS, Function
+from gpuetl.expressions.functions.function import takes_one
+from gpuetl.expressions.ir import Call, Cast, Column, Expr
+from gpuetl.expressions.types import FLOAT64, INT64, is_integer
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Aggregate, Project, passing
 

@@ -20,7 +20,9 @@ def estimated_rows(node: Physical) -> int:
 
 def _rows(node: Physical, inputs: list[int]) -> int:
     if isinstance(node, Scan):
-        return sum(g.rows if g.rows >= 0 else sum(g.file_bytes.values()) // CSV_ROW_BYTES for part in node.parts for g in part)
+        return sum(
+            g.rows if g.rows >= 0 else sum(g.file_bytes.values()) // CSV_ROW_BYTES for part in node.parts for g in part
+        )
     operation = node.operation if isinstance(node, Map) else None
     if isinstance(operation, Limit):
         return min(inputs[0], operation.count * node.partitions)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from gpuetl.expr.ir import conjuncts
-from gpuetl.expr.unparse import to_sql
+from gpuetl.expressions.ir import conjuncts
+from gpuetl.expressions.unparse import to_sql
 from gpuetl.io.pruning import is_prunable
 from gpuetl.physical.estimate import estimated_bytes, estimated_rows, file_bytes
 from gpuetl.physical.lower import PhysicalPlan
@@ -93,7 +93,7 @@ def size(count: int) -> str:
     """Return a number of bytes for people."""
     amount = float(count)
     for unit in ("B", "kB", "MB", "GB"):
-        if amount < 1000:  # noqa: PLR2004
+        if amount < 1000:
             return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
         amount /= 1000
     return f"{amount:.1f} TB"

@@ -19,14 +19,15 @@ class Drawn(Protocol):
 T = TypeVar("T", bound=Drawn)
 
 
-
 def explain_plan(plan: Plan) -> str:
     """Return the tree of every root."""
     counts = plan.consumers()
     return "\n".join(draw(plan.roots, lambda node: node.describe(), lambda node: counts[id(node)] > 1))
 
 
-def draw(roots: Iterable[T], describe: Callable[[T], str], is_shared: Callable[[T], bool], depth: int = 0) -> Iterator[str]:
+def draw(
+    roots: Iterable[T], describe: Callable[[T], str], is_shared: Callable[[T], bool], depth: int = 0
+) -> Iterator[str]:
     """Yield the lines of a graph drawn as a tree; nodes have `inputs`."""
     labels: dict[int, int] = {}
     stack = [(root, depth) for root in reversed(list(roots))]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
-from gpuetl.expr.ir import Expr
+from gpuetl.expressions.ir import Expr
 from gpuetl.plan.schema import Schema
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from gpuetl.expr.types import DataType, type_name
+from gpuetl.expressions.types import DataType, type_name
 
 
 class Schema(Mapping[str, DataType]):
@@ -19,7 +19,9 @@ class Schema(Mapping[str, DataType]):
 
     __slots__ = ("_columns", "open")
 
-    def __init__(self, columns: Mapping[str, DataType] | Iterable[tuple[str, DataType]] = (), open: bool = False) -> None:  # noqa: A002
+    def __init__(
+        self, columns: Mapping[str, DataType] | Iterable[tuple[str, DataType]] = (), open: bool = False
+    ) -> None:  # noqa: A002
         self._columns = dict(columns)
         self.open = open
 

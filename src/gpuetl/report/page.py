@@ -29,7 +29,10 @@ def report_page(report: RunReport) -> str:
         table("Phases", ("phase", "seconds"), report.seconds.items()),
         table("Optimizer passes", ("pass", "seconds"), report.passes.items()),
         *(f"<p>Note: {escape(remark)}</p>" for remark in report.notes),
-        *(table(f"First rows of {name}", head.column_names, (row.values() for row in head.to_pylist())) for name, head in report.head.items()),
+        *(
+            table(f"First rows of {name}", head.column_names, (row.values() for row in head.to_pylist()))
+            for name, head in report.head.items()
+        ),
     ]
     head = f"<!doctype html><html lang='en'><meta charset='utf-8'><title>{escape(report.pipeline)}</title><style>{STYLE}</style>"
     return head + "\n".join(parts) + "</html>\n"

@@ -88,5 +88,3 @@ def _sum(key: tuple[str, str], works: list[Work]) -> StageReport:
         seconds=sum(w.seconds for w in works),
         file_bytes=sum(w.file_bytes for w in works),
     )
-
-

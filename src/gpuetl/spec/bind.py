@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 
 from gpuetl.errors import Problems, have_hint
-from gpuetl.expr.ir import Expr
-from gpuetl.expr.types import BOOL, NULL
+from gpuetl.expressions.ir import Expr
+from gpuetl.expressions.types import BOOL, NULL
 from gpuetl.io.dataset import Dataset, DatasetError
 from gpuetl.io.target import Target
 from gpuetl.plan.node import Node, Origin
@@ -105,9 +105,17 @@ class _Binder:
         if path is None and not spec.schema:
             return None
         if spec.format == "csv" and not spec.schema:
-            self.add("source", name, "a CSV source needs a schema", "Add schema: {column: type, …}; a CSV file states no types.", spec.path)
+            self.add(
+                "source",
+                name,
+                "a CSV source needs a schema",
+                "Add schema: {column: type, …}; a CSV file states no types.",
+                spec.path,
+            )
             return None
-        dataset = Dataset(name, spec.format, path or self.folder, spec.schema, spec.partitions, spec.nulls or ("",), spec.delimiter)
+        dataset = Dataset(
+            name, spec.format, path or self.folder, spec.schema, spec.partitions, spec.nulls or ("",), spec.delimiter
+        )
         schema = self.schema_of(dataset, spec)
         if schema is None:
             return None
@@ -118,7 +126,13 @@ class _Binder:
         try:
             return dataset.schema
         except DatasetError as error:
-            self.add("source", dataset.name, str(error), "Check the path; relative ones start at the pipeline's folder.", spec.path)
+            self.add(
+                "source",
+                dataset.name,
+                str(error),
+                "Check the path; relative ones start at the pipeline's folder.",
+                spec.path,
+            )
             return None
 
     def narrowed(self, node: Node, spec: SourceSpec, context: Context) -> Node:
@@ -153,7 +167,9 @@ class _Binder:
         context = self.context(origin)
         partition_by = context.known(spec.partition_by, source.schema)
         if len(partition_by) == len(source.schema) > 0:
-            context.problem("partition_by takes every column, so that files would have none", "Leave one out.", spec.partition_by[0])
+            context.problem(
+                "partition_by takes every column, so that files would have none", "Leave one out.", spec.partition_by[0]
+            )
         if spec.mode == "replace_partitions" and not spec.partition_by:
             context.problem("mode replace_partitions needs partition_by", "Add it, or use mode: overwrite.", spec.path)
         target = Target(name, spec.format, path, partition_by, spec.mode)
@@ -169,7 +185,9 @@ class _Binder:
         for name, sink in self.spec.sinks.items():
             other = seen.setdefault(str(sink.path), name)
             if other != name:
-                self.add("sink", name, f"writes the same path as sink '{other}'", "Give it a path of its own.", sink.path)
+                self.add(
+                    "sink", name, f"writes the same path as sink '{other}'", "Give it a path of its own.", sink.path
+                )
 
 
 def _unknown(node: Node) -> Node:
@@ -182,5 +200,3 @@ class _Open(Project):
     def output_schema(self, *schemas: Schema) -> Schema:
         """Return the input's columns, and any other."""
         return Schema(schemas[0], open=True)
-
-

@@ -10,7 +10,8 @@ from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.nodes import MappingNode, Node as YamlNode, ScalarNode
+from ruamel.yaml.nodes import MappingNode, ScalarNode
+from ruamel.yaml.nodes import Node as YamlNode
 
 from gpuetl.errors import InvalidPipeline, Place, Problem, Problems, Span
 
@@ -93,7 +94,9 @@ def read_document(text: str, name: str, problems: Problems) -> Node | None:
         return None if reader.incomplete else tree
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        place = Place(name, mark.line + 1, mark.column + 1, document.lines[mark.line] if mark.line < len(document.lines) else "")
+        place = Place(
+            name, mark.line + 1, mark.column + 1, document.lines[mark.line] if mark.line < len(document.lines) else ""
+        )
         problems.add(f"not YAML: {error.problem or error.context}", "", place)
     except (YAMLError, RecursionError, ValueError) as error:
         problems.add(f"{name} is not YAML that can be read: {error or 'it nests too deeply'}")
@@ -106,7 +109,9 @@ def read_file(path: Path, problems: Problems, shown_as: str | None = None) -> No
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise InvalidPipeline([Problem(f"cannot read {path}: {reason}", "Give the path of a pipeline's YAML file.")]) from None
+        raise InvalidPipeline(
+            [Problem(f"cannot read {path}: {reason}", "Give the path of a pipeline's YAML file.")]
+        ) from None
     return read_document(text, shown_as or str(path), problems)
 
 
@@ -127,7 +132,9 @@ class _Reader:
         if depth > MAX_DEPTH:
             raise ValueError(f"it nests deeper than {MAX_DEPTH}")
         if id(yaml) in self.seen or yaml.anchor:
-            self.problems.add("anchors and aliases are not part of the language", "Write it out, or make it a stage.", base.place())
+            self.problems.add(
+                "anchors and aliases are not part of the language", "Write it out, or make it a stage.", base.place()
+            )
             self.incomplete = True
             return base
         self.seen.add(id(yaml))

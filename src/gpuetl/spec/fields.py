@@ -15,8 +15,8 @@ from dataclasses import MISSING, dataclass
 from typing import Any, Generic, TypeVar
 
 from gpuetl.errors import InvalidExpression, Place, Problems, have_hint, suggestion
-from gpuetl.expr.syntax import Constant, Name, Syntax
-from gpuetl.expr.types import NAMED, DataType, parse_type, type_name
+from gpuetl.expressions.syntax import Constant, Name, Syntax
+from gpuetl.expressions.types import NAMED, DataType, parse_type, type_name
 from gpuetl.plan.node import SortKey
 from gpuetl.spec.document import Node
 
@@ -102,7 +102,12 @@ def read_keys(cls: type[T], node: Node, problems: Problems, within: str, **given
     for name, value in node.items():
         if name not in declared:
             meant += suggestion(name, declared)
-            problems.add(f"unknown key '{name}'", f"keys: {', '.join(declared)}.  {suggestion(name, declared)}".rstrip(), node.keys[name], within)
+            problems.add(
+                f"unknown key '{name}'",
+                f"keys: {', '.join(declared)}.  {suggestion(name, declared)}".rstrip(),
+                node.keys[name],
+                within,
+            )
             continue
         try:
             values[declared[name].name] = declared[name].metadata["form"].read(value)
@@ -133,7 +138,9 @@ def write_keys(value: Any) -> dict[str, Any]:
 def _scalar(node: Node, kind: type | tuple[type, ...], what: str) -> Any:
     wrong = isinstance(node.value, bool) and kind is not bool
     if wrong or not isinstance(node.value, kind):
-        shown = f" '{node.value}'" if isinstance(node.value, str | int | float) and not isinstance(node.value, bool) else ""
+        shown = (
+            f" '{node.value}'" if isinstance(node.value, str | int | float) and not isinstance(node.value, bool) else ""
+        )
         raise BadValue(f"takes {what}, got {node.kind}{shown}", node)
     return node.value
 
@@ -179,7 +186,7 @@ class _At:
 
 def read_formula(node: Node) -> Formula:
     """Read an expression: SQL text, or a number or truth value as it is."""
-    from gpuetl.expr.parse import parse_expression
+    from gpuetl.expressions.parse import parse_expression
 
     if node.value is None or isinstance(node.value, bool | int | float):
         return Formula(Constant(node.value), node)
@@ -208,7 +215,7 @@ class _Part:
 
 def write_formula(formula: Formula) -> Any:
     """Write an expression as SQL text, or a number or truth value as it is."""
-    from gpuetl.expr.unparse import to_sql
+    from gpuetl.expressions.unparse import to_sql
 
     if isinstance(formula.syntax, Constant) and isinstance(formula.syntax.value, bool | int | float):
         return formula.syntax.value

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from gpuetl.expr.types import DataType
+from gpuetl.expressions.types import DataType
 from gpuetl.io.dataset import Format
 from gpuetl.io.target import Mode
 from gpuetl.spec.fields import EXPRESSION, NAME, NAMES, ORDER, TEXTS, TYPES, Formula, Order, Text, choice, key

@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 
 from gpuetl.errors import InvalidExpression, InvalidPipeline, Problem, have_hint
-from gpuetl.expr.ir import Expr, Literal, Parameter
-from gpuetl.expr.types import (
+from gpuetl.expressions.ir import Expr, Literal, Parameter
+from gpuetl.expressions.types import (
     BOOL,
     DATE,
     DURATION,
@@ -41,7 +41,9 @@ def bind_parameters(declared: Mapping[str, ParameterSpec], given: Mapping[str, A
             problems.append(Problem(f"parameter '{name}': {error}"))
             continue
         if need_all and isinstance(bound[name], Parameter):
-            problems.append(Problem(f"parameter '{name}' ({type_name(spec.dtype)}) has no value", f"Give it with -p {name}=VALUE."))
+            problems.append(
+                Problem(f"parameter '{name}' ({type_name(spec.dtype)}) has no value", f"Give it with -p {name}=VALUE.")
+            )
     if problems:
         raise InvalidPipeline(problems)
     return bound
@@ -72,7 +74,9 @@ def _parsed(value: Any, dtype: DataType) -> Any:
     if dtype == STRING:
         return str(value)
     if dtype == BOOL:
-        return {"true": True, "false": False}[str(value).lower()] if str(value).lower() in ("true", "false") else _refuse()
+        return (
+            {"true": True, "false": False}[str(value).lower()] if str(value).lower() in ("true", "false") else _refuse()
+        )
     if is_integer(dtype):
         number = int(text) if text is not None else value
         return number if type(number) is int and integer_fits(number, dtype) else _refuse()
@@ -89,8 +93,8 @@ def _parsed(value: Any, dtype: DataType) -> Any:
 
 
 def _interval(value: Any) -> Any:
-    from gpuetl.expr.parse import parse_expression
-    from gpuetl.expr.syntax import Constant
+    from gpuetl.expressions.parse import parse_expression
+    from gpuetl.expressions.syntax import Constant
 
     if not isinstance(value, str):
         return value if isinstance(value, timedelta) else _refuse()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gpuetl.errors import Problems, suggestion
-from gpuetl.expr.types import NULL
+from gpuetl.expressions.types import NULL
 from gpuetl.spec.document import Node, read_document, read_file
 from gpuetl.spec.fields import BadValue, Text, keys_of, read_keys, read_name, read_type
 from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
@@ -69,12 +69,16 @@ class _Reader:
         if stated is None:
             self.problems.add("the key 'gpuetl' is missing", f"Begin the file with gpuetl: {VERSION}.", root.place())
         elif stated.value != VERSION:
-            self.problems.add(f"version {stated.value} of the language is not known", f"This is gpuetl: {VERSION}.", stated.place())
+            self.problems.add(
+                f"version {stated.value} of the language is not known", f"This is gpuetl: {VERSION}.", stated.place()
+            )
 
     def known_keys(self, node: Node, keys: tuple[str, ...], within: str) -> None:
         for name in node.value:
             if name in LATER:
-                self.problems.add(f"{LATER[name]} ('{name}') are not in this version", "Take the key out.", node.keys[name], within)
+                self.problems.add(
+                    f"{LATER[name]} ('{name}') are not in this version", "Take the key out.", node.keys[name], within
+                )
             elif name not in keys:
                 hint = f"keys: {', '.join(keys)}.  {suggestion(name, keys)}".rstrip()
                 self.problems.add(f"unknown key '{name}'", hint, node.keys[name], within)
@@ -169,7 +173,9 @@ class _Reader:
 
     def step(self, node: Node, within: str) -> Step | None:
         if not isinstance(node.value, dict) or len(node.value) != 1:
-            self.problems.add("a step is one verb and its arguments", f"verbs: {', '.join(STEPS)}.", node.place(), within)
+            self.problems.add(
+                "a step is one verb and its arguments", f"verbs: {', '.join(STEPS)}.", node.place(), within
+            )
             return None
         verb, value = next(node.items())
         if verb not in STEPS:

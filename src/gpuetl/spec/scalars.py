@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from datetime import date, datetime
 
-from gpuetl.expr.ir import Expr, Literal
+from gpuetl.expressions.ir import Expr, Literal
 
 _REFERENCE = re.compile(r"\$\{([^}]*)\}")
 
@@ -41,11 +41,15 @@ def _value(reference: str, parameters: Mapping[str, Expr], run_id: str) -> str:
         variable, has_default, default = name.partition(":-")
         value = os.environ.get(variable, default if has_default else None)
         if value is None:
-            raise UnresolvedScalar(f"the environment variable {variable} is not set, and has no default as in ${{env.{variable}:-data}}")
+            raise UnresolvedScalar(
+                f"the environment variable {variable} is not set, and has no default as in ${{env.{variable}:-data}}"
+            )
         return value
     if reference == "run.id":
         return run_id
-    raise UnresolvedScalar(f"unknown reference '${{{reference}}}': have ${{params.NAME}}, ${{env.NAME:-default}}, ${{run.id}}")
+    raise UnresolvedScalar(
+        f"unknown reference '${{{reference}}}': have ${{params.NAME}}, ${{env.NAME:-default}}, ${{run.id}}"
+    )
 
 
 def _parameter(value: Expr) -> str:

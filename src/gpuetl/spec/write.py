@@ -9,8 +9,8 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedSeq
 
-from gpuetl.expr.types import type_name
-from gpuetl.expr.unparse import constant_text
+from gpuetl.expressions.types import type_name
+from gpuetl.expressions.unparse import constant_text
 from gpuetl.spec.fields import write_keys
 from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.read import VERSION

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gpuetl.expr.types import is_floating, type_name
+from gpuetl.expressions.types import is_floating, type_name
 from gpuetl.plan.schema import Schema
 
 Flags = NDArray[np.bool_]

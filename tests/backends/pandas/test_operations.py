@@ -7,9 +7,7 @@ from gpuetl.backends.pandas.operation import run_operation
 from gpuetl.plan.nodes import NODES, Write
 
 
-@pytest.mark.parametrize(
-    "node", [node for node in NODES if node is not Write], ids=lambda node: node.__name__
-)
+@pytest.mark.parametrize("node", [node for node in NODES if node is not Write], ids=lambda node: node.__name__)
 def test_every_operation_has_a_handler_of_its_own(node):
     assert node in run_operation.registry
 

@@ -15,8 +15,8 @@ from gpuetl.backends.pandas.keys import Groups, encode_keys
 from gpuetl.backends.pandas.operation import run_operation
 from gpuetl.backends.pandas.segments import Masked
 from gpuetl.errors import EvaluationError
-from gpuetl.expr.ir import Call
-from gpuetl.expr.types import FLOAT64, INT64, is_floating
+from gpuetl.expressions.ir import Call
+from gpuetl.expressions.types import FLOAT64, INT64, is_floating
 from gpuetl.plan.nodes import Aggregate
 
 MAX_DIGITS = 38
@@ -76,7 +76,9 @@ def count_distinct(groups: Groups, values: Any) -> Any:
     """Count each group's distinct values that are not null; NaN is one, and -0.0 is 0.0."""
     valid = values.is_valid()
     kept = encode_keys([pa.array(groups.codes).filter(valid), values.filter(valid)], pc.sum(valid).as_py() or 0)
-    return pa.array(np.bincount(groups.codes[valid.to_numpy(zero_copy_only=False)][kept.first_rows], minlength=groups.count))
+    return pa.array(
+        np.bincount(groups.codes[valid.to_numpy(zero_copy_only=False)][kept.first_rows], minlength=groups.count)
+    )
 
 
 def total(groups: Groups, values: Any) -> Any:

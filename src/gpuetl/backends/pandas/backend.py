@@ -7,7 +7,15 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from gpuetl.backends.pandas import (  # noqa: F401  each registers its handler
-    aggregate, distinct, filter, join, kernel, project, read, sort, window,  # noqa: A004
+    aggregate,
+    distinct,
+    filter,
+    join,
+    kernel,
+    project,
+    read,
+    sort,
+    window,
 )  # fmt: skip
 from gpuetl.backends.pandas.keys import hash_rows
 from gpuetl.backends.pandas.operation import run_operation

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gpuetl.errors import EvaluationError
-from gpuetl.expr.types import BOOL, DATE, NULL, STRING, DataType, is_floating, is_integer
+from gpuetl.expressions.types import BOOL, DATE, NULL, STRING, DataType, is_floating, is_integer
 
 WIDEST = pa.decimal128(38, 0)
 
@@ -44,7 +44,10 @@ def _exact(value: Any, dtype: DataType) -> Any:
     if pa.types.is_decimal(dtype) and is_floating(value.type):
         _refuse_where(pc.not_equal(pc.cast(result, value.type), value), f"it has more than {dtype.scale} decimals")
     if dtype == DATE and pa.types.is_timestamp(value.type):
-        _refuse_where(pc.not_equal(pc.cast(result, pa.timestamp("us")), pc.cast(value, pa.timestamp("us"))), "it has a time of day; use to_date")
+        _refuse_where(
+            pc.not_equal(pc.cast(result, pa.timestamp("us")), pc.cast(value, pa.timestamp("us"))),
+            "it has a time of day; use to_date",
+        )
     if is_floating(dtype) and is_floating(value.type):
         _refuse_where(pc.and_(pc.is_inf(result), pc.is_finite(value)), f"it is beyond {dtype}")
     return result

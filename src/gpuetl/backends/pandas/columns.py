@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gpuetl.backends.pandas.segments import Masked
-from gpuetl.expr.types import INT64, DataType, is_floating
+from gpuetl.expressions.types import INT64, DataType, is_floating
 
 Column = Any
 """A `pyarrow.Array` or `ChunkedArray`; pyarrow has no type stubs."""
@@ -24,7 +24,7 @@ def whole(column: Column) -> Column:
 def storage_type(dtype: DataType) -> DataType:
     """Return the number type in which NumPy holds a column: times are integers of their unit."""
     if pa.types.is_temporal(dtype):
-        return pa.int32() if dtype.bit_width == 32 else INT64  # noqa: PLR2004
+        return pa.int32() if dtype.bit_width == 32 else INT64
     return dtype
 
 

@@ -13,9 +13,9 @@ from gpuetl.backends.pandas.casts import cast_value
 from gpuetl.backends.pandas.columns import Column as Values
 from gpuetl.backends.pandas.functions import SCALARS
 from gpuetl.errors import EvaluationError, first_line
-from gpuetl.expr.ir import Call, Cast, Column, Expr, Literal, can_fail
-from gpuetl.expr.types import NULL
-from gpuetl.expr.unparse import to_sql
+from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, can_fail
+from gpuetl.expressions.types import NULL
+from gpuetl.expressions.unparse import to_sql
 
 
 def evaluate_column(expr: Expr, frame: pa.Table) -> Values:
@@ -38,7 +38,9 @@ class NoResult(EvaluationError):
     def __init__(self, expression: str, row: int | None, values: Sequence[Any], reason: str) -> None:
         self.expression, self.row, self.values, self.reason = expression, row, values, reason
         where = f" in row {row}" if row is not None else ""
-        super().__init__(f"{expression} has no result{where}, for {', '.join(str(value.as_py()) for value in values)}: {reason}")
+        super().__init__(
+            f"{expression} has no result{where}, for {', '.join(str(value.as_py()) for value in values)}: {reason}"
+        )
 
     def in_rows(self, rows: Any) -> NoResult:
         """Return the error of the rows of a frame, after it was met in some of them: those where `rows` is true."""

@@ -14,7 +14,7 @@ from gpuetl.backends.pandas.keys import encode_keys
 from gpuetl.backends.pandas.operation import run_operation
 from gpuetl.backends.pandas.segments import Masked
 from gpuetl.errors import EvaluationError
-from gpuetl.expr.types import common_type
+from gpuetl.expressions.types import common_type
 from gpuetl.plan.nodes import Join
 
 Ints = NDArray[np.int64]
@@ -88,7 +88,9 @@ def matching_rows(operation: Join, matches: Ints, starts: Ints, by_code: Ints) -
     repeats = np.maximum(matches, 1) if operation.how == "left" else matches
     total = int(repeats.sum())
     if total > MAX_ROWS:
-        raise EvaluationError(f"the join would have {total:,} rows, more than {MAX_ROWS:,}.  Check its keys: each side repeats them")
+        raise EvaluationError(
+            f"the join would have {total:,} rows, more than {MAX_ROWS:,}.  Check its keys: each side repeats them"
+        )
     left_rows = None if bool((repeats == 1).all()) else np.repeat(arange(len(matches)), repeats)
     offset = arange(total) - np.repeat(np.cumsum(repeats) - repeats, repeats)
     found = np.repeat(matches > 0, repeats)

@@ -59,7 +59,9 @@ def output_types(operation: Kernel) -> dict[str, Any]:
     return {name: storage_type(dtype).to_pandas_dtype() for name, dtype in operation.outputs.items()}
 
 
-def call_on_valid(operation: Kernel, inputs: dict[str, Masked], segments: Segments | None, valid: Flags) -> dict[str, Masked]:
+def call_on_valid(
+    operation: Kernel, inputs: dict[str, Masked], segments: Segments | None, valid: Flags
+) -> dict[str, Masked]:
     """Call the twin on the rows that are valid in every input, and spread its outputs over all rows."""
     arrays = [column.values[valid] for column in inputs.values()]
     outputs = call(operation, arrays, segments, valid)
@@ -80,7 +82,9 @@ def call_with_masks(operation: Kernel, inputs: dict[str, Masked], segments: Segm
     return {name: Masked(outputs[name], outputs[f"{name}_valid"]) for name in operation.outputs}
 
 
-def call(operation: Kernel, arrays: list[Any], segments: Segments | None, valid: Flags, masks: bool = False) -> dict[str, Any]:
+def call(
+    operation: Kernel, arrays: list[Any], segments: Segments | None, valid: Flags, masks: bool = False
+) -> dict[str, Any]:
     """Call the twin; for groups, the offsets of its segments come first."""
     empty = pa.table({"row": pa.nulls(0)})
     arguments = {name: evaluate(value, empty).as_py() for name, value in operation.arguments.items()}

@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gpuetl.backends.pandas.columns import canonical, has_numbers, to_masked, whole
-from gpuetl.expr.types import INT64, is_floating, is_integer
+from gpuetl.expressions.types import INT64, is_floating, is_integer
 
 Codes = NDArray[np.int64]
 MAX_DENSE = 1 << 62
@@ -75,7 +75,7 @@ def _column_bits(column: Any) -> NDArray[np.uint64]:
         column = column.cast(INT64)
     if has_numbers(column.type):
         masked = to_masked(column)
-        bits = masked.values.view(np.uint64) if masked.values.itemsize == 8 else masked.values.astype(np.uint64)  # noqa: PLR2004
+        bits = masked.values.view(np.uint64) if masked.values.itemsize == 8 else masked.values.astype(np.uint64)
         return bits ^ np.where(masked.valid, np.uint64(0), np.uint64(0xD6E8FEB86659FD93))
     encoded = column.cast(pa.string()).dictionary_encode(null_encoding="encode")
     words = [0 if value is None else zlib.crc32(value.encode()) for value in encoded.dictionary.to_pylist()]

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gpuetl.backends.pandas.columns import canonical, has_numbers, to_masked, whole
-from gpuetl.expr.types import is_floating
+from gpuetl.expressions.types import is_floating
 from gpuetl.plan.node import SortKey
 
 Ints = NDArray[np.int64]
@@ -108,7 +108,7 @@ def _with_nulls(values: Ints, valid: Flags, first: bool) -> Ints:
 
 def _packed(digits: Sequence[Ints]) -> list[Ints]:
     """Return the digits as one integer, or nothing where their ranges need more than 63 bits."""
-    if len(digits) < 2 or not len(digits[0]):  # noqa: PLR2004
+    if len(digits) < 2 or not len(digits[0]):
         return []
     lows = [int(digit.min()) for digit in digits]
     sizes = [int(digit.max()) - low + 1 for digit, low in zip(digits, lows, strict=True)]

@@ -7,7 +7,7 @@ import pyarrow as pa
 from gpuetl.backends.pandas.evaluate import evaluate_column
 from gpuetl.backends.pandas.operation import run_operation
 from gpuetl.errors import EvaluationError
-from gpuetl.expr.ir import Expr
+from gpuetl.expressions.ir import Expr
 from gpuetl.plan.nodes import Project
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as csv
 import pyarrow.parquet as pq
+from pyarrow import csv
 
 from gpuetl.backends.pandas.operation import run_operation
 from gpuetl.errors import RunFailed, first_line
-from gpuetl.expr.types import DataType, common_type, language_type, type_name
+from gpuetl.expressions.types import DataType, common_type, language_type, type_name
 from gpuetl.io.dataset import DataFile, Dataset, DatasetError, RowGroup
 from gpuetl.plan.nodes import Read
 
@@ -55,7 +55,9 @@ def read_parquet(file: DataFile, indices: Sequence[int], columns: list[str]) -> 
     with pq.ParquetFile(file.path) as parquet:
         missing = [name for name in columns if name not in parquet.schema_arrow.names]
         if missing:
-            raise DatasetError(f"{file.path} has no column '{missing[0]}', which other files of the source or its schema have")
+            raise DatasetError(
+                f"{file.path} has no column '{missing[0]}', which other files of the source or its schema have"
+            )
         if not columns:
             rows = sum(parquet.metadata.row_group(i).num_rows for i in indices)
             return pa.table({":row": pa.nulls(rows)})
@@ -89,7 +91,9 @@ def as_planned(column: Any, dtype: DataType, name: str, file: DataFile) -> Any:
         return column
     stored = language_type(column.type)
     if stored is None or common_type(stored, dtype) != dtype:
-        raise DatasetError(f"{file.path}: column '{name}' is {type_name(column.type)}, and the source says {type_name(dtype)}")
+        raise DatasetError(
+            f"{file.path}: column '{name}' is {type_name(column.type)}, and the source says {type_name(dtype)}"
+        )
     try:
         return pc.cast(column, dtype)
     except pa.ArrowInvalid as error:

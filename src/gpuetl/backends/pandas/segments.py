@@ -260,9 +260,7 @@ def integer_frame_sums(integers: NDArray[Any], first: Ints) -> Ints:
     return sums
 
 
-def _take_totals(
-    combine: Combine, before: Ints, span: int, chunk: slice, result: States, totals: States
-) -> None:
+def _take_totals(combine: Combine, before: Ints, span: int, chunk: slice, result: States, totals: States) -> None:
     """Extend the frames in `chunk` that have the bit `span` by the total that ends left of what they have."""
     rows = chunk.start + np.flatnonzero(before[chunk] & span)
     ends = rows - 1 - (before[rows] & (span - 1))

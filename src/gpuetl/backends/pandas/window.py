@@ -16,8 +16,8 @@ from gpuetl.backends.pandas.order import sort_rows
 from gpuetl.backends.pandas.segments import Masked, Segments
 from gpuetl.backends.pandas.window_functions import WINDOW_FUNCTIONS, WindowRows
 from gpuetl.errors import EvaluationError
-from gpuetl.expr.ir import Call
-from gpuetl.expr.types import DURATION, TIMESTAMP, is_temporal
+from gpuetl.expressions.ir import Call
+from gpuetl.expressions.types import DURATION, TIMESTAMP, is_temporal
 from gpuetl.plan.nodes import Grouped, Window
 from gpuetl.report.recorder import note
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from gpuetl.expr.ir import Call, Expr, columns_of
-from gpuetl.expr.unparse import to_sql
+from gpuetl.expressions.ir import Call, Expr, columns_of
+from gpuetl.expressions.unparse import to_sql
 from gpuetl.plan.node import Locality, SingleInput
 from gpuetl.plan.schema import Schema
 

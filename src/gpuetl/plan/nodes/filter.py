@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from gpuetl.expr.ir import Expr, columns_of
-from gpuetl.expr.unparse import to_sql
+from gpuetl.expressions.ir import Expr, columns_of
+from gpuetl.expressions.unparse import to_sql
 from gpuetl.plan.node import SingleInput, SortKey
 from gpuetl.plan.schema import Schema
 

@@ -8,9 +8,9 @@ from functools import cached_property
 from itertools import takewhile
 from typing import Literal as Choice
 
-from gpuetl.expr.ir import Expr
-from gpuetl.expr.types import DataType, type_name
-from gpuetl.expr.unparse import to_sql
+from gpuetl.expressions.ir import Expr
+from gpuetl.expressions.types import DataType, type_name
+from gpuetl.expressions.unparse import to_sql
 from gpuetl.kernels.contract import KernelContract
 from gpuetl.plan.node import Locality, SortKey
 from gpuetl.plan.nodes.window import Grouped

@@ -8,8 +8,8 @@ from functools import cached_property
 from itertools import takewhile
 from typing import Self
 
-from gpuetl.expr.ir import Column, Expr, columns_of
-from gpuetl.expr.unparse import to_sql
+from gpuetl.expressions.ir import Column, Expr, columns_of
+from gpuetl.expressions.unparse import to_sql
 from gpuetl.plan.node import SingleInput, SortKey
 from gpuetl.plan.schema import Schema
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Self
 
-from gpuetl.expr.ir import Expr
-from gpuetl.expr.unparse import to_sql
+from gpuetl.expressions.ir import Expr
+from gpuetl.expressions.unparse import to_sql
 from gpuetl.io.dataset import Dataset
 from gpuetl.plan.node import Node
 from gpuetl.plan.schema import Schema

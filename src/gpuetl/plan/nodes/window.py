@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Self
 
-from gpuetl.expr.ir import Call, Expr, columns_of
-from gpuetl.expr.unparse import to_sql
+from gpuetl.expressions.ir import Call, Expr, columns_of
+from gpuetl.expressions.unparse import to_sql
 from gpuetl.plan.node import Locality, SingleInput, SortKey
 from gpuetl.plan.schema import Schema
 

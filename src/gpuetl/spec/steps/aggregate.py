@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gpuetl.expr.ir import Call, Column, Expr, Literal
-from gpuetl.expr.resolve import AGGREGATES
-from gpuetl.expr.types import NULL
+from gpuetl.expressions.ir import Call, Column, Expr, Literal
+from gpuetl.expressions.resolve import AGGREGATES
+from gpuetl.expressions.types import NULL
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
 from gpuetl.spec.fields import EXPRESSIONS, NAMES, Formula, key
@@ -30,7 +30,9 @@ class Aggregate(Step):
         outputs = {str(name): self.output(context, name, source, by) for name in self.columns}
         parts = split_calls("aggregate", outputs, by)
         if parts.before:
-            source = nodes.Project(source=source, columns={**nodes.passing(source.schema), **parts.before}, origin=context.origin)
+            source = nodes.Project(
+                source=source, columns={**nodes.passing(source.schema), **parts.before}, origin=context.origin
+            )
         grouped = nodes.Aggregate(source=source, by=by, calls=parts.calls, origin=context.origin)
         results = {**nodes.passing(grouped.schema.select(by)), **parts.after}
         if nodes.passing(grouped.schema) == results:

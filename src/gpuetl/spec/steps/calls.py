@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 
-from gpuetl.expr.functions import Kind
-from gpuetl.expr.ir import Call, Column, Expr, Literal, Parameter, calls_of, transform
+from gpuetl.expressions.functions import Kind
+from gpuetl.expressions.ir import Call, Column, Expr, Literal, Parameter, calls_of, transform
 
 
 @dataclass

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gpuetl.expr.ir import Cast, Column, Expr
-from gpuetl.expr.types import DataType, can_cast, type_name
+from gpuetl.expressions.ir import Cast, Column, Expr
+from gpuetl.expressions.types import DataType, can_cast, type_name
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Project, passing
 from gpuetl.spec.fields import EXPRESSIONS, NAMES, RENAMES, SELECTION, TYPES, Formula, key
@@ -77,7 +77,9 @@ class Rename(Step):
         for name, dtype in source.schema.items():
             new = str(self.names[name]) if name in known else name
             if new in columns:
-                context.problem(f"rename gives two columns the name '{new}'", "Drop one of them first.", self.names.get(name))
+                context.problem(
+                    f"rename gives two columns the name '{new}'", "Drop one of them first.", self.names.get(name)
+                )
             columns[new] = Column(name, dtype)
         return Project(source=source, columns=columns, origin=context.origin)
 
@@ -97,5 +99,7 @@ class CastColumns(Step):
         casts = {name: Cast(Column(name, source.schema[name]), self.types[name]) for name in known}
         for name, target in self.types.items():
             if name in known and not can_cast(source.schema[name], target):
-                context.problem(f"cannot cast '{name}' from {type_name(source.schema[name])} to {type_name(target)}", "", name)
+                context.problem(
+                    f"cannot cast '{name}' from {type_name(source.schema[name])} to {type_name(target)}", "", name
+                )
         return Project(source=source, columns={**passing(source.schema), **casts}, origin=context.origin)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
-from gpuetl.expr.ir import Column, Expr
-from gpuetl.expr.types import common_type, is_integer, type_name
+from gpuetl.expressions.ir import Column, Expr
+from gpuetl.expressions.types import common_type, is_integer, type_name
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes.join import How, Validate
@@ -78,7 +78,9 @@ class Join(Step):
         if not self.suffix:
             message = f"both sides have {', '.join(both)}"
             context.problem(message, f"Set suffix: _{self.with_}, or drop or rename them in one side.", self.with_)
-            return nodes.Project(source=right, columns=nodes.passing(right.schema.select(n for n in right.schema if n not in both)))
+            return nodes.Project(
+                source=right, columns=nodes.passing(right.schema.select(n for n in right.schema if n not in both))
+            )
         columns: dict[str, Expr] = {}
         for name, dtype in right.schema.items():
             new = name + self.suffix if name in both else name

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
-from gpuetl.expr.ir import Expr, columns_of
-from gpuetl.expr.types import DataType
+from gpuetl.expressions.ir import Expr, columns_of
+from gpuetl.expressions.types import DataType
 from gpuetl.kernels.contract import KernelContract, KernelMismatch
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
@@ -60,7 +60,11 @@ class Kernel(Step):
         if not file or not function.isidentifier():
             context.problem(f"reference '{self.reference}' is not file.py:function", "", self.reference)
         elif not (context.folder / file).is_file():
-            context.problem(f"the kernel's twin {context.folder / file} does not exist", "Write the kernel in NumPy there.", self.reference)
+            context.problem(
+                f"the kernel's twin {context.folder / file} does not exist",
+                "Write the kernel in NumPy there.",
+                self.reference,
+            )
         return KernelContract(Path(context.folder / self.cuda), self.entry, Path(context.folder / file), function)
 
     def check_contract(self, context: Context, contract: KernelContract, schema: Schema) -> None:
@@ -76,7 +80,9 @@ class Kernel(Step):
         if self.grouped and not self.order_by:
             context.problem("a kernel over groups needs order_by", "Add by and order_by.", self.entry)
         if self.kind == "rows" and (self.by or self.order_by):
-            context.problem("a kernel over rows has no by and order_by", "Set kind: groups, or take them out.", self.entry)
+            context.problem(
+                "a kernel over rows has no by and order_by", "Set kind: groups, or take them out.", self.entry
+            )
 
     def argument(self, context: Context, name: str) -> Expr:
         """Return a scalar argument: a constant or a parameter."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gpuetl.expr.types import BOOL, NULL, type_name
-from gpuetl.expr.unparse import to_sql
+from gpuetl.expressions.types import BOOL, NULL, type_name
+from gpuetl.expressions.unparse import to_sql
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.schema import Schema

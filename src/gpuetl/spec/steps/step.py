@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from gpuetl.errors import InvalidExpression, Problems, have_hint
-from gpuetl.expr.ir import Expr, Literal
-from gpuetl.expr.resolve import SCALARS, Scope, resolve
-from gpuetl.expr.types import NULL
+from gpuetl.expressions.ir import Expr, Literal
+from gpuetl.expressions.resolve import SCALARS, Scope, resolve
+from gpuetl.expressions.types import NULL
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.schema import Schema
 from gpuetl.spec.document import Node as TextNode

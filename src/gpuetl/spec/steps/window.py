@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gpuetl.expr.ir import Call, calls_of
-from gpuetl.expr.resolve import WINDOWS
-from gpuetl.expr.types import DURATION, is_temporal, type_name
+from gpuetl.expressions.ir import Call, calls_of
+from gpuetl.expressions.resolve import WINDOWS
+from gpuetl.expressions.types import DURATION, is_temporal, type_name
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.schema import Schema
@@ -36,7 +36,9 @@ class Window(Step):
         for call in calls_of("window", outputs.values()):
             self.check_order(context, call, order, schema)
         if parts.before:
-            source = nodes.Project(source=source, columns={**nodes.passing(schema), **parts.before}, origin=context.origin)
+            source = nodes.Project(
+                source=source, columns={**nodes.passing(schema), **parts.before}, origin=context.origin
+            )
         windowed = nodes.Window(source=source, by=by, order_by=order, calls=parts.calls, origin=context.origin)
         results = {**nodes.passing(schema), **parts.after}
         if nodes.passing(windowed.schema) == results:
@@ -46,7 +48,11 @@ class Window(Step):
     def check_order(self, context: Context, call: Call, order: tuple[SortKey, ...], schema: Schema) -> None:
         """Every window needs an order; one over an interval needs it to begin with an ascending time."""
         if not self.order_by:
-            context.problem(f"{call.function.name} needs order_by", "Add order_by: the columns that order a group's rows.", next(iter(self.columns)))
+            context.problem(
+                f"{call.function.name} needs order_by",
+                "Add order_by: the columns that order a group's rows.",
+                next(iter(self.columns)),
+            )
         by_time = bool(order) and is_temporal(schema[order[0].column]) and not order[0].descending
         if any(arg.dtype == DURATION for arg in call.args[-1:]) and _takes_interval(call) and order and not by_time:
             found = f"{order[0]} ({type_name(schema[order[0].column])})"

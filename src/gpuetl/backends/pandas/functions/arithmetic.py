@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.expr.types import is_floating, is_integer
+from gpuetl.expressions.types import is_floating, is_integer
 
 
 def int_or_float(checked: Callable[..., Any], ieee: Callable[..., Any]) -> Callable[..., Any]:

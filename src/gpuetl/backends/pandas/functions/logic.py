@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.expr.types import BOOL, INT64, NULL, is_floating
+from gpuetl.expressions.types import BOOL, INT64, NULL, is_floating
 
 
 def all_true(*values: Any) -> Any:

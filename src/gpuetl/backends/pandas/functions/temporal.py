@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from gpuetl.backends.pandas.columns import from_masked, to_masked
 from gpuetl.backends.pandas.segments import Masked
 from gpuetl.errors import EvaluationError
-from gpuetl.expr.types import DATE, FLOAT64, INT64, TIMESTAMP
+from gpuetl.expressions.types import DATE, FLOAT64, INT64, TIMESTAMP
 
 SECONDS_A_DAY, MICROSECONDS = 86_400.0, 1e6
 

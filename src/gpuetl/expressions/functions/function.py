@@ -9,10 +9,23 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from gpuetl.expr.ir import Expr, Literal
-from gpuetl.expr.types import (
-    BOOL, DATE, DURATION, FLOAT64, INT64, NULL, STRING,
-    DataType, common_type, integer_fits, is_floating, is_integer, is_number, is_temporal, type_name,
+from gpuetl.expressions.ir import Expr, Literal
+from gpuetl.expressions.types import (
+    BOOL,
+    DATE,
+    DURATION,
+    FLOAT64,
+    INT64,
+    NULL,
+    STRING,
+    DataType,
+    common_type,
+    integer_fits,
+    is_floating,
+    is_integer,
+    is_number,
+    is_temporal,
+    type_name,
 )  # fmt: skip
 
 Kind = Choice["scalar", "aggregate", "window"]

@@ -3,12 +3,12 @@
 import pyarrow as pa
 import pytest
 
-from expr.given import typed
+from expressions.given import typed
 from gpuetl.errors import InvalidExpression
-from gpuetl.expr.ir import Call, Cast, Column, Literal, Parameter
-from gpuetl.expr.parse import parse_expression
-from gpuetl.expr.resolve import AGGREGATES, WINDOWS, Scope, resolve
-from gpuetl.expr.types import BOOL, DATE, FLOAT64, INT64, NULL, STRING, TIMESTAMP, parse_type, type_name
+from gpuetl.expressions.ir import Call, Cast, Column, Literal, Parameter
+from gpuetl.expressions.parse import parse_expression
+from gpuetl.expressions.resolve import AGGREGATES, WINDOWS, Scope, resolve
+from gpuetl.expressions.types import BOOL, DATE, FLOAT64, INT64, NULL, STRING, TIMESTAMP, parse_type, type_name
 
 COLUMNS = {
     name: parse_type(dtype)
@@ -58,13 +58,20 @@ def test_aggregate_and_window_types(sql, kinds, dtype):
 def test_an_integer_constant_takes_the_columns_type_where_it_fits():
     assert typed("i8 = 1", COLUMNS).args == (Column("i8", pa.int8()), Literal(1, pa.int8()))
     assert typed("u64 = 1", COLUMNS).args[1] == Literal(1, pa.uint64())
-    assert typed("i8 IN (1, NULL)", COLUMNS).args == (Column("i8", pa.int8()), Literal(1, pa.int8()), Literal(None, pa.int8()))
+    assert typed("i8 IN (1, NULL)", COLUMNS).args == (
+        Column("i8", pa.int8()),
+        Literal(1, pa.int8()),
+        Literal(None, pa.int8()),
+    )
     assert typed("i8 = 300", COLUMNS).args == (Cast(Column("i8", pa.int8()), INT64, implicit=True), Literal(300, INT64))
 
 
 def test_constants_widen_in_place_and_columns_by_an_implicit_cast():
     assert typed("f64 > 1", COLUMNS).args[1] == Literal(1.0, FLOAT64)
-    assert typed("i32 > 1.5", COLUMNS).args == (Cast(Column("i32", pa.int32()), FLOAT64, implicit=True), Literal(1.5, FLOAT64))
+    assert typed("i32 > 1.5", COLUMNS).args == (
+        Cast(Column("i32", pa.int32()), FLOAT64, implicit=True),
+        Literal(1.5, FLOAT64),
+    )
     assert typed("d = ts", COLUMNS).args[0] == Cast(Column("d", DATE), TIMESTAMP, implicit=True)
 
 
@@ -132,7 +139,13 @@ def test_moments_of_different_kinds_do_not_mix(sql, message, hint):
 
 @pytest.mark.parametrize(
     ("sql", "marked"),
-    [("1 + amuont", "amuont"), ("abs(1) + frob(1)", "frob"), ("1 + 'x' > 2", "1 + 'x'"), ("round(1.5, 1 + 1)", "1 + 1"), ("true AND lag(1) = 1", "lag")],
+    [
+        ("1 + amuont", "amuont"),
+        ("abs(1) + frob(1)", "frob"),
+        ("1 + 'x' > 2", "1 + 'x'"),
+        ("round(1.5, 1 + 1)", "1 + 1"),
+        ("true AND lag(1) = 1", "lag"),
+    ],
 )
 def test_errors_point_into_the_text(sql, marked):
     with pytest.raises(InvalidExpression) as error:

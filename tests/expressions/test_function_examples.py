@@ -6,15 +6,15 @@ from datetime import datetime
 import pyarrow as pa
 import pytest
 
-from expr.given import aggregated, table, value, values, windowed
+from expressions.given import aggregated, table, value, values, windowed
 from gpuetl.backends.pandas.aggregate import AGGREGATES
 from gpuetl.backends.pandas.functions import SCALARS
 from gpuetl.backends.pandas.window_functions import WINDOW_FUNCTIONS
-from gpuetl.expr.functions import ALIASES, FUNCTIONS, MODULES
-from gpuetl.expr.parse import parse_expression
-from gpuetl.expr.syntax import Apply, Constant, Name
-from gpuetl.expr.types import literal_type
-from gpuetl.expr.unparse import to_sql
+from gpuetl.expressions.functions import ALIASES, FUNCTIONS, MODULES
+from gpuetl.expressions.parse import parse_expression
+from gpuetl.expressions.syntax import Apply, Constant, Name
+from gpuetl.expressions.types import literal_type
+from gpuetl.expressions.unparse import to_sql
 
 EVALUATED_APART = {"case"}  # it decides which rows its branches see
 INTERNAL = {"wide_sum"}  # what the planner puts in for partial sums
@@ -47,7 +47,9 @@ def test_scalar_example_of_constants_gives_its_result(function):
 def test_scalar_example_over_columns_gives_its_result_in_every_row(function):
     syntax = parse_expression(function.example)
     over_columns, columns = with_columns(syntax)
-    frame = pa.table({"row": pa.array([1, 2, 3]), **{n: pa.array([v] * 3, literal_type(v)) for n, v in columns.items()}})
+    frame = pa.table(
+        {"row": pa.array([1, 2, 3]), **{n: pa.array([v] * 3, literal_type(v)) for n, v in columns.items()}}
+    )
     for got in values(to_sql(over_columns), frame):
         assert_equal(got, function.result)
 

@@ -6,7 +6,7 @@ from math import copysign, inf, isnan, nan
 
 import pytest
 
-from expr.given import table, value, values
+from expressions.given import table, value, values
 from gpuetl.errors import EvaluationError
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
@@ -256,7 +256,9 @@ def test_exact_casts(sql, expected):
 
 def test_cast_names_the_first_row_that_fails_and_its_reason():
     frame = table(t=("string", ["1", None, "12x", "1.5"]))
-    with pytest.raises(EvaluationError, match=r"^CAST\(t AS int64\) has no result in row 2, for 12x: Failed to parse string: '12x'"):
+    with pytest.raises(
+        EvaluationError, match=r"^CAST\(t AS int64\) has no result in row 2, for 12x: Failed to parse string: '12x'"
+    ):
         values("CAST(t AS int64)", frame)
     assert values("TRY_CAST(t AS int64)", frame) == [1, None, None, None]
 
@@ -305,7 +307,9 @@ def test_text_is_counted_in_code_points_and_compared_by_bytes(sql, expected):
     assert_values([value(sql)], [expected])
 
 
-@pytest.mark.parametrize("sql", ["t || 'x'", "length(t)", "upper(t)", "t LIKE '%'", "t NOT LIKE 'a'", "substring(t, 1)", "t > ''"])
+@pytest.mark.parametrize(
+    "sql", ["t || 'x'", "length(t)", "upper(t)", "t LIKE '%'", "t NOT LIKE 'a'", "substring(t, 1)", "t > ''"]
+)
 def test_text_functions_of_null_are_null(sql):
     assert values(sql, table(t=("string", [None]))) == [None]
 
@@ -360,7 +364,9 @@ def test_parts_of_a_zoned_timestamp_are_those_of_its_clock():
     assert values("ts = TIMESTAMPTZ '2024-06-30 22:30:00+00:00'", frame) == [True]
 
 
-@pytest.mark.parametrize("parts", ["2023, 2, 29, 0, 0", "2023, 13, 1, 0, 0", "2023, 1, 1, 24, 0", "2023, 1, 1, 0, 60", "2023, 1, 0, 0, 0"])
+@pytest.mark.parametrize(
+    "parts", ["2023, 2, 29, 0, 0", "2023, 13, 1, 0, 0", "2023, 1, 1, 24, 0", "2023, 1, 1, 0, 60", "2023, 1, 0, 0, 0"]
+)
 def test_make_timestamp_refuses_what_is_no_date_and_time(parts):
     with pytest.raises(EvaluationError, match="no date and time"):
         value(f"make_timestamp({parts})")
@@ -368,11 +374,24 @@ def test_make_timestamp_refuses_what_is_no_date_and_time(parts):
 
 def test_make_timestamp_is_null_where_a_part_is():
     frame = table(y=("int64", [2024, None, 1969]), d=("int64", [29, 31, 28]))
-    assert values("make_timestamp(y, 2, d, 23, 59)", frame) == [datetime(2024, 2, 29, 23, 59), None, datetime(1969, 2, 28, 23, 59)]
+    assert values("make_timestamp(y, 2, d, 23, 59)", frame) == [
+        datetime(2024, 2, 29, 23, 59),
+        None,
+        datetime(1969, 2, 28, 23, 59),
+    ]
 
 
 @pytest.mark.parametrize(
-    "sql", ["x + 1", "x IN (1, NULL)", "CASE WHEN x > 1 THEN x + 1 END", "CAST(x AS string)", "coalesce(x, 1)", "1 + 1", "round(x, 1)"]
+    "sql",
+    [
+        "x + 1",
+        "x IN (1, NULL)",
+        "CASE WHEN x > 1 THEN x + 1 END",
+        "CAST(x AS string)",
+        "coalesce(x, 1)",
+        "1 + 1",
+        "round(x, 1)",
+    ],
 )
 def test_expressions_over_no_rows_give_no_rows(sql):
     assert values(sql, table(x=("int64", []))) == []

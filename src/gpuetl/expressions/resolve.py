@@ -8,10 +8,10 @@ from datetime import date, datetime
 from typing import Any
 
 from gpuetl.errors import InvalidExpression
-from gpuetl.expr.functions import Function, Kind, TypeMismatch, find_function, function_names
-from gpuetl.expr.ir import Call, Cast, Column, Expr, Literal
-from gpuetl.expr.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
-from gpuetl.expr.types import FLOAT64, NULL, TIMESTAMP, DataType, can_cast, literal_type, type_name
+from gpuetl.expressions.functions import Function, Kind, TypeMismatch, find_function, function_names
+from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
+from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
+from gpuetl.expressions.types import FLOAT64, NULL, TIMESTAMP, DataType, can_cast, literal_type, type_name
 
 SCALARS: tuple[Kind, ...] = ("scalar",)
 AGGREGATES: tuple[Kind, ...] = ("aggregate", "scalar")
@@ -140,7 +140,9 @@ def _bind(function: Function, syntax: Apply) -> list[Syntax]:
 
 def _arity(function: Function, syntax: Apply) -> InvalidExpression:
     count = len(syntax.args) + len(syntax.keywords)
-    return InvalidExpression(f"{function.name} got {count} argument{'s' * (count != 1)}", syntax.span, _signature(function))
+    return InvalidExpression(
+        f"{function.name} got {count} argument{'s' * (count != 1)}", syntax.span, _signature(function)
+    )
 
 
 def _signature(function: Function) -> str:
@@ -155,7 +157,7 @@ def _mismatch_hint(function: Function, args: Sequence[Expr]) -> str:
     moments = [t for t in types if type_name(t).startswith(("date", "timestamp"))]
     if moments and any(isinstance(a, Literal) and isinstance(a.value, str) for a in args):
         return f"Write {type_name(moments[0]).partition('[')[0].upper()} '…' for a constant."
-    if len({type_name(t) for t in moments}) == 2:  # noqa: PLR2004
+    if len({type_name(t) for t in moments}) == 2:
         return "A naive and a zoned timestamp are different types: CAST one of them."
     return ""
 
@@ -171,4 +173,3 @@ def constant_of(expr: Expr) -> Any:
     if isinstance(expr, Literal):
         return expr.value
     raise TypeError(f"not a constant: {expr}")
-

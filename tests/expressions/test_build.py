@@ -18,8 +18,8 @@ from gpuetl import (
     session_id,
     when,
 )
-from gpuetl.expr.build import apply
-from gpuetl.expr.parse import parse_expression
+from gpuetl.expressions.build import apply
+from gpuetl.expressions.parse import parse_expression
 
 a, b = col("a"), col("b")
 

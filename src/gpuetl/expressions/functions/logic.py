@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpuetl.expr.functions.function import Function, TypeMismatch, Typing, anything, compared, fixed, meet, mixed
-from gpuetl.expr.ir import Expr
-from gpuetl.expr.types import BOOL, NULL, type_name
+from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, anything, compared, fixed, meet, mixed
+from gpuetl.expressions.ir import Expr
+from gpuetl.expressions.types import BOOL, NULL, type_name
 
 
 def connected(args: Sequence[Expr]) -> Typing:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpuetl.errors import Span
-from gpuetl.expr.types import DataType
+from gpuetl.expressions.types import DataType
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gpuetl.expr.types import NAMED, DataType, is_integer
+from gpuetl.expressions.types import NAMED, DataType, is_integer
 
 if TYPE_CHECKING:
-    from gpuetl.expr.functions import Function
+    from gpuetl.expressions.functions import Function
 
 UINT64 = NAMED["uint64"]
 
@@ -116,7 +116,10 @@ def conjuncts(predicate: Expr) -> list[Expr]:
 
 def can_fail(expr: Expr) -> bool:
     """Tell whether evaluating `expr` can raise for some value: checked arithmetic and strict, narrowing casts."""
-    return any((isinstance(node, Call) and node.function.can_fail) or (isinstance(node, Cast) and _narrows(node)) for node in walk(expr))
+    return any(
+        (isinstance(node, Call) and node.function.can_fail) or (isinstance(node, Cast) and _narrows(node))
+        for node in walk(expr)
+    )
 
 
 def _narrows(cast: Cast) -> bool:

@@ -9,10 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from gpuetl.expr.functions.aggregates import in_float64, summed
-from gpuetl.expr.functions.function import Function, Rule, TypeMismatch, Typing, anything, fixed, is_float_or_integer
-from gpuetl.expr.ir import Expr, Literal
-from gpuetl.expr.types import DURATION, FLOAT64, INT64, is_integer, type_name
+from gpuetl.expressions.functions.aggregates import in_float64, summed
+from gpuetl.expressions.functions.function import (
+    Function,
+    Rule,
+    TypeMismatch,
+    Typing,
+    anything,
+    fixed,
+    is_float_or_integer,
+)
+from gpuetl.expressions.ir import Expr, Literal
+from gpuetl.expressions.types import DURATION, FLOAT64, INT64, is_integer, type_name
 
 Window = partial(Function, kind="window", nulls="own")
 

@@ -1,4 +1,4 @@
-"""The table of functions as a page: `python -m gpuetl.expr.functions.document docs/functions.md` writes it."""
+"""The table of functions as a page: `python -m gpuetl.expressions.functions.document docs/functions.md` writes it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from gpuetl.expr.functions import ALIASES, MODULES
-from gpuetl.expr.functions.function import Argument, Function
-from gpuetl.expr.unparse import constant_text
+from gpuetl.expressions.functions import ALIASES, MODULES
+from gpuetl.expressions.functions.function import Argument, Function
+from gpuetl.expressions.unparse import constant_text
 
 HEAD = """\
 # Functions
@@ -37,13 +37,20 @@ def _closing_note(module: ModuleType) -> list[str]:
     """Return the note on what the examples are over, where their results are of a group."""
     return {
         "aggregates": ["The examples are over x = 1, 1, 2, null."],
-        "windows": ["The examples are over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group."],
+        "windows": [
+            "The examples are over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group."
+        ],
     }.get(module.__name__.rpartition(".")[2], [])
 
 
 def _row(function: Function) -> str:
     arguments = ", ".join(map(_argument, function.arguments))
-    cells = (f"**{function.name}**({arguments})", function.doc, f"`{function.example}`", f"`{_result(function.result)}`")
+    cells = (
+        f"**{function.name}**({arguments})",
+        function.doc,
+        f"`{function.example}`",
+        f"`{_result(function.result)}`",
+    )
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 

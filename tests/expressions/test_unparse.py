@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from expr.given import typed
-from gpuetl.expr.parse import parse_expression
-from gpuetl.expr.syntax import Apply, CastTo, Constant, Name, ParameterName
-from gpuetl.expr.types import FLOAT64, INT64, parse_type
-from gpuetl.expr.unparse import to_sql
+from expressions.given import typed
+from gpuetl.expressions.parse import parse_expression
+from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName
+from gpuetl.expressions.types import FLOAT64, INT64, parse_type
+from gpuetl.expressions.unparse import to_sql
 
 
 @pytest.mark.parametrize(
@@ -47,11 +47,15 @@ def test_other_spellings_become_the_canonical_one(sql, canonical):
 
 @pytest.mark.parametrize(
     ("sql", "written"),
-    [("i > 1.5", "i > 1.5"), ("i + f", "i + f"), ("CAST(i AS float64) > f", "CAST(i AS float64) > f"), ("coalesce(i, 2)", "coalesce(i, 2)")],
+    [
+        ("i > 1.5", "i > 1.5"),
+        ("i + f", "i + f"),
+        ("CAST(i AS float64) > f", "CAST(i AS float64) > f"),
+        ("coalesce(i, 2)", "coalesce(i, 2)"),
+    ],
 )
 def test_casts_that_typing_put_in_are_left_out(sql, written):
     assert to_sql(typed(sql, {"i": INT64, "f": FLOAT64})) == written
-
 
 
 def unfolded(moment):
@@ -59,7 +63,9 @@ def unfolded(moment):
     return moment.replace(fold=0)
 
 
-NAMES = st.sampled_from(["a", "b", "Txn", "a b", "select", "it's", 'say "x"', "ñ", "x.y", "$x", "1a", "date", "end", "interval", "left"])
+NAMES = st.sampled_from(
+    ["a", "b", "Txn", "a b", "select", "it's", 'say "x"', "ñ", "x.y", "$x", "1a", "date", "end", "interval", "left"]
+)
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False, allow_infinity=False),
     st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=5), st.dates(), st.datetimes().map(unfolded),
@@ -67,11 +73,27 @@ SCALARS = st.one_of(
     st.timedeltas(timedelta(days=-1000), timedelta(days=1000)),
 )  # fmt: skip
 TYPES = st.sampled_from(
-    ["bool", "int8", "uint64", "float32", "string", "date", "timestamp", "timestamp[UTC]", "timestamp[Asia/Tokyo]", "duration", "decimal(12,3)"]
+    [
+        "bool",
+        "int8",
+        "uint64",
+        "float32",
+        "string",
+        "date",
+        "timestamp",
+        "timestamp[UTC]",
+        "timestamp[Asia/Tokyo]",
+        "duration",
+        "decimal(12,3)",
+    ]
 )
 BINARY = ["or", "and", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "like", "is_distinct", "is_not_distinct",
           "concat", "add", "subtract", "multiply", "divide", "int_divide", "modulo"]  # fmt: skip
-LEAVES = st.one_of(st.builds(Name, NAMES), st.builds(Constant, SCALARS), st.builds(ParameterName, st.sampled_from(["p", "half_life_s"])))
+LEAVES = st.one_of(
+    st.builds(Name, NAMES),
+    st.builds(Constant, SCALARS),
+    st.builds(ParameterName, st.sampled_from(["p", "half_life_s"])),
+)
 
 
 def negated(operand):
@@ -89,7 +111,11 @@ def trees(inner):
     several = st.lists(inner, min_size=1, max_size=3).map(tuple)
     return st.one_of(
         st.builds(lambda name, x, y: Apply(name, (x, y)), st.sampled_from(BINARY), inner, inner),
-        st.builds(lambda name, x: Apply(name, (x,)), st.sampled_from(["not", "is_null", "abs", "count_distinct", "sum"]), inner),
+        st.builds(
+            lambda name, x: Apply(name, (x,)),
+            st.sampled_from(["not", "is_null", "abs", "count_distinct", "sum"]),
+            inner,
+        ),
         st.builds(negated, inner),
         st.builds(lambda x, more: Apply("in", (x, *more)), inner, several),
         st.builds(lambda x, y, more: Apply("case", (x, y, *more)), inner, inner, several),
@@ -106,7 +132,13 @@ def test_any_syntax_is_read_back_equal(syntax):
 
 
 def test_times_keep_their_microseconds():
-    for value in (date.min, date.max, datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999999), timedelta(microseconds=-1)):
+    for value in (
+        date.min,
+        date.max,
+        datetime(1, 1, 1),
+        datetime(9999, 12, 31, 23, 59, 59, 999999),
+        timedelta(microseconds=-1),
+    ):
         assert parse_expression(to_sql(Constant(value))) == Constant(value)
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from gpuetl.expr.functions import ALIASES, function_names
-from gpuetl.expr.functions.function import Kind
-from gpuetl.expr.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
-from gpuetl.expr.types import parse_type
+from gpuetl.expressions.functions import ALIASES, function_names
+from gpuetl.expressions.functions.function import Kind
+from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
+from gpuetl.expressions.types import parse_type
 
 TypeName: TypeAlias = str  # `str` is an accessor inside the class
 _ALL_KINDS: tuple[Kind, ...] = ("scalar", "aggregate", "window")
@@ -170,7 +170,7 @@ def param(name: str) -> Expression:
 
 def expr(sql: str) -> Expression:
     """An expression in SQL; raises `InvalidExpression` where it does not parse."""
-    from gpuetl.expr.parse import parse_expression
+    from gpuetl.expressions.parse import parse_expression
 
     return Expression(parse_expression(sql))
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gpuetl.expr.functions.function import Function, fixed
-from gpuetl.expr.types import BOOL, INT64, STRING
+from gpuetl.expressions.functions.function import Function, fixed
+from gpuetl.expressions.types import BOOL, INT64, STRING
 
 text = fixed(STRING, STRING, STRING, returns=STRING)
 tested = fixed(STRING, STRING, returns=BOOL)

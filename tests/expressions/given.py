@@ -8,8 +8,8 @@ import pyarrow as pa
 from gpuetl.backends.pandas.backend import PandasBackend
 from gpuetl.backends.pandas.evaluate import evaluate_column
 from gpuetl.errors import Problems
-from gpuetl.expr.parse import parse_expression
-from gpuetl.expr.resolve import SCALARS, Scope, resolve
+from gpuetl.expressions.parse import parse_expression
+from gpuetl.expressions.resolve import SCALARS, Scope, resolve
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.schema import Schema
 from gpuetl.spec.fields import Formula, parse_order
@@ -47,7 +47,7 @@ def value(sql):
 
 def table(**columns):
     """Make a table of one or more columns, each `(type name or Arrow type, values)`."""
-    from gpuetl.expr.types import parse_type
+    from gpuetl.expressions.types import parse_type
 
     return pa.table(
         {
@@ -77,4 +77,6 @@ def _step(step, frame):
 
 
 def _run(node, backend):
-    return node.frame if isinstance(node, Given) else backend.run(node, *(_run(source, backend) for source in node.inputs))
+    return (
+        node.frame if isinstance(node, Given) else backend.run(node, *(_run(source, backend) for source in node.inputs))
+    )

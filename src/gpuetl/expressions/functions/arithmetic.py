@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpuetl.expr.functions.function import (
-    Function, TypeMismatch, Typing, calculated, fixed, floats, is_float_or_integer, shifted, takes_one,
+from gpuetl.expressions.functions.function import (
+    Function,
+    TypeMismatch,
+    Typing,
+    calculated,
+    fixed,
+    floats,
+    is_float_or_integer,
+    shifted,
+    takes_one,
 )  # fmt: skip
-from gpuetl.expr.ir import Expr
-from gpuetl.expr.types import BOOL, FLOAT64, INT64, NULL, is_floating, is_integer, type_name
+from gpuetl.expressions.ir import Expr
+from gpuetl.expressions.types import BOOL, FLOAT64, INT64, NULL, is_floating, is_integer, type_name
 
 number = takes_one(is_float_or_integer, "a number")
 

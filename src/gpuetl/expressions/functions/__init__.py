@@ -5,8 +5,8 @@ A new function is an entry in one of these modules and a handler of the same nam
 
 from __future__ import annotations
 
-from gpuetl.expr.functions import aggregates, arithmetic, logic, strings, temporal, windows
-from gpuetl.expr.functions.function import Function, Kind, TypeMismatch
+from gpuetl.expressions.functions import aggregates, arithmetic, logic, strings, temporal, windows
+from gpuetl.expressions.functions.function import Function, Kind, TypeMismatch
 
 MODULES = (arithmetic, logic, strings, temporal, aggregates, windows)
 FUNCTIONS: dict[tuple[Kind, str], Function] = {

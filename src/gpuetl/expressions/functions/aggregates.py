@@ -7,9 +7,17 @@ from functools import partial
 
 import pyarrow as pa
 
-from gpuetl.expr.functions.function import Function, TypeMismatch, Typing, anything, fixed, is_float_or_integer, takes_one
-from gpuetl.expr.ir import Expr
-from gpuetl.expr.types import BOOL, DURATION, FLOAT64, INT64, NULL, is_floating, type_name
+from gpuetl.expressions.functions.function import (
+    Function,
+    TypeMismatch,
+    Typing,
+    anything,
+    fixed,
+    is_float_or_integer,
+    takes_one,
+)
+from gpuetl.expressions.ir import Expr
+from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, NULL, is_floating, type_name
 
 Aggregate = partial(Function, kind="aggregate", nulls="own")
 

@@ -20,9 +20,9 @@ from sqlglot.tokenizer_core import TokenType
 from sqlglot.tokens import Tokenizer
 
 from gpuetl.errors import InvalidExpression, Span
-from gpuetl.expr.functions import find_function
-from gpuetl.expr.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
-from gpuetl.expr.types import DATE, NAMED, TIMESTAMP, DataType, parse_type
+from gpuetl.expressions.functions import find_function
+from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
+from gpuetl.expressions.types import DATE, NAMED, TIMESTAMP, DataType, parse_type
 
 MAX_CHARACTERS = 20_000
 MAX_DEPTH = 32  # of brackets: sqlglot spends some 20 frames of the stack on each
@@ -77,7 +77,11 @@ def _refuse_depth(tree: exp.Expr) -> None:
         level = [child for node in level for child in node.iter_expressions()]
         if not level:
             return
-    raise InvalidExpression(f"more than {MAX_OPERATORS} operators build on each other", None, "Split the expression into columns, or use IN.")
+    raise InvalidExpression(
+        f"more than {MAX_OPERATORS} operators build on each other",
+        None,
+        "Split the expression into columns, or use IN.",
+    )
 
 
 def _refuse_bombs(text: str) -> None:
@@ -154,7 +158,15 @@ EXTRACT_PARTS = {
     "EPOCH": "epoch",
 }  # fmt: skip
 
-_SECONDS = {"microsecond": 1e-6, "millisecond": 1e-3, "second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
+_SECONDS = {
+    "microsecond": 1e-6,
+    "millisecond": 1e-3,
+    "second": 1,
+    "minute": 60,
+    "hour": 3600,
+    "day": 86400,
+    "week": 604800,
+}
 _INTERVAL = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*")
 
 
@@ -162,7 +174,9 @@ class _Lowering:
     """Lowers one parsed tree; every node kind that has no method here, and every part that its method does not read, is refused."""
 
     def lower(self, node: exp.Expr) -> Syntax:
-        unread = [key for key, value in node.args.items() if value and key not in READ.get(type(node), ("this", "expression"))]
+        unread = [
+            key for key, value in node.args.items() if value and key not in READ.get(type(node), ("this", "expression"))
+        ]
         if unread and type(node) in {*OPERATORS, *self.HANDLERS}:
             raise InvalidExpression(f"SQL's {unread[0].upper()} is not part of the language", self.span(node))
         if operator := OPERATORS.get(type(node)):
@@ -254,7 +268,9 @@ class _Lowering:
     def filtered(self, node: exp.Filter) -> Syntax:
         call, predicate = self.lower(node.this), self.lower(node.expression.this)
         if not isinstance(call, Apply) or not find_function(call.function, ("aggregate", "window")):
-            raise InvalidExpression("FILTER belongs to an aggregate", self.span(node.this), "Write CASE WHEN condition THEN value END.")
+            raise InvalidExpression(
+                "FILTER belongs to an aggregate", self.span(node.this), "Write CASE WHEN condition THEN value END."
+            )
         if call.function == "count_rows":
             return Apply("count", (Apply("case", (predicate, Constant(1))),), span=call.span)
         kept = Apply("case", (predicate, *call.args[:1]))
@@ -285,7 +301,9 @@ class _Lowering:
 
     def in_(self, node: exp.In) -> Syntax:
         if node.args.get("query") or node.args.get("unnest") or node.args.get("field"):
-            raise InvalidExpression("IN takes a list of values", self.span(node), "Use a join with how: semi for a table.")
+            raise InvalidExpression(
+                "IN takes a list of values", self.span(node), "Use a join with how: semi for a table."
+            )
         values = tuple(self.lower(value) for value in node.expressions)
         return Apply("in", (self.lower(node.this), *values), span=self.span(node))
 
@@ -299,7 +317,9 @@ class _Lowering:
         part = EXTRACT_PARTS.get(node.this.name.upper())
         if part is None:
             have = ", ".join(sorted(name.lower() for name in EXTRACT_PARTS))
-            raise InvalidExpression(f"extract has no part '{node.this.name.lower()}'", self.span(node), f"have: {have}.")
+            raise InvalidExpression(
+                f"extract has no part '{node.this.name.lower()}'", self.span(node), f"have: {have}."
+            )
         return Apply(part, (self.lower(node.expression),), span=self.span(node))
 
     def cast(self, node: exp.Cast) -> Syntax:
@@ -315,12 +335,16 @@ class _Lowering:
             return parse_type(_type_text(to))
         except ValueError:
             hint = f"have: {', '.join(NAMED)}, decimal(p,s)."
-            raise InvalidExpression(f"unknown type '{to.sql(dialect=Language).lower()}'", self.span(node), hint) from None
+            raise InvalidExpression(
+                f"unknown type '{to.sql(dialect=Language).lower()}'", self.span(node), hint
+            ) from None
 
     def temporal(self, text: Constant, target: DataType) -> Syntax:
         try:
             value = date.fromisoformat(text.value) if target == DATE else datetime.fromisoformat(text.value)
-            if _NANOSECONDS.search(text.value) or bool(getattr(value, "tzinfo", None)) != bool(getattr(target, "tz", None)):
+            if _NANOSECONDS.search(text.value) or bool(getattr(value, "tzinfo", None)) != bool(
+                getattr(target, "tz", None)
+            ):
                 raise ValueError
         except ValueError:
             raise InvalidExpression(f"'{text.value}' is not a {_TEMPORAL[target]}", text.span) from None

@@ -6,9 +6,9 @@ from datetime import date, datetime, timedelta, timezone
 import pytest
 
 from gpuetl.errors import InvalidExpression
-from gpuetl.expr.parse import MAX_CHARACTERS, MAX_DEPTH, MAX_OPERATORS, parse_expression
-from gpuetl.expr.syntax import Apply, CastTo, Constant, Name, ParameterName
-from gpuetl.expr.types import parse_type
+from gpuetl.expressions.parse import MAX_CHARACTERS, MAX_DEPTH, MAX_OPERATORS, parse_expression
+from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName
+from gpuetl.expressions.types import parse_type
 
 A, B, C = Name("a"), Name("b"), Name("c")
 
@@ -246,14 +246,27 @@ def test_ten_thousand_parentheses_are_answered_with_their_place():
     assert error.value.span.start == MAX_DEPTH
 
 
-@pytest.mark.parametrize("sql", ["abs(" * (MAX_DEPTH - 2) + "a" + ")" * (MAX_DEPTH - 2), " + ".join("a" * (MAX_OPERATORS - 2)), f"a IN ({', '.join('1' * 5_000)})"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "abs(" * (MAX_DEPTH - 2) + "a" + ")" * (MAX_DEPTH - 2),
+        " + ".join("a" * (MAX_OPERATORS - 2)),
+        f"a IN ({', '.join('1' * 5_000)})",
+    ],
+)
 def test_large_expressions_within_the_limits_are_read(sql):
     assert isinstance(parse_expression(sql), Apply)
 
 
 @pytest.mark.parametrize(
     ("sql", "part"),
-    [("a + amuont * 2", "amuont"), ("coalesce(a, frob(b))", "frob"), ("a + $missing + $a", "$missing"), ("$ab + $a", "$a"), ("x IN ('a', 3)", "3")],
+    [
+        ("a + amuont * 2", "amuont"),
+        ("coalesce(a, frob(b))", "frob"),
+        ("a + $missing + $a", "$missing"),
+        ("$ab + $a", "$a"),
+        ("x IN ('a', 3)", "3"),
+    ],
 )
 def test_nodes_know_where_they_stand(sql, part):
     spans = {sql[span.start : span.stop] for span in spans_of(parse_expression(sql))}

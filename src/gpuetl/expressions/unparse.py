@@ -7,9 +7,9 @@ from datetime import date, datetime, timedelta
 from functools import cache
 from typing import Any
 
-from gpuetl.expr.ir import Call, Cast, Column, Expr, Literal, Parameter
-from gpuetl.expr.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
-from gpuetl.expr.types import type_name
+from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, Parameter
+from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
+from gpuetl.expressions.types import type_name
 
 _INFIX: dict[str, tuple[str, int]] = {
     "or": ("OR", 1), "and": ("AND", 2),
@@ -61,7 +61,7 @@ def _text(node: Syntax) -> tuple[str, int]:
 
 def _apply(node: Apply) -> tuple[str, int]:
     name, args = node.function, node.args
-    if name in _INFIX and len(args) == 2:  # noqa: PLR2004
+    if name in _INFIX and len(args) == 2:
         sign, binds = _INFIX[name]
         left = binds + (binds == _COMPARISON)  # parsers differ on chains of comparisons
         return f"{_within(args[0], left)} {sign} {_within(args[1], binds + 1)}", binds
@@ -118,7 +118,12 @@ def constant_text(value: Any) -> str:
 
 def _interval(value: timedelta) -> str:
     microseconds = value // timedelta(microseconds=1)
-    for unit, length in (("day", 86_400_000_000), ("hour", 3_600_000_000), ("minute", 60_000_000), ("second", 1_000_000)):
+    for unit, length in (
+        ("day", 86_400_000_000),
+        ("hour", 3_600_000_000),
+        ("minute", 60_000_000),
+        ("second", 1_000_000),
+    ):
         if microseconds % length == 0:
             return f"{microseconds // length} {unit}{'s' * (abs(microseconds) != length)}"
     return f"{microseconds} microseconds"
@@ -133,6 +138,6 @@ def _cast_target(node: CastTo) -> str:
 @cache
 def quote_name(name: str) -> str:
     """Return a column's name as SQL reads it: plain where it is a plain word, else in double quotes."""
-    from gpuetl.expr.parse import is_plain_name
+    from gpuetl.expressions.parse import is_plain_name
 
     return name if is_plain_name(name) else '"' + name.replace('"', '""') + '"'

@@ -7,9 +7,9 @@ from datetime import date, datetime
 
 import pyarrow as pa
 
-from gpuetl.expr.functions.function import Function, TypeMismatch, Typing, fixed, takes_one
-from gpuetl.expr.ir import Expr, Literal
-from gpuetl.expr.types import DATE, DURATION, FLOAT64, INT64, STRING, TIMESTAMP, is_temporal, type_name
+from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, fixed, takes_one
+from gpuetl.expressions.ir import Expr, Literal
+from gpuetl.expressions.types import DATE, DURATION, FLOAT64, INT64, STRING, TIMESTAMP, is_temporal, type_name
 
 UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 DAY, MOMENT = "DATE '2013-03-09'", "TIMESTAMP '2013-03-09 17:05:30.25'"

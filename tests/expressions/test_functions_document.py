@@ -2,14 +2,16 @@
 
 from pathlib import Path
 
-from gpuetl.expr.functions import FUNCTIONS
-from gpuetl.expr.functions.document import functions_markdown
+from gpuetl.expressions.functions import FUNCTIONS
+from gpuetl.expressions.functions.document import functions_markdown
 
 PAGE = Path(__file__).parents[2] / "docs" / "functions.md"
 
 
 def test_the_page_of_functions_is_up_to_date():
-    assert PAGE.read_text(encoding="utf-8") == functions_markdown(), "run python -m gpuetl.expr.functions.document docs/functions.md"
+    assert PAGE.read_text(encoding="utf-8") == functions_markdown(), (
+        "run python -m gpuetl.expressions.functions.document docs/functions.md"
+    )
 
 
 def test_the_page_has_every_function_once():

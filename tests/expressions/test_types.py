@@ -6,7 +6,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from gpuetl.expr.types import (
+from gpuetl.expressions.types import (
     NAMED,
     can_cast,
     common_type,
@@ -18,7 +18,16 @@ from gpuetl.expr.types import (
 )
 
 
-@pytest.mark.parametrize("name", [*(n for n in NAMED if n != "boolean"), "decimal(10,2)", "decimal(38,38)", "timestamp[UTC]", "timestamp[America/New_York]"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(n for n in NAMED if n != "boolean"),
+        "decimal(10,2)",
+        "decimal(38,38)",
+        "timestamp[UTC]",
+        "timestamp[America/New_York]",
+    ],
+)
 def test_names_are_read_and_written(name):
     assert type_name(parse_type(name)) == name
 
@@ -28,7 +37,22 @@ def test_the_number_in_a_name_is_its_bits(name, bits):
     assert parse_type(name).bit_width == bits
 
 
-@pytest.mark.parametrize("name", ["int", "Int64", "INT8", "str", "decimal", "decimal(39,2)", "decimal(2,3)", "decimal(0,0)", "timestamp[]", "list", ""])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "int",
+        "Int64",
+        "INT8",
+        "str",
+        "decimal",
+        "decimal(39,2)",
+        "decimal(2,3)",
+        "decimal(0,0)",
+        "timestamp[]",
+        "list",
+        "",
+    ],
+)
 def test_other_names_are_refused(name):
     with pytest.raises(ValueError, match="unknown type"):
         parse_type(name)
@@ -83,14 +107,24 @@ def test_stored_types_are_read_as_types_of_the_language(stored, read):
     assert language_type(stored) == (parse_type(read) if read else None)
 
 
-@pytest.mark.parametrize(("value", "name", "fits"), [(127, "int8", True), (128, "int8", False), (-128, "int8", True), (-1, "uint8", False), (255, "uint8", True)])
+@pytest.mark.parametrize(
+    ("value", "name", "fits"),
+    [(127, "int8", True), (128, "int8", False), (-128, "int8", True), (-1, "uint8", False), (255, "uint8", True)],
+)
 def test_integers_fit_by_their_bits(value, name, fits):
     assert integer_fits(value, parse_type(name)) is fits
 
 
 @pytest.mark.parametrize(
     ("source", "target", "possible"),
-    [("string", "date", True), ("int64", "decimal(3,1)", True), ("timestamp", "date", True), ("bool", "date", False), ("date", "int64", False), ("string", "duration", False)],
+    [
+        ("string", "date", True),
+        ("int64", "decimal(3,1)", True),
+        ("timestamp", "date", True),
+        ("bool", "date", False),
+        ("date", "int64", False),
+        ("string", "duration", False),
+    ],
 )
 def test_some_types_cannot_be_cast_at_all(source, target, possible):
     assert can_cast(parse_type(source), parse_type(target)) is possible
