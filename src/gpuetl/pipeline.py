@@ -61,7 +61,7 @@ class Pipeline:
         return param(name)
 
     def read_parquet(self, name: str, path: str | os.PathLike[str], **keys: Any) -> Table:
-        """Declare a Parquet source: a file, a glob or a folder; `schema`, `partitions`, `columns`, `filter` as in YAML."""
+        """Declare a Parquet source, a file, glob or folder; `schema`, `partitions`, `columns`, `filter` as in YAML."""
         return self._source(name, SourceSpec("parquet", Text(os.fspath(path)), **_source_keys(keys)))
 
     def read_csv(self, name: str, path: str | os.PathLike[str], schema: Mapping[str, str], **keys: Any) -> Table:
@@ -121,6 +121,8 @@ class Pipeline:
         ----------
         params
             Values of parameters.
+        run_id
+            What `${run.id}` stands for in paths.
         unbound
             Leave required parameters without a value open: enough to check a pipeline, not to run it.
 
@@ -167,6 +169,14 @@ class Pipeline:
 
         Parameters
         ----------
+        params
+            Values of parameters, typed or as text.
+        engine
+            `auto`, or the name of an engine.
+        options
+            How the plan is optimized and split.
+        progress
+            Called as operations finish partitions.
         keep
             Stages and sources whose rows the run keeps in memory; by default the stages that no other stage reads.
 

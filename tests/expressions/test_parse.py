@@ -6,7 +6,8 @@ from datetime import date, datetime, timedelta, timezone
 import pytest
 
 from gpuetl.errors import InvalidExpression
-from gpuetl.expressions.parse import MAX_CHARACTERS, MAX_DEPTH, MAX_OPERATORS, parse_expression
+from gpuetl.expressions.dialect import MAX_CHARACTERS, MAX_DEPTH, MAX_OPERATORS
+from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName
 from gpuetl.expressions.types import parse_type
 

@@ -21,7 +21,7 @@ def plan(
     skip: Skip = [],
     partition_rows: PartitionRows = None,
 ) -> None:
-    """Show the plan: filters pushed and residual, columns and row groups read, rows and bytes expected, sorts, exchanges."""
+    """Show what a run would do: filters pushed, columns and row groups read, rows and bytes expected, exchanges."""
     with exit_codes():
         from gpuetl.optimize import check_pass
         from gpuetl.pipeline import load

@@ -8,7 +8,7 @@ from gpuetl.cli.arguments import File, Params, Root, exit_codes, parse_params
 
 
 def validate(file: File, param: Params = [], root: Root = None) -> None:
-    """Check a pipeline: names, types, expressions, kernels.  Reads footers where a source states no schema, never data."""
+    """Check names, types, expressions and kernels.  Reads footers where a source states no schema, never data."""
     with exit_codes():
         from gpuetl.pipeline import load
 

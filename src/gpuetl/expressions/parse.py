@@ -1,54 +1,20 @@
-"""SQL text to written expressions.  sqlglot parses and nothing more: what it accepts and we must not is refused here.
-
-Its function classes and special forms are taken out of the dialect, so that every call arrives by the name that the user wrote and our closed table alone decides.
-"""
+"""SQL text to written expressions.  sqlglot parses and nothing more: what it accepts and we must not is refused here."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
 from typing import Any, ClassVar, cast
 
-import sqlglot
 from sqlglot import exp
-from sqlglot.dialects.dialect import Dialect
-from sqlglot.errors import SqlglotError
-from sqlglot.parser import Parser
-from sqlglot.tokenizer_core import TokenType
-from sqlglot.tokens import Tokenizer
 
 from gpuetl.errors import InvalidExpression, Span
+from gpuetl.expressions.constants import EXTRACT_PARTS, MOMENTS, UnknownUnit, interval_of, moment_of, type_text
+from gpuetl.expressions.dialect import Language, parse_tree
 from gpuetl.expressions.functions import find_function
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
-from gpuetl.expressions.types import DATE, NAMED, TIMESTAMP, DataType, parse_type
-
-MAX_CHARACTERS = 20_000
-MAX_DEPTH = 32  # of brackets: sqlglot spends some 20 frames of the stack on each
-MAX_OPERATORS = 200  # below each other: a chain of `+` is as deep as it is long
-
-
-class Language(Dialect):
-    """sqlglot's own dialect, narrowed: it loads no other database's, and `$x` is a word there, with its place."""
-
-    class Tokenizer(Tokenizer):
-        """Arrow's type names beside SQL's; `//` divides integers."""
-
-        KEYWORDS: ClassVar = {
-            **{word: kind for word, kind in Tokenizer.KEYWORDS.items() if word != "DIV"}, "//": TokenType.DIV,
-            "INT8": TokenType.TINYINT, "INT16": TokenType.SMALLINT, "INT32": TokenType.INT, "INT64": TokenType.BIGINT,
-            "UINT8": TokenType.UTINYINT, "UINT16": TokenType.USMALLINT, "UINT32": TokenType.UINT, "UINT64": TokenType.UBIGINT,
-            "FLOAT32": TokenType.FLOAT, "FLOAT64": TokenType.DOUBLE,
-        }  # fmt: skip
-
-    class Parser(Parser):
-        """Calls stay calls."""
-
-        FUNCTIONS: ClassVar = {}
-        NO_PAREN_FUNCTIONS: ClassVar = {}
-        NO_PAREN_FUNCTION_PARSERS: ClassVar = {"CASE": Parser.NO_PAREN_FUNCTION_PARSERS["CASE"]}
-        FUNCTION_PARSERS: ClassVar = {name: Parser.FUNCTION_PARSERS[name] for name in ("CAST", "TRY_CAST", "EXTRACT")}
+from gpuetl.expressions.types import NAMED, DataType, parse_type
 
 
 def parse_expression(text: str) -> Syntax:
@@ -58,69 +24,13 @@ def parse_expression(text: str) -> Syntax:
     ------
     InvalidExpression
         With the span of what is wrong: text that does not parse, anything outside the language, or a nesting
-        deeper than `MAX_DEPTH`.
+        deeper than the dialect's limits.
     """
-    _refuse_bombs(text)
     try:
-        tree = sqlglot.parse_one(text, dialect=Language)
-        _refuse_depth(tree)
-        return _Lowering().lower(tree)
-    except SqlglotError as error:
-        raise _syntax_error(text, error) from None
+        return _Lowering().lower(parse_tree(text))
     except RecursionError:
         raise InvalidExpression("this expression nests too deeply") from None
 
-
-def _refuse_depth(tree: exp.Expr) -> None:
-    level = [tree]
-    for _ in range(MAX_OPERATORS):
-        level = [child for node in level for child in node.iter_expressions()]
-        if not level:
-            return
-    raise InvalidExpression(
-        f"more than {MAX_OPERATORS} operators build on each other",
-        None,
-        "Split the expression into columns, or use IN.",
-    )
-
-
-def _refuse_bombs(text: str) -> None:
-    if not text.strip():
-        raise InvalidExpression("this expression is empty")
-    if len(text) > MAX_CHARACTERS:
-        raise InvalidExpression(f"this expression has {len(text):,} characters; {MAX_CHARACTERS:,} are allowed")
-    open_at: list[int] = []
-    for token in _tokens(text):
-        if token.token_type in (TokenType.L_PAREN, TokenType.L_BRACKET):
-            open_at.append(token.start)
-        elif token.token_type in (TokenType.R_PAREN, TokenType.R_BRACKET) and open_at:
-            open_at.pop()
-        if len(open_at) > MAX_DEPTH:
-            raise InvalidExpression(f"parentheses nest deeper than {MAX_DEPTH}", Span(token.start, token.start + 1))
-    if open_at:
-        raise InvalidExpression("this parenthesis is not closed", Span(open_at[-1], open_at[-1] + 1))
-
-
-def _tokens(text: str) -> list[Any]:
-    try:
-        return list(Language().tokenize(text))
-    except SqlglotError:
-        raise InvalidExpression("this is not an SQL expression: a quote is not closed", Span(0, len(text))) from None
-
-
-def _syntax_error(text: str, error: SqlglotError) -> InvalidExpression:
-    details: list[dict[str, Any]] = getattr(error, "errors", None) or []
-    if not details or details[0].get("col") is None:
-        return InvalidExpression("this is not an SQL expression", Span(0, len(text)))
-    word = str(details[0].get("highlight") or "")
-    lines_before = text.splitlines(keepends=True)[: int(details[0]["line"]) - 1]
-    stop = sum(map(len, lines_before)) + int(details[0]["col"])
-    unfinished = stop >= len(text.rstrip()) and _UNFINISHED.match(str(details[0]["description"]))
-    found = "the expression ends too early" if unfinished else f"unexpected '{word}'"
-    return InvalidExpression(f"{found}: not an SQL expression", Span(max(0, stop - max(1, len(word))), stop))
-
-
-_UNFINISHED = re.compile("Required keyword: '(expression|high)'|Expected END")
 
 OPERATORS: dict[type[exp.Expr], str] = {
     exp.Add: "add", exp.Sub: "subtract", exp.Mul: "multiply", exp.Div: "divide", exp.IntDiv: "int_divide",
@@ -128,18 +38,6 @@ OPERATORS: dict[type[exp.Expr], str] = {
     exp.EQ: "equal", exp.NEQ: "not_equal", exp.LT: "less", exp.LTE: "less_equal",
     exp.GT: "greater", exp.GTE: "greater_equal", exp.And: "and", exp.Or: "or", exp.Not: "not",
     exp.NullSafeNEQ: "is_distinct", exp.NullSafeEQ: "is_not_distinct",
-}  # fmt: skip
-
-SQL_TYPES: dict[Any, str] = {
-    exp.DataType.Type.BOOLEAN: "bool",
-    exp.DataType.Type.TINYINT: "int8", exp.DataType.Type.SMALLINT: "int16",
-    exp.DataType.Type.INT: "int32", exp.DataType.Type.BIGINT: "int64",
-    exp.DataType.Type.UTINYINT: "uint8", exp.DataType.Type.USMALLINT: "uint16",
-    exp.DataType.Type.UINT: "uint32", exp.DataType.Type.UBIGINT: "uint64",
-    exp.DataType.Type.FLOAT: "float32", exp.DataType.Type.DOUBLE: "float64",
-    exp.DataType.Type.TEXT: "string", exp.DataType.Type.VARCHAR: "string", exp.DataType.Type.DATE: "date",
-    exp.DataType.Type.TIMESTAMPNTZ: "timestamp", exp.DataType.Type.TIMESTAMP: "timestamp",
-    exp.DataType.Type.TIMESTAMPTZ: "timestamp[UTC]", exp.DataType.Type.INTERVAL: "duration",
 }  # fmt: skip
 
 READ: dict[type[exp.Expr], tuple[str, ...]] = {
@@ -152,26 +50,9 @@ READ: dict[type[exp.Expr], tuple[str, ...]] = {
 }  # fmt: skip
 """The parts of each node that the lowering reads, where they are not the two operands."""
 
-EXTRACT_PARTS = {
-    "YEAR": "year", "QUARTER": "quarter", "MONTH": "month", "DAY": "day", "HOUR": "hour", "MINUTE": "minute",
-    "SECOND": "second", "DOW": "dayofweek", "DAYOFWEEK": "dayofweek", "DOY": "dayofyear", "DAYOFYEAR": "dayofyear",
-    "EPOCH": "epoch",
-}  # fmt: skip
-
-_SECONDS = {
-    "microsecond": 1e-6,
-    "millisecond": 1e-3,
-    "second": 1,
-    "minute": 60,
-    "hour": 3600,
-    "day": 86400,
-    "week": 604800,
-}
-_INTERVAL = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*")
-
 
 class _Lowering:
-    """Lowers one parsed tree; every node kind that has no method here, and every part that its method does not read, is refused."""
+    """Lowers one parsed tree; a node kind without a method here, and a part that no method reads, is refused."""
 
     def lower(self, node: exp.Expr) -> Syntax:
         unread = [
@@ -325,14 +206,14 @@ class _Lowering:
     def cast(self, node: exp.Cast) -> Syntax:
         target, operand = self.type_of(node), self.lower(node.this)
         lenient = isinstance(node, exp.TryCast)
-        if isinstance(operand, Constant) and isinstance(operand.value, str) and target in _TEMPORAL and not lenient:
+        if isinstance(operand, Constant) and isinstance(operand.value, str) and target in MOMENTS and not lenient:
             return self.temporal(operand, target)
         return CastTo(operand, target, lenient, span=self.span(node))
 
     def type_of(self, node: exp.Cast) -> DataType:
         to = node.args["to"]
         try:
-            return parse_type(_type_text(to))
+            return parse_type(type_text(to))
         except ValueError:
             hint = f"have: {', '.join(NAMED)}, decimal(p,s)."
             raise InvalidExpression(
@@ -341,61 +222,27 @@ class _Lowering:
 
     def temporal(self, text: Constant, target: DataType) -> Syntax:
         try:
-            value = date.fromisoformat(text.value) if target == DATE else datetime.fromisoformat(text.value)
-            if _NANOSECONDS.search(text.value) or bool(getattr(value, "tzinfo", None)) != bool(
-                getattr(target, "tz", None)
-            ):
-                raise ValueError
+            return Constant(moment_of(text.value, target), span=text.span)
         except ValueError:
-            raise InvalidExpression(f"'{text.value}' is not a {_TEMPORAL[target]}", text.span) from None
-        return Constant(value, span=text.span)
+            raise InvalidExpression(f"'{text.value}' is not a {MOMENTS[target]}", text.span) from None
 
     def interval(self, node: exp.Interval) -> Syntax:
         unit = node.args.get("unit")
         if isinstance(unit, exp.IntervalSpan):
             raise InvalidExpression("an interval has one unit", self.span(node), "Write interval '90 minutes'.")
-        text = f"{node.this.name} {unit.name if unit else ''}".strip()
-        parts = _INTERVAL.findall(text)
-        if not parts or _INTERVAL.sub("", text):
-            raise InvalidExpression(f"'{text}' is not an interval", self.span(node), "Write interval '90 minutes'.")
-        seconds = 0.0
-        for amount, name in parts:
-            word = name.lower().removesuffix("s")
-            if word not in _SECONDS:
-                hint = "An interval has a fixed length: have weeks, days, hours, minutes, seconds, milliseconds, microseconds."
-                raise InvalidExpression(f"interval unit '{name.lower()}' is not supported", self.span(node), hint)
-            seconds += float(amount) * _SECONDS[word]
         try:
-            return Constant(timedelta(microseconds=round(seconds * 1e6)), span=self.span(node))
-        except OverflowError:
-            raise InvalidExpression(f"the interval '{text}' is too long", self.span(node)) from None
+            return Constant(interval_of(f"{node.this.name} {unit.name if unit else ''}".strip()), span=self.span(node))
+        except UnknownUnit as error:
+            units = "have weeks, days, hours, minutes, seconds, milliseconds, microseconds."
+            hint = f"An interval has a fixed length: {units}"
+            raise InvalidExpression(f"interval unit '{error}' is not supported", self.span(node), hint) from None
+        except ValueError as error:
+            raise InvalidExpression(str(error), self.span(node), "Write interval '90 minutes'.") from None
 
     HANDLERS: ClassVar[dict[type[exp.Expr], Callable[[_Lowering, Any], Syntax]]] = {
         exp.Column: column, exp.Literal: literal, exp.Boolean: boolean, exp.Null: null,
-        exp.Placeholder: no_parameter, exp.Parameter: no_parameter, exp.Paren: parenthesized, exp.Anonymous: call, exp.Filter: filtered,
+        exp.Placeholder: no_parameter, exp.Parameter: no_parameter, exp.Paren: parenthesized,
+        exp.Anonymous: call, exp.Filter: filtered,
         exp.Case: case, exp.Is: is_, exp.In: in_, exp.Like: like, exp.Between: between, exp.Extract: extract,
         exp.Cast: cast, exp.TryCast: cast, exp.Interval: interval,
     }  # fmt: skip
-
-
-def _type_text(to: exp.DataType) -> str:
-    """Return the name of the type in the language; the empty text where it has none."""
-    parameters = [parameter.name for parameter in to.expressions]
-    if to.this == exp.DataType.Type.DECIMAL:
-        return "decimal({},{})".format(*parameters, *["18", "3"][len(parameters) :])
-    zone = to.args.get("values")
-    if to.this == exp.DataType.Type.ARRAY and zone and _type_text(to.expressions[0]) == "timestamp":
-        return f"timestamp[{zone[0].sql().replace(' ', '')}]"
-    return "" if parameters else str(to.args.get("kind") or "").lower() or SQL_TYPES.get(to.this, "")
-
-
-_NANOSECONDS = re.compile(r"\.\d{7}")
-_TEMPORAL = {DATE: "date", TIMESTAMP: "timestamp", parse_type("timestamp[UTC]"): "timestamp with a zone offset"}
-
-
-def is_plain_name(name: str) -> bool:
-    """Tell whether `name` stands for a column without quotes: one word that is no keyword."""
-    if not re.fullmatch(r"[A-Za-z_]\w*", name):
-        return False
-    tokens = _tokens(name)
-    return len(tokens) == 1 and tokens[0].token_type == TokenType.VAR

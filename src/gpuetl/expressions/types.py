@@ -141,7 +141,7 @@ def common_type(left: DataType, right: DataType) -> DataType | None:
     Null meets everything; integers meet in the narrowest integer that holds both; an integer and a float meet
     in float64; a date and a naive timestamp in timestamp.  Naive and zoned timestamps do not meet.
     """
-    if left == right or right == NULL:
+    if right in (left, NULL):
         return left
     if left == NULL:
         return right

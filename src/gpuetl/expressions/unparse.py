@@ -138,6 +138,6 @@ def _cast_target(node: CastTo) -> str:
 @cache
 def quote_name(name: str) -> str:
     """Return a column's name as SQL reads it: plain where it is a plain word, else in double quotes."""
-    from gpuetl.expressions.parse import is_plain_name
+    from gpuetl.expressions.dialect import is_plain_name
 
     return name if is_plain_name(name) else '"' + name.replace('"', '""') + '"'

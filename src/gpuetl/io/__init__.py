@@ -1,1 +1,1 @@
-"""Files: what a source holds (footers, row groups, statistics), how rows are read, how sinks are written and committed."""
+"""Files: what a source holds (footers, row groups, statistics), and how sinks are written and committed."""

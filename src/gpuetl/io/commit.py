@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -99,8 +98,8 @@ class SinkWriter:
         """Put a folder in another's place; the old one is removed after the new one is there."""
         aside = old.parent / f".{old.name}.{self.run_id}.old"
         if old.exists():
-            os.replace(old, aside)
-        os.replace(new, old)
+            old.replace(aside)
+        new.replace(old)
         shutil.rmtree(aside, ignore_errors=True)
 
     def clear_partitions(self) -> None:

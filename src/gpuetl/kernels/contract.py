@@ -81,7 +81,7 @@ class KernelContract:
         groups: bool,
         masks: bool,
     ) -> None:
-        """Compare the declaration with the columns that the kernel will get; raise `KernelMismatch` at the first difference."""
+        """Compare the declaration with the columns that the kernel gets; raise `KernelMismatch` where they differ."""
         expected = list(_expected(inputs, outputs, arguments, groups, masks))
         got = self.parameters
         if len(got) != len(expected):

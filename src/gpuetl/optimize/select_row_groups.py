@@ -1,4 +1,4 @@
-"""Hand a source the parts of its filters that file statistics can answer.  The filter stays: statistics only exclude."""
+"""Hand a source the parts of its filters that statistics can answer.  The filter stays: statistics only exclude."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from gpuetl.plan.nodes import Aggregate, Project, passing
 
 WIDE = pa.decimal128(38, 0)
 WIDE_SUM = Function(
-    "wide_sum", "x", takes_one(is_integer, "integers", WIDE), "A sum of int64 that no number of rows can overflow.", "", None,
-    kind="aggregate", nulls="own",
+    "wide_sum", "x", takes_one(is_integer, "integers", WIDE), "A sum of int64 that no number of rows can overflow.",
+    "", None, kind="aggregate", nulls="own",
 )  # fmt: skip
 """A partition's sum may leave int64 where the sum of all does not: the answer must not depend on the partitions."""
 

@@ -52,7 +52,8 @@ def describe_operation(operation: Node) -> str:
         pushed = [to_sql(part) for part in parts if is_prunable(part)] if _reads_source(operation) else []
         if pushed:
             residual = [to_sql(part) for part in parts if to_sql(part) not in pushed]
-            return f"Filter pushed to row groups: {' AND '.join(pushed)}; residual: {' AND '.join(residual) or 'none'}; all re-applied"
+            rest = " AND ".join(residual) or "none"
+            return f"Filter pushed to row groups: {' AND '.join(pushed)}; residual: {rest}; all re-applied"
     return operation.describe()
 
 
@@ -78,7 +79,8 @@ def summary(plan: PhysicalPlan) -> str:
     exchanges = Counter(node.route for node in nodes if isinstance(node, Exchange))
     listed = ", ".join(f"{count} {route}" for route, count in exchanges.items()) or "none"
     read = sum(file_bytes(node) for node in nodes if isinstance(node, Scan))
-    return f"sorts: {sorts}{f' ({shared} saved: rows were in order)' if shared else ''}; exchanges: {listed}; reads {size(read)} of files"
+    saved = f" ({shared} saved: rows were in order)" if shared else ""
+    return f"sorts: {sorts}{saved}; exchanges: {listed}; reads {size(read)} of files"
 
 
 def count_sorts(nodes: list[Physical]) -> tuple[int, int]:

@@ -21,7 +21,7 @@ class Schema(Mapping[str, DataType]):
 
     def __init__(
         self, columns: Mapping[str, DataType] | Iterable[tuple[str, DataType]] = (), open: bool = False
-    ) -> None:  # noqa: A002
+    ) -> None:
         self._columns = dict(columns)
         self.open = open
 

@@ -23,7 +23,8 @@ def report_page(report: RunReport) -> str:
     sinks = [(s.name, s.rows, s.files, s.file_bytes, s.path) for s in report.sinks]
     parts = [
         f"<h1>{escape(report.pipeline)}</h1>",
-        f"<p>Run {escape(report.run_id)} on engine {escape(report.engine)} ({escape(report.reason)}), plan {report.fingerprint}.</p>",
+        f"<p>Run {escape(report.run_id)} on engine {escape(report.engine)} ({escape(report.reason)}), "
+        f"plan {report.fingerprint}.</p>",
         table("Stages", ("kind", "name", "rows in", "rows out", "seconds", "bytes read"), stages),
         table("Sinks", ("name", "rows", "files", "bytes", "path"), sinks),
         table("Phases", ("phase", "seconds"), report.seconds.items()),
@@ -34,8 +35,8 @@ def report_page(report: RunReport) -> str:
             for name, head in report.head.items()
         ),
     ]
-    head = f"<!doctype html><html lang='en'><meta charset='utf-8'><title>{escape(report.pipeline)}</title><style>{STYLE}</style>"
-    return head + "\n".join(parts) + "</html>\n"
+    head = f"<meta charset='utf-8'><title>{escape(report.pipeline)}</title><style>{STYLE}</style>"
+    return f"<!doctype html><html lang='en'>{head}" + "\n".join(parts) + "</html>\n"
 
 
 def table(title: str, names: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:

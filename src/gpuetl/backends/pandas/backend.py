@@ -1,4 +1,4 @@
-"""The pandas backend as executors see it.  The operations' handlers are imported here: this is their table of contents."""
+"""The pandas backend as executors see it; the operations' handlers are imported here, its table of contents."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 from gpuetl.backends.pandas import (  # noqa: F401  each registers its handler
     aggregate,
     distinct,
-    filter,
+    filter,  # noqa: A004
     join,
     kernel,
     project,

@@ -59,7 +59,7 @@ def from_masked(column: Masked, dtype: DataType) -> Column:
 
 
 def canonical(column: Column) -> Column:
-    """Return a float column with one zero and one NaN, so that equal keys have equal bits; other columns as they are."""
+    """Return a float column with one zero and one NaN, so that equal keys have equal bits; others as they are."""
     if not is_floating(column.type):
         return column
     nan, zero = pa.scalar(float("nan"), column.type), pa.scalar(0, column.type)

@@ -124,7 +124,7 @@ def _slice(value: Any, start: int, stop: int) -> Any:
 
 
 def first_true_branch(expr: Call, frame: pa.Table) -> Any:
-    """CASE: each row's value is that of the first branch whose condition is true; a branch that can fail sees only its rows."""
+    """CASE: each row takes the first branch whose condition is true; a branch that can fail sees only its rows."""
     pairs = [(expr.args[i], expr.args[i + 1]) for i in range(0, len(expr.args) - 1, 2)]
     rest: Expr = expr.args[-1] if len(expr.args) % 2 else Literal(None, expr.dtype)
     taken: list[Any] = []

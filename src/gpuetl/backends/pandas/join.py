@@ -75,8 +75,8 @@ def check_unique(operation: Join, left_codes: Ints, right_codes: Ints) -> None:
             on = operation.left_on if side == "left" else operation.right_on
             row = int(np.flatnonzero(codes == np.bincount(kept).argmax())[1])
             raise EvaluationError(
-                f"the join is not {operation.validate}: {', '.join(on)} repeats on the {side} side, again in row {row}.  "
-                "Make the keys distinct, or relax validate"
+                f"the join is not {operation.validate}: {', '.join(on)} repeats on the {side} side, "
+                f"again in row {row}.  Make the keys distinct, or relax validate"
             )
 
 

@@ -51,7 +51,8 @@ def forbidden(operation: Kernel, inputs: dict[str, Masked]) -> str:
     """Word the first null that the kernel forbids."""
     name, column = next((n, c) for n, c in inputs.items() if not c.valid.all())
     row = int(np.flatnonzero(~column.valid)[0])
-    return f"kernel '{operation.contract.entry}' forbids nulls, and input '{name}' is null in row {row}.  Filter them out, or set nulls: propagate"
+    found = f"kernel '{operation.contract.entry}' forbids nulls, and input '{name}' is null in row {row}"
+    return f"{found}.  Filter them out, or set nulls: propagate"
 
 
 def output_types(operation: Kernel) -> dict[str, Any]:
@@ -97,7 +98,7 @@ def call(
 
 
 def offsets_of(segments: Segments, valid: Flags) -> NDArray[np.int32]:
-    """Return where each segment begins among the valid rows, and their number; segments without a valid row are left out."""
+    """Return where each segment begins among the valid rows, and their number; empty segments are left out."""
     before = np.concatenate([[0], np.cumsum(valid)])
     starts = before[np.append(segments.starts, segments.n_rows)]
     return np.unique(starts).astype(np.int32) if starts[-1] else np.zeros(1, np.int32)

@@ -1,4 +1,4 @@
-"""Expressions over aggregates or windows, taken apart: what to compute before, the bare calls, what to compute after."""
+"""Expressions over aggregates or windows, taken apart: what to compute before, bare calls, what to compute after."""
 
 from __future__ import annotations
 

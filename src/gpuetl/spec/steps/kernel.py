@@ -49,7 +49,8 @@ class Kernel(Step):
             self.check_contract(context, contract, schema)
         self.check_order(context)
         return nodes.Kernel(
-            source=source, contract=contract, kind="groups" if self.grouped else "rows", reads=inputs, outputs=dict(self.outputs),
+            source=source, contract=contract, kind="groups" if self.grouped else "rows", reads=inputs,
+            outputs=dict(self.outputs),
             arguments={str(name): self.argument(context, name) for name in self.args}, nulls=cast("Any", self.nulls),
             block=self.block, by=by, order_by=sort_keys(context, self.order_by, schema), origin=context.origin,
         )  # fmt: skip

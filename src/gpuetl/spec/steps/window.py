@@ -56,7 +56,8 @@ class Window(Step):
         by_time = bool(order) and is_temporal(schema[order[0].column]) and not order[0].descending
         if any(arg.dtype == DURATION for arg in call.args[-1:]) and _takes_interval(call) and order and not by_time:
             found = f"{order[0]} ({type_name(schema[order[0].column])})"
-            message = f"{call.function.name} over an interval needs order_by to begin with an ascending date or timestamp, not {found}"
+            needed = "order_by to begin with an ascending date or timestamp"
+            message = f"{call.function.name} over an interval needs {needed}, not {found}"
             context.problem(message, "Put the time first in order_by, or give a number of rows.", self.order_by[0])
 
 

@@ -1,0 +1,126 @@
+"""The SQL dialect of expressions: sqlglot's parser, narrowed, with limits and with errors in our words.
+
+Its function classes and special forms are taken out of the dialect, so that every call arrives by the name that
+the user wrote, and our closed table alone decides.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, ClassVar
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import SqlglotError
+from sqlglot.parser import Parser
+from sqlglot.tokenizer_core import TokenType
+from sqlglot.tokens import Tokenizer
+
+from gpuetl.errors import InvalidExpression, Span
+
+MAX_CHARACTERS = 20_000
+MAX_DEPTH = 32  # of brackets: sqlglot spends some 20 frames of the stack on each
+MAX_OPERATORS = 200  # below each other: a chain of `+` is as deep as it is long
+
+
+class Language(Dialect):
+    """sqlglot's own dialect, narrowed: it loads no other database's, and `$x` is a word there, with its place."""
+
+    class Tokenizer(Tokenizer):
+        """Arrow's type names beside SQL's; `//` divides integers."""
+
+        KEYWORDS: ClassVar = {
+            **{word: kind for word, kind in Tokenizer.KEYWORDS.items() if word != "DIV"}, "//": TokenType.DIV,
+            "INT8": TokenType.TINYINT, "INT16": TokenType.SMALLINT, "INT32": TokenType.INT, "INT64": TokenType.BIGINT,
+            "UINT8": TokenType.UTINYINT, "UINT16": TokenType.USMALLINT, "UINT32": TokenType.UINT,
+            "UINT64": TokenType.UBIGINT,
+            "FLOAT32": TokenType.FLOAT, "FLOAT64": TokenType.DOUBLE,
+        }  # fmt: skip
+
+    class Parser(Parser):
+        """Calls stay calls."""
+
+        FUNCTIONS: ClassVar = {}
+        NO_PAREN_FUNCTIONS: ClassVar = {}
+        NO_PAREN_FUNCTION_PARSERS: ClassVar = {"CASE": Parser.NO_PAREN_FUNCTION_PARSERS["CASE"]}
+        FUNCTION_PARSERS: ClassVar = {name: Parser.FUNCTION_PARSERS[name] for name in ("CAST", "TRY_CAST", "EXTRACT")}
+
+
+def parse_tree(text: str) -> exp.Expr:
+    """Parse one expression into sqlglot's tree.
+
+    Raises
+    ------
+    InvalidExpression
+        With the span of what is wrong: text that does not parse, or that is beyond the limits.
+    """
+    _refuse_bombs(text)
+    try:
+        tree = sqlglot.parse_one(text, dialect=Language)
+    except SqlglotError as error:
+        raise _syntax_error(text, error) from None
+    except RecursionError:
+        raise InvalidExpression("this expression nests too deeply") from None
+    _refuse_depth(tree)
+    return tree
+
+
+def is_plain_name(name: str) -> bool:
+    """Tell whether `name` stands for a column without quotes: one word that is no keyword."""
+    if not re.fullmatch(r"[A-Za-z_]\w*", name):
+        return False
+    tokens = _tokens(name)
+    return len(tokens) == 1 and tokens[0].token_type == TokenType.VAR
+
+
+def _refuse_depth(tree: exp.Expr) -> None:
+    level = [tree]
+    for _ in range(MAX_OPERATORS):
+        level = [child for node in level for child in node.iter_expressions()]
+        if not level:
+            return
+    raise InvalidExpression(
+        f"more than {MAX_OPERATORS} operators build on each other",
+        None,
+        "Split the expression into columns, or use IN.",
+    )
+
+
+def _refuse_bombs(text: str) -> None:
+    if not text.strip():
+        raise InvalidExpression("this expression is empty")
+    if len(text) > MAX_CHARACTERS:
+        raise InvalidExpression(f"this expression has {len(text):,} characters; {MAX_CHARACTERS:,} are allowed")
+    open_at: list[int] = []
+    for token in _tokens(text):
+        if token.token_type in (TokenType.L_PAREN, TokenType.L_BRACKET):
+            open_at.append(token.start)
+        elif token.token_type in (TokenType.R_PAREN, TokenType.R_BRACKET) and open_at:
+            open_at.pop()
+        if len(open_at) > MAX_DEPTH:
+            raise InvalidExpression(f"parentheses nest deeper than {MAX_DEPTH}", Span(token.start, token.start + 1))
+    if open_at:
+        raise InvalidExpression("this parenthesis is not closed", Span(open_at[-1], open_at[-1] + 1))
+
+
+def _tokens(text: str) -> list[Any]:
+    try:
+        return list(Language().tokenize(text))
+    except SqlglotError:
+        raise InvalidExpression("this is not an SQL expression: a quote is not closed", Span(0, len(text))) from None
+
+
+def _syntax_error(text: str, error: SqlglotError) -> InvalidExpression:
+    details: list[dict[str, Any]] = getattr(error, "errors", None) or []
+    if not details or details[0].get("col") is None:
+        return InvalidExpression("this is not an SQL expression", Span(0, len(text)))
+    word = str(details[0].get("highlight") or "")
+    lines_before = text.splitlines(keepends=True)[: int(details[0]["line"]) - 1]
+    stop = sum(map(len, lines_before)) + int(details[0]["col"])
+    unfinished = stop >= len(text.rstrip()) and _UNFINISHED.match(str(details[0]["description"]))
+    found = "the expression ends too early" if unfinished else f"unexpected '{word}'"
+    return InvalidExpression(f"{found}: not an SQL expression", Span(max(0, stop - max(1, len(word))), stop))
+
+
+_UNFINISHED = re.compile("Required keyword: '(expression|high)'|Expected END")
