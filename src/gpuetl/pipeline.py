@@ -16,11 +16,11 @@ from gpuetl.io.dataset import Format
 from gpuetl.optimize import Optimized, optimize
 from gpuetl.options import RunOptions
 from gpuetl.spec.bind import bind
-from gpuetl.spec.fields import Formula, Text, parse_order
 from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.parameters import bind_parameters, parse_value
 from gpuetl.spec.read import read_pipeline, read_pipeline_text
 from gpuetl.spec.steps import Step
+from gpuetl.spec.values import Formula, Text, parse_order
 from gpuetl.spec.write import write_pipeline
 from gpuetl.table import Table
 

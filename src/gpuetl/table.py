@@ -11,7 +11,7 @@ from gpuetl.expressions.build import as_syntax
 from gpuetl.expressions.syntax import Name
 from gpuetl.expressions.types import parse_type
 from gpuetl.spec import steps as verbs
-from gpuetl.spec.fields import BadValue, Formula, Order, Text, parse_order
+from gpuetl.spec.values import BadValue, Formula, Order, Text, parse_order
 
 if TYPE_CHECKING:
     from gpuetl.pipeline import Pipeline

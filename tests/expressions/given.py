@@ -12,8 +12,8 @@ from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.resolve import SCALARS, Scope, resolve
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.schema import Schema
-from gpuetl.spec.fields import Formula, parse_order
 from gpuetl.spec.steps import Aggregate, Context, Window
+from gpuetl.spec.values import Formula, parse_order
 
 ONE_ROW = pa.table({"row": pa.array([1], pa.int64())})
 

@@ -1,4 +1,4 @@
-"""SQL text to written expressions.  sqlglot parses and nothing more: what it accepts and we must not is refused here."""
+"""SQL text to written expressions.  sqlglot parses and nothing more: what we must not accept is refused here."""
 
 from __future__ import annotations
 

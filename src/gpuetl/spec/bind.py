@@ -16,11 +16,11 @@ from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes import Filter, Project, Read, Sort, Write, passing
 from gpuetl.plan.plan import Plan
 from gpuetl.plan.schema import Schema
-from gpuetl.spec.fields import node_of
 from gpuetl.spec.model import PipelineSpec, SinkSpec, SourceSpec
 from gpuetl.spec.scalars import UnboundScalar, UnresolvedScalar, resolve_scalars
 from gpuetl.spec.steps import Context
 from gpuetl.spec.steps.rows import sort_keys
+from gpuetl.spec.values import node_of
 
 
 def bind(spec: PipelineSpec, parameters: Mapping[str, Expr], folder: Path, run_id: str, problems: Problems) -> Plan:

@@ -1,67 +1,23 @@
 """The keys of sources, steps and sinks, declared as dataclass fields that know how to be read and written.
 
     class Limit(Step):
-        count: int = key(INTEGER)
+        count: int = key(COUNT)
 
-A field's reader gives a value or raises `BadValue` at the node that is wrong; its writer gives plain data for YAML.
+A field's form gives a value or raises `BadValue` at the node that is wrong, and writes plain data for YAML.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass
 from typing import Any, Generic, TypeVar
 
-from gpuetl.errors import InvalidExpression, Place, Problems, have_hint, suggestion
-from gpuetl.expressions.syntax import Constant, Name, Syntax
-from gpuetl.expressions.types import NAMED, DataType, parse_type, type_name
-from gpuetl.plan.node import SortKey
+from gpuetl.errors import Problems, suggestion
 from gpuetl.spec.document import Node
+from gpuetl.spec.values import BadExpression, BadValue
 
 T = TypeVar("T")
-
-
-class BadValue(Exception):
-    """A value that its key does not take."""
-
-    def __init__(self, message: str, node: Node | None, hint: str = "") -> None:
-        self.message, self.node, self.hint = message, node, hint
-        super().__init__(message)
-
-
-class Text(str):
-    """A name or path from a file, which remembers its node; equal to the plain string."""
-
-    node: Node | None
-    __slots__ = ("node",)
-
-    def __new__(cls, text: str, node: Node | None = None) -> Text:
-        """Keep the node beside the text."""
-        self = super().__new__(cls, text)
-        self.node = node
-        return self
-
-
-def node_of(value: object) -> Node | None:
-    """Return the node that a value was read from, if it came from a file."""
-    return getattr(value, "node", None)
-
-
-@dataclass(frozen=True)
-class Formula:
-    """A written expression and the node of its text."""
-
-    syntax: Syntax
-    node: Node | None = dataclasses.field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True)
-class Order(SortKey):
-    """A sort key and the node of its text."""
-
-    node: Node | None = dataclasses.field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -133,179 +89,3 @@ def write_keys(value: Any) -> dict[str, Any]:
         if own != default:
             written[name] = f.metadata["form"].write(own)
     return written
-
-
-def _scalar(node: Node, kind: type | tuple[type, ...], what: str) -> Any:
-    wrong = isinstance(node.value, bool) and kind is not bool
-    if wrong or not isinstance(node.value, kind):
-        shown = (
-            f" '{node.value}'" if isinstance(node.value, str | int | float) and not isinstance(node.value, bool) else ""
-        )
-        raise BadValue(f"takes {what}, got {node.kind}{shown}", node)
-    return node.value
-
-
-def read_name(node: Node) -> Text:
-    """Read a name; numbers and truth values are not names."""
-    text = _scalar(node, str, "a name")
-    if not text.strip():
-        raise BadValue("takes a name, got an empty text", node)
-    return Text(text, node)
-
-
-def read_names(node: Node) -> tuple[Text, ...]:
-    """Read a name, or a list of them without repeats."""
-    nodes = node.value if isinstance(node.value, tuple) else (node,)
-    names = tuple(read_name(item) for item in nodes)
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            raise BadValue(f"'{name}' is named twice", name.node)
-    return names
-
-
-def read_mapping(read: Callable[[Node], T]) -> Callable[[Node], dict[str, T]]:
-    """Return the reader of a map whose values `read` reads."""
-
-    def reader(node: Node) -> dict[str, T]:
-        if not isinstance(node.value, dict) or not node.value:
-            raise BadValue(f"takes a map of names, got {node.kind}", node)
-        return {Text(name, _At(node.keys[name])): read(value) for name, value in node.items()}  # type: ignore[arg-type]
-
-    return reader
-
-
-@dataclass(frozen=True)
-class _At:
-    """The place of a map's key, with a node's `place`."""
-
-    key: Place
-
-    def place(self) -> Place:
-        return self.key
-
-
-def read_formula(node: Node) -> Formula:
-    """Read an expression: SQL text, or a number or truth value as it is."""
-    from gpuetl.expressions.parse import parse_expression
-
-    if node.value is None or isinstance(node.value, bool | int | float):
-        return Formula(Constant(node.value), node)
-    try:
-        return Formula(parse_expression(_scalar(node, str, "an SQL expression")), node)
-    except InvalidExpression as error:
-        raise BadExpression(error, node) from None
-
-
-class BadExpression(BadValue):
-    """Text that is no expression; `place` points into it."""
-
-    def __init__(self, error: InvalidExpression, node: Node) -> None:
-        super().__init__(error.message, _Part(node, error.span), error.hint)  # type: ignore[arg-type]
-
-
-class _Part:
-    """A part of a node's text, with a node's `place`."""
-
-    def __init__(self, node: Node, span: Any) -> None:
-        self._node, self._span = node, span
-
-    def place(self) -> Any:
-        return self._node.place(self._span)
-
-
-def write_formula(formula: Formula) -> Any:
-    """Write an expression as SQL text, or a number or truth value as it is."""
-    from gpuetl.expressions.unparse import to_sql
-
-    if isinstance(formula.syntax, Constant) and isinstance(formula.syntax.value, bool | int | float):
-        return formula.syntax.value
-    return to_sql(formula.syntax)
-
-
-def read_selection(node: Node) -> dict[str, Formula]:
-    """Read the columns of a select: names in a list, or a map of names to expressions."""
-    if isinstance(node.value, dict):
-        return read_mapping(read_formula)(node)
-    return {name: Formula(Name(str(name)), name.node) for name in read_names(node)}
-
-
-def write_selection(columns: Mapping[str, Formula]) -> Any:
-    """Write a list of names where every column is only named, else a map."""
-    if all(formula.syntax == Name(str(name)) for name, formula in columns.items()):
-        return [str(name) for name in columns]
-    return {str(name): write_formula(formula) for name, formula in columns.items()}
-
-
-def read_type(node: Node) -> DataType:
-    """Read a type by name."""
-    text = _scalar(node, str, "a type")
-    try:
-        return parse_type(text)
-    except ValueError as error:
-        names = [*NAMED, "decimal(p,s)", "timestamp[ZONE]"]
-        raise BadValue(str(error), node, have_hint(text, names)) from None
-
-
-_ORDER = re.compile(r"(?P<column>.+?)(?:\s+(?P<way>asc|desc))?(?:\s+nulls\s+(?P<nulls>first|last))?", re.IGNORECASE)
-
-
-def parse_order(text: str, node: Node | None = None) -> Order:
-    """Read `column [asc | desc] [nulls first | last]`."""
-    match = _ORDER.fullmatch(text.strip())
-    if match is None:
-        raise BadValue("takes a column, then asc or desc", node)
-    descending = (match["way"] or "").lower() == "desc"
-    return Order(match["column"], descending, (match["nulls"] or "").lower() == "first", node)
-
-
-def read_order(node: Node) -> tuple[Order, ...]:
-    """Read one sort key or a list of them."""
-    nodes = node.value if isinstance(node.value, tuple) else (node,)
-    return tuple(parse_order(read_name(item), item) for item in nodes)
-
-
-def _one_or_list(values: tuple[Any, ...]) -> Any:
-    return str(values[0]) if len(values) == 1 else [str(value) for value in values]
-
-
-def choice(*options: str) -> Field[str]:
-    """Return the field of a name that is one of `options`."""
-
-    def read(node: Node) -> str:
-        text = str(_scalar(node, str, f"one of {', '.join(options)}"))
-        if text not in options:
-            raise BadValue(f"takes one of {', '.join(options)}, got '{text}'", node, suggestion(text, options))
-        return text
-
-    return Field(f"one of {', '.join(options)}", read)
-
-
-def read_count(node: Node) -> int:
-    """Read a whole number from 0."""
-    number = _scalar(node, int, "a whole number")
-    if number < 0:
-        raise BadValue(f"takes a whole number from 0, got {number}", node)
-    return int(number)
-
-
-def _plain(values: Mapping[str, Any], write: Callable[[Any], Any]) -> dict[str, Any]:
-    return {str(name): write(value) for name, value in values.items()}
-
-
-def read_texts(node: Node) -> tuple[str, ...]:
-    """Read a text, or a list of them; empty ones count."""
-    nodes = node.value if isinstance(node.value, tuple) else (node,)
-    return tuple(str(_scalar(item, str, "a text")) for item in nodes)
-
-
-NAME = Field("a name", read_name, str)
-TEXTS = Field("a text or a list of texts", read_texts, _one_or_list)
-NAMES = Field("a name or a list of names", read_names, _one_or_list)
-EXPRESSION = Field("an SQL expression", read_formula, write_formula)
-EXPRESSIONS = Field("a map of columns to expressions", read_mapping(read_formula), lambda v: _plain(v, write_formula))
-SELECTION = Field("a list of columns, or a map of columns to expressions", read_selection, write_selection)
-RENAMES = Field("a map of old names to new ones", read_mapping(read_name), lambda v: _plain(v, str))
-TYPES = Field("a map of columns to types", read_mapping(read_type), lambda v: _plain(v, type_name))
-ORDER = Field("a column or a list of columns, each with asc or desc", read_order, _one_or_list)
-COUNT = Field("a whole number", read_count)
-BOOLEAN = Field("true or false", lambda node: bool(_scalar(node, bool, "true or false")))

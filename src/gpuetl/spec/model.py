@@ -9,8 +9,10 @@ from typing import Any, ClassVar
 from gpuetl.expressions.types import DataType
 from gpuetl.io.dataset import Format
 from gpuetl.io.target import Mode
-from gpuetl.spec.fields import EXPRESSION, NAME, NAMES, ORDER, TEXTS, TYPES, Formula, Order, Text, choice, key
+from gpuetl.spec.fields import key
+from gpuetl.spec.forms import EXPRESSION, NAME, NAMES, ORDER, TEXTS, TYPES, choice
 from gpuetl.spec.steps import Step
+from gpuetl.spec.values import Formula, Order, Text
 
 
 @dataclass(frozen=True)

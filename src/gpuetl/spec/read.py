@@ -11,10 +11,12 @@ from typing import Any, TypeVar
 from gpuetl.errors import Problems, suggestion
 from gpuetl.expressions.types import NULL
 from gpuetl.spec.document import Node, read_document, read_file
-from gpuetl.spec.fields import BadValue, Text, keys_of, read_keys, read_name, read_type
+from gpuetl.spec.fields import keys_of, read_keys
+from gpuetl.spec.forms import read_name, read_type
 from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.parameters import parse_value
 from gpuetl.spec.steps import STEPS, Step
+from gpuetl.spec.values import BadValue, Text
 
 T = TypeVar("T")
 VERSION = 1

@@ -11,9 +11,11 @@ from gpuetl.expressions.resolve import AGGREGATES
 from gpuetl.expressions.types import NULL
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
-from gpuetl.spec.fields import EXPRESSIONS, NAMES, Formula, key
+from gpuetl.spec.fields import key
+from gpuetl.spec.forms import EXPRESSIONS, NAMES
 from gpuetl.spec.steps.calls import split_calls
 from gpuetl.spec.steps.step import Context, Step
+from gpuetl.spec.values import Formula
 
 
 @dataclass(frozen=True)

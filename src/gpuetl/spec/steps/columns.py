@@ -10,8 +10,10 @@ from gpuetl.expressions.ir import Cast, Column, Expr
 from gpuetl.expressions.types import DataType, can_cast, type_name
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Project, passing
-from gpuetl.spec.fields import EXPRESSIONS, NAMES, RENAMES, SELECTION, TYPES, Formula, key
+from gpuetl.spec.fields import key
+from gpuetl.spec.forms import EXPRESSIONS, NAMES, RENAMES, SELECTION, TYPES
 from gpuetl.spec.steps.step import Context, Step
+from gpuetl.spec.values import Formula
 
 
 @dataclass(frozen=True)

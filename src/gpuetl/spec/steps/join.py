@@ -12,7 +12,8 @@ from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes.join import How, Validate
 from gpuetl.spec.document import Node as TextNode
-from gpuetl.spec.fields import BOOLEAN, NAME, Field, choice, key, read_mapping, read_name, read_names
+from gpuetl.spec.fields import Field, key
+from gpuetl.spec.forms import BOOLEAN, NAME, choice, read_mapping, read_name, read_names
 from gpuetl.spec.steps.step import Context, Step
 
 

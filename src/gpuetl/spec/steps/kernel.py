@@ -13,9 +13,11 @@ from gpuetl.kernels.contract import KernelContract, KernelMismatch
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
 from gpuetl.plan.schema import Schema
-from gpuetl.spec.fields import COUNT, EXPRESSIONS, NAME, NAMES, ORDER, TYPES, Formula, Order, choice, key
+from gpuetl.spec.fields import key
+from gpuetl.spec.forms import COUNT, EXPRESSIONS, NAME, NAMES, ORDER, TYPES, choice
 from gpuetl.spec.steps.rows import sort_keys
 from gpuetl.spec.steps.step import Context, Step
+from gpuetl.spec.values import Formula, Order
 
 
 @dataclass(frozen=True)

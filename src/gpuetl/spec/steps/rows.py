@@ -11,8 +11,10 @@ from gpuetl.expressions.unparse import to_sql
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.schema import Schema
-from gpuetl.spec.fields import COUNT, EXPRESSION, NAMES, ORDER, Formula, Order, Text, choice, key
+from gpuetl.spec.fields import key
+from gpuetl.spec.forms import COUNT, EXPRESSION, NAMES, ORDER, choice
 from gpuetl.spec.steps.step import Context, Step
+from gpuetl.spec.values import Formula, Order, Text
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from gpuetl.expressions.types import NULL
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.schema import Schema
 from gpuetl.spec.document import Node as TextNode
-from gpuetl.spec.fields import Formula, keys_of, node_of, read_keys, write_keys
+from gpuetl.spec.fields import keys_of, read_keys, write_keys
+from gpuetl.spec.values import Formula, node_of
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,12 @@ from gpuetl.expressions.types import DURATION, is_temporal, type_name
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.schema import Schema
-from gpuetl.spec.fields import EXPRESSIONS, NAMES, ORDER, Formula, Order, key
+from gpuetl.spec.fields import key
+from gpuetl.spec.forms import EXPRESSIONS, NAMES, ORDER
 from gpuetl.spec.steps.calls import split_calls
 from gpuetl.spec.steps.rows import sort_keys
 from gpuetl.spec.steps.step import Context, Step
+from gpuetl.spec.values import Formula, Order
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,102 @@
+"""What the keys of a pipeline hold, with the place that it was read from: names, expressions, sort keys."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from dataclasses import dataclass
+from typing import Protocol
+
+from gpuetl.errors import InvalidExpression, Place, Span
+from gpuetl.expressions.syntax import Syntax
+from gpuetl.plan.node import SortKey
+
+
+class Located(Protocol):
+    """Something that stands in a file: a node, a key of a map, a part of a text."""
+
+    def place(self, span: Span | None = None) -> Place:
+        """Return where it stands, or where a part of its text does."""
+
+
+@dataclass(frozen=True)
+class KeyPlace:
+    """Where a key of a map stands."""
+
+    key: Place
+
+    def place(self, span: Span | None = None) -> Place:
+        """Return the key's place."""
+        return self.key
+
+
+@dataclass(frozen=True)
+class PartPlace:
+    """Where a part of a text stands."""
+
+    whole: Located
+    part: Span | None
+
+    def place(self, span: Span | None = None) -> Place:
+        """Return the part's place."""
+        return self.whole.place(self.part)
+
+
+class BadValue(Exception):
+    """A value that its key does not take."""
+
+    def __init__(self, message: str, node: Located | None, hint: str = "") -> None:
+        self.message, self.node, self.hint = message, node, hint
+        super().__init__(message)
+
+
+class BadExpression(BadValue):
+    """Text that is no expression; its place points into it."""
+
+    def __init__(self, error: InvalidExpression, node: Located) -> None:
+        super().__init__(error.message, PartPlace(node, error.span), error.hint)
+
+
+class Text(str):
+    """A name or path from a file, which remembers its node; equal to the plain string."""
+
+    node: Located | None
+    __slots__ = ("node",)
+
+    def __new__(cls, text: str, node: Located | None = None) -> Text:
+        """Keep the node beside the text."""
+        self = super().__new__(cls, text)
+        self.node = node
+        return self
+
+
+def node_of(value: object) -> Located | None:
+    """Return the node that a value was read from, if it came from a file."""
+    return getattr(value, "node", None)
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A written expression and the node of its text."""
+
+    syntax: Syntax
+    node: Located | None = dataclasses.field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Order(SortKey):
+    """A sort key and the node of its text."""
+
+    node: Located | None = dataclasses.field(default=None, compare=False, repr=False)
+
+
+_ORDER = re.compile(r"(?P<column>.+?)(?:\s+(?P<way>asc|desc))?(?:\s+nulls\s+(?P<nulls>first|last))?", re.IGNORECASE)
+
+
+def parse_order(text: str, node: Located | None = None) -> Order:
+    """Read `column [asc | desc] [nulls first | last]`."""
+    match = _ORDER.fullmatch(text.strip())
+    if match is None:
+        raise BadValue("takes a column, then asc or desc", node)
+    descending = (match["way"] or "").lower() == "desc"
+    return Order(match["column"], descending, (match["nulls"] or "").lower() == "first", node)
