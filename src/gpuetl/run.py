@@ -49,7 +49,7 @@ class Result:
         """Return the rows as a pandas frame with Arrow types: integers stay integers, null is not NaN."""
         import pandas as pd
 
-        return self.to_arrow().to_pandas(types_mapper=pd.ArrowDtype)  # type: ignore[no-any-return]
+        return self.to_arrow().to_pandas(types_mapper=pd.ArrowDtype)
 
 
 @dataclass(frozen=True)

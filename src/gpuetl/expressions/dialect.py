@@ -10,12 +10,10 @@ import re
 from typing import Any, ClassVar
 
 import sqlglot
-from sqlglot import exp
+from sqlglot import exp, parser, tokens
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import SqlglotError
-from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import TokenType
-from sqlglot.tokens import Tokenizer
 
 from gpuetl.errors import InvalidExpression, Span
 
@@ -27,24 +25,26 @@ MAX_OPERATORS = 200  # below each other: a chain of `+` is as deep as it is long
 class Language(Dialect):
     """sqlglot's own dialect, narrowed: it loads no other database's, and `$x` is a word there, with its place."""
 
-    class Tokenizer(Tokenizer):
+    class Tokenizer(tokens.Tokenizer):
         """Arrow's type names beside SQL's; `//` divides integers."""
 
         KEYWORDS: ClassVar = {
-            **{word: kind for word, kind in Tokenizer.KEYWORDS.items() if word != "DIV"}, "//": TokenType.DIV,
+            **{word: kind for word, kind in tokens.Tokenizer.KEYWORDS.items() if word != "DIV"}, "//": TokenType.DIV,
             "INT8": TokenType.TINYINT, "INT16": TokenType.SMALLINT, "INT32": TokenType.INT, "INT64": TokenType.BIGINT,
             "UINT8": TokenType.UTINYINT, "UINT16": TokenType.USMALLINT, "UINT32": TokenType.UINT,
             "UINT64": TokenType.UBIGINT,
             "FLOAT32": TokenType.FLOAT, "FLOAT64": TokenType.DOUBLE,
         }  # fmt: skip
 
-    class Parser(Parser):
+    class Parser(parser.Parser):
         """Calls stay calls."""
 
-        FUNCTIONS: ClassVar = {}
-        NO_PAREN_FUNCTIONS: ClassVar = {}
-        NO_PAREN_FUNCTION_PARSERS: ClassVar = {"CASE": Parser.NO_PAREN_FUNCTION_PARSERS["CASE"]}
-        FUNCTION_PARSERS: ClassVar = {name: Parser.FUNCTION_PARSERS[name] for name in ("CAST", "TRY_CAST", "EXTRACT")}
+        FUNCTIONS: ClassVar[dict[str, Any]] = {}
+        NO_PAREN_FUNCTIONS: ClassVar[dict[Any, Any]] = {}
+        NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {"CASE": parser.Parser.NO_PAREN_FUNCTION_PARSERS["CASE"]}
+        FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
+            name: parser.Parser.FUNCTION_PARSERS[name] for name in ("CAST", "TRY_CAST", "EXTRACT")
+        }
 
 
 def parse_tree(text: str) -> exp.Expr:
@@ -70,8 +70,8 @@ def is_plain_name(name: str) -> bool:
     """Tell whether `name` stands for a column without quotes: one word that is no keyword."""
     if not re.fullmatch(r"[A-Za-z_]\w*", name):
         return False
-    tokens = _tokens(name)
-    return len(tokens) == 1 and tokens[0].token_type == TokenType.VAR
+    words = _tokens(name)
+    return len(words) == 1 and words[0].token_type == TokenType.VAR
 
 
 def _refuse_depth(tree: exp.Expr) -> None:
