@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 import gpuetl as ge
@@ -34,6 +36,26 @@ def test_hello_gives_the_ten_busiest_routes():
         {"origin": "LGA", "dest": "ATL", "flights": 10082},
     ]
     assert routes.num_rows == 10
+
+
+def test_the_readmes_yaml_and_python_are_the_same_pipeline(tmp_path, monkeypatch):
+    readme = (PIPELINES.parent / "README.md").read_text()
+    yaml, python = (re.search(f"```{kind}\n(.*?)```", readme, re.DOTALL)[1] for kind in ("yaml", "python"))
+    monkeypatch.chdir(PIPELINES.parent)
+    names: dict[str, object] = {}
+    exec(python.partition("run = p.run()")[0], names)
+    built = names["p"]
+    assert built.fingerprint == ge.loads(yaml, root=PIPELINES).fingerprint
+    assert built.fingerprint == ge.load(PIPELINES / "hello.yaml").fingerprint
+
+
+def test_a_pipeline_of_a_thousand_steps_runs(tmp_path):
+    pq.write_table(pa.table({"x": [1]}), tmp_path / "one.parquet")
+    table = ge.Pipeline("long", root=tmp_path).read_parquet("one", "one.parquet")
+    for _ in range(500):
+        table = table.with_columns(x=ge.col("x") + 1).filter(ge.col("x") > 0)
+    run = table.stage("sum").pipeline.run()
+    assert run["sum"].to_arrow().to_pydict() == {"x": [501]}
 
 
 def test_flights_keeps_every_flight_that_took_off(oracle):

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from gpuetl.errors import InvalidPipeline, have_hint
+from gpuetl.io.dataset import Dataset
+from gpuetl.io.target import Target
+from gpuetl.kernels.contract import KernelContract
 from gpuetl.plan.node import Node, walk_plan
 
 
@@ -85,8 +90,13 @@ def _content(node: Node) -> list[tuple[str, Any]]:
 
 
 def _plain(value: Any) -> Any:
+    """Return a field's value as plain data: paths are whole, wherever the pipeline's folder was given from."""
     if isinstance(value, Mapping):
         return [(name, _plain(item)) for name, item in value.items()]
-    if hasattr(value, "declared"):  # a dataset: its place and its columns, not its object
-        return str(value.path), value.format, list(value.schema.items())
+    if isinstance(value, Path):
+        return os.path.abspath(value)  # noqa: PTH100  Path.absolute keeps the dots
+    if isinstance(value, Dataset):
+        return _plain(value.path), value.format, list(value.schema.items())
+    if isinstance(value, Target | KernelContract):
+        return [_plain(getattr(value, name)) for name in value.__dataclass_fields__]
     return value
