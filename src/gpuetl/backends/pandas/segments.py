@@ -7,7 +7,6 @@ tuples of arrays, the earlier rows on the left; floats are never subtracted to u
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,9 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-States = tuple[NDArray[Any], ...]
-Combine = Callable[[States, States], States]
+from gpuetl.backends.pandas.scans import Blocks, Combine, Ints, States, reduce_frames
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 CHUNK_ROWS = 1 << 15  # what is passed over many times is taken in chunks that fit the cache
@@ -34,6 +31,11 @@ class Masked:
         if self.values.shape != self.valid.shape or self.values.ndim != 1:
             shapes = f"values {self.values.shape} and valid {self.valid.shape}"
             raise ValueError(f"{shapes} must have one dimension and the same length")
+
+    @classmethod
+    def all_valid(cls, values: NDArray[Any]) -> Masked:
+        """Return `values` without a null."""
+        return cls(values, np.ones(len(values), np.bool_))
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +94,8 @@ class Segments:
         return np.arange(self.n_rows) - self.first_row
 
     @cached_property
-    def _blocks(self) -> _Blocks:
-        return _Blocks.of(self)
+    def _blocks(self) -> Blocks:
+        return Blocks.of(self.starts, self.n_rows, self.block_rows)
 
     @np.errstate(over="ignore", invalid="ignore")
     def scan(self, combine: Combine, *states: NDArray[Any]) -> States:
@@ -107,15 +109,7 @@ class Segments:
         O(rows) work in `block_rows` passes per level, of which there are log(longest segment); memory: a few
         copies of `states`, and a permutation that is kept for the next scan.
         """
-        blocks = self._blocks
-        local = blocks.scan_each(combine, states)
-        if blocks.carried_rows.size == 0:
-            return local
-        prefixes = blocks.segments.scan(combine, *(state[blocks.last_rows] for state in local))
-        repeats = blocks.lengths[blocks.carried]
-        left = tuple(np.repeat(prefix[blocks.carried - 1], repeats) for prefix in prefixes)
-        _put(local, blocks.carried_rows, combine(left, _take(local, blocks.carried_rows)))
-        return local
+        return self._blocks.scan(combine, states)
 
     @np.errstate(over="ignore", invalid="ignore")
     def reduce_frames(self, combine: Combine, first: Ints, *states: NDArray[Any]) -> States:
@@ -132,15 +126,7 @@ class Segments:
         ValueError
             A frame starts outside its row's segment or after its row.
         """
-        before = self.rows_before(first)
-        result, totals = _copy(states), _copy(states)
-        for bit in range(int(before.max(initial=0)).bit_length()):
-            # From the last chunk to the first, because a row reads totals of rows before it.
-            for stop in range(self.n_rows, 0, -CHUNK_ROWS):
-                chunk = slice(max(stop - CHUNK_ROWS, 0), stop)
-                _take_totals(combine, before, 1 << bit, chunk, result, totals)
-                _double_totals(combine, 1 << bit, chunk, totals)
-        return result
+        return reduce_frames(combine, self.rows_before(first), states, CHUNK_ROWS)
 
     def rows_before(self, first: Ints) -> Ints:
         """Return how many rows each frame has before its own; raise `ValueError` if it leaves the segment."""
@@ -203,53 +189,6 @@ class Segments:
         return valid_rows
 
 
-@dataclass(frozen=True, eq=False)
-class _Blocks:
-    """Segments cut into blocks, and the order of rows in which a step of all blocks is one slice.
-
-    Slots are ordered by place in the block, then by the block's rank by descending length, so that the blocks
-    that are still running at a step are always the first ones.
-    """
-
-    segments: Segments  # one row per block
-    lengths: Ints
-    last_rows: Ints  # the last row of each block
-    slot_of_row: Ints
-    widths: list[int]  # blocks with a row at this place
-    carried: Ints  # blocks that do not start their segment
-    carried_rows: Ints
-
-    @classmethod
-    def of(cls, whole: Segments) -> _Blocks:
-        size = whole.block_rows
-        per_segment = -(-whole.lengths // size)
-        upper = Segments(np.cumsum(per_segment) - per_segment, int(per_segment.sum()), size)
-        starts = whole.starts[upper.segment_of_row] + upper.position * size
-        lengths = np.diff(starts, append=whole.n_rows)
-        rank = np.empty_like(lengths)
-        rank[np.argsort(-lengths.astype(np.int16), kind="stable")] = np.arange(len(lengths))  # a radix sort
-        widths = len(lengths) - np.cumsum(np.bincount(lengths, minlength=size + 1))[:-1]
-        place = np.arange(whole.n_rows) - np.repeat(starts, lengths)
-        slot_of_row = (np.cumsum(widths) - widths)[place] + np.repeat(rank, lengths)
-        carries = upper.position > 0
-        carried_rows = np.flatnonzero(np.repeat(carries, lengths))
-        carried = np.flatnonzero(carries)
-        last_rows = starts + lengths - 1
-        return cls(upper, lengths, last_rows, slot_of_row, widths[widths > 0].tolist(), carried, carried_rows)
-
-    def scan_each(self, combine: Combine, states: States) -> States:
-        """Return the scan of every block by itself."""
-        laid = tuple(np.empty_like(state) for state in states)
-        _put(laid, self.slot_of_row, states)
-        left, start = 0, 0
-        for width in self.widths:
-            if start:
-                here = slice(start, start + width)
-                _put(laid, here, combine(_cut(laid, left, left + width), _cut(laid, start, start + width)))
-            left, start = start, start + width
-        return _take(laid, self.slot_of_row)
-
-
 def integer_frame_sums(integers: NDArray[Any], first: Ints) -> Ints:
     """Return, for each row i, the sum of `integers` (or of bools) over rows ``first[i]..i``, modulo 2**64.
 
@@ -258,35 +197,3 @@ def integer_frame_sums(integers: NDArray[Any], first: Ints) -> Ints:
     totals = np.cumsum(integers, dtype=np.int64)
     sums: Ints = totals - totals[first] + integers[first]
     return sums
-
-
-def _take_totals(combine: Combine, before: Ints, span: int, chunk: slice, result: States, totals: States) -> None:
-    """Extend the frames in `chunk` that have the bit `span` by the total that ends left of what they have."""
-    rows = chunk.start + np.flatnonzero(before[chunk] & span)
-    ends = rows - 1 - (before[rows] & (span - 1))
-    _put(result, rows, combine(_take(totals, ends), _take(result, rows)))
-
-
-def _double_totals(combine: Combine, span: int, chunk: slice, totals: States) -> None:
-    """Extend the totals in `chunk` to twice `span` rows; no frame reads those across a segment's start."""
-    start = max(chunk.start, span)
-    if start < chunk.stop:
-        left, right = _cut(totals, start - span, chunk.stop - span), _cut(totals, start, chunk.stop)
-        _put(totals, slice(start, chunk.stop), combine(left, right))
-
-
-def _copy(states: States) -> States:
-    return tuple(state.copy() for state in states)
-
-
-def _take(states: States, rows: Ints) -> States:
-    return tuple(state[rows] for state in states)
-
-
-def _cut(states: States, start: int, stop: int) -> States:
-    return tuple(state[start:stop] for state in states)
-
-
-def _put(states: States, rows: Ints | slice, values: States) -> None:
-    for state, value in zip(states, values, strict=True):
-        state[rows] = value

@@ -1,0 +1,79 @@
+"""What scans and frames combine: associative functions, the neutral values under nulls, and what they refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuetl.backends.pandas.scans import States
+from gpuetl.backends.pandas.segments import Masked
+
+
+def add(left: States, right: States) -> States:
+    """Return the sums."""
+    return (left[0] + right[0],)
+
+
+def lesser(left: States, right: States) -> States:
+    """Return the lesser values, NaN only where both are."""
+    return (np.fmin(left[0], right[0]),)
+
+
+def greater(left: States, right: States) -> States:
+    """Return the greater values, NaN where either is."""
+    return (np.maximum(left[0], right[0]),)
+
+
+def compose(left: States, right: States) -> States:
+    """Return the function ``y -> a * y + b`` that applies `left`, then `right`."""
+    return left[0] * right[0], right[0] * left[1] + right[1]
+
+
+def merge_moments(left: States, right: States) -> States:
+    """Return the count, mean and sum of squared deviations of both sides' rows together."""
+    count = left[0] + right[0]
+    delta = right[1] - left[1]
+    weight = right[0] / np.maximum(count, 1)
+    # Left to right, so that a side without rows gives 0 even where delta squared would be inf.
+    spread = delta * left[0] * weight * delta
+    return count, left[1] + delta * weight, left[2] + right[2] + spread
+
+
+def filled(x: Masked, neutral: Any) -> NDArray[Any]:
+    """Return the values with `neutral` under the nulls."""
+    return np.where(x.valid, x.values, np.asarray(neutral, x.values.dtype))
+
+
+def filled_floats(x: Masked) -> NDArray[np.float64]:
+    """Return the values as float64 with 0 under the nulls."""
+    return filled(x, 0).astype(np.float64)
+
+
+def summable(x: Masked, name: str) -> NDArray[Any]:
+    """Return the values with 0 under the nulls; raise `TypeError` unless they are int64 or float64."""
+    if x.values.dtype not in (np.int64, np.float64):
+        raise TypeError(f"{name} takes int64 or float64, got {x.values.dtype}; cast the column first")
+    return filled(x, 0)
+
+
+def least_of(dtype: np.dtype[Any]) -> Any:
+    """Return what is never greater than a value of `dtype`."""
+    if dtype.kind == "f":
+        return -np.inf
+    return False if dtype.kind == "b" else np.iinfo(dtype).min
+
+
+def greatest_of(dtype: np.dtype[Any]) -> Any:
+    """Return what is never less than a value of `dtype`: for floats that is NaN."""
+    if dtype.kind == "f":
+        return np.nan
+    return True if dtype.kind == "b" else np.iinfo(dtype).max
+
+
+def refuse_overflow(overflows: NDArray[np.bool_], name: str) -> None:
+    """Raise `OverflowError` with the first row that `overflows`, if any."""
+    if overflows.any():
+        row = int(overflows.argmax())
+        raise OverflowError(f"{name} leaves int64 at row {row}; cast the column to float64 or decimal", row)
