@@ -3,13 +3,13 @@
 from gpuetl import RunOptions
 from gpuetl.optimize import optimize
 from gpuetl.physical.lower import Layout, lower
-from gpuetl.physical.nodes import Exchange, Map, Scan, walk_physical
-from gpuetl.plan.node import walk_plan
+from gpuetl.physical.nodes import Exchange, Map, Scan
+from gpuetl.plan.graph import walk_graph
 
 
 def described(plan):
     """Return one line for each node, inputs first."""
-    return [node.describe() for node in walk_plan(*plan.roots)]
+    return [node.describe() for node in walk_graph(*plan.roots)]
 
 
 def kept_plan(pipeline, *stages, params=None):
@@ -28,7 +28,7 @@ def lowered(pipeline, options=None, optimized=True):
 
 def physical_lines(plan):
     """Return one line for each physical node, inputs first: what it does, and on how many partitions."""
-    return [f"{physical_line(node)} [{node.partitions}]" for node in walk_physical(*plan.roots)]
+    return [f"{physical_line(node)} [{node.partitions}]" for node in walk_graph(*plan.roots)]
 
 
 def physical_line(node):

@@ -7,7 +7,7 @@ import pytest
 from gpuetl import InvalidPipeline, Pipeline, RunFailed, RunOptions, col, expr
 from gpuetl.backends.pandas.backend import PandasBackend
 from gpuetl.executors.local import LocalExecutor
-from gpuetl.physical.nodes import walk_physical
+from gpuetl.plan.graph import walk_graph
 from gpuetl.report.recorder import Recorder
 from plans import lowered
 from tables import table, write_source
@@ -85,7 +85,7 @@ def test_what_one_stage_reads_is_not_held(pipeline):
     physical = lowered(pipeline)
     executor = LocalExecutor(CountingBackend(), Recorder(), physical.roots)
     executor.partition(physical.kept["s"], 0)
-    (gather,) = (id(node) for node in walk_physical(*physical.roots) if type(node).__name__ == "Exchange")
+    (gather,) = (id(node) for node in walk_graph(*physical.roots) if type(node).__name__ == "Exchange")
     assert executor.held.keys() == {gather}
 
 

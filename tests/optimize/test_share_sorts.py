@@ -7,7 +7,7 @@ import pytest
 
 from gpuetl import col, expr, row_number
 from gpuetl.optimize.share_sorts import share_sorts
-from gpuetl.plan.node import walk_plan
+from gpuetl.plan.graph import walk_graph
 from gpuetl.testing import assert_same
 from plans import kept_plan
 
@@ -42,7 +42,7 @@ def marks(pipeline):
 
     def of(steps):
         steps.stage("result")
-        nodes = walk_plan(*share_sorts(kept_plan(pipeline)).roots)
+        nodes = walk_graph(*share_sorts(kept_plan(pipeline)).roots)
         return [node.presorted for node in nodes if hasattr(node, "presorted")]
 
     return of

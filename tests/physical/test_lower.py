@@ -5,7 +5,8 @@ import pytest
 from gpuetl import Pipeline, RunOptions, col, expr
 from gpuetl.io.dataset import DataFile, RowGroup
 from gpuetl.physical.lower import split_groups
-from gpuetl.physical.nodes import Map, Scan, walk_physical
+from gpuetl.physical.nodes import Map, Scan
+from gpuetl.plan.graph import walk_graph
 from plans import lowered, physical_lines
 from tables import table, write_source
 
@@ -198,7 +199,7 @@ def test_distinct_drops_repeats_before_the_exchange(t, lines):
 
 
 def marks(plan):
-    nodes = (node.operation for node in walk_physical(*plan.roots) if isinstance(node, Map))
+    nodes = (node.operation for node in walk_graph(*plan.roots) if isinstance(node, Map))
     return [(type(node).__name__, node.presorted) for node in nodes if hasattr(node, "presorted")]
 
 
@@ -259,12 +260,12 @@ def test_row_groups_are_packed_into_partitions(rows, expected):
 
 def test_row_groups_that_statistics_exclude_are_not_read(t, pipeline):
     t.filter(col("x") >= 4).stage("result")
-    (scan,) = (node for node in walk_physical(*lowered(pipeline).roots) if isinstance(node, Scan))
+    (scan,) = (node for node in walk_graph(*lowered(pipeline).roots) if isinstance(node, Scan))
     assert (len(scan.parts), scan.skipped) == (1, 2)
 
 
 def test_a_source_of_which_nothing_is_left_has_one_empty_partition(t, pipeline):
     t.filter(col("x") > 99).stage("result")
-    (scan,) = (node for node in walk_physical(*lowered(pipeline).roots) if isinstance(node, Scan))
+    (scan,) = (node for node in walk_graph(*lowered(pipeline).roots) if isinstance(node, Scan))
     assert (scan.parts, scan.skipped) == (((),), 3)
     assert pipeline.run(engine="pandas")["result"].to_arrow().num_rows == 0

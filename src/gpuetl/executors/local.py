@@ -14,7 +14,8 @@ from gpuetl.backends.backend import Backend, Frame
 from gpuetl.errors import EvaluationError, RunFailed
 from gpuetl.io.dataset import DatasetError
 from gpuetl.physical.estimate import file_bytes
-from gpuetl.physical.nodes import Exchange, Map, Physical, Scan, walk_physical
+from gpuetl.physical.nodes import Exchange, Map, Physical, Scan
+from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Origin
 from gpuetl.report.recorder import Recorder, Work
 
@@ -34,7 +35,7 @@ class LocalExecutor:
         self.readers: Counter[tuple[int, int]] = Counter()
         for root in roots:
             self.readers.update((id(root), index) for index in range(root.partitions))
-        for node in walk_physical(*roots):
+        for node in walk_graph(*roots):
             self.readers.update(self.reads(node))
 
     def reads(self, node: Physical) -> Iterator[tuple[int, int]]:

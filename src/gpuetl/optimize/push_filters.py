@@ -13,7 +13,8 @@ from typing import NamedTuple
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column, Expr, Literal, can_fail, columns_of, conjuncts, substitute
 from gpuetl.expressions.types import BOOL
-from gpuetl.plan.node import Node, Origin, walk_plan
+from gpuetl.plan.graph import walk_graph
+from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes import Aggregate, Distinct, Filter, Grouped, Join, Project, Sort
 from gpuetl.plan.plan import Plan
 
@@ -27,7 +28,7 @@ class Part(NamedTuple):
 
 def push_filters(plan: Plan) -> Plan:
     """Push the parts of every filter down: from the roots, decide where each part rests; from the sources, rebuild."""
-    nodes = list(walk_plan(*plan.roots))
+    nodes = list(walk_graph(*plan.roots))
     shared = {key for key, count in plan.consumers().items() if count > 1}
     arriving: dict[int, list[Part]] = {}
     resting: dict[int, list[Part]] = {}

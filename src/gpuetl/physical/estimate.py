@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gpuetl.physical.nodes import Map, Physical, Scan, walk_physical
+from gpuetl.physical.nodes import Map, Physical, Scan
+from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import Aggregate, Join, Limit
 from gpuetl.plan.schema import Schema
 
@@ -13,7 +14,7 @@ CSV_ROW_BYTES = 32
 def estimated_rows(node: Physical) -> int:
     """Return the rows that a node may give: filters keep all, a join has no more rows than its larger side."""
     rows: dict[int, int] = {}
-    for inner in walk_physical(node):
+    for inner in walk_graph(node):
         rows[id(inner)] = _rows(inner, [rows[id(child)] for child in inner.inputs])
     return rows[id(node)]
 

@@ -10,15 +10,15 @@ from gpuetl.expressions.unparse import to_sql
 from gpuetl.io.pruning import is_prunable
 from gpuetl.physical.estimate import estimated_bytes, estimated_rows, file_bytes
 from gpuetl.physical.lower import PhysicalPlan
-from gpuetl.physical.nodes import Exchange, Map, Physical, Scan, walk_physical
-from gpuetl.plan.explain import draw
+from gpuetl.physical.nodes import Exchange, Map, Physical, Scan
+from gpuetl.plan.graph import draw, walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Grouped, Kernel, Sort
 
 
 def explain_physical(plan: PhysicalPlan) -> str:
     """Return the tree of every sink and kept stage, and a line that sums it up."""
-    counts = Counter(id(child) for node in walk_physical(*plan.roots) for child in node.inputs)
+    counts = Counter(id(child) for node in walk_graph(*plan.roots) for child in node.inputs)
     counts.update(id(root) for root in plan.roots)
     heads = [*(write.describe() for write, _ in plan.sinks.values()), *(f"Keep {name}" for name in plan.kept)]
     roots = [_Root(head, (root,)) for head, root in zip(heads, plan.roots, strict=True)]
@@ -74,7 +74,7 @@ def describe_scan(scan: Scan) -> str:
 
 def summary(plan: PhysicalPlan) -> str:
     """Count sorts and exchanges, and sum the bytes that are read."""
-    nodes = list(walk_physical(*plan.roots))
+    nodes = list(walk_graph(*plan.roots))
     sorts, shared = count_sorts(nodes)
     exchanges = Counter(node.route for node in nodes if isinstance(node, Exchange))
     listed = ", ".join(f"{count} {route}" for route, count in exchanges.items()) or "none"

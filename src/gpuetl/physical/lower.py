@@ -11,7 +11,8 @@ from gpuetl.io.pruning import may_hold
 from gpuetl.physical.aggregates import two_phases
 from gpuetl.physical.estimate import estimated_bytes
 from gpuetl.physical.nodes import Exchange, Map, Physical, Scan
-from gpuetl.plan.node import Locality, Node, Origin, walk_plan
+from gpuetl.plan.graph import walk_graph
+from gpuetl.plan.node import Locality, Node, Origin
 from gpuetl.plan.nodes import Aggregate, Distinct, Grouped, Join, Limit, Read, Sort, Write
 from gpuetl.plan.plan import Plan
 
@@ -43,7 +44,7 @@ def lower(plan: Plan, layout: Layout) -> PhysicalPlan:
     """Lower every node once; what two stages need is computed once."""
     lowering = _Lowering(layout)
     done: dict[int, Physical] = {}
-    for node in walk_plan(*plan.roots):
+    for node in walk_graph(*plan.roots):
         done[id(node)] = lowering.node(node, *(done[id(child)] for child in node.inputs))
     sinks = {name: (node, done[id(node)]) for name, node in plan.sinks.items() if isinstance(node, Write)}
     kept = {name: gathered(done[id(node)], node.origin) for name, node in plan.kept.items()}

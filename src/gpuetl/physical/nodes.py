@@ -5,7 +5,6 @@ A fragment is a run of `Map`s between exchanges: on one partition it needs nothi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, TypeAlias
@@ -114,17 +113,3 @@ class Exchange:
 
 
 Physical: TypeAlias = Scan | Map | Exchange
-
-
-def walk_physical(*roots: Physical) -> Iterator[Physical]:
-    """Yield every node once, inputs first."""
-    seen: set[int] = set()
-    stack: list[tuple[Physical, bool]] = [(root, False) for root in reversed(roots)]
-    while stack:
-        node, expanded = stack.pop()
-        if expanded:
-            yield node
-        elif id(node) not in seen:
-            seen.add(id(node))
-            stack.append((node, True))
-            stack.extend((child, False) for child in reversed(node.inputs))

@@ -13,7 +13,8 @@ from gpuetl.errors import InvalidPipeline, have_hint
 from gpuetl.io.dataset import Dataset
 from gpuetl.io.target import Target
 from gpuetl.kernels.contract import KernelContract
-from gpuetl.plan.node import Node, walk_plan
+from gpuetl.plan.graph import walk_graph
+from gpuetl.plan.node import Node
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +48,7 @@ class Plan:
 
     def last_stages(self) -> tuple[str, ...]:
         """Return the stages that no other stage reads."""
-        inner = {id(child) for stage in self.stages.values() for node in walk_plan(stage) for child in node.inputs}
+        inner = {id(child) for stage in self.stages.values() for node in walk_graph(stage) for child in node.inputs}
         return tuple(name for name, node in self.stages.items() if id(node) not in inner)
 
     def with_roots(self, roots: Iterable[Node]) -> Plan:
@@ -59,14 +60,14 @@ class Plan:
     def rewrite(self, rule: Callable[[Node], Node]) -> Plan:
         """Apply `rule` to every node once, inputs first; shared nodes stay shared."""
         done: dict[int, Node] = {}
-        for node in walk_plan(*self.roots):
+        for node in walk_graph(*self.roots):
             done[id(node)] = rule(node.with_inputs([done[id(child)] for child in node.inputs]))
         return self.with_roots(done[id(root)] for root in self.roots)
 
     def consumers(self) -> dict[int, int]:
         """Return how many nodes or roots read each node, by identity."""
         counts: dict[int, int] = {id(root): 1 for root in self.roots}
-        for node in walk_plan(*self.roots):
+        for node in walk_graph(*self.roots):
             for child in node.inputs:
                 counts[id(child)] = counts.get(id(child), 0) + 1
         return counts
@@ -76,7 +77,7 @@ class Plan:
         """A digest of what the plan computes: equal for equal plans, whatever their text or their stages' names."""
         digests: dict[int, str] = {}
         roots = {**self.sinks, **(self.kept or ({} if self.sinks else self.stages))}
-        for node in walk_plan(*roots.values()):
+        for node in walk_graph(*roots.values()):
             parts = [type(node).__name__, *map(repr, _content(node)), *(digests[id(child)] for child in node.inputs)]
             digests[id(node)] = hashlib.sha256("\0".join(parts).encode()).hexdigest()
         whole = "\0".join(f"{name}={digests[id(node)]}" for name, node in sorted(roots.items()))
