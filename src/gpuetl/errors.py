@@ -102,10 +102,9 @@ class RunFailed(GpuetlError):
     """A run that stopped; its message names the stage, the step and what to do next."""
 
     @classmethod
-    def at(cls, where: str, error: Exception, columns: Sequence[str] = ()) -> Self:
+    def at(cls, where: str, error: Exception) -> Self:
         """Wrap what an operation raised with the stage and step that it belongs to."""
-        column = f", column '{columns[0]}'" if columns else ""
-        return cls(f"{where}{column}: {error}")
+        return cls(f"{where}: {error}")
 
     @classmethod
     def unreadable(cls, path: str, error: Exception) -> Self:

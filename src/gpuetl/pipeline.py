@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from gpuetl.errors import InvalidPipeline, Problems, have_hint
 from gpuetl.expressions.build import Expression, as_syntax, param
-from gpuetl.expressions.types import parse_type
 from gpuetl.io.dataset import Format
 from gpuetl.optimize import Optimized, optimize
 from gpuetl.options import RunOptions
 from gpuetl.spec.bind import bind
+from gpuetl.spec.fields import check_keys, check_names, read_plain
+from gpuetl.spec.forms import ORDER, TYPE, TYPES
 from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.parameters import bind_parameters, parse_value
 from gpuetl.spec.read import read_pipeline, read_pipeline_text
 from gpuetl.spec.steps import Step
-from gpuetl.spec.values import Formula, Text, parse_order
+from gpuetl.spec.values import Formula, Text, is_identifier
 from gpuetl.spec.write import write_pipeline
 from gpuetl.table import Table
 
@@ -56,17 +57,21 @@ class Pipeline:
 
     def param(self, name: str, dtype: str, default: Any = None, *, required: bool = False) -> Expression:
         """Declare a typed parameter; without a default it is null, unless it is required."""
-        kind = parse_type(dtype)
-        self._declare("parameters", name, ParameterSpec(kind, required, parse_value(default, kind)))
+        kind = read_plain(TYPE, dtype, f"parameter '{name}'")
+        try:
+            value = parse_value(default, kind)
+        except ValueError as error:
+            raise InvalidPipeline.because(f"default: {error}", within=f"parameter '{name}'") from None
+        self._declare("parameters", name, ParameterSpec(kind, required, value))
         return param(name)
 
     def read_parquet(self, name: str, path: str | os.PathLike[str], **keys: Any) -> Table:
         """Declare a Parquet source, a file, glob or folder; `schema`, `partitions`, `columns`, `filter` as in YAML."""
-        return self._source(name, SourceSpec("parquet", Text(os.fspath(path)), **_source_keys(keys)))
+        return self._source(name, "parquet", path, keys)
 
     def read_csv(self, name: str, path: str | os.PathLike[str], schema: Mapping[str, str], **keys: Any) -> Table:
         """Declare a CSV source with a header line, whose columns' types are given."""
-        return self._source(name, SourceSpec("csv", Text(os.fspath(path)), **_source_keys({**keys, "schema": schema})))
+        return self._source(name, "csv", path, {**keys, "schema": schema})
 
     def table(self, name: str) -> Table:
         """Return the table of a source or stage that is declared."""
@@ -76,7 +81,11 @@ class Pipeline:
             )
         return Table(self, name)
 
-    def _source(self, name: str, source: SourceSpec) -> Table:
+    def _source(self, name: str, format: Format, path: str | os.PathLike[str], keys: dict[str, Any]) -> Table:  # noqa: A002
+        within = f"source '{name}'"
+        check_names(SourceSpec, keys, within)
+        source = SourceSpec(format, Text(os.fspath(path)), **_source_keys(keys, within))
+        check_keys(source, within)
         self._declare("sources", name, source)
         return Table(self, name)
 
@@ -86,11 +95,15 @@ class Pipeline:
 
     def add_sink(self, name: str, format: Format, path: str, origin: str, **keys: Any) -> None:  # noqa: A002
         """Declare a sink."""
+        within = f"sink '{name}'"
+        check_names(SinkSpec, keys, within)
         if "sort_by" in keys:
-            keys["sort_by"] = tuple(parse_order(text) for text in _tuple(keys["sort_by"]))
+            keys["sort_by"] = read_plain(ORDER, _tuple(keys["sort_by"]), within)
         if "partition_by" in keys:
             keys["partition_by"] = _tuple(keys["partition_by"])
-        self._declare("sinks", name, SinkSpec(format, Text(path), from_=Text(origin), **keys))
+        sink = SinkSpec(format, Text(os.fspath(path)), from_=Text(origin), **keys)
+        check_keys(sink, within)
+        self._declare("sinks", name, sink)
 
     def unused_name(self, origin: str) -> str:
         """Return a stage name that nothing has yet."""
@@ -99,6 +112,8 @@ class Pipeline:
         )
 
     def _declare(self, section: str, name: str, value: Any) -> None:
+        if not is_identifier(name):
+            raise InvalidPipeline.because(f"'{name}' is not a name for {section}", "Use letters, digits and _.")
         taken = (
             {*self.spec.sources, *self.spec.stages} if section in ("sources", "stages") else getattr(self.spec, section)
         )
@@ -161,7 +176,7 @@ class Pipeline:
         params: Mapping[str, Any] | None = None,
         *,
         engine: str = "auto",
-        keep: Iterable[str] | None = None,
+        keep: str | Iterable[str] | None = None,
         options: RunOptions | None = None,
         progress: Progress | None = None,
     ) -> Run:
@@ -189,7 +204,9 @@ class Pipeline:
         """
         from gpuetl.run import run_pipeline
 
-        return run_pipeline(self, params or {}, engine, keep, options or RunOptions(), progress)
+        return run_pipeline(
+            self, params or {}, engine, None if keep is None else _tuple(keep), options or RunOptions(), progress
+        )
 
 
 def load(path: str | Path, root: str | Path | None = None) -> Pipeline:
@@ -222,11 +239,11 @@ def _tuple(names: str | Iterable[str]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def _source_keys(keys: dict[str, Any]) -> dict[str, Any]:
+def _source_keys(keys: dict[str, Any], within: str) -> dict[str, Any]:
     read = dict(keys)
     for name in ("schema", "partitions"):
         if name in read:
-            read[name] = {column: parse_type(dtype) for column, dtype in read[name].items()}
+            read[name] = read_plain(TYPES, read[name], within)
     for name in ("columns", "nulls"):
         if name in read:
             read[name] = _tuple(read[name])

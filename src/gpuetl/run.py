@@ -15,15 +15,17 @@ from gpuetl.backends.backend import Backend
 from gpuetl.backends.engines import choose_engine, load_backend
 from gpuetl.errors import InvalidPipeline, RunFailed, have_hint
 from gpuetl.executors.local import LocalExecutor
-from gpuetl.io.commit import SinkWriter
+from gpuetl.io.commit import commit_sinks
 from gpuetl.io.dataset import DatasetError
+from gpuetl.io.staging import SinkWriter
 from gpuetl.io.write_files import WRITERS
 from gpuetl.optimize import optimize
 from gpuetl.options import RunOptions
 from gpuetl.physical.lower import Layout, PhysicalPlan, lower
 from gpuetl.physical.nodes import Physical
+from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Origin
-from gpuetl.plan.nodes import Write
+from gpuetl.plan.nodes import Read, Write
 from gpuetl.plan.plan import Plan
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
 from gpuetl.report.report import RunReport, SinkReport, stage_reports
@@ -110,10 +112,18 @@ def lowered(plan: Plan, options: RunOptions) -> tuple[PhysicalPlan, dict[str, fl
     if options.optimize:
         optimized = optimize(plan, options.skip_passes)
         plan, passes = optimized.plan, optimized.seconds
-    try:
-        return lower(plan, Layout(options.partition_rows, options.broadcast_bytes)), passes
-    except DatasetError as error:
-        raise RunFailed(str(error)) from error
+    check_files(plan)
+    return lower(plan, Layout(options.partition_rows, options.broadcast_bytes)), passes
+
+
+def check_files(plan: Plan) -> None:
+    """Look at the footers of all sources, which are kept; raise `RunFailed` for a file that is not as planned."""
+    for node in walk_graph(*plan.roots):
+        if isinstance(node, Read):
+            try:
+                _ = node.dataset.row_groups
+            except DatasetError as error:
+                raise RunFailed.at(str(node.origin), error) from error
 
 
 @contextmanager
@@ -147,13 +157,12 @@ def execute(
                 name: write_sink(executor, source, write, writer, head_rows)
                 for (name, (write, source)), writer in zip(physical.sinks.items(), writers, strict=True)
             }
-            kept = {name: executor.partition(node, 0) for name, node in physical.kept.items()}
+            kept = {name: next(executor.partitions(node)) for name, node in physical.kept.items()}
         with timed(seconds, "commit"):
-            for writer in writers:
-                writer.commit()
+            commit_sinks(writers)
     finally:
-        for writer in writers:
-            writer.abort()
+        for writer in reversed(writers):  # folders that an earlier one made may hold a later one's
+            writer.close()
     reports = tuple(
         SinkReport(w.target.name, str(w.target.path), w.rows, len(w.files), sum(size for _, size in w.files))
         for w in writers

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from gpuetl.errors import InvalidPipeline
 from gpuetl.expressions.build import as_syntax
 from gpuetl.expressions.syntax import Name
-from gpuetl.expressions.types import parse_type
 from gpuetl.spec import steps as verbs
+from gpuetl.spec.fields import check_keys, read_plain
+from gpuetl.spec.forms import TYPES
 from gpuetl.spec.values import BadValue, Formula, Order, Text, parse_order
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ class Table:
     steps: tuple[verbs.Step, ...] = ()
 
     def step(self, step: verbs.Step) -> Table:
-        """Add a step of the language."""
+        """Add a step of the language; raise `InvalidPipeline` where a key does not take its value."""
+        check_keys(step, step.verb)
         return replace(self, steps=(*self.steps, step))
 
     def filter(self, predicate: Any) -> Table:
@@ -57,13 +59,16 @@ class Table:
 
     def cast(self, **types: str) -> Table:
         """Change columns' types, exactly or with an error."""
-        return self.step(verbs.CastColumns({name: parse_type(dtype) for name, dtype in types.items()}))
+        return self.step(verbs.CastColumns(read_plain(TYPES, types, "cast")))
 
     def join(
         self, other: Table, on: Names | Mapping[str, str], how: str = "inner", *,
         validate: str = "many_to_many", suffix: str = "", nulls_equal: bool = False,
     ) -> Table:  # fmt: skip
         """Join with another table; `on` names columns, or maps left names to right ones."""
+        if other.pipeline is not self.pipeline:
+            message = f"'{other.origin}' belongs to pipeline '{other.pipeline.spec.name}'"
+            raise InvalidPipeline.because(message, "Declare its source in this pipeline.", "join")
         pairs = dict(on) if isinstance(on, Mapping) else {name: name for name in _names(on)}
         return self.step(verbs.Join(other.named(), pairs, how, validate, suffix, nulls_equal))
 
@@ -81,12 +86,11 @@ class Table:
         by: Names = (), order_by: Names = (), block: int = 256,
     ) -> Table:  # fmt: skip
         """Add columns computed by a CUDA kernel, or its NumPy twin `reference` (file.py:function)."""
-        types = {name: parse_type(dtype) for name, dtype in outputs.items()}
         step = verbs.Kernel(
             cuda,
             entry,
             _names(inputs),
-            types,
+            read_plain(TYPES, outputs, "kernel"),
             reference,
             kind,
             _formulas(args or {}),

@@ -124,6 +124,16 @@ def test_report_is_written_as_json_and_as_a_page(file: Path, tmp_path: Path):
     assert "<h1>small</h1>" in (tmp_path / "run.html").read_text()
 
 
+@pytest.mark.parametrize(
+    ("report", "message"), [("none/run.html", "there is no folder"), (".", "is a folder; name a file")]
+)
+def test_a_report_that_cannot_be_written_stops_the_run_before_it_begins(file: Path, report: str, message: str):
+    refused = gpuetl("run", file, "--report", file.parent / report)
+    assert refused.exit_code == 2
+    assert message in " ".join(refused.stderr.split())
+    assert not (file.parent / "out.parquet").exists()
+
+
 def test_validate_counts_what_it_found(file: Path):
     result = gpuetl("validate", file)
     assert result.exit_code == 0

@@ -7,7 +7,7 @@ from expressions.given import typed
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.ir import Call, Cast, Column, Literal, Parameter
 from gpuetl.expressions.parse import parse_expression
-from gpuetl.expressions.resolve import AGGREGATES, WINDOWS, Scope, resolve
+from gpuetl.expressions.resolve import AGGREGATES, SCALARS, WINDOWS, Scope, resolve
 from gpuetl.expressions.types import BOOL, DATE, FLOAT64, INT64, NULL, STRING, TIMESTAMP, parse_type, type_name
 
 COLUMNS = {
@@ -154,7 +154,7 @@ def test_errors_point_into_the_text(sql, marked):
 
 
 def test_aggregates_do_not_nest():
-    with pytest.raises(InvalidExpression, match="sum is an aggregate function and cannot stand here"):
+    with pytest.raises(InvalidExpression, match="sum is an aggregate function and cannot stand inside max"):
         typed("max(sum(f64))", COLUMNS, kinds=AGGREGATES)
 
 
@@ -178,3 +178,42 @@ def test_a_parameter_without_a_value_keeps_its_type():
 def test_any_column_may_be_named_in_an_open_scope():
     assert resolve(parse_expression("nobody"), Scope({}, {}, open=True)) == Literal(None, NULL)
     assert resolve(parse_expression("nobody || 'x'"), Scope({}, {}, open=True)).dtype == STRING
+
+
+@pytest.mark.parametrize(
+    ("sql", "kinds", "message"),
+    [
+        ("cum_sum(x - lag(x))", WINDOWS, "lag is a window function and cannot stand inside cum_sum"),
+        ("sum(max(x))", AGGREGATES, "max is an aggregate function and cannot stand inside sum"),
+        ("ewm_mean(x, half_life => 0)", WINDOWS, "ewm_mean takes a half_life above zero, got 0"),
+        (
+            "decayed_sum(x, interval '-1 hour')",
+            WINDOWS,
+            "decayed_sum takes a half_life above zero, got -1 day, 23:00:00",
+        ),
+        (
+            "rolling_sum(x, interval '-1 hour')",
+            WINDOWS,
+            "rolling_sum takes a frame that is not negative, got -1 day, 23:00:00",
+        ),
+        (
+            "session_id(interval '-1 hour')",
+            WINDOWS,
+            "session_id takes a gap that is not negative, got -1 day, 23:00:00",
+        ),
+        ("lag(x, $text)", WINDOWS, "lag takes a number of rows from 0 as offset, got string"),
+        ("lag(x, $none)", WINDOWS, "lag takes a constant that is not null as offset"),
+        ("rolling_sum(x, NULL)", WINDOWS, "rolling_sum takes a constant that is not null as frame"),
+        ("ewm_mean(x, NULL)", WINDOWS, "ewm_mean takes a constant that is not null as half_life"),
+        ("session_id(NULL)", WINDOWS, "session_id takes a constant that is not null as gap"),
+        ("contains(k, NULL)", SCALARS, "contains takes a constant that is not null as part"),
+        ("k LIKE $none", SCALARS, "like takes a constant that is not null as pattern"),
+        ("round(x, digits => NULL)", SCALARS, "round takes a constant that is not null as digits"),
+        ("lpad(k, 99999999999)", SCALARS, "lpad takes a length up to 2,147,483,647, got 99,999,999,999"),
+    ],
+)
+def test_what_would_fail_at_the_run_is_refused_before(sql, kinds, message):
+    parameters = {"none": Literal(None, INT64), "text": Parameter("text", STRING)}
+    with pytest.raises(InvalidExpression) as error:
+        typed(sql, {"x": FLOAT64, "k": STRING}, parameters, kinds)
+    assert error.value.message == message

@@ -271,3 +271,71 @@ def test_csv_files_read_back_by_others(t, tmp_path):
         tmp_path / "out.csv", convert_options=csv.ConvertOptions(strings_can_be_null=True, null_values=[""])
     )
     assert_tables_equal(back, table(TYPES, *ROWS), ordered=True)
+
+
+@pytest.fixture
+def second_is_blocked(t, pipeline, tmp_path):
+    """Two sinks whose targets exist; the second cannot be committed, since a file stands where a folder belongs."""
+    t.write_parquet("first", "first", mode="overwrite")
+    run(t)
+    (tmp_path / "second").mkdir()
+    (tmp_path / "second/k=b").write_text("in the way")
+    (tmp_path / "second/k=a").mkdir()
+    (tmp_path / "second/k=a/old.parquet").write_text("before")
+    return Pipeline("again", root=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"mode": "overwrite"}, {"mode": "append"}),
+        ({"mode": "append"}, {"mode": "replace_partitions"}),
+        ({"mode": "replace_partitions", "partition_by": ["k"]}, {"mode": "append"}),
+        ({"path": "deep/new/first.parquet"}, {"mode": "append"}),
+    ],
+)
+def test_no_sink_changes_when_the_commit_of_a_later_one_fails(second_is_blocked, tmp_path, first, second):
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    t = write_source(second_is_blocked, "t", table(TYPES, *ROWS))
+    t.write_parquet("first", **{"path": "first", **first})
+    t.write_parquet("second", "second", partition_by=["k"], **second)
+    with pytest.raises(RunFailed, match=r"sink 'second': cannot move the files to .*second: .*\.  No sink has changed"):
+        run(t)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["first", "second", "t.parquet"]
+    assert not leftovers(tmp_path)
+
+
+def test_a_failed_run_leaves_no_folder_behind(t, tmp_path):
+    t.write_parquet("one", "deep/er/one.parquet")
+    t.with_columns(y=col("k").cast("int64")).write_parquet("two", "deep/er/still/two")
+    with pytest.raises(RunFailed, match="column 'y'"):
+        run(t)
+    assert [path.name for path in tmp_path.iterdir()] == ["t.parquet"]
+
+
+@pytest.mark.parametrize("path", ["keep.yaml", "deep/er/notes.txt"])
+def test_a_folder_that_holds_other_files_is_not_overwritten(t, tmp_path, path):
+    (tmp_path / "out" / path).parent.mkdir(parents=True)
+    (tmp_path / "out" / path).write_text("mine")
+    t.write_parquet("out", "out", mode="overwrite")
+    with pytest.raises(RunFailed, match=rf"sink 'out': .*/out holds other files, such as {path}; give the sink a fol"):
+        run(t)
+    assert (tmp_path / "out" / path).read_text() == "mine"
+    assert not leftovers(tmp_path)
+
+
+@pytest.mark.parametrize(("path", "exists"), [("out.parquet", True), ("out.parquet", False), ("out", True)])
+def test_a_link_is_written_through(t, tmp_path, path, exists):
+    (tmp_path / "far").mkdir()
+    (tmp_path / path).symlink_to(tmp_path / "far" / path)
+    if exists:
+        t.write_parquet("out", f"far/{path}")
+        run(t)
+    again = Pipeline("again", root=tmp_path)
+    again.read_parquet("t", "t.parquet").limit(1).write_parquet("out", path, mode="overwrite")
+    again.run(engine="pandas")
+    assert (tmp_path / path).is_symlink()
+    assert pq.read_table(tmp_path / "far" / path).num_rows == 1
+    assert [file.name for file in (tmp_path / "far").iterdir()] == [path]
+    assert not leftovers(tmp_path)

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gpuetl import InvalidPipeline, Pipeline, RunFailed, RunOptions, col, expr
+from gpuetl import InvalidPipeline, Pipeline, RunFailed, RunOptions, col, expr, loads
 from gpuetl.testing import assert_tables_equal
 from tables import INF, INT64_MIN, NAN, table
 
@@ -174,6 +174,21 @@ def test_a_stored_type_that_does_not_widen_is_told(tmp_path, read, stored, decla
         read("a.parquet", schema={"x": declared})
 
 
+@pytest.mark.parametrize(
+    ("types", "message"),
+    [
+        ({"k": "string", "y": "int64"}, "source 's': .*b.parquet has no column 'x'"),
+        ({"k": "string", "x": "float64"}, "source 's': .*b.parquet: column 'x' is float64, and the source says int64"),
+    ],
+)
+def test_a_file_that_differs_is_told_by_the_plan_even_where_its_column_is_not_read(tmp_path, pipeline, types, message):
+    write(tmp_path / "lake/a.parquet", ("k", 1))
+    write(tmp_path / "lake/b.parquet", ("k", 1), types=types)
+    pipeline.read_parquet("s", "lake").select("k").stage("only_k")
+    with pytest.raises(RunFailed, match=message):
+        pipeline.explain()
+
+
 def test_a_value_that_does_not_widen_is_told(tmp_path, read):
     write(tmp_path / "a.parquet", (2**53 + 1,), types={"x": "int64"})
     with pytest.raises(RunFailed, match=r"source 's': .*a\.parquet: column 'x': .*9007199254740993"):
@@ -222,7 +237,8 @@ def test_a_type_that_the_language_has_not_is_told_unless_it_is_left_out(tmp_path
     pq.write_table(pa.table({"x": pa.array([1]), "y": stored}), tmp_path / "a.parquet")
     other = Pipeline("other", root=tmp_path)
     other.read_parquet("s", "a.parquet")
-    with pytest.raises(InvalidPipeline, match=r"source 's': column 'y' has type .*, which the language has not"):
+    message = r"(?s)source 's': column 'y' has type .*, which the language has not\.  Declare .* in the source's schema"
+    with pytest.raises(InvalidPipeline, match=message):
         other.plan()
     assert xs(read("a.parquet", schema={"x": "int64"})) == [1]
 
@@ -288,8 +304,35 @@ def test_a_csv_file_that_is_not_what_its_schema_says_is_told(read_csv, text, mes
         read_csv(text, TYPES)
 
 
-def test_a_csv_source_needs_a_schema(pipeline):
-    pipeline.read_csv("s", "s.csv", {})
+def test_csv_may_be_separated_by_tabs(read_csv):
+    assert read_csv("k\tx\na,b\t1\n", TYPES, delimiter="\t").to_pylist() == [{"k": "a,b", "x": 1}]
+
+
+def test_csv_texts_with_newlines_come_back_from_a_file_of_many_blocks(source, pipeline, tmp_path):
+    expected = table(TYPES, *((f"a\nb,\n\n{'x' * 50_000}", i) for i in range(100)))
+    source(expected).write_csv("out", "out.csv")
+    pipeline.run(engine="pandas")
+    again = Pipeline("again", root=tmp_path)
+    again.read_csv("s", "out.csv", TYPES)
+    assert_tables_equal(again.run(engine="pandas", keep=["s"])["s"].to_arrow(), expected, ordered=True)
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+@pytest.mark.parametrize("mode", ["error", "append", "replace_partitions"])
+def test_an_empty_partitioned_result_is_read_back(source, pipeline, tmp_path, form, mode):
+    t = source(table(TYPES))
+    (t.write_csv if form == "csv" else t.write_parquet)("out", "out", partition_by=["k"], mode=mode)
+    pipeline.run(engine="pandas")
+    again = Pipeline("again", root=tmp_path)
+    (again.read_csv if form == "csv" else again.read_parquet)(
+        "s", "out", schema={"x": "int64"}, partitions={"k": "string"}
+    )
+    again.table("s").filter(col("x") > 0).select("k", "x").stage("back")
+    assert_tables_equal(again.run(engine="pandas")["back"].to_arrow(), table(TYPES))
+
+
+def test_a_csv_source_needs_a_schema():
+    pipeline = loads("gpuetl: 1\nname: rows\nsources:\n  s: {csv: s.csv}\n")
     with pytest.raises(InvalidPipeline, match="a CSV source needs a schema"):
         pipeline.plan()
 

@@ -1,8 +1,11 @@
 """Lowering: where rows are exchanged, and where not."""
 
+import pickle
+
 import pytest
 
 from gpuetl import Pipeline, RunOptions, col, expr
+from gpuetl.expressions.functions import table_entry
 from gpuetl.io.dataset import DataFile, RowGroup
 from gpuetl.physical.lower import split_groups
 from gpuetl.physical.nodes import Map, Scan
@@ -269,3 +272,14 @@ def test_a_source_of_which_nothing_is_left_has_one_empty_partition(t, pipeline):
     (scan,) = (node for node in walk_graph(*lowered(pipeline).roots) if isinstance(node, Scan))
     assert (scan.parts, scan.skipped) == (((),), 3)
     assert pipeline.run(engine="pandas")["result"].to_arrow().num_rows == 0
+
+
+def test_a_lowered_plan_travels_to_another_process(t):
+    steps = t.filter(expr("x > 1")).aggregate("k", n=expr("sum(x) / count(*)"), w=expr("sum(x)"))
+    steps.stage("result")
+    plan = lowered(steps.pipeline, NO_BROADCAST)
+    again = pickle.loads(pickle.dumps(plan))
+    assert physical_lines(again) == physical_lines(plan)
+    operations = [node.operation for node in walk_graph(*again.roots) if isinstance(node, Map)]
+    calls = [call for operation in operations for call in getattr(operation, "calls", {}).values()]
+    assert all(call.function is table_entry("aggregate", call.function.name) for call in calls)

@@ -4,7 +4,7 @@ import pytest
 
 from gpuetl.errors import InvalidPipeline
 from gpuetl.expressions.types import type_name
-from spec.pipelines import HEAD, loaded, problems_after_head, stage
+from spec.pipelines import HEAD, loaded, problems, problems_after_head, stage
 
 
 def schema(*steps):
@@ -78,8 +78,6 @@ def test_a_wrong_sink_is_told(sink, message):
 
 def test_a_sources_own_filter_and_columns_are_checked():
     body = HEAD.replace("    schema:", "    filter: amuont > 1\n    columns: [user_id, stauts]\n    schema:")
-    from spec.pipelines import problems
-
     assert [problem.split("\n")[0].split("source 'txns': ")[1] for problem in problems(body)] == [
         "unknown column 'amuont'",
         "unknown column 'stauts'",
@@ -90,3 +88,104 @@ def test_stages_are_shared_and_may_be_written_in_any_order():
     body = "stages:\n  late:\n    from: early\n    steps: [limit: 1]\n  early:\n    from: txns\n    steps: [limit: 2]\n"
     assert problems_after_head(body) == []
     assert problems_after_head(stage("limit: 1", name="other")) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        ("oz", "./oz/", "writes the same path as sink 'one'"),
+        ("a/../out", "out", "writes the same path as sink 'one'"),
+        ("out/on/r.parquet", "out/on", "has a path that holds that of sink 'one'"),
+        ("out", "out/on/r.parquet", "writes inside the path of sink 'one'"),
+        ("out", "outer", None),
+        ("out/a", "out/b", None),
+    ],
+)
+def test_sinks_that_lie_in_each_other_are_refused(first, second, message):
+    body = "".join(
+        f"  {name}: {{from: txns, parquet: {path}, mode: overwrite}}\n"
+        for name, path in (("one", first), ("two", second))
+    )
+    found = [problem.split("\n")[0].split("sink 'two': ")[1] for problem in problems_after_head("sinks:\n" + body)]
+    assert found == ([message] if message else [])
+
+
+@pytest.mark.parametrize(
+    ("source", "sink", "message"),
+    [
+        ("in/*.parquet", ".", "writes over the pipeline's own folder"),
+        ("in/*.parquet", "..", "writes over the pipeline's own folder"),
+        ("in/*.parquet", "in", "writes over source 'rows'"),
+        ("in/deep/a.parquet", "in", "writes over source 'rows'"),
+        ("in/a.parquet", "./in/a.parquet", "writes over source 'rows'"),
+        ("in", "in/out", "writes into its own source 'rows'"),
+        ("in", "in/out/b.parquet", "writes into its own source 'rows'"),
+        ("in/*.parquet", "in/b.parquet", "writes into its own source 'rows'"),
+        ("in/**/*.parquet", "in/out", "writes into its own source 'rows'"),
+        ("in/**/*.parquet", "in/b.parquet", "writes into its own source 'rows'"),
+        ("in/*/a.parquet", "in/out", "writes into its own source 'rows'"),
+        ("in/*.parquet", "in/out", None),
+        ("in/a*.parquet", "in/b.parquet", None),
+        ("in/a.parquet", "in/b.parquet", None),
+        ("in/**/*.csv", "in/out", None),
+        ("in", "in/_out", None),
+        ("in", "into", None),
+    ],
+)
+def test_a_sink_that_meets_a_source_or_the_pipeline_s_folder_is_refused(source, sink, message):
+    text = HEAD.replace("  txns:\n    parquet: txns/*.parquet", f"  rows:\n    parquet: {source}")
+    found = problems(text + f"sinks:\n  out: {{from: rows, parquet: {sink}, mode: overwrite}}\n")
+    told = [problem.split("\n")[0].split("sink 'out': ")[1] for problem in found]
+    assert (message in told) if message else not told
+
+
+LATER = stage(
+    "filter: uper(status) = $nope",
+    "with_columns: {d: 'date_trunc(''day'', ts) - interval ''1 day''', n: amount + 1}",
+    "drop: [amount]",
+    "window: {by: user_id, order_by: ts, columns: {s: 'rolling_sum(amount, interval ''1 hour'')'}}",
+    "join: {with: usres, on: user_id}",
+    "kernel: {cuda: no.cu, entry: k, inputs: [a], outputs: {b: float64}, reference: 'no.py:k'}",
+    "filter: amount > $nope",
+)
+TOLD = [
+    "unknown function 'uper'",
+    "unknown source or stage 'usres'",
+    "no.cu: No such file or directory.",
+    "no.py does not exist",
+    "unknown parameter '$nope'",
+]
+
+
+@pytest.mark.parametrize(
+    ("head", "first"),
+    [
+        (HEAD.replace("    schema:", "    filtre: amount > 1\n    schema:"), ["unknown key 'filtre'"]),
+        (HEAD.replace("  txns:\n", "  other:\n"), ["unknown source or stage 'txns'"]),
+        (
+            HEAD.replace("txns/*", "${params.day}/*").replace("params:", "params:\n  day: {type: date, required: true}")
+            .replace("    schema: {user_id: int64, amount: float64, status: string, ts: timestamp}\n", ""),
+            [],
+        ),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_a_source_hides_none_in_its_stages(head, first):
+    found = [problem.split("\n")[0] for problem in problems(head + LATER)]
+    expected = [*first, *TOLD]
+    assert len(found) == len(expected), found
+    assert all(any(problem.endswith(text) for problem in found) for text in expected), found
+
+
+def test_validate_says_which_source_it_could_not_check(tmp_path, capsys):
+    from gpuetl.cli.validate import validate
+
+    file = tmp_path / "p.yaml"
+    file.write_text(
+        "gpuetl: 1\nname: p\nparams: {day: {type: date, required: true}}\n"
+        "sources: {s: {parquet: 'in/${params.day}'}}\nstages: {a: {from: s, steps: [limit: 1]}}\n"
+    )
+    validate(file)
+    assert capsys.readouterr().out.splitlines() == [
+        "not checked: source 's' needs a value for a parameter",
+        f"{file}: valid, 1 source, 1 stage, 0 sinks",
+    ]

@@ -1,6 +1,7 @@
 """Parameters: typed values, from Python or from the text of a command line, bound as constants."""
 
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 
 import pytest
 
@@ -19,6 +20,8 @@ from gpuetl.spec.parameters import bind_parameters, parse_value
         (date(2026, 11, 1), "date", date(2026, 11, 1)), ("2026-11-01T10:00:00", "timestamp", datetime(2026, 11, 1, 10)),
         ("2026-11-01 10:00:00+00:00", "timestamp[UTC]", datetime(2026, 11, 1, 10, tzinfo=UTC)), ("1 hour", "duration", timedelta(hours=1)),
         (timedelta(days=1), "duration", timedelta(days=1)), (None, "int64", None),
+        (date(2026, 11, 1), "timestamp", datetime(2026, 11, 1)), ("1.5", "decimal(5,2)", Decimal("1.50")), (2, "decimal(5,2)", Decimal("2.00")),
+        (Decimal("1.25"), "decimal(5,2)", Decimal("1.25")),
     ],
 )  # fmt: skip
 def test_values_of_a_type_are_read(given, dtype, value):
@@ -32,6 +35,8 @@ def test_values_of_a_type_are_read(given, dtype, value):
         ("x", "int64"), ("1.5", "int64"), (1.5, "int64"), (True, "int64"), (300, "int8"), ("-1", "uint8"), ("x", "float64"), (True, "float64"), ("yes", "bool"), (1, "bool"),
         ("2026-13-01", "date"), ("soon", "date"), (datetime(2026, 1, 1), "date"), ("2026-11-01T10:00:00Z", "timestamp"), ("2026-11-01", "timestamp[UTC]"),
         ("1 month", "duration"), ("'; drop table t", "duration"), (3, "duration"),
+        (5, "timestamp"), ("", "timestamp"), ("", "date"), (date(2026, 1, 1), "timestamp[UTC]"), ("1.234", "decimal(5,2)"), (1.5, "decimal(5,2)"),
+        ("12345", "decimal(5,2)"), ("NaN", "decimal(5,2)"), ("x", "decimal(5,2)"), ({"a": 1}, "string"), ({"a": 1}, "float64"),
     ],
 )  # fmt: skip
 def test_other_values_are_refused(given, dtype):

@@ -84,7 +84,12 @@ def test_one_mistake_is_told_once_whatever_follows(steps):
         ("limit: true", "takes a whole number, got true or false", ""),
         ("drop: [ts, ts]", "'ts' is named twice", ""),
         ("drop: 3", "takes a name, got a number '3'", ""),
-        ("rename: {}", "takes a map of names, got a map", ""),
+        ("rename: {}", "takes a map with at least one entry", ""),
+        ("select: []", "keeps no column", "Keep at least one column."),
+        ("join: {with: txns, on: []}", "on: takes a column, a list of columns, or a map of left columns to right ones, got none", ""),
+        ("join: {with: txns, on: {}}", "on: takes a column, a list of columns, or a map of left columns to right ones, got none", ""),
+        ("distinct: {on: [], keep: first}", "on: takes a name or a list of names, got none", ""),
+        ("sort: [amount descending]", "takes a column, then asc or desc, got 'amount descending'", "Write desc, not descending."),
         ("rename: {amuont: x}", "unknown column 'amuont'", "Did you mean 'amount'?"),
         ("cast: {amount: int}", "unknown type 'int'", "Did you mean 'int8'?"),
         ("cast: {ts: bool}", "cannot cast 'ts' from timestamp to bool", ""),
@@ -183,3 +188,23 @@ def test_expressions_that_yaml_reads_as_numbers_and_truth_values_are_constants()
 def test_a_bare_word_is_a_column():
     (problem,) = problems(HEAD + stage("with_columns: {country: NO}"))
     assert "unknown column 'NO'" in problem
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("delimiter: ';;'", "delimiter: takes one character, got ';;'"),
+        ("partitions: {p: duration}", "partitions: a partition cannot be a duration"),
+        (r'delimiter: "\t"', ""),
+    ],
+)
+def test_a_sources_delimiter_and_partitions_are_checked(key, message):
+    text = HEAD.replace("parquet: txns/*.parquet", f"csv: txns/*.csv\n    {key}")
+    assert [problem.split("source 'txns': ")[1].split("\n")[0] for problem in problems(text)] == [message] * bool(
+        message
+    )
+
+
+def test_a_default_is_one_value():
+    (problem,) = problems(HEAD.replace("default: 0.5", "default: {a: 1}"))
+    assert "parameter 'min_amount': default: takes one value, got a map" in problem

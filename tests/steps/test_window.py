@@ -227,7 +227,7 @@ def test_ties_in_the_order_are_noted_and_other_orders_are_not(t, pipeline):
     t.window("k", "t", n=expr("row_number()")).stage("clean")
     assert pipeline.run(engine="pandas").report.notes == ()
     t.window((), "t", n=expr("row_number()")).stage("tied")
-    note = "stage 'tied', step 1: 5 rows tie in (t); add a column to order_by that tells them apart"
+    note = "stage 'tied', step 1: some rows tie in (t); add a column to the order that tells them apart"
     assert pipeline.run(engine="pandas", keep=["tied"]).report.notes == (note,)
 
 

@@ -33,6 +33,7 @@ def run(
         from gpuetl.cli.render import Screen
         from gpuetl.pipeline import load
 
+        check_report(report)
         pipeline = load(file, root)
         screen = Screen(quiet)
         options = run_options(skip, partition_rows)
@@ -43,3 +44,11 @@ def run(
         screen.report(done.report)
         if report is not None:
             done.report.write(report)
+
+
+def check_report(path: Path | None) -> None:
+    """Refuse a report that cannot be written, before the run; raise `typer.BadParameter`."""
+    if path is not None and not path.parent.is_dir():
+        raise typer.BadParameter(f"--report: there is no folder {path.parent}")
+    if path is not None and path.is_dir():
+        raise typer.BadParameter(f"--report: {path} is a folder; name a file")

@@ -13,6 +13,9 @@ def validate(file: File, param: Params = [], root: Root = None) -> None:
         from gpuetl.pipeline import load
 
         plan = load(file, root).plan(parse_params(param), unbound=True)
+        for name, source in plan.sources.items():
+            if source.schema.open:
+                typer.echo(f"not checked: source '{name}' needs a value for a parameter")
         counts = ((len(plan.sources), "source"), (len(plan.stages), "stage"), (len(plan.sinks), "sink"))
         typer.echo(f"{file}: valid, {', '.join(_counted(*c) for c in counts)}")
 

@@ -48,6 +48,9 @@ class LocalExecutor:
 
     def partitions(self, root: Physical) -> Iterator[Frame]:
         """Yield the partitions of a root, computed as they are asked for."""
+        for node in walk_graph(root):  # exchanges in their order: a chain of them must not recurse
+            if isinstance(node, Exchange) and id(node) not in self.held:
+                self.held[id(node)] = self.exchanged(node)
         for index in range(root.partitions):
             yield self.partition(root, index)
 

@@ -177,7 +177,7 @@ def expr(sql: str) -> Expression:
 
 @dataclass(frozen=True)
 class When:
-    """A CASE under construction; ends with `otherwise`, or as it is, with null for the rest."""
+    """A CASE under construction; ends with `otherwise(value)`, or `end()`, which gives null for the rest."""
 
     branches: tuple[tuple[Any, Any], ...]
 

@@ -13,6 +13,7 @@ from gpuetl.errors import InvalidExpression, Span
 from gpuetl.expressions.constants import EXTRACT_PARTS, MOMENTS, UnknownUnit, interval_of, moment_of, type_text
 from gpuetl.expressions.dialect import Language, parse_tree
 from gpuetl.expressions.functions import find_function
+from gpuetl.expressions.functions.windows import SKIPPING
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
 from gpuetl.expressions.types import NAMED, DataType, parse_type
 
@@ -142,6 +143,8 @@ class _Lowering:
         if name == "count" and len(positional) == 1 and isinstance(positional[0], exp.Star):
             return Apply("count_rows", span=span)
         if len(positional) == 1 and isinstance(positional[0], exp.Distinct):
+            if name != "count":
+                raise InvalidExpression("only count takes DISTINCT", span, "Use a distinct step before.")
             name, positional = f"{name}_distinct", positional[0].expressions
         args = tuple(self.lower(argument) for argument in positional)
         return Apply(name, args, tuple((k.this.name, self.lower(k.expression)) for k in keywords), span=span)
@@ -152,6 +155,9 @@ class _Lowering:
             raise InvalidExpression(
                 "FILTER belongs to an aggregate", self.span(node.this), "Write CASE WHEN condition THEN value END."
             )
+        if find_function(call.function, ("window",)) and call.function not in SKIPPING:
+            message = f"{call.function} takes no FILTER: it does not skip nulls"
+            raise InvalidExpression(message, self.span(node.this), "Filter the rows in a step before.")
         if call.function == "count_rows":
             return Apply("count", (Apply("case", (predicate, Constant(1))),), span=call.span)
         kept = Apply("case", (predicate, *call.args[:1]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
@@ -23,12 +23,14 @@ class Scope:
     """What an expression may name: columns, parameters (bound ones are literals) and kinds of functions.
 
     In an `open` scope any column may be named, and is null: the schema is unknown since an earlier step is wrong.
+    `inside` is the aggregate or window function whose argument this is.
     """
 
     columns: Mapping[str, DataType]
     parameters: Mapping[str, Expr]
     kinds: tuple[Kind, ...] = SCALARS
     open: bool = False
+    inside: Function | None = None
 
 
 def resolve(syntax: Syntax, scope: Scope) -> Expr:
@@ -99,21 +101,41 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
     function = find_function(syntax.function, scope.kinds)
     if function is None:
         raise _unknown(syntax, scope)
-    inner = Scope(scope.columns, scope.parameters, SCALARS, scope.open) if function.kind == "aggregate" else scope
+    inner = scope if function.kind == "scalar" else replace(scope, kinds=SCALARS, inside=function)
     args = [resolve(argument, inner) for argument in _bind(function, syntax)]
+    _check_constants(function, args, syntax)
     try:
         types, dtype = function.rule(args)
     except TypeMismatch as error:
+        if scope.open and any(arg.dtype == NULL for arg in args):
+            return Literal(None, NULL)  # of an unknown column
         raise InvalidExpression(f"{function.name} {error}", syntax.span, _mismatch_hint(function, args)) from None
     return Call(function, tuple(map(coerce, args, types)), dtype)
 
 
 def _unknown(syntax: Apply, scope: Scope) -> InvalidExpression:
     for kind, step in (("window", "a window"), ("aggregate", "an aggregate")):
-        if find_function(syntax.function, (kind,)):  # type: ignore[arg-type]
+        if found := find_function(syntax.function, (kind,)):  # type: ignore[arg-type]
+            if scope.inside and scope.inside.kind == kind:
+                return _nested(found, scope.inside, syntax)
             message = f"{syntax.function} is {step} function and cannot stand here"
             return InvalidExpression(message, syntax.span, f"Use it directly in {step} step.")
     return InvalidExpression.unknown_function(syntax.function, function_names(scope.kinds), syntax.span)
+
+
+def _nested(inner: Function, outer: Function, syntax: Apply) -> InvalidExpression:
+    article = "an" if outer.kind == "aggregate" else "a"
+    message = f"{inner.name} is {article} {outer.kind} function and cannot stand inside {outer.name}"
+    hint = f"Use two {outer.kind} steps: {inner.name} in the first, {outer.name} in the second."
+    return InvalidExpression(message, syntax.span, hint)
+
+
+def _check_constants(function: Function, args: Sequence[Expr], syntax: Apply) -> None:
+    """Refuse null, written or as a parameter's value, where a function takes a constant."""
+    for slot, arg in zip(function.arguments, args, strict=False):
+        if slot.constant and isinstance(arg, Literal) and arg.value is None:
+            message = f"{function.name} takes a constant that is not null as {slot.name}"
+            raise InvalidExpression(message, syntax.span, "A parameter needs a value or a default here.")
 
 
 def _bind(function: Function, syntax: Apply) -> list[Syntax]:
@@ -160,16 +182,3 @@ def _mismatch_hint(function: Function, args: Sequence[Expr]) -> str:
     if len({type_name(t) for t in moments}) == 2:
         return "A naive and a zoned timestamp are different types: CAST one of them."
     return ""
-
-
-def constant_of(expr: Expr) -> Any:
-    """Return the value of a literal; a parameter that is not bound yet has none.
-
-    Raises
-    ------
-    TypeError
-        For any other expression.
-    """
-    if isinstance(expr, Literal):
-        return expr.value
-    raise TypeError(f"not a constant: {expr}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import date, datetime, timedelta
-from functools import cache
+from functools import cache, reduce
 from typing import Any
 
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, Parameter
@@ -38,6 +38,8 @@ def _written(expr: Expr) -> Syntax:
         case Cast():
             operand = _written(expr.operand)
             return operand if expr.implicit else CastTo(operand, expr.dtype, expr.lenient)
+        case Call() if expr.function.name in ("and", "or") and len(expr.args) > 1:
+            return reduce(lambda left, right: Apply(expr.function.name, (left, right)), map(_written, expr.args))
         case Call():
             return Apply(expr.function.name, tuple(map(_written, expr.args)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +12,8 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
-from gpuetl.expressions.types import DataType, language_type, type_name
+from gpuetl.expressions.types import DataType, common_type, language_type, type_name
+from gpuetl.io.paths import find_files
 from gpuetl.plan.schema import Schema
 
 Format = Literal["parquet", "csv"]
@@ -69,6 +70,11 @@ class Dataset:
     nulls: tuple[str, ...] = ("",)
     delimiter: str = ","
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Travel to another process without the footers, whose statistics have served there."""
+        kept = {*self.__dataclass_fields__, "schema", "files"}
+        return {name: value for name, value in vars(self).items() if name in kept}
+
     @cached_property
     def files(self) -> tuple[DataFile, ...]:
         """The files, in the order of their paths.
@@ -76,37 +82,16 @@ class Dataset:
         Raises
         ------
         DatasetError
-            Where there is none, or one whose path lacks a partition column.
+            Where there is none, or one whose path lacks a partition column.  A folder without files has zero rows,
+            where the pipeline states the columns.
         """
-        paths = sorted(self._paths())
-        if not paths:
+        paths = find_files(self.path, f".{self.format}")
+        if not paths and not (self.declared and self.path.is_dir()):
             what = "does not exist" if not glob.has_magic(str(self.path)) else "matches no file"
             raise DatasetError(
                 f"{self.path} {what}" if not self.path.is_dir() else f"{self.path} holds no .{self.format} file"
             )
         return tuple(DataFile(path, self._partition_values(path)) for path in paths)
-
-    def _paths(self) -> list[Path]:
-        found: Iterable[Path]
-        if self.path.is_dir():
-            found = self.path.rglob(f"*.{self.format}")
-        elif not self.path.is_file() and glob.has_magic(str(self.path)):
-            found = (Path(p) for p in glob.glob(str(self.path), recursive=True))
-        else:
-            found = [self.path]
-        return [
-            p
-            for p in found
-            if p.is_file() and not any(part.startswith((".", "_")) for part in p.relative_to(self._base).parts)
-        ]
-
-    @property
-    def _base(self) -> Path:
-        """The part of the path that is no glob: hidden files are skipped below it, not above."""
-        parts = self.path.parts
-        plain = next((i for i, part in enumerate(parts) if glob.has_magic(part)), len(parts))
-        base = Path(*parts[:plain])
-        return base if base.is_dir() else base.parent
 
     def _partition_values(self, path: Path) -> dict[str, str | None]:
         pairs = (part.split("=", 1) for part in path.parts[:-1] if "=" in part)
@@ -133,7 +118,7 @@ class Dataset:
         for column in self.footers.schema_of(self.files[0]):
             dtype = language_type(column.type)
             if dtype is None:
-                hint = "Name the columns to read in the source's columns"
+                hint = "Declare the columns to read in the source's schema"
                 raise DatasetError(
                     f"column '{column.name}' has type {column.type}, which the language has not.  {hint}"
                 )
@@ -149,10 +134,19 @@ class Dataset:
 
     @cached_property
     def row_groups(self) -> tuple[RowGroup, ...]:
-        """All pieces of all files, in order."""
+        """All pieces of all files, in order.
+
+        Raises
+        ------
+        DatasetError
+            Where a Parquet file lacks a column, or has it in a type that does not widen to the source's.
+        """
         if self.format == "csv":
             return tuple(RowGroup(f, 0, -1, {"": f.path.stat().st_size}, self.partition_ranges(f)) for f in self.files)
-        return tuple(group for f in self.files for group in self.footers.row_groups(f, self.partition_ranges(f)))
+        planned = {name: dtype for name, dtype in self.schema.items() if name not in self.partitions}
+        return tuple(
+            group for f in self.files for group in self.footers.row_groups(f, planned, self.partition_ranges(f))
+        )
 
     def partition_ranges(self, file: DataFile) -> dict[str, tuple[Any, Any, int]]:
         """Return the partition columns of a file as ranges of one value."""
@@ -172,3 +166,20 @@ class Dataset:
             return None if text is None else pa.scalar(text).cast(dtype).as_py()
         except pa.ArrowInvalid:
             raise DatasetError(f"{file.path}: '{name}={text}' is not a {type_name(dtype)}") from None
+
+
+def check_widens(file: DataFile, name: str, stored: DataType | None, planned: DataType) -> None:
+    """Refuse a stored column that is not there, or whose type does not widen to the source's without loss.
+
+    Raises
+    ------
+    DatasetError
+        With the file, the column, and both types.
+    """
+    if stored is None:
+        raise DatasetError(f"{file.path} has no column '{name}', which other files of the source or its schema have")
+    read = language_type(stored)
+    if read is None or common_type(read, planned) != planned:
+        raise DatasetError(
+            f"{file.path}: column '{name}' is {type_name(stored)}, and the source says {type_name(planned)}"
+        )

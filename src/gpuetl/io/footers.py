@@ -9,7 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gpuetl.io.dataset import DataFile, DatasetError, RowGroup
+from gpuetl.expressions.types import DataType
+from gpuetl.io.dataset import DataFile, DatasetError, RowGroup, check_widens
 
 
 class Footers:
@@ -43,10 +44,20 @@ class Footers:
             raise DatasetError(f"{file.path} has two columns named '{min(twice)}'")
         return schema
 
-    def row_groups(self, file: DataFile, ranges: Mapping[str, tuple[Any, Any, int]]) -> list[RowGroup]:
-        """Return the file's row groups with their statistics; `ranges` are those of the partition columns."""
+    def row_groups(
+        self, file: DataFile, planned: Mapping[str, DataType], ranges: Mapping[str, tuple[Any, Any, int]]
+    ) -> list[RowGroup]:
+        """Return the file's row groups with their statistics; `ranges` are those of the partition columns.
+
+        Raises
+        ------
+        DatasetError
+            Where the file has not the planned columns, in types that widen to theirs.
+        """
         metadata = self.metadata(file)
         stored = {field.name: field.type for field in self.schema_of(file)}
+        for name, dtype in planned.items():
+            check_widens(file, name, stored.get(name), dtype)
         return [self._row_group(file, metadata.row_group(i), i, stored, ranges) for i in range(metadata.num_row_groups)]
 
     def _row_group(self, file: DataFile, group: Any, index: int, stored: Mapping[str, Any], ranges: Any) -> RowGroup:

@@ -9,7 +9,6 @@ from typing import Literal
 from gpuetl.io.dataset import Format
 
 Mode = Literal["error", "overwrite", "append", "replace_partitions"]
-MODES: tuple[Mode, ...] = ("error", "overwrite", "append", "replace_partitions")
 
 
 @dataclass(frozen=True)

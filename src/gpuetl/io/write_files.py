@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
 
-from gpuetl.io.commit import WriteFile
 from gpuetl.io.dataset import Format
+from gpuetl.io.staging import WriteFile
 
 ROW_GROUP_ROWS = 1 << 20
 

@@ -44,6 +44,11 @@ def optimize(plan: Plan, skip: Container[str] = (), before: str | None = None) -
     return Optimized(plan, seconds)
 
 
+def check_rung(name: str) -> str:
+    """Return the name of a pass to stop before, or `end`; raise `InvalidPipeline` where there is none such."""
+    return name if name == "end" else check_pass(name)
+
+
 def check_pass(name: str) -> str:
     """Return the name of a pass; raise `InvalidPipeline` where there is none such."""
     if name not in NAMES:

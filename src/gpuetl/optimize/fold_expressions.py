@@ -5,10 +5,11 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from gpuetl.expressions.ir import Call, Expr, Literal, transform
-from gpuetl.expressions.types import BOOL, INT64
+from gpuetl.expressions.types import BOOL, INT64, integer_fits
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Project
 from gpuetl.plan.plan import Plan
@@ -58,9 +59,19 @@ def _fold_one(expr: Expr) -> Expr:
         return Literal(values[0] is None, BOOL)
     if name in _EXACT and all(type(value) is int for value in values):
         result = _EXACT[name](*values)
-        fits = isinstance(result, bool) or -(2**63) <= result < 2**63
+        fits = isinstance(result, bool) or integer_fits(result, INT64)
         return Literal(result, expr.dtype) if fits and expr.dtype in (INT64, BOOL) else expr
+    if name in ("add", "subtract") and all(isinstance(value, datetime | timedelta) for value in values):
+        return _moment(name, values, expr)
     return expr
+
+
+def _moment(name: str, values: list[Any], expr: Call) -> Expr:
+    """Move a moment by an interval; beyond Python's years the engine computes it."""
+    try:
+        return Literal(_EXACT[name](*values), expr.dtype)
+    except OverflowError:
+        return expr
 
 
 def _connected(expr: Call) -> Expr:

@@ -66,12 +66,17 @@ def split(node: Node, parts: list[Part]) -> tuple[list[list[Part]], list[Part]]:
 
 
 def filtered(node: Node, parts: Sequence[Part]) -> Node:
-    """Return `node` with a filter of the parts, without repeats, on top; `node` itself without parts."""
-    exprs = tuple(dict.fromkeys(part.expr for part in parts))
-    if not exprs:
-        return node
-    predicate = exprs[0] if len(exprs) == 1 else Call(FUNCTIONS["scalar", "and"], exprs, BOOL)
-    return Filter(source=node, predicate=predicate, origin=parts[0].origin)
+    """Return `node` under a filter for each step that wrote some of the parts, without repeats; the first is below."""
+    exprs = dict.fromkeys(part.expr for part in parts)
+    by_origin: dict[Origin, list[Expr]] = {}
+    for part in parts:
+        if part.expr in exprs:
+            del exprs[part.expr]
+            by_origin.setdefault(part.origin, []).append(part.expr)
+    for origin, own in by_origin.items():
+        predicate = own[0] if len(own) == 1 else Call(FUNCTIONS["scalar", "and"], tuple(own), BOOL)
+        node = Filter(source=node, predicate=predicate, origin=origin)
+    return node
 
 
 @singledispatch

@@ -7,19 +7,12 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from gpuetl.expressions.functions import FUNCTIONS, Function
-from gpuetl.expressions.functions.function import takes_one
+from gpuetl.expressions.functions import FUNCTIONS
+from gpuetl.expressions.functions.aggregates import WIDE, WIDE_SUM
 from gpuetl.expressions.ir import Call, Cast, Column, Expr
-from gpuetl.expressions.types import FLOAT64, INT64, is_integer
+from gpuetl.expressions.types import FLOAT64, INT64
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Aggregate, Project, passing
-
-WIDE = pa.decimal128(38, 0)
-WIDE_SUM = Function(
-    "wide_sum", "x", takes_one(is_integer, "integers", WIDE), "A sum of int64 that no number of rows can overflow.",
-    "", None, kind="aggregate", nulls="own",
-)  # fmt: skip
-"""A partition's sum may leave int64 where the sum of all does not: the answer must not depend on the partitions."""
 
 
 @dataclass(frozen=True)

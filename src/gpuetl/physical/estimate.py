@@ -11,12 +11,12 @@ STRING_BYTES = 16
 CSV_ROW_BYTES = 32
 
 
-def estimated_rows(node: Physical) -> int:
-    """Return the rows that a node may give: filters keep all, a join has no more rows than its larger side."""
+def estimated_rows(*roots: Physical) -> dict[int, int]:
+    """Return the rows that each node may give, by identity: filters keep all, joins have those of their larger side."""
     rows: dict[int, int] = {}
-    for inner in walk_graph(node):
-        rows[id(inner)] = _rows(inner, [rows[id(child)] for child in inner.inputs])
-    return rows[id(node)]
+    for node in walk_graph(*roots):
+        rows[id(node)] = _rows(node, [rows[id(child)] for child in node.inputs])
+    return rows
 
 
 def _rows(node: Physical, inputs: list[int]) -> int:
@@ -48,7 +48,7 @@ def _width(dtype: object) -> int:
 
 def estimated_bytes(node: Physical) -> int:
     """Return the bytes in memory of all rows that a node may give."""
-    return estimated_rows(node) * row_bytes(node.schema)
+    return estimated_rows(node)[id(node)] * row_bytes(node.schema)
 
 
 def file_bytes(scan: Scan) -> int:

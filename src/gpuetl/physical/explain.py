@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gpuetl.expressions.ir import conjuncts
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.io.pruning import is_prunable
-from gpuetl.physical.estimate import estimated_bytes, estimated_rows, file_bytes
+from gpuetl.physical.estimate import estimated_rows, file_bytes, row_bytes
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Exchange, Map, Physical, Scan
 from gpuetl.plan.graph import draw, walk_graph
@@ -22,7 +22,12 @@ def explain_physical(plan: PhysicalPlan) -> str:
     counts.update(id(root) for root in plan.roots)
     heads = [*(write.describe() for write, _ in plan.sinks.values()), *(f"Keep {name}" for name in plan.kept)]
     roots = [_Root(head, (root,)) for head, root in zip(heads, plan.roots, strict=True)]
-    lines = draw(roots, lambda n: n.head if isinstance(n, _Root) else describe(n), lambda n: counts[id(n)] > 1)
+    rows = estimated_rows(*plan.roots)
+    lines = draw(
+        roots,
+        lambda node: node.head if isinstance(node, _Root) else describe(node, rows[id(node)]),
+        lambda node: counts[id(node)] > 1,
+    )
     return "\n".join([*lines, "", summary(plan)])
 
 
@@ -34,11 +39,11 @@ class _Root:
     inputs: tuple[Physical, ...]
 
 
-def describe(node: Physical) -> str:
-    """Return one line for a physical node."""
+def describe(node: Physical, rows: int) -> str:
+    """Return one line for a physical node that may give `rows` rows."""
     if isinstance(node, Scan):
-        return describe_scan(node)
-    expected = f"  ~{estimated_rows(node):,} rows"
+        return describe_scan(node, rows)
+    expected = f"  ~{rows:,} rows"
     if isinstance(node, Map):
         return describe_operation(node.operation) + expected
     keys = f" by {', '.join(node.keys)}" if node.keys else ""
@@ -58,17 +63,20 @@ def describe_operation(operation: Node) -> str:
 
 
 def _reads_source(operation: Filter) -> bool:
-    return bool(getattr(operation.source, "pruning", ()))
+    source = operation.source
+    while isinstance(source, Filter):
+        source = source.source
+    return bool(getattr(source, "pruning", ()))
 
 
-def describe_scan(scan: Scan) -> str:
+def describe_scan(scan: Scan, rows: int) -> str:
     """Return what a scan reads of what the source has."""
     read = scan.read
     groups = sum(map(len, scan.parts))
     return (
         f"Read {read.dataset.name}: {len(read.columns)} of {len(read.dataset.schema)} columns, "
         f"{groups} of {groups + scan.skipped} row groups, {scan.partitions} partition{'s' * (scan.partitions != 1)}  "
-        f"~{estimated_rows(scan):,} rows, {size(file_bytes(scan))} of file, {size(estimated_bytes(scan))} in memory"
+        f"~{rows:,} rows, {size(file_bytes(scan))} of file, {size(rows * row_bytes(scan.schema))} in memory"
     )
 
 

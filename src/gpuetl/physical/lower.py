@@ -84,7 +84,8 @@ class _Lowering:
         """Group the row groups that may hold wanted rows."""
         groups = node.dataset.row_groups
         kept = [g for g in groups if all(may_hold(part, g.ranges, g.rows) for part in node.pruning)]
-        return Scan(node, split_groups(kept, self.layout.partition_rows), len(groups) - len(kept))
+        parts = split_groups([replace(g, ranges={}) for g in kept], self.layout.partition_rows)
+        return Scan(node, parts, len(groups) - len(kept))
 
     @node.register
     def grouped(self, node: Grouped, source: Physical) -> Physical:

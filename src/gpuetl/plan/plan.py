@@ -76,7 +76,7 @@ class Plan:
     def fingerprint(self) -> str:
         """A digest of what the plan computes: equal for equal plans, whatever their text or their stages' names."""
         digests: dict[int, str] = {}
-        roots = {**self.sinks, **(self.kept or ({} if self.sinks else self.stages))}
+        roots = self.sinks or self.stages
         for node in walk_graph(*roots.values()):
             parts = [type(node).__name__, *map(repr, _content(node)), *(digests[id(child)] for child in node.inputs)]
             digests[id(node)] = hashlib.sha256("\0".join(parts).encode()).hexdigest()
@@ -97,7 +97,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Path):
         return os.path.abspath(value)  # noqa: PTH100  Path.absolute keeps the dots
     if isinstance(value, Dataset):
-        return _plain(value.path), value.format, list(value.schema.items())
+        return _plain(value.path), value.format, list(value.schema.items()), value.delimiter, value.nulls
     if isinstance(value, Target | KernelContract):
         return [_plain(getattr(value, name)) for name in value.__dataclass_fields__]
     return value

@@ -84,7 +84,7 @@ def _sum(key: tuple[str, str], works: list[Work]) -> StageReport:
     return StageReport(
         kind=key[0],
         name=key[1],
-        rows_in=max(entering, default=works[0].rows_in),
+        rows_in=entering[0] if entering else works[0].rows_in,  # the first input is run first: others are joined to it
         rows_out=works[-1].rows_out,
         seconds=sum(w.seconds for w in works),
         file_bytes=sum(w.file_bytes for w in works),

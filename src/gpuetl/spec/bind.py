@@ -11,6 +11,7 @@ from gpuetl.errors import Problems, have_hint
 from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.types import BOOL, NULL
 from gpuetl.io.dataset import Dataset, DatasetError
+from gpuetl.io.overlap import conflicts
 from gpuetl.io.target import Target
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes import Filter, Project, Read, Sort, Write, passing
@@ -43,7 +44,7 @@ class _Binder:
     folder: Path
     run_id: str
     problems: Problems
-    relations: dict[str, Node | None] = field(default_factory=dict)
+    relations: dict[str, Node] = field(default_factory=dict)
     under_way: list[str] = field(default_factory=list)
 
     def plan(self) -> Plan:
@@ -53,34 +54,34 @@ class _Binder:
         self.distinct_targets()
         return Plan(
             name=str(self.spec.name),
-            sources={name: node for name, node in sources.items() if node},
-            stages={name: node for name, node in stages.items() if node},
+            sources=sources,
+            stages=stages,
             sinks={name: node for name, node in sinks.items() if node},
         )
 
-    def relation(self, name: str) -> Node | None:
-        """Return the node of a source or stage, built once; None where it is unknown, wrong or part of a cycle."""
+    def relation(self, name: str) -> Node:
+        """Return the node of a source or stage, built once; one with an open schema where it is wrong."""
         if name in self.relations:
             return self.relations[name]
         if name in self.under_way:
             chain = " → ".join([*self.under_way[self.under_way.index(name) :], name])
             self.add("stage", name, f"the stages go in a circle: {chain}", "", self.spec.stages[name].from_)
-            return None
+            return _Unread(origin=Origin("stage", name))
         self.under_way.append(name)
-        build: Callable[[str], Node | None] = self.source if name in self.spec.sources else self.stage
+        build: Callable[[str], Node] = self.source if name in self.spec.sources else self.stage
         self.relations[name] = build(name)
         self.under_way.pop()
         return self.relations[name]
 
-    def named(self, name: str, kind: str, of: str) -> Node | None:
+    def named(self, name: str, kind: str, of: str) -> Node:
         """Return the relation that a stage, join or sink names."""
         if name in self.spec.sources or name in self.spec.stages:
             return self.relation(name)
         if name in self.spec.unreadable:
-            return None
+            return _Unread()
         have = [*self.spec.sources, *self.spec.stages]
         self.add(kind, of, f"unknown source or stage '{name}'", have_hint(name, have), name)
-        return None
+        return _Unread()
 
     def add(self, kind: str, of: str, message: str, hint: str, at: object) -> None:
         node = node_of(at)
@@ -99,11 +100,15 @@ class _Binder:
         relation = partial(self.named, kind=origin.kind, of=origin.name)
         return Context(origin, self.problems, self.parameters, relation, self.folder)
 
-    def source(self, name: str) -> Node | None:
+    def source(self, name: str) -> Node:
         spec, origin = self.spec.sources[name], Origin("source", name)
+        return self.narrowed(self.files(name, spec, origin), spec, self.context(origin))
+
+    def files(self, name: str, spec: SourceSpec, origin: Origin) -> Node:
+        """Return the node that reads a source's files; one with an open schema where that is not known."""
         path = self.path("source", name, spec.path)
         if path is None and not spec.schema:
-            return None
+            return _Unread(origin=origin)
         if spec.format == "csv" and not spec.schema:
             self.add(
                 "source",
@@ -112,15 +117,14 @@ class _Binder:
                 "Add schema: {column: type, …}; a CSV file states no types.",
                 spec.path,
             )
-            return None
+            return _Unread(origin=origin)
         dataset = Dataset(
             name, spec.format, path or self.folder, spec.schema, spec.partitions, spec.nulls or ("",), spec.delimiter
         )
         schema = self.schema_of(dataset, spec)
         if schema is None:
-            return None
-        node: Node = Read(dataset=dataset, columns=schema.names, origin=origin)
-        return self.narrowed(node, spec, self.context(origin))
+            return _Unread(origin=origin)
+        return Read(dataset=dataset, columns=schema.names, origin=origin)
 
     def schema_of(self, dataset: Dataset, spec: SourceSpec) -> Schema | None:
         try:
@@ -147,12 +151,10 @@ class _Binder:
             node = Project(source=node, columns=passing(node.schema.select(kept)), origin=context.origin)
         return node
 
-    def stage(self, name: str) -> Node | None:
+    def stage(self, name: str) -> Node:
         spec = self.spec.stages[name]
         node = self.named(spec.from_, "stage", name)
         for number, step in enumerate(spec.steps, 1):
-            if node is None:
-                return None
             if step is None:  # it could not be read: what follows is checked as far as that goes
                 node = _unknown(node)
                 continue
@@ -180,18 +182,37 @@ class _Binder:
         return Write(source=source, target=target, origin=origin)
 
     def distinct_targets(self) -> None:
-        """Two sinks must not write the same place."""
-        seen: dict[str, str] = {}
-        for name, sink in self.spec.sinks.items():
-            other = seen.setdefault(str(sink.path), name)
-            if other != name:
-                self.add(
-                    "sink", name, f"writes the same path as sink '{other}'", "Give it a path of its own.", sink.path
-                )
+        """A sink has a place of its own: writing it changes no other sink, no source, not the pipeline's folder."""
+        sources = [
+            Dataset(name, source.format, path)
+            for name, source in self.spec.sources.items()
+            if (path := self.path("source", name, source.path))
+        ]
+        targets = [
+            Target(name, sink.format, path, sink.partition_by)
+            for name, sink in self.spec.sinks.items()
+            if (path := self.path("sink", name, sink.path))
+        ]
+        for number, target in enumerate(targets):
+            for message in conflicts(target, targets[:number], sources, self.folder):
+                self.add("sink", target.name, message, "Give it a path of its own.", self.spec.sinks[target.name].path)
 
 
 def _unknown(node: Node) -> Node:
     return _Open(source=node, columns={})
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Unread(Node):
+    """Stands for a source or stage that is wrong, or whose files are not known yet: it may have any column."""
+
+    def output_schema(self, *schemas: Schema) -> Schema:
+        """Return no column, and any other."""
+        return Schema(open=True)
+
+    def needs(self, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
+        """It reads nothing."""
+        return ()
 
 
 class _Open(Project):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -76,6 +76,17 @@ class Node:
         """What a user would call this value."""
         names = {dict: "a map", tuple: "a list", bool: "true or false", int: "a number", float: "a number"}
         return "nothing" if self.value is None else names.get(type(self.value), "text")
+
+
+def plain_node(value: Any) -> Node:
+    """Return plain Python data as a node that stands nowhere, for the forms to read."""
+    document = Document("", ())
+    if isinstance(value, Mapping):
+        keys = {str(name): Place("", 1, 1, "") for name in value}
+        return Node({str(name): plain_node(item) for name, item in value.items()}, document, 0, 0, 1, keys=keys)
+    if isinstance(value, list | tuple):
+        return Node(tuple(map(plain_node, value)), document, 0, 0, 1)
+    return Node(value, document, 0, 0, 1)
 
 
 def read_document(text: str, name: str, problems: Problems) -> Node | None:

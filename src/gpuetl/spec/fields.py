@@ -9,12 +9,12 @@ A field's form gives a value or raises `BadValue` at the node that is wrong, and
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, dataclass
 from typing import Any, Generic, TypeVar
 
-from gpuetl.errors import Problems, suggestion
-from gpuetl.spec.document import Node
+from gpuetl.errors import InvalidPipeline, Problems, suggestion
+from gpuetl.spec.document import Node, plain_node
 from gpuetl.spec.values import BadExpression, BadValue
 
 T = TypeVar("T")
@@ -22,11 +22,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Field(Generic[T]):
-    """How a key's value is read from a node, and written back."""
+    """How a key's value is read from a node, and written back.
+
+    `checked` gives the plain data that reading checks where the value was built in Python: what is written, unless
+    that costs more than it tells.
+    """
 
     what: str
     read: Callable[[Node], T]
     write: Callable[[T], Any] = lambda value: value
+    checked: Callable[[T], Any] | None = None
 
 
 def key(form: Field[Any], default: Any = MISSING, *, name: str = "") -> Any:
@@ -89,3 +94,40 @@ def write_keys(value: Any) -> dict[str, Any]:
         if own != default:
             written[name] = f.metadata["form"].write(own)
     return written
+
+
+def check_keys(value: Any, within: str) -> None:
+    """Check the keys of a dataclass that was built in Python as reading checks those of a file.
+
+    Raises
+    ------
+    InvalidPipeline
+        With every key whose form does not take its value.
+    """
+    problems = Problems()
+    for name, f in keys_of(type(value)).items():
+        own, form = getattr(value, f.name), f.metadata["form"]
+        if own == (f.default if f.default_factory is MISSING else f.default_factory()):
+            continue
+        try:
+            form.read(plain_node((form.checked or form.write)(own)))
+        except BadValue as error:
+            problems.add(f"{name}: {error.message}", error.hint, within=within)
+    problems.check()
+
+
+def check_names(cls: Any, given: Iterable[str], within: str) -> None:
+    """Raise `InvalidPipeline` for a name among `given` that is no key of the dataclass."""
+    declared = keys_of(cls)
+    for name in given:
+        if name not in declared:
+            hint = f"keys: {', '.join(declared)}.  {suggestion(name, declared)}".rstrip()
+            raise InvalidPipeline.because(f"unknown key '{name}'", hint, within)
+
+
+def read_plain(form: Field[T], value: Any, within: str) -> T:
+    """Read plain Python data as a key's value; raise `InvalidPipeline` where its form does not take it."""
+    try:
+        return form.read(plain_node(value))
+    except BadValue as error:
+        raise InvalidPipeline.because(error.message, error.hint, within) from None

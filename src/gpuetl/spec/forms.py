@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from gpuetl.errors import InvalidExpression, have_hint, suggestion
 from gpuetl.expressions.syntax import Constant, Name
-from gpuetl.expressions.types import NAMED, DataType, parse_type, type_name
+from gpuetl.expressions.types import DURATION, NAMED, DataType, parse_type, type_name
 from gpuetl.spec.document import Node
 from gpuetl.spec.fields import Field
 from gpuetl.spec.values import BadExpression, BadValue, Formula, KeyPlace, Order, Text, parse_order
@@ -47,8 +48,10 @@ def read_mapping(read: Callable[[Node], T]) -> Callable[[Node], dict[str, T]]:
     """Return the reader of a map whose values `read` reads."""
 
     def reader(node: Node) -> dict[str, T]:
-        if not isinstance(node.value, dict) or not node.value:
+        if not isinstance(node.value, dict):
             raise BadValue(f"takes a map of names, got {node.kind}", node)
+        if not node.value:
+            raise BadValue("takes a map with at least one entry", node)
         return {Text(name, KeyPlace(node.keys[name])): read(value) for name, value in node.items()}
 
     return reader
@@ -75,8 +78,15 @@ def write_formula(formula: Formula) -> Any:
     return to_sql(formula.syntax)
 
 
+def _placeholder(formula: Formula | None) -> int:
+    """Stand for an expression that is parsed already where only the names beside it are checked."""
+    return 0
+
+
 def read_selection(node: Node) -> dict[str, Formula]:
     """Read the columns of a select: names in a list, or a map of names to expressions."""
+    if node.value in ({}, ()):
+        raise BadValue("keeps no column", node, "Keep at least one column.")
     if isinstance(node.value, dict):
         return read_mapping(read_formula)(node)
     return {name: Formula(Name(str(name)), name.node) for name in read_names(node)}
@@ -103,6 +113,17 @@ def read_order(node: Node) -> tuple[Order, ...]:
     """Read one sort key or a list of them."""
     nodes = node.value if isinstance(node.value, tuple) else (node,)
     return tuple(parse_order(read_name(item), item) for item in nodes)
+
+
+def some(form: Field[T]) -> Field[T]:
+    """Return the form of a list that is not empty."""
+
+    def read(node: Node) -> T:
+        if node.value in ({}, ()):
+            raise BadValue(f"takes {form.what}, got none", node)
+        return form.read(node)
+
+    return replace(form, read=read)
 
 
 def _one_or_list(values: tuple[Any, ...]) -> Any:
@@ -139,14 +160,47 @@ def read_texts(node: Node) -> tuple[str, ...]:
     return tuple(str(_scalar(item, str, "a text")) for item in nodes)
 
 
+def read_delimiter(node: Node) -> str:
+    """Read what stands between the columns of a CSV file: one character."""
+    text = str(_scalar(node, str, "one character"))
+    if len(text) != 1 or text in '"\r\n':
+        raise BadValue(f"takes one character, got {text!r}", node, 'Tabs are written "\\t".')
+    return text
+
+
+def read_partition_type(node: Node) -> DataType:
+    """Read the type of a column in the path; durations have no text there."""
+    dtype = read_type(node)
+    if dtype == DURATION:
+        raise BadValue("a partition cannot be a duration", node, "Read it as a number, and compute the duration.")
+    return dtype
+
+
 NAME = Field("a name", read_name, str)
 TEXTS = Field("a text or a list of texts", read_texts, _one_or_list)
 NAMES = Field("a name or a list of names", read_names, _one_or_list)
-EXPRESSION = Field("an SQL expression", read_formula, write_formula)
-EXPRESSIONS = Field("a map of columns to expressions", read_mapping(read_formula), lambda v: _plain(v, write_formula))
-SELECTION = Field("a list of columns, or a map of columns to expressions", read_selection, write_selection)
+EXPRESSION = Field("an SQL expression", read_formula, write_formula, _placeholder)
+EXPRESSIONS = Field(
+    "a map of columns to expressions",
+    read_mapping(read_formula),
+    lambda v: _plain(v, write_formula),
+    lambda v: _plain(v, _placeholder),
+)
+SELECTION = Field(
+    "a list of columns, or a map of columns to expressions",
+    read_selection,
+    write_selection,
+    lambda v: _plain(v, _placeholder),
+)
 RENAMES = Field("a map of old names to new ones", read_mapping(read_name), lambda v: _plain(v, str))
-TYPES = Field("a map of columns to types", read_mapping(read_type), lambda v: _plain(v, type_name))
+TYPE = Field("a type", read_type, type_name)
+TYPES: Field[Mapping[str, DataType]] = Field(
+    "a map of columns to types", read_mapping(read_type), lambda v: _plain(v, type_name)
+)
+SOME_NAMES = some(NAMES)
+DELIMITER = Field("one character", read_delimiter)
+PARTITIONS = Field("a map of columns to types", read_mapping(read_partition_type), lambda v: _plain(v, type_name))
 ORDER = Field("a column or a list of columns, each with asc or desc", read_order, _one_or_list)
+SOME_ORDER = some(ORDER)
 COUNT = Field("a whole number", read_count)
 BOOLEAN = Field("true or false", lambda node: bool(_scalar(node, bool, "true or false")))

@@ -10,7 +10,7 @@ from gpuetl.expressions.types import DataType
 from gpuetl.io.dataset import Format
 from gpuetl.io.target import Mode
 from gpuetl.spec.fields import key
-from gpuetl.spec.forms import EXPRESSION, NAME, NAMES, ORDER, TEXTS, TYPES, choice
+from gpuetl.spec.forms import DELIMITER, EXPRESSION, NAME, NAMES, ORDER, PARTITIONS, TEXTS, TYPES, choice
 from gpuetl.spec.steps import Step
 from gpuetl.spec.values import Formula, Order, Text
 
@@ -33,11 +33,11 @@ class SourceSpec:
     format: Format
     path: Text
     schema: Mapping[str, DataType] = key(TYPES, {})
-    partitions: Mapping[str, DataType] = key(TYPES, {})
+    partitions: Mapping[str, DataType] = key(PARTITIONS, {})
     columns: tuple[str, ...] = key(NAMES, ())
     filter: Formula | None = key(EXPRESSION, None)
     nulls: tuple[str, ...] = key(TEXTS, ())
-    delimiter: str = key(NAME, ",")
+    delimiter: str = key(DELIMITER, ",")
 
 
 @dataclass(frozen=True)

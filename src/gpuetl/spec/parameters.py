@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
-from typing import Any
+from decimal import Decimal
+from typing import Any, Never
 
 import pyarrow as pa
 
@@ -65,14 +66,14 @@ def parse_value(value: Any, dtype: DataType) -> Any:
         return None
     try:
         return _parsed(value, dtype)
-    except (ValueError, TypeError, OverflowError, InvalidExpression):
+    except (ValueError, TypeError, ArithmeticError, InvalidExpression):
         raise ValueError(f"'{value}' is not a {type_name(dtype)}") from None
 
 
 def _parsed(value: Any, dtype: DataType) -> Any:
     text = value if isinstance(value, str) else None
     if dtype == STRING:
-        return str(value)
+        return str(value) if isinstance(value, str | int | float | date) else _refuse()
     if dtype == BOOL:
         return (
             {"true": True, "false": False}[str(value).lower()] if str(value).lower() in ("true", "false") else _refuse()
@@ -83,13 +84,22 @@ def _parsed(value: Any, dtype: DataType) -> Any:
     if is_floating(dtype):
         return float(value) if not isinstance(value, bool) else _refuse()
     if dtype == DATE:
-        return date.fromisoformat(text) if text else value if type(value) is date else _refuse()
+        return date.fromisoformat(text) if text is not None else value if type(value) is date else _refuse()
     if pa.types.is_timestamp(dtype):
-        moment = datetime.fromisoformat(text) if text else value
+        moment = datetime.fromisoformat(text) if text is not None else _midnight(value)
         return moment if bool(moment.tzinfo) == bool(dtype.tz) else _refuse()
+    if pa.types.is_decimal(dtype):
+        exact = isinstance(value, str | int | Decimal) and not isinstance(value, bool)
+        return pa.scalar(Decimal(value), dtype).as_py() if exact else _refuse()
     if dtype == DURATION:
         return _interval(value)
     return _refuse()
+
+
+def _midnight(value: Any) -> datetime:
+    if isinstance(value, datetime):
+        return value
+    return datetime(value.year, value.month, value.day) if isinstance(value, date) else _refuse()
 
 
 def _interval(value: Any) -> Any:
@@ -103,5 +113,5 @@ def _interval(value: Any) -> Any:
     return parsed.value if isinstance(parsed, Constant) else _refuse()
 
 
-def _refuse() -> Any:
+def _refuse() -> Never:
     raise ValueError

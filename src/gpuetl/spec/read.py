@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,13 +15,12 @@ from gpuetl.spec.forms import read_name, read_type
 from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.parameters import parse_value
 from gpuetl.spec.steps import STEPS, Step
-from gpuetl.spec.values import BadValue, Text
+from gpuetl.spec.values import BadValue, Text, is_identifier
 
 T = TypeVar("T")
 VERSION = 1
 KEYS = ("gpuetl", "name", "description", "params", "sources", "stages", "sinks")
 LATER = {"tests": "a pipeline's own tests", "expect": "expectations", "checkpoint": "checkpoints"}
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def read_pipeline(path: Path, problems: Problems, shown_as: str | None = None) -> PipelineSpec | None:
@@ -98,7 +96,7 @@ class _Reader:
             self.problems.add(f"{section} takes a map of names, got {node.kind}", "", node.place())
             return {}
         for name in node.value:
-            if not _IDENTIFIER.fullmatch(name):
+            if not is_identifier(name):
                 self.problems.add(f"'{name}' is not a name of a {kind}", "Use letters, digits and _.", node.keys[name])
         read_entries = {name: read(name, entry) for name, entry in node.items()}
         return {name: entry for name, entry in read_entries.items() if entry is not None}
@@ -130,10 +128,14 @@ class _Reader:
     def default(self, node: Node, dtype: Any, within: str) -> Any:
         if "default" not in node.value:
             return None
+        given = node.value["default"]
+        if isinstance(given.value, dict | tuple):
+            self.problems.add(f"default: takes one value, got {given.kind}", "", given.place(), within)
+            return None
         try:
-            return parse_value(node.value["default"].value, dtype)
+            return parse_value(given.value, dtype)
         except ValueError as error:
-            self.problems.add(f"default: {error}", "", node.value["default"].place(), within)
+            self.problems.add(f"default: {error}", "", given.place(), within)
             return None
 
     def located(self, cls: type[T], node: Node, within: str) -> T | None:

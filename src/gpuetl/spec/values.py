@@ -90,7 +90,18 @@ class Order(SortKey):
     node: Located | None = dataclasses.field(default=None, compare=False, repr=False)
 
 
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def is_identifier(name: object) -> bool:
+    """Tell whether a parameter, source, stage or sink may have this name."""
+    return isinstance(name, str) and _IDENTIFIER.fullmatch(name) is not None
+
+
 _ORDER = re.compile(r"(?P<column>.+?)(?:\s+(?P<way>asc|desc))?(?:\s+nulls\s+(?P<nulls>first|last))?", re.IGNORECASE)
+
+
+_MISSPELT = re.compile(r"\s(ascending|descending)\b", re.IGNORECASE)
 
 
 def parse_order(text: str, node: Located | None = None) -> Order:
@@ -98,5 +109,8 @@ def parse_order(text: str, node: Located | None = None) -> Order:
     match = _ORDER.fullmatch(text.strip())
     if match is None:
         raise BadValue("takes a column, then asc or desc", node)
+    if wrong := _MISSPELT.search(match["column"]):
+        way = wrong[1].lower()[: 4 if wrong[1].lower().startswith("d") else 3]
+        raise BadValue(f"takes a column, then asc or desc, got '{text}'", node, f"Write {way}, not {wrong[1]}.")
     descending = (match["way"] or "").lower() == "desc"
     return Order(match["column"], descending, (match["nulls"] or "").lower() == "first", node)

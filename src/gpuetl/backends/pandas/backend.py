@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pyarrow as pa
 
 from gpuetl.backends.pandas import (  # noqa: F401  each registers its handler
@@ -44,8 +45,11 @@ class PandasBackend:
 
     def split_by_hash(self, frame: pa.Table, keys: Sequence[str], count: int) -> list[pa.Table]:
         """Split rows by a hash of the keys that is the same in every process; rows keep their order."""
-        target = hash_rows(frame, keys) % count
-        return [frame.filter(pa.array(target == index)) for index in range(count)]
+        target = (hash_rows(frame, keys) % count).astype(np.int64)
+        ordered = frame.take(pa.array(np.argsort(target, kind="stable")))
+        sizes = np.bincount(target, minlength=count)
+        starts = np.cumsum(sizes) - sizes
+        return [ordered.slice(start, size) for start, size in zip(starts.tolist(), sizes.tolist(), strict=True)]
 
     def concat(self, frames: Sequence[pa.Table], schema: Schema) -> pa.Table:
         """Put frames below each other."""

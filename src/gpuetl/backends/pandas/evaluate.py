@@ -124,13 +124,13 @@ def _slice(value: Any, start: int, stop: int) -> Any:
 
 
 def first_true_branch(expr: Call, frame: pa.Table) -> Any:
-    """CASE: each row takes the first branch whose condition is true; a branch that can fail sees only its rows."""
+    """CASE: each row takes the first branch whose condition is true; what can fail sees only its rows."""
     pairs = [(expr.args[i], expr.args[i + 1]) for i in range(0, len(expr.args) - 1, 2)]
     rest: Expr = expr.args[-1] if len(expr.args) % 2 else Literal(None, expr.dtype)
     taken: list[Any] = []
     left = pa.scalar(True)
     for condition, _ in pairs:
-        true = pc.and_(left, pc.fill_null(evaluate(condition, frame), False))
+        true = pc.and_(left, pc.fill_null(branch_value(condition, frame, left), False))
         left = pc.and_not(left, true)
         taken.append(true)
     result = branch_value(rest, frame, left)

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from gpuetl.backends.pandas.columns import canonical, has_numbers, to_masked, whole
 from gpuetl.expressions.types import is_floating
-from gpuetl.plan.node import SortKey
+from gpuetl.plan.node import Node, SortKey
+from gpuetl.report.recorder import note
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -36,15 +37,22 @@ class SortedRows:
         return frame if self.rows is None else frame.take(pa.array(self.rows))
 
 
-def sort_rows(frame: pa.Table, keys: Sequence[SortKey], leading: int = 0) -> SortedRows:
+def note_ties(operation: Node, keys: Sequence[SortKey], order: SortedRows) -> None:
+    """Tell the user of rows that the order does not tell apart: their order may differ from engine to engine."""
+    if order.ties:
+        names = ", ".join(key.column for key in keys)
+        note(f"{operation.origin}: some rows tie in ({names}); add a column to the order that tells them apart")
+
+
+def sort_rows(frame: pa.Table, keys: Sequence[SortKey], leading: int = 0, presorted: bool = False) -> SortedRows:
     """Sort stably: NaN greatest, nulls where each key says, strings by UTF-8 bytes.
 
-    `leading` is how many of the keys make a group.  One comparison sort of a packed integer where the keys'
-    measured ranges fit 63 bits, else a sort a key; rows that are in order are not sorted.
+    `leading` is how many of the keys make a group; `presorted` rows are in order, as the planner knows.  One
+    comparison sort of a packed integer where the keys' measured ranges fit 63 bits, else a sort a key.
     """
     digits = [ordinal(frame.column(key.column), key) for key in keys]
     packed = _packed(digits) or digits
-    rows = None if _in_order(packed) else _argsort(packed)
+    rows = None if presorted or _in_order(packed) else _argsort(packed)
     if rows is not None:
         digits = [digit[rows] for digit in digits]
     same = np.ones(frame.num_rows, bool)

@@ -13,8 +13,8 @@ from pyarrow import csv
 
 from gpuetl.backends.pandas.operation import run_operation
 from gpuetl.errors import RunFailed, first_line
-from gpuetl.expressions.types import DataType, common_type, language_type, type_name
-from gpuetl.io.dataset import DataFile, Dataset, DatasetError, RowGroup
+from gpuetl.expressions.types import DataType
+from gpuetl.io.dataset import DataFile, Dataset, DatasetError, RowGroup, check_widens
 from gpuetl.plan.nodes import Read
 
 
@@ -53,11 +53,6 @@ def read_file(read: Read, file: DataFile, indices: Sequence[int]) -> pa.Table:
 def read_parquet(file: DataFile, indices: Sequence[int], columns: list[str]) -> pa.Table:
     """Read columns of row groups; pyarrow reads and decodes columns on several threads."""
     with pq.ParquetFile(file.path) as parquet:
-        missing = [name for name in columns if name not in parquet.schema_arrow.names]
-        if missing:
-            raise DatasetError(
-                f"{file.path} has no column '{missing[0]}', which other files of the source or its schema have"
-            )
         if not columns:
             rows = sum(parquet.metadata.row_group(i).num_rows for i in indices)
             return pa.table({":row": pa.nulls(rows)})
@@ -76,7 +71,7 @@ def read_csv(dataset: Dataset, file: DataFile, columns: list[str]) -> pa.Table:
     )  # fmt: skip
     with file.path.open("rb") as lines:
         several = dataset.delimiter.encode() in lines.readline()
-    parse = csv.ParseOptions(delimiter=dataset.delimiter, ignore_empty_lines=several)
+    parse = csv.ParseOptions(delimiter=dataset.delimiter, ignore_empty_lines=several, newlines_in_values=True)
     return csv.read_csv(file.path, parse_options=parse, convert_options=convert)
 
 
@@ -89,11 +84,7 @@ def as_planned(column: Any, dtype: DataType, name: str, file: DataFile) -> Any:
     """Return the column in the planned type, to which the stored one must widen without loss."""
     if column.type == dtype:
         return column
-    stored = language_type(column.type)
-    if stored is None or common_type(stored, dtype) != dtype:
-        raise DatasetError(
-            f"{file.path}: column '{name}' is {type_name(column.type)}, and the source says {type_name(dtype)}"
-        )
+    check_widens(file, name, column.type, dtype)
     try:
         return pc.cast(column, dtype)
     except pa.ArrowInvalid as error:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import pyarrow as pa
 
 from gpuetl.backends.pandas.operation import run_operation
-from gpuetl.backends.pandas.order import sort_rows
+from gpuetl.backends.pandas.order import note_ties, sort_rows
 from gpuetl.plan.nodes import Limit, Sort
 
 
 @run_operation.register
 def sort_table(operation: Sort, frame: pa.Table) -> pa.Table:
     """Sort rows, stably."""
-    return sort_rows(frame, operation.by).apply(frame)
+    order = sort_rows(frame, operation.by)
+    note_ties(operation, operation.by, order)
+    return order.apply(frame)
 
 
 @run_operation.register

@@ -12,14 +12,13 @@ import pyarrow.compute as pc
 from gpuetl.backends.pandas.columns import arange, from_masked, has_numbers, take_or_null, to_masked, whole, with_column
 from gpuetl.backends.pandas.evaluate import evaluate_column
 from gpuetl.backends.pandas.operation import run_operation
-from gpuetl.backends.pandas.order import sort_rows
+from gpuetl.backends.pandas.order import note_ties, sort_rows
 from gpuetl.backends.pandas.segments import Masked, Segments
 from gpuetl.backends.pandas.window_functions import WINDOW_FUNCTIONS, WindowRows
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Call
 from gpuetl.expressions.types import DURATION, TIMESTAMP, is_temporal
 from gpuetl.plan.nodes import Grouped, Window
-from gpuetl.report.recorder import note
 
 MICROSECOND = timedelta(microseconds=1)
 MOVES_VALUES = ("lag", "lead", "first", "last", "ffill")
@@ -47,10 +46,8 @@ def compute_windows(operation: Window, frame: pa.Table) -> pa.Table:
 
 def sorted_segments(operation: Grouped, frame: pa.Table) -> tuple[pa.Table, Segments]:
     """Return the rows in order and the segments of equal group keys; ties are noted."""
-    order = sort_rows(frame, operation.sort_keys, leading=len(operation.by))
-    if order.ties:
-        keys = ", ".join(key.column for key in operation.sort_keys)
-        note(f"{operation.origin}: {order.ties} rows tie in ({keys}); add a column to order_by that tells them apart")
+    order = sort_rows(frame, operation.sort_keys, len(operation.by), operation.presorted)
+    note_ties(operation, operation.sort_keys, order)
     return order.apply(frame), Segments(np.flatnonzero(order.new_group), frame.num_rows)
 
 

@@ -25,9 +25,14 @@ def find_function(name: str, kinds: tuple[Kind, ...]) -> Function | None:
     return next((FUNCTIONS[kind, name] for kind in kinds if (kind, name) in FUNCTIONS), None)
 
 
+def table_entry(kind: Kind, name: str) -> Function:
+    """Return the function of that kind and name, also where users cannot call it."""
+    return aggregates.WIDE_SUM if name == aggregates.WIDE_SUM.name else FUNCTIONS[kind, name]
+
+
 def function_names(kinds: tuple[Kind, ...]) -> list[str]:
     """Return the names that `find_function` knows, for suggestions."""
     return sorted(name for kind, name in FUNCTIONS if kind in kinds)
 
 
-__all__ = ["ALIASES", "FUNCTIONS", "Function", "Kind", "TypeMismatch", "find_function", "function_names"]
+__all__ = ["ALIASES", "FUNCTIONS", "Function", "Kind", "TypeMismatch", "find_function", "function_names", "table_entry"]

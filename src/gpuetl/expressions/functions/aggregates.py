@@ -17,7 +17,7 @@ from gpuetl.expressions.functions.function import (
     takes_one,
 )
 from gpuetl.expressions.ir import Expr
-from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, NULL, is_floating, type_name
+from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, NULL, is_floating, is_integer, type_name
 
 Aggregate = partial(Function, kind="aggregate", nulls="own")
 
@@ -59,3 +59,10 @@ FUNCTIONS = (
     Aggregate("all", "x", fixed(BOOL, returns=BOOL), "Whether all values are true.", "all(x > 1)", False),
 )  # fmt: skip
 """The examples are over x = 1, 1, 2, null."""
+
+WIDE = pa.decimal128(38, 0)
+WIDE_SUM = Aggregate(
+    "wide_sum", "x", takes_one(is_integer, "integers", WIDE), "A sum that no number of rows overflows.", "", None
+)
+"""Not for users: what a partition gives of an integer sum.  Its own sum may leave int64 where the sum of all does not,
+and the answer must not depend on the partitions."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 from typing import Literal as Choice
-from typing import TypeAlias
 
 import pyarrow as pa
 
@@ -79,6 +79,12 @@ class Function:
 
     def __repr__(self) -> str:
         return f"Function({self.name})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Send the name to another process: it has the same table."""
+        from gpuetl.expressions.functions import table_entry
+
+        return table_entry, (self.kind, self.name)
 
 
 def fixed(*takes: DataType, returns: DataType) -> Rule:

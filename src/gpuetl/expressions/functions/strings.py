@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from gpuetl.expressions.functions.function import Function, fixed
+from collections.abc import Sequence
+
+from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, fixed
+from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.types import BOOL, INT64, STRING
 
 text = fixed(STRING, STRING, STRING, returns=STRING)
 tested = fixed(STRING, STRING, returns=BOOL)
 cut = fixed(STRING, INT64, INT64, returns=STRING)
+
+MAX_WIDTH = 2**31 - 1
+
+
+def padded(args: Sequence[Expr]) -> Typing:
+    """A text, the length that it is filled to, and what fills it."""
+    typing = fixed(STRING, INT64, STRING, returns=STRING)(args)
+    if isinstance(args[1], Literal) and args[1].value > MAX_WIDTH:
+        raise TypeMismatch(f"takes a length up to {MAX_WIDTH:,}, got {args[1].value:,}")
+    return typing
+
 
 FUNCTIONS = (
     Function("concat", "x y", text, "`x || y`; null if either is.", "'ab' || 'cd'", "abcd"),
@@ -24,10 +38,10 @@ FUNCTIONS = (
     Function("replace", "text old! new!", text, "Every `old` replaced by `new`, from the left.",
              "replace('a-b-c', '-', '+')", "a+b+c"),
     Function("reverse", "text", text, "The code points in reverse order.", "reverse('abc')", "cba"),
-    Function("lpad", "text length! fill?!", fixed(STRING, INT64, STRING, returns=STRING),
+    Function("lpad", "text length! fill?!", padded,
              "Filled at the start (with spaces) to `length` code points; longer text is kept whole.",
              "lpad('7', 3, '0')", "007"),
-    Function("rpad", "text length! fill?!", fixed(STRING, INT64, STRING, returns=STRING),
+    Function("rpad", "text length! fill?!", padded,
              "Filled at the end (with spaces) to `length` code points; longer text is kept whole.",
              "rpad('7', 3, '0')", "700"),
     Function("starts_with", "text prefix!", tested, "Whether text begins with `prefix`.", "starts_with('gpuetl', 'gpu')", True),

@@ -7,7 +7,12 @@ A frame is the current row and those before it: so many rows, or an interval bac
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 from functools import partial
+from math import inf
+from typing import Any
+
+import pyarrow as pa
 
 from gpuetl.expressions.functions.aggregates import in_float64, summed
 from gpuetl.expressions.functions.function import (
@@ -27,15 +32,17 @@ Window = partial(Function, kind="window", nulls="own")
 
 def offset_by(args: Sequence[Expr]) -> Typing:
     """Any type, and a whole number of rows that is not negative."""
-    if len(args) > 1 and isinstance(args[1], Literal) and not (is_integer(args[1].dtype) and args[1].value >= 0):
-        raise TypeMismatch(f"takes a number of rows from 0 as offset, got {args[1].value!r}")
+    for offset in args[1:]:
+        if not is_integer(offset.dtype) or (isinstance(offset, Literal) and offset.value < 0):
+            got = repr(offset.value) if isinstance(offset, Literal) else type_name(offset.dtype)
+            raise TypeMismatch(f"takes a number of rows from 0 as offset, got {got}")
     return [args[0].dtype, INT64][: len(args)], args[0].dtype
 
 
 def differed(args: Sequence[Expr]) -> Typing:
     """Numbers, and a number of rows."""
     offset_by(args)
-    types, result = summed(args[:1])
+    types, result = accumulated(args[:1])
     return [*types, INT64][: len(args)], result
 
 
@@ -44,8 +51,22 @@ def faded(args: Sequence[Expr]) -> Typing:
     half_life = args[1].dtype
     if half_life != DURATION and not is_float_or_integer(half_life):
         raise TypeMismatch(f"takes a number or an interval as half_life, got {type_name(half_life)}")
+    if isinstance(args[1], Literal) and not _is_positive(args[1].value):
+        raise TypeMismatch(f"takes a half_life above zero, got {args[1].value}")
     in_float64(args[:1])
     return [FLOAT64, DURATION if half_life == DURATION else FLOAT64], FLOAT64
+
+
+def _is_positive(value: Any) -> bool:
+    return value > timedelta(0) if isinstance(value, timedelta) else 0 < value < inf
+
+
+def gapped(args: Sequence[Expr]) -> Typing:
+    """An interval that is not negative."""
+    typing = fixed(DURATION, returns=INT64)(args)
+    if isinstance(args[0], Literal) and args[0].value < timedelta(0):
+        raise TypeMismatch(f"takes a gap that is not negative, got {args[0].value}")
+    return typing
 
 
 def framed(result: Rule) -> Rule:
@@ -58,13 +79,22 @@ def framed(result: Rule) -> Rule:
             raise TypeMismatch(f"takes a number of rows or an interval as frame, got {type_name(frame.dtype)}")
         if rows and isinstance(frame, Literal) and frame.value < 1:
             raise TypeMismatch(f"takes a frame of 1 row or more, got {frame.value}")
+        if not rows and isinstance(frame, Literal) and frame.value < timedelta(0):
+            raise TypeMismatch(f"takes a frame that is not negative, got {frame.value}")
         types, dtype = result(args[:1])
         return [types[0], INT64 if rows else DURATION], dtype
 
     return rule
 
 
-keeps, counts, sums, means = anything(), anything(INT64), summed, in_float64
+def accumulated(args: Sequence[Expr]) -> Typing:
+    """Integers in int64, floats in float64, durations."""
+    if pa.types.is_decimal(args[0].dtype):
+        raise TypeMismatch("does not take decimals; cast to float64 or int64")
+    return summed(args)
+
+
+keeps, counts, sums, means = anything(), anything(INT64), accumulated, in_float64
 
 FUNCTIONS = (
     Window("row_number", "", fixed(returns=INT64), "The row's place in its group, from 1.", "row_number()", [1, 2, 3, 4]),
@@ -96,8 +126,13 @@ FUNCTIONS = (
            [1.0, 1.5, None, 3.375]),
     Window("decayed_sum", "x half_life!", faded, "y = 2^(-d / half_life)·y' + x, with d as in ewm_mean.",
            "decayed_sum(x, half_life => interval '1 hour')", [1.0, 2.5, None, 4.625]),
-    Window("session_id", "gap!", fixed(DURATION, returns=INT64),
+    Window("session_id", "gap!", gapped,
            "How many gaps longer than `gap` the group has had so far; needs order_by to begin with a timestamp.",
            "session_id(gap => interval '1 hour')", [0, 0, 1, 1]),
 )  # fmt: skip
 """The examples are over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group."""
+
+SKIPPING = frozenset(
+    f.name for f in FUNCTIONS if f.name.startswith(("cum_", "rolling_")) or f.name in ("ewm_mean", "decayed_sum")
+)
+"""Those that skip nulls, and so can take FILTER."""

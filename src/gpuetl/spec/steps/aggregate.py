@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column, Expr, Literal
 from gpuetl.expressions.resolve import AGGREGATES
-from gpuetl.expressions.types import NULL
+from gpuetl.expressions.types import INT64, NULL
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
 from gpuetl.spec.fields import key
@@ -30,7 +31,9 @@ class Aggregate(Step):
         """Project the arguments, aggregate, project the expressions over aggregates."""
         by = context.known(self.by, source.schema)
         outputs = {str(name): self.output(context, name, source, by) for name in self.columns}
-        parts = split_calls("aggregate", outputs, by)
+        parts = split_calls("aggregate", outputs, by, source.schema)
+        if not by and not parts.calls:  # constants alone: the one row must come from somewhere
+            parts.calls[":rows"] = Call(FUNCTIONS["aggregate", "count_rows"], (), INT64)
         if parts.before:
             source = nodes.Project(
                 source=source, columns={**nodes.passing(source.schema), **parts.before}, origin=context.origin

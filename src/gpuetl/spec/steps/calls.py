@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import count
 
 from gpuetl.expressions.functions import Kind
 from gpuetl.expressions.ir import Call, Column, Expr, Literal, Parameter, calls_of, transform
@@ -22,30 +23,38 @@ class Calls:
     after: dict[str, Expr] = field(default_factory=dict)
 
 
-def split_calls(kind: Kind, outputs: Mapping[str, Expr], taken: Container[str]) -> Calls:
+def split_calls(kind: Kind, outputs: Mapping[str, Expr], taken: Container[str], columns: Container[str]) -> Calls:
     """Take the outputs' expressions apart at their calls of `kind`; equal calls are made once.
 
-    A call that is an output as it is has the output's name, unless that name is `taken` by an input column.
+    A call that is an output as it is has the output's name, unless that name is `taken` by an input column that the
+    operation passes on.  No name made here is one of the input's `columns`.
     """
     parts = Calls()
     names: dict[Expr, str] = {}
     for output, expr in outputs.items():
         for call in calls_of(kind, [expr]):
             if call not in names:
-                names[call] = output if call == expr and output not in taken else f"{output}:{len(names)}"
-                parts.calls[names[call]] = _on_columns(call, output, parts.before)
+                made = _unused(f"{output}:", len(names), columns)
+                names[call] = output if call == expr and output not in taken else made
+                parts.calls[names[call]] = _on_columns(call, output, parts.before, columns)
     for output, expr in outputs.items():
         parts.after[output] = transform(expr, lambda node: Column(names[node], node.dtype) if node in names else node)
     return parts
 
 
-def _on_columns(call: Call, output: str, before: dict[str, Expr]) -> Call:
+def _on_columns(call: Call, output: str, before: dict[str, Expr], columns: Container[str]) -> Call:
     args: list[Expr] = []
     for argument in call.args:
         if isinstance(argument, Column | Literal | Parameter):
             args.append(argument)
             continue
-        name = next((n for n, expr in before.items() if expr == argument), f"{output}:argument{len(before)}")
+        made = _unused(f"{output}:argument", len(before), columns)
+        name = next((n for n, expr in before.items() if expr == argument), made)
         before[name] = argument
         args.append(Column(name, argument.dtype))
     return replace(call, args=tuple(args))
+
+
+def _unused(stem: str, number: int, columns: Container[str]) -> str:
+    """Return a name that no input column has."""
+    return next(name for i in count(number) if (name := f"{stem}{i}") not in columns)

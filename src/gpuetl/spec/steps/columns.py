@@ -11,7 +11,7 @@ from gpuetl.expressions.types import DataType, can_cast, type_name
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Project, passing
 from gpuetl.spec.fields import key
-from gpuetl.spec.forms import EXPRESSIONS, NAMES, RENAMES, SELECTION, TYPES
+from gpuetl.spec.forms import EXPRESSIONS, RENAMES, SELECTION, SOME_NAMES, TYPES
 from gpuetl.spec.steps.step import Context, Step
 from gpuetl.spec.values import Formula
 
@@ -52,13 +52,13 @@ class Drop(Step):
 
     verb: ClassVar[str] = "drop"
     main: ClassVar[str] = "columns"
-    columns: tuple[str, ...] = key(NAMES)
+    columns: tuple[str, ...] = key(SOME_NAMES)
 
     def build(self, context: Context, source: Node) -> Node:
         """Project to the other columns."""
         dropped = context.known(self.columns, source.schema)
         kept = {name: expr for name, expr in passing(source.schema).items() if name not in dropped}
-        if not kept:
+        if not kept and not source.schema.open:
             context.problem("drop leaves no column", "Keep at least one.", self.columns[0])
         return Project(source=source, columns=kept, origin=context.origin)
 

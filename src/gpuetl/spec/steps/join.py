@@ -13,7 +13,7 @@ from gpuetl.plan.node import Node
 from gpuetl.plan.nodes.join import How, Validate
 from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.fields import Field, key
-from gpuetl.spec.forms import BOOLEAN, NAME, choice, read_mapping, read_name, read_names
+from gpuetl.spec.forms import BOOLEAN, NAME, choice, read_mapping, read_name, read_names, some
 from gpuetl.spec.steps.step import Context, Step
 
 
@@ -31,7 +31,7 @@ def write_pairs(pairs: Mapping[str, str]) -> object:
     return {str(left): str(right) for left, right in pairs.items()}
 
 
-PAIRS = Field("a column, a list of columns, or a map of left columns to right ones", read_pairs, write_pairs)
+PAIRS = some(Field("a column, a list of columns, or a map of left columns to right ones", read_pairs, write_pairs))
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,9 @@ class Join(Step):
     def build(self, context: Context, source: Node) -> Node:
         """Join on the keys; the right side's columns that the left has too get the suffix."""
         right = context.relation(self.with_)
-        if right is None:
-            return source
         left_on = context.known(self.on, source.schema)
         right_on = context.known(self.on.values(), right.schema)
-        if len(left_on) == len(right_on) == len(self.on):
+        if len(left_on) == len(right_on) == len(self.on) and not (source.schema.open or right.schema.open):
             self.check_types(context, source, right)
         right = self.renamed(context, source, right)
         return nodes.Join(
@@ -88,4 +86,4 @@ class Join(Step):
             if new in columns or (name in both and new in left.schema):
                 context.problem(f"the suffix gives two columns the name '{new}'", "Choose another suffix.", self.suffix)
             columns[new] = Column(name, dtype)
-        return nodes.Project(source=right, columns=columns, origin=context.origin)
+        return nodes.Project(source=right, columns=columns, origin=right.origin)

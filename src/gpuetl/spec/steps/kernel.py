@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
+from gpuetl.errors import have_hint
 from gpuetl.expressions.ir import Expr, columns_of
-from gpuetl.expressions.types import DataType
-from gpuetl.kernels.contract import KernelContract, KernelMismatch
+from gpuetl.expressions.types import NULL, DataType, type_name
+from gpuetl.kernels.contract import KernelContract, KernelMismatch, device_type
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
 from gpuetl.plan.schema import Schema
@@ -47,7 +49,7 @@ class Kernel(Step):
         schema = source.schema
         inputs, by = context.known(self.inputs, schema), context.known(self.by, schema)
         contract = self.contract(context)
-        if len(inputs) == len(self.inputs) and not schema.open:
+        if len(inputs) == len(self.inputs) or schema.open:
             self.check_contract(context, contract, schema)
         self.check_order(context)
         return nodes.Kernel(
@@ -68,12 +70,38 @@ class Kernel(Step):
                 "Write the kernel in NumPy there.",
                 self.reference,
             )
+        else:
+            self.check_twin(context, context.folder / file, function)
         return KernelContract(Path(context.folder / self.cuda), self.entry, Path(context.folder / file), function)
+
+    def check_twin(self, context: Context, path: Path, function: str) -> None:
+        """Look for the twin and its arguments in its source, which is not run."""
+        try:
+            tree = ast.parse(path.read_bytes())
+        except (OSError, SyntaxError, ValueError):
+            return  # loading it tells more
+        if not {function, "*"} & {name for item in ast.walk(tree) if (name := _bound_name(item))}:
+            defined = [item.name for item in tree.body if isinstance(item, ast.FunctionDef)]
+            message = f"{path.name} has no function '{function}'"
+            context.problem(message, have_hint(function, defined), self.reference)
+        for item in tree.body:
+            if isinstance(item, ast.FunctionDef) and item.name == function:
+                self.check_arguments(context, item.args)
+
+    def check_arguments(self, context: Context, takes: ast.arguments) -> None:
+        """The twin takes the arguments by name."""
+        names = [argument.arg for argument in (*takes.args, *takes.kwonlyargs)]
+        for name in self.args:
+            if name not in names and takes.kwarg is None:
+                context.problem(f"the twin takes no argument '{name}'", have_hint(name, names), name)
 
     def check_contract(self, context: Context, contract: KernelContract, schema: Schema) -> None:
         """Compare the CUDA declaration with the step."""
-        inputs = {name: schema[name] for name in self.inputs}
         try:
+            if schema.open:  # the inputs' types are not known
+                _ = contract.parameters
+                return
+            inputs = {name: schema[name] for name in self.inputs}
             contract.check(inputs, self.outputs, tuple(self.args), self.grouped, self.nulls == "masks")
         except KernelMismatch as error:
             context.problem(f"{error}.", "", self.entry if "has no kernel" in str(error) else self.cuda)
@@ -93,4 +121,18 @@ class Kernel(Step):
         value = context.expression(formula, Schema())
         if columns_of(value):
             context.problem(f"argument '{name}' is not a constant", "Give a number or a $parameter.", formula)
+        elif value.dtype != NULL:
+            try:
+                device_type(value.dtype)
+            except KernelMismatch:
+                context.problem(f"argument '{name}' is a {type_name(value.dtype)}", "Kernels take numbers.", formula)
         return value
+
+
+def _bound_name(item: ast.AST) -> str | None:
+    """Return the name that a function, an import or an assignment makes."""
+    if isinstance(item, ast.FunctionDef):
+        return item.name
+    if isinstance(item, ast.alias):
+        return item.asname or item.name
+    return item.id if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store) else None

@@ -12,7 +12,7 @@ from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.schema import Schema
 from gpuetl.spec.fields import key
-from gpuetl.spec.forms import COUNT, EXPRESSION, NAMES, ORDER, choice
+from gpuetl.spec.forms import COUNT, EXPRESSION, ORDER, SOME_NAMES, SOME_ORDER, choice
 from gpuetl.spec.steps.step import Context, Step
 from gpuetl.spec.values import Formula, Order, Text
 
@@ -52,7 +52,7 @@ class Sort(Step):
 
     verb: ClassVar[str] = "sort"
     main: ClassVar[str] = "by"
-    by: tuple[Order, ...] = key(ORDER)
+    by: tuple[Order, ...] = key(SOME_ORDER)
 
     def build(self, context: Context, source: Node) -> Node:
         """Sort by the keys."""
@@ -78,7 +78,7 @@ class Distinct(Step):
 
     verb: ClassVar[str] = "distinct"
     main: ClassVar[str] = "on"
-    on: tuple[str, ...] = key(NAMES)
+    on: tuple[str, ...] = key(SOME_NAMES)
     keep: str = key(choice("any", "first"), "any")
     order_by: tuple[Order, ...] = key(ORDER, ())
 

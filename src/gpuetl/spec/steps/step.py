@@ -28,7 +28,7 @@ class Context:
     origin: Origin
     problems: Problems
     parameters: Mapping[str, Expr]
-    relation: Callable[[str], Node | None]
+    relation: Callable[[str], Node]
     folder: Path
 
     def problem(self, message: str, hint: str = "", at: object = None) -> None:

@@ -34,7 +34,7 @@ class Window(Step):
         schema = source.schema
         by, order = context.known(self.by, schema), sort_keys(context, self.order_by, schema)
         outputs = {str(name): context.expression(formula, schema, WINDOWS) for name, formula in self.columns.items()}
-        parts = split_calls("window", outputs, schema)
+        parts = split_calls("window", outputs, schema, schema)
         for call in calls_of("window", outputs.values()):
             self.check_order(context, call, order, schema)
         if parts.before:
@@ -56,7 +56,12 @@ class Window(Step):
                 next(iter(self.columns)),
             )
         by_time = bool(order) and is_temporal(schema[order[0].column]) and not order[0].descending
-        if any(arg.dtype == DURATION for arg in call.args[-1:]) and _takes_interval(call) and order and not by_time:
+        if (
+            any(arg.dtype == DURATION for arg in call.args[-1:])
+            and _takes_interval(call)
+            and order
+            and not (by_time or schema.open)
+        ):
             found = f"{order[0]} ({type_name(schema[order[0].column])})"
             needed = "order_by to begin with an ascending date or timestamp"
             message = f"{call.function.name} over an interval needs {needed}, not {found}"

@@ -1,0 +1,37 @@
+"""Hive partitions: rows split by the values of columns, which become the names of folders."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+import pyarrow as pa
+
+from gpuetl.io.dataset import NULL_PARTITION
+
+
+def split_by_value(table: pa.Table, keys: tuple[str, ...]) -> list[tuple[str, pa.Table]]:
+    """Return hive folder names and their rows, in the order of first appearance; rows keep their order."""
+    numbered = table.select(keys).append_column(":row", pa.array(range(table.num_rows), pa.int64()))
+    groups = numbered.group_by(list(keys), use_threads=False).aggregate([(":row", "list")])
+    rows = groups.column(":row_list").combine_chunks()
+    ordered = table.drop_columns(list(keys)).take(rows.flatten())
+    starts = rows.offsets.to_pylist()
+    folders = [
+        "/".join(f"{_quoted(key)}={_folder(groups.column(key)[i])}" for key in keys) for i in range(groups.num_rows)
+    ]
+    return [
+        (folder, ordered.slice(start, stop - start))
+        for folder, start, stop in zip(folders, starts[:-1], starts[1:], strict=True)
+    ]
+
+
+def _folder(value: Any) -> str:
+    if value.as_py() is None:
+        return NULL_PARTITION
+    text = _quoted(str(value.as_py()))
+    return text.replace("_", "%5F") if text == NULL_PARTITION else text
+
+
+def _quoted(text: str) -> str:
+    return quote(text, safe=" ")

@@ -1,0 +1,142 @@
+"""A sink's files are written to a hidden folder beside its target; nothing at the target changes before the commit."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from gpuetl.errors import RunFailed, SinkExists, first_line
+from gpuetl.io.hive import split_by_value
+from gpuetl.io.paths import is_hidden
+from gpuetl.io.target import Target
+
+WriteFile = Callable[[Any, Path], None]
+
+
+@dataclass
+class SinkWriter:
+    """Writes one sink's parts to a folder beside the target; `close` removes it, with what was not committed.
+
+    The folder has `new`, what the run writes, and `old`, what the commit sets aside.  A part of a folder is named
+    after the run, so that appended files never meet.
+    """
+
+    target: Target
+    run_id: str
+    write_file: WriteFile
+    rows: int = 0
+    files: list[tuple[str, int]] = field(default_factory=list)
+    made: list[Path] = field(default_factory=list)
+
+    @cached_property
+    def path(self) -> Path:
+        """The target, or what it points to where it is a symbolic link: the link stays."""
+        path = self.target.path
+        return Path(os.path.realpath(path)) if path.is_symlink() else path
+
+    @property
+    def staging(self) -> Path:
+        """The folder beside the target, hidden from readers of the target."""
+        return self.path.parent / f".{self.path.name}.{self.run_id}"
+
+    @property
+    def new(self) -> Path:
+        """The folder of what the run writes."""
+        return self.staging / "new"
+
+    @property
+    def old(self) -> Path:
+        """The folder of what the commit sets aside."""
+        return self.staging / "old"
+
+    def prepare(self) -> None:
+        """Refuse a target that the sink must not replace, and make the folders.
+
+        Raises
+        ------
+        SinkExists
+            In mode `error`, where the target exists.
+        RunFailed
+            Where the target is not of the sink's kind, holds files of others, or cannot be written.
+        """
+        try:
+            self.check_target()
+            for folder in (self.new, self.old):
+                self.made += make_folders(folder)
+        except OSError as error:
+            raise self.failed(f"cannot write beside {self.path}: {error.strerror}") from None
+
+    def check_target(self) -> None:
+        """Refuse a target that the sink must not replace: see `prepare`."""
+        path = self.path
+        self.check_mode()
+        if path.exists() and path.is_dir() == self.target.is_file:
+            kinds = ("a folder", "a file") if self.target.is_file else ("a file", "a folder")
+            raise self.failed(f"{path} is {kinds[0]}, and the sink writes {kinds[1]}")
+        if self.target.mode == "overwrite" and (other := other_file(path, f".{self.target.format}")):
+            raise self.failed(f"{path} holds other files, such as {other}; give the sink a folder of its own")
+
+    def check_mode(self) -> None:
+        """Refuse a target that exists, in mode `error`; the commit asks again, since others write too."""
+        if self.target.mode == "error" and self.path.exists():
+            raise SinkExists.at(self.target.name, str(self.path))
+
+    def write(self, table: pa.Table) -> None:
+        """Write one partition's rows; partition columns go into the folders' names."""
+        self.rows += table.num_rows
+        for folder, rows in self.pieces(table):
+            part = f"part-{self.run_id}-{len(self.files):05}.{self.target.format}"
+            name = self.path.name if self.target.is_file else part
+            path = self.new / folder / name
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self.write_file(rows, path)
+            except (OSError, pa.ArrowException) as error:
+                raise self.failed(f"cannot write {path.name}: {first_line(error)}") from error
+            self.files.append((str(Path(folder) / name), path.stat().st_size))
+
+    def pieces(self, table: pa.Table) -> list[tuple[str, pa.Table]]:
+        """Return the folder and the rows of each value of the partition columns."""
+        if not self.target.partition_by:
+            return [("", table)]
+        return split_by_value(table, self.target.partition_by)
+
+    def failed(self, why: str) -> RunFailed:
+        """Word a failure of this sink."""
+        return RunFailed(f"sink '{self.target.name}': {why}")
+
+    def close(self) -> None:
+        """Remove what was not committed, and the folders made for it; what could not be put back stays in `old`."""
+        shutil.rmtree(self.new, ignore_errors=True)
+        for folder in reversed(self.made):
+            with suppress(OSError):  # in use: by the target, by another sink
+                folder.rmdir()
+
+
+def make_folders(folder: Path) -> list[Path]:
+    """Make a folder and those above it that are missing; return the ones that were made, outermost first."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    made: list[Path] = []
+    try:
+        for path in reversed(missing):
+            path.mkdir()
+            made.append(path)
+    except OSError:
+        for path in reversed(made):
+            path.rmdir()
+        raise
+    return made
+
+
+def other_file(folder: Path, suffix: str) -> Path | None:
+    """Return a file below the folder that is neither hidden nor has the suffix, relative to the folder."""
+    files = (path.relative_to(folder) for path in folder.rglob("*") if not path.is_dir() and path.suffix != suffix)
+    return min((path for path in files if not is_hidden(path)), default=None)

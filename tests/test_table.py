@@ -1,0 +1,67 @@
+"""Tables and pipelines built in Python: a call is checked as the same key in a file is."""
+
+import pytest
+
+from gpuetl import InvalidPipeline, Pipeline
+from tables import table
+
+ROWS = table({"a": "int64", "b": "int64"}, (1, 2), (3, 4))
+
+
+@pytest.fixture
+def t(source):
+    """A table of two columns."""
+    return source(ROWS)
+
+
+def told(call):
+    with pytest.raises(InvalidPipeline) as caught:
+        call()
+    return str(caught.value)
+
+
+KERNEL = ("k.cu", "k", "a", {"c": "float64"}, "k.py:k")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda t: t.join(t, "a", how="right"), "join: how: takes one of inner, left"),
+        (lambda t: t.join(t, "a", how="lefft"), "Did you mean 'left'?"),
+        (lambda t: t.join(t, "a", validate="m:1"), "join: validate: takes one of one_to_one"),
+        (lambda t: t.join(t, []), "join: on: takes a column, a list of columns"),
+        (lambda t: t.join(t, {}), "join: on: takes a column, a list of columns"),
+        (lambda t: t.write_parquet("o", "o", mode="overwite"), "Did you mean 'overwrite'?"),
+        (lambda t: t.write_parquet("o", "o", mod="append"), "unknown key 'mod'"),
+        (lambda t: t.distinct("a", keep="last"), "distinct: keep: takes one of any, first, got 'last'"),
+        (lambda t: t.distinct(), "distinct: on: takes a name or a list of names, got none"),
+        (lambda t: t.limit(-1), "limit: count: takes a whole number from 0, got -1"),
+        (lambda t: t.limit("2"), "limit: count: takes a whole number, got text '2'"),
+        (lambda t: t.select(), "Keep at least one column."),
+        (lambda t: t.with_columns(), "with_columns: columns: takes a map with at least one entry"),
+        (lambda t: t.sort(), "sort: by: takes a column or a list of columns"),
+        (lambda t: t.cast(a="int46"), "cast: unknown type 'int46'"),
+        (lambda t: t.kernel(*KERNEL, kind="row"), "kernel: kind: takes one of rows, groups, got 'row'"),
+        (lambda t: t.kernel(*KERNEL, nulls="drop"), "kernel: nulls: takes one of propagate, forbid, masks"),
+        (lambda t: t.limit(1).stage("a b"), "'a b' is not a name for stages"),
+        (lambda t: t.write_parquet("a-b", "o"), "'a-b' is not a name for sinks"),
+        (lambda t: t.pipeline.param("1st", "int64"), "'1st' is not a name for parameters"),
+        (lambda t: t.pipeline.param("p", "int46"), "parameter 'p': unknown type 'int46'"),
+        (lambda t: t.pipeline.param("p", "int64", "x"), "parameter 'p': default: 'x' is not a int64"),
+        (lambda t: t.pipeline.read_parquet("a.b", "o"), "'a.b' is not a name for sources"),
+        (lambda t: t.pipeline.read_parquet("s", "o", filtre="a"), "unknown key 'filtre'"),
+        (lambda t: t.pipeline.read_csv("s", "o", {}), "source 's': takes a map with at least one entry"),
+    ],
+)
+def test_a_wrong_value_is_told_at_the_call(t, call, message):
+    assert message in told(lambda: call(t))
+
+
+def test_tables_of_two_pipelines_do_not_join(t):
+    other = Pipeline("other").read_parquet("u", "u")
+    assert "join: 'u' belongs to pipeline 'other'" in told(lambda: t.join(other, "a"))
+
+
+@pytest.mark.parametrize("keep", ["t", ["t"], (name for name in ["t"])])
+def test_keep_takes_one_name_or_any_iterable(t, keep):
+    assert list(t.pipeline.run(keep=keep).results) == ["t"]
