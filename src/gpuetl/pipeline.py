@@ -155,7 +155,7 @@ class Pipeline:
     ) -> Optimized:
         """Return the plan after the optimizer's passes, or those before the pass named `before`."""
         options = options or RunOptions()
-        return optimize(self.plan(params), options.skip_passes, before)
+        return optimize(self.plan(params).with_results(), options.skip_passes, before)
 
     def explain(self, params: Mapping[str, Any] | None = None, options: RunOptions | None = None) -> str:
         """Return the physical plan of a run as text: what is read, what is expected, sorts and exchanges."""
@@ -163,8 +163,7 @@ class Pipeline:
         from gpuetl.run import lowered
 
         options = options or RunOptions()
-        plan = self.plan(params)
-        return explain_physical(lowered(plan if plan.sinks else plan.keeping(plan.last_stages()), options)[0])
+        return explain_physical(lowered(self.plan(params).with_results(), options)[0])
 
     @property
     def fingerprint(self) -> str:

@@ -158,6 +158,7 @@ def execute(
                 for (name, (write, source)), writer in zip(physical.sinks.items(), writers, strict=True)
             }
             kept = {name: next(executor.partitions(node)) for name, node in physical.kept.items()}
+        heads |= {name: first_rows(backend.to_arrow(frame), head_rows) for name, frame in kept.items()}
         with timed(seconds, "commit"):
             commit_sinks(writers)
     finally:
@@ -181,6 +182,11 @@ def write_sink(executor: LocalExecutor, source: Physical, write: Write, writer: 
         work.rows_in += table.num_rows
         missing = head_rows - sum(head.num_rows for head in heads)
         if missing > 0:
-            heads.append(table.slice(0, missing))
+            heads.append(first_rows(table, missing))
         executor.finish(work, frame, source.partitions)
     return pa.concat_tables(heads) if heads else write.schema.to_arrow().empty_table()
+
+
+def first_rows(table: pa.Table, count: int) -> pa.Table:
+    """Copy the first rows: a slice would hold the whole table in memory."""
+    return table.take(pa.array(range(min(count, table.num_rows)), pa.int64()))

@@ -194,3 +194,20 @@ def test_validate_imports_no_engine(file: Path):
 
 def test_run_imports_neither_cudf_nor_dask(file: Path):
     assert not {"cudf", "dask", "cupy", "distributed"} & set(in_new_process("run", "-q", file))
+
+
+def test_a_pipeline_without_sinks_shows_its_last_stages(file: Path):
+    file.write_text(PIPELINE.partition("sinks:")[0])
+    result = gpuetl("run", file)
+    assert result.exit_code == 0
+    assert "first rows of kept" in result.stdout
+    assert "Keep kept" in gpuetl("plan", file).stdout
+    assert "Filter x >= 1" in gpuetl("plan", file, "--rung", "end").stdout
+
+
+def test_validate_checks_sinks_whose_path_is_not_known_yet(file: Path):
+    text = PIPELINE.replace("default: 1", "required: true").replace(
+        "out.parquet}", '"${params.least}", partition_by: nope}'
+    )
+    file.write_text(text)
+    assert "sink 'out': unknown column 'nope'" in gpuetl("validate", file).stderr

@@ -40,7 +40,8 @@ def run(
         screen.engine(choose_engine(engine))
         gc.enable()
         with screen.progress() as progress:
-            done = pipeline.run(parse_params(param), engine=engine, keep=(), options=options, progress=progress)
+            keep = () if pipeline.spec.sinks else None  # without a sink, the last stages are the result
+            done = pipeline.run(parse_params(param), engine=engine, keep=keep, options=options, progress=progress)
         screen.report(done.report)
         if report is not None:
             done.report.write(report)

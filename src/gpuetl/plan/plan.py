@@ -46,6 +46,10 @@ class Plan:
                 raise InvalidPipeline.because(f"unknown stage '{name}'", have_hint(name, have))
         return replace(self, kept={name: have[name] for name in names})
 
+    def with_results(self) -> Plan:
+        """Return the plan of a run that computes something: without sinks, it keeps the last stages."""
+        return self if self.roots else self.keeping(self.last_stages())
+
     def last_stages(self) -> tuple[str, ...]:
         """Return the stages that no other stage reads."""
         inner = {id(child) for stage in self.stages.values() for node in walk_graph(stage) for child in node.inputs}

@@ -39,8 +39,8 @@ class RunReport:
     """What a run did, and where its time went.
 
     `seconds` has the wall time of each phase: plan, optimize (with lowering; `passes` has each pass), load (the
-    engine), run, commit.  Stages' seconds are
-    their own work.  `notes` are remarks, such as an order with ties.  `head` has the first rows of each sink.
+    engine), run, commit; stages' seconds are their own work.  `notes` are remarks, such as an order with ties, `head`
+    the first rows of each sink and kept stage.
     """
 
     pipeline: str

@@ -163,9 +163,9 @@ class _Binder:
 
     def sink(self, name: str, spec: SinkSpec) -> Write | None:
         origin, source = Origin("sink", name), self.named(spec.from_, "sink", name)
-        path = self.path("sink", name, spec.path)
-        if source is None or path is None:
+        if source is None:
             return None
+        path = self.path("sink", name, spec.path) or self.folder  # not known yet, or wrong: the rest is checked
         context = self.context(origin)
         partition_by = context.known(spec.partition_by, source.schema)
         if len(partition_by) == len(source.schema) > 0:
