@@ -21,7 +21,7 @@ from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec,
 from gpuetl.spec.parameters import bind_parameters, parse_value
 from gpuetl.spec.read import read_pipeline, read_pipeline_text
 from gpuetl.spec.steps import Step
-from gpuetl.spec.values import Formula, Text, is_identifier
+from gpuetl.spec.values import Formula, Text, as_names, is_identifier
 from gpuetl.spec.write import write_pipeline
 from gpuetl.table import Table
 
@@ -98,9 +98,9 @@ class Pipeline:
         within = f"sink '{name}'"
         check_names(SinkSpec, keys, within)
         if "sort_by" in keys:
-            keys["sort_by"] = read_plain(ORDER, _tuple(keys["sort_by"]), within)
+            keys["sort_by"] = read_plain(ORDER, as_names(keys["sort_by"]), within)
         if "partition_by" in keys:
-            keys["partition_by"] = _tuple(keys["partition_by"])
+            keys["partition_by"] = as_names(keys["partition_by"])
         sink = SinkSpec(format, Text(os.fspath(path)), from_=Text(origin), **keys)
         check_keys(sink, within)
         self._declare("sinks", name, sink)
@@ -204,7 +204,7 @@ class Pipeline:
         from gpuetl.run import run_pipeline
 
         return run_pipeline(
-            self, params or {}, engine, None if keep is None else _tuple(keep), options or RunOptions(), progress
+            self, params or {}, engine, None if keep is None else as_names(keep), options or RunOptions(), progress
         )
 
 
@@ -234,10 +234,6 @@ def loads(text: str, root: str | Path = ".", name: str = "pipeline.yaml") -> Pip
     return Pipeline.from_spec(spec or PipelineSpec(""), Path(root), problems)
 
 
-def _tuple(names: str | Iterable[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
-
-
 def _source_keys(keys: dict[str, Any], within: str) -> dict[str, Any]:
     read = dict(keys)
     for name in ("schema", "partitions"):
@@ -245,7 +241,7 @@ def _source_keys(keys: dict[str, Any], within: str) -> dict[str, Any]:
             read[name] = read_plain(TYPES, read[name], within)
     for name in ("columns", "nulls"):
         if name in read:
-            read[name] = _tuple(read[name])
+            read[name] = as_names(read[name])
     if "filter" in read:
         read["filter"] = Formula(as_syntax(read["filter"]))
     return read

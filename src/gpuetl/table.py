@@ -12,7 +12,7 @@ from gpuetl.expressions.syntax import Name
 from gpuetl.spec import steps as verbs
 from gpuetl.spec.fields import check_keys, read_plain
 from gpuetl.spec.forms import TYPES
-from gpuetl.spec.values import BadValue, Formula, Order, Text, parse_order
+from gpuetl.spec.values import BadValue, Formula, Order, Text, as_names, parse_order
 
 if TYPE_CHECKING:
     from gpuetl.pipeline import Pipeline
@@ -69,16 +69,16 @@ class Table:
         if other.pipeline is not self.pipeline:
             message = f"'{other.origin}' belongs to pipeline '{other.pipeline.spec.name}'"
             raise InvalidPipeline.because(message, "Declare its source in this pipeline.", "join")
-        pairs = dict(on) if isinstance(on, Mapping) else {name: name for name in _names(on)}
+        pairs = dict(on) if isinstance(on, Mapping) else {name: name for name in as_names(on)}
         return self.step(verbs.Join(other.named(), pairs, how, validate, suffix, nulls_equal))
 
     def aggregate(self, by: Names = (), **columns: Any) -> Table:
         """One row a group; without keys, one row."""
-        return self.step(verbs.Aggregate(_formulas(columns), _names(by)))
+        return self.step(verbs.Aggregate(_formulas(columns), as_names(by)))
 
     def window(self, by: Names = (), order_by: Names = (), **columns: Any) -> Table:
         """Add columns computed from the rows of a group in order: see docs/functions.md, window functions."""
-        return self.step(verbs.Window(_formulas(columns), _names(by), _order(order_by)))
+        return self.step(verbs.Window(_formulas(columns), as_names(by), _order(order_by)))
 
     def kernel(
         self, cuda: str, entry: str, inputs: Names, outputs: Mapping[str, str], reference: str, *,
@@ -89,13 +89,13 @@ class Table:
         step = verbs.Kernel(
             cuda,
             entry,
-            _names(inputs),
+            as_names(inputs),
             read_plain(TYPES, outputs, "kernel"),
             reference,
             kind,
             _formulas(args or {}),
             nulls,
-            _names(by),
+            as_names(by),
             _order(order_by),
             block,
         )
@@ -141,12 +141,8 @@ def _formulas(columns: Mapping[str, Any]) -> dict[str, Formula]:
     return {name: _formula(value) for name, value in columns.items()}
 
 
-def _names(names: Names) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
-
-
 def _order(order: Names) -> tuple[Order, ...]:
     try:
-        return tuple(parse_order(text) for text in _names(order))
+        return tuple(parse_order(text) for text in as_names(order))
     except BadValue as error:
         raise InvalidPipeline.because(error.message) from None

@@ -41,7 +41,7 @@ def execute(pipeline, options=None):
     """Ask for every partition of every root, as a run does; return the executor and the rows by stage."""
     physical = lowered(pipeline, options)
     executor = LocalExecutor(CountingBackend(), Recorder(), physical.roots)
-    return executor, {name: executor.partition(node, 0).to_pydict() for name, node in physical.kept.items()}
+    return executor, {name: next(executor.partitions(node)).to_pydict() for name, node in physical.kept.items()}
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_what_one_stage_reads_is_not_held(pipeline):
     pipeline.table("t").filter(col("x") > 0).with_columns(y=col("x") + 1).stage("s")
     physical = lowered(pipeline)
     executor = LocalExecutor(CountingBackend(), Recorder(), physical.roots)
-    executor.partition(physical.kept["s"], 0)
+    next(executor.partitions(physical.kept["s"]))
     (gather,) = (id(node) for node in walk_graph(*physical.roots) if type(node).__name__ == "Exchange")
     assert executor.held.keys() == {gather}
 

@@ -67,13 +67,14 @@ class LocalExecutor:
         return frame
 
     def boundary(self, node: Physical, index: int) -> Frame:
-        """Return one partition of a source, an exchange or a shared node; its last reader takes it out of memory."""
+        """Return one partition of a source, an exchange or a shared node; its last reader takes it out of memory.
+
+        An exchange is held already: `partitions` runs them before what reads them.
+        """
         key = (id(node), index)
         held = self.held.get(id(node))
-        if held is None and (isinstance(node, Exchange) or self.readers[key] > 1):
-            held = self.held[id(node)] = (
-                self.exchanged(node) if isinstance(node, Exchange) else [None] * node.partitions
-            )
+        if held is None and self.readers[key] > 1:
+            held = self.held[id(node)] = [None] * node.partitions
         frame = held[index] if held is not None else None
         if frame is None:
             frame = self.computed(node, index)
@@ -113,7 +114,7 @@ class LocalExecutor:
 
     def exchanged(self, node: Exchange) -> list[Frame | None]:
         """Compute all partitions of the input, and move their rows."""
-        pieces = [self.split(node, frame) for frame in self.partitions(node.source)]
+        pieces = [self.split(node, self.partition(node.source, i)) for i in range(node.source.partitions)]
         work = self.recorder.of(node, node.origin, node.origin)
         with self.recorder.timed(work):
             frames = [self.backend.concat(column, node.schema) for column in zip(*pieces, strict=True)]

@@ -67,12 +67,12 @@ def split(node: Node, parts: list[Part]) -> tuple[list[list[Part]], list[Part]]:
 
 def filtered(node: Node, parts: Sequence[Part]) -> Node:
     """Return `node` under a filter for each step that wrote some of the parts, without repeats; the first is below."""
-    exprs = dict.fromkeys(part.expr for part in parts)
+    first_origin: dict[Expr, Origin] = {}
+    for expr, origin in parts:
+        first_origin.setdefault(expr, origin)
     by_origin: dict[Origin, list[Expr]] = {}
-    for part in parts:
-        if part.expr in exprs:
-            del exprs[part.expr]
-            by_origin.setdefault(part.origin, []).append(part.expr)
+    for expr, origin in first_origin.items():
+        by_origin.setdefault(origin, []).append(expr)
     for origin, own in by_origin.items():
         predicate = own[0] if len(own) == 1 else Call(FUNCTIONS["scalar", "and"], tuple(own), BOOL)
         node = Filter(source=node, predicate=predicate, origin=origin)

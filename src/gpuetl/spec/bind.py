@@ -56,7 +56,7 @@ class _Binder:
             name=str(self.spec.name),
             sources=sources,
             stages=stages,
-            sinks={name: node for name, node in sinks.items() if node},
+            sinks=sinks,
         )
 
     def relation(self, name: str) -> Node:
@@ -161,10 +161,8 @@ class _Binder:
             node = step.build(self.context(Origin("stage", name, number)), node)
         return node
 
-    def sink(self, name: str, spec: SinkSpec) -> Write | None:
+    def sink(self, name: str, spec: SinkSpec) -> Write:
         origin, source = Origin("sink", name), self.named(spec.from_, "sink", name)
-        if source is None:
-            return None
         path = self.path("sink", name, spec.path) or self.folder  # not known yet, or wrong: the rest is checked
         context = self.context(origin)
         partition_by = context.known(spec.partition_by, source.schema)

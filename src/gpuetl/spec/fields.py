@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import MISSING, dataclass
 from typing import Any, Generic, TypeVar
 
-from gpuetl.errors import InvalidPipeline, Problems, suggestion
+from gpuetl.errors import InvalidPipeline, Problems, keys_hint, suggestion
 from gpuetl.spec.document import Node, plain_node
 from gpuetl.spec.values import BadExpression, BadValue
 
@@ -63,12 +63,7 @@ def read_keys(cls: type[T], node: Node, problems: Problems, within: str, **given
     for name, value in node.items():
         if name not in declared:
             meant += suggestion(name, declared)
-            problems.add(
-                f"unknown key '{name}'",
-                f"keys: {', '.join(declared)}.  {suggestion(name, declared)}".rstrip(),
-                node.keys[name],
-                within,
-            )
+            problems.add(f"unknown key '{name}'", keys_hint(name, declared), node.keys[name], within)
             continue
         try:
             values[declared[name].name] = declared[name].metadata["form"].read(value)
@@ -90,10 +85,13 @@ def write_keys(value: Any) -> dict[str, Any]:
     written: dict[str, Any] = {}
     for name, f in keys_of(type(value)).items():
         own = getattr(value, f.name)
-        default = f.default if f.default_factory is MISSING else f.default_factory()
-        if own != default:
+        if own != _default(f):
             written[name] = f.metadata["form"].write(own)
     return written
+
+
+def _default(f: dataclasses.Field[Any]) -> Any:
+    return f.default if f.default_factory is MISSING else f.default_factory()
 
 
 def check_keys(value: Any, within: str) -> None:
@@ -107,7 +105,7 @@ def check_keys(value: Any, within: str) -> None:
     problems = Problems()
     for name, f in keys_of(type(value)).items():
         own, form = getattr(value, f.name), f.metadata["form"]
-        if own == (f.default if f.default_factory is MISSING else f.default_factory()):
+        if own == _default(f):
             continue
         try:
             form.read(plain_node((form.checked or form.write)(own)))
@@ -121,8 +119,7 @@ def check_names(cls: Any, given: Iterable[str], within: str) -> None:
     declared = keys_of(cls)
     for name in given:
         if name not in declared:
-            hint = f"keys: {', '.join(declared)}.  {suggestion(name, declared)}".rstrip()
-            raise InvalidPipeline.because(f"unknown key '{name}'", hint, within)
+            raise InvalidPipeline.because(f"unknown key '{name}'", keys_hint(name, declared), within)
 
 
 def read_plain(form: Field[T], value: Any, within: str) -> T:

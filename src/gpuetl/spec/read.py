@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gpuetl.errors import Problems, suggestion
+from gpuetl.errors import Problems, keys_hint, suggestion
 from gpuetl.expressions.types import NULL
 from gpuetl.spec.document import Node, read_document, read_file
 from gpuetl.spec.fields import keys_of, read_keys
@@ -80,8 +80,7 @@ class _Reader:
                     f"{LATER[name]} ('{name}') are not in this version", "Take the key out.", node.keys[name], within
                 )
             elif name not in keys:
-                hint = f"keys: {', '.join(keys)}.  {suggestion(name, keys)}".rstrip()
-                self.problems.add(f"unknown key '{name}'", hint, node.keys[name], within)
+                self.problems.add(f"unknown key '{name}'", keys_hint(name, keys), node.keys[name], within)
 
     def unique_names(self, root: Node, spec: PipelineSpec) -> None:
         for name in spec.stages:

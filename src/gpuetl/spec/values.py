@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -68,6 +69,11 @@ class Text(str):
         self = super().__new__(cls, text)
         self.node = node
         return self
+
+
+def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
+    """Return one name, or several, as a tuple."""
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def node_of(value: object) -> Located | None:

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gpuetl.backends.pandas.columns import whole
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import BOOL, DATE, NULL, STRING, DataType, is_floating, is_integer
 
@@ -63,8 +64,7 @@ def _each(value: Any, dtype: DataType) -> Any:
     """Convert each distinct value alone."""
     if isinstance(value, pa.Scalar):
         return _one(value, dtype)
-    encoded = value.combine_chunks() if isinstance(value, pa.ChunkedArray) else value
-    encoded = encoded.dictionary_encode()
+    encoded = whole(value).dictionary_encode()
     converted = pa.array([_one(item, dtype).as_py() for item in encoded.dictionary], dtype)
     return converted.take(encoded.indices)
 

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from gpuetl.backends.pandas.casts import cast_value
 from gpuetl.backends.pandas.columns import Column as Values
+from gpuetl.backends.pandas.columns import whole
 from gpuetl.backends.pandas.functions import SCALARS
 from gpuetl.errors import EvaluationError, first_line
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, can_fail
@@ -144,12 +145,9 @@ def branch_value(expr: Expr, frame: pa.Table, rows: Any) -> Any:
     if not can_fail(expr):
         return evaluate(expr, frame)
     mask = pa.repeat(rows, frame.num_rows) if isinstance(rows, pa.Scalar) else rows
-    if isinstance(mask, pa.ChunkedArray):
-        mask = mask.combine_chunks()
+    mask = whole(mask)
     try:
         values = evaluate_column(expr, frame.filter(mask))
     except NoResult as error:
         raise error.in_rows(mask) from None
-    if isinstance(values, pa.ChunkedArray):
-        values = values.combine_chunks()
-    return pc.replace_with_mask(pa.nulls(frame.num_rows, expr.dtype), mask, values)
+    return pc.replace_with_mask(pa.nulls(frame.num_rows, expr.dtype), mask, whole(values))

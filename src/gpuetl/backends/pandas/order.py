@@ -78,7 +78,8 @@ def ordinal(column: Any, key: SortKey) -> Ints:
 
 def _values(column: Any) -> tuple[Ints, Flags]:
     if not has_numbers(column.type):
-        return _dictionary_ranks(column)
+        ranked = rank_values(column)
+        return ranked.ranks, ranked.valid
     masked = to_masked(canonical(column))
     if is_floating(column.type):
         bits = masked.values.astype(np.float64).view(np.int64)
@@ -88,16 +89,25 @@ def _values(column: Any) -> tuple[Ints, Flags]:
     return masked.values.astype(np.int64), masked.valid
 
 
-def _dictionary_ranks(column: Any) -> tuple[Ints, Flags]:
+@dataclass(frozen=True)
+class RankedValues:
+    """A column as ranks of its distinct `values`, which ascend; the rank under a null is 0."""
+
+    ranks: Ints
+    valid: Flags
+    values: Any
+
+
+def rank_values(column: Any) -> RankedValues:
     """Rank the distinct values of a string or decimal column."""
     encoded = column.dictionary_encode()
-    order = pc.sort_indices(encoded.dictionary).to_numpy()
+    order = pc.sort_indices(encoded.dictionary)
     ranks = np.empty(len(order) + 1, np.int64)
-    ranks[order] = np.arange(len(order))
+    ranks[order.to_numpy()] = np.arange(len(order))
     ranks[-1] = 0
     valid = column.is_valid().to_numpy(zero_copy_only=False)
     indices = pc.fill_null(encoded.indices, len(order)).to_numpy(zero_copy_only=False)
-    return ranks[indices], valid
+    return RankedValues(ranks[indices], valid, encoded.dictionary.take(order))
 
 
 def _with_nulls(values: Ints, valid: Flags, first: bool) -> Ints:

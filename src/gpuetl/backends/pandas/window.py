@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from gpuetl.backends.pandas.columns import arange, from_masked, has_numbers, take_or_null, to_masked, whole, with_column
 from gpuetl.backends.pandas.evaluate import evaluate_column
 from gpuetl.backends.pandas.operation import run_operation
-from gpuetl.backends.pandas.order import note_ties, sort_rows
+from gpuetl.backends.pandas.order import note_ties, rank_values, sort_rows
 from gpuetl.backends.pandas.segments import Masked, Segments
 from gpuetl.backends.pandas.window_functions import WINDOW_FUNCTIONS, WindowRows
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Call
-from gpuetl.expressions.types import DURATION, TIMESTAMP, is_temporal
+from gpuetl.expressions.types import DURATION, INT64, TIMESTAMP, is_temporal
 from gpuetl.plan.nodes import Grouped, Window
 
 MICROSECOND = timedelta(microseconds=1)
@@ -97,14 +96,8 @@ def moved(name: str, values: Any, rows: WindowRows, constants: list[Any]) -> Any
 
 def by_rank(name: str, values: Any, rows: WindowRows, constants: list[Any]) -> Any:
     """Compute counts, least and greatest of strings and decimals on the ranks of their distinct values."""
-    encoded = values.dictionary_encode()
-    dictionary = encoded.dictionary
-    order = pc.sort_indices(dictionary)
-    ranks = np.empty(len(dictionary), np.int64)
-    ranks[order.to_numpy()] = np.arange(len(dictionary))
-    indices = to_masked(encoded.indices)
-    ranked = Masked(ranks[indices.values] if len(ranks) else np.zeros(len(values), np.int64), indices.valid)
-    result = WINDOW_FUNCTIONS[name](rows, ranked, *constants)
+    ranked = rank_values(values)
+    result = WINDOW_FUNCTIONS[name](rows, Masked(ranked.ranks, ranked.valid), *constants)
     if name.endswith("count"):
-        return from_masked(result, pa.int64())
-    return take_or_null(dictionary.take(order), result)
+        return from_masked(result, INT64)
+    return take_or_null(ranked.values, result)
