@@ -18,6 +18,7 @@ from gpuetl.backends.pandas import (  # noqa: F401  each registers its handler
     sort,
     window,
 )  # fmt: skip
+from gpuetl.backends.pandas.gather import take_rows
 from gpuetl.backends.pandas.keys import hash_rows
 from gpuetl.backends.pandas.operation import run_operation
 from gpuetl.io.dataset import RowGroup
@@ -46,7 +47,7 @@ class PandasBackend:
     def split_by_hash(self, frame: pa.Table, keys: Sequence[str], count: int) -> list[pa.Table]:
         """Split rows by a hash of the keys that is the same in every process; rows keep their order."""
         target = (hash_rows(frame, keys) % count).astype(np.int64)
-        ordered = frame.take(pa.array(np.argsort(target, kind="stable")))
+        ordered = take_rows(frame, np.argsort(target, kind="stable"))
         sizes = np.bincount(target, minlength=count)
         starts = np.cumsum(sizes) - sizes
         return [ordered.slice(start, size) for start, size in zip(starts.tolist(), sizes.tolist(), strict=True)]

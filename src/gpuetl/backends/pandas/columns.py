@@ -66,11 +66,6 @@ def canonical(column: Column) -> Column:
     return pc.if_else(pc.is_nan(column), nan, pc.add(column, zero))
 
 
-def take_or_null(column: Column, rows: Masked) -> Column:
-    """Return the values at `rows`, null where `rows` is not valid."""
-    return whole(column).take(from_masked(rows, INT64))
-
-
 def arange(count: int) -> NDArray[np.int64]:
     """Return the row numbers of `count` rows."""
     return np.arange(count, dtype=np.int64)

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gpuetl.backends.pandas.columns import arange, take_or_null, whole
+from gpuetl.backends.pandas.columns import arange, whole
+from gpuetl.backends.pandas.gather import take_or_null, take_rows
 from gpuetl.backends.pandas.keys import encode_keys
 from gpuetl.backends.pandas.operation import run_operation
 from gpuetl.backends.pandas.segments import Masked
@@ -40,7 +41,7 @@ def join_tables(operation: Join, left: pa.Table, right: pa.Table) -> pa.Table:
     matches = sizes[left_codes]
     left_rows, right_rows = matching_rows(operation, matches, starts[left_codes], by_code)
     payload = [name for name in operation.schema if name not in left.column_names]
-    kept = left if left_rows is None else left.take(pa.array(left_rows))
+    kept = left if left_rows is None else take_rows(left, left_rows)
     columns = dict(zip(kept.column_names, kept.columns, strict=True))
     columns |= {name: take_or_null(right.column(name), right_rows) for name in payload}
     return pa.table(columns, schema=operation.schema.to_arrow())

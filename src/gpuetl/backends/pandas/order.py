@@ -12,6 +12,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gpuetl.backends.pandas.columns import canonical, has_numbers, to_masked, whole
+from gpuetl.backends.pandas.gather import take_rows
+from gpuetl.backends.pandas.words import Word, argsort_words, packed_words
 from gpuetl.expressions.types import is_floating
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.report.recorder import note
@@ -34,7 +36,7 @@ class SortedRows:
 
     def apply(self, frame: pa.Table) -> pa.Table:
         """Return the frame's rows in order."""
-        return frame if self.rows is None else frame.take(pa.array(self.rows))
+        return frame if self.rows is None else take_rows(frame, self.rows)
 
 
 def note_ties(operation: Node, keys: Sequence[SortKey], order: SortedRows) -> None:
@@ -47,12 +49,12 @@ def note_ties(operation: Node, keys: Sequence[SortKey], order: SortedRows) -> No
 def sort_rows(frame: pa.Table, keys: Sequence[SortKey], leading: int = 0, presorted: bool = False) -> SortedRows:
     """Sort stably: NaN greatest, nulls where each key says, strings by UTF-8 bytes.
 
-    `leading` is how many of the keys make a group; `presorted` rows are in order, as the planner knows.  One
-    comparison sort of a packed integer where the keys' measured ranges fit 63 bits, else a sort a key.
+    `leading` is how many of the keys make a group; `presorted` rows are in order, as the planner knows.  Keys are
+    packed into words by their measured ranges, so that there are few to sort by.
     """
     digits = [ordinal(frame.column(key.column), key) for key in keys]
-    packed = _packed(digits) or digits
-    rows = None if presorted or _in_order(packed) else _argsort(packed)
+    words = packed_words(digits)
+    rows = None if presorted or _in_order(words) else argsort_words(words)
     if rows is not None:
         digits = [digit[rows] for digit in digits]
     same = np.ones(frame.num_rows, bool)
@@ -124,27 +126,6 @@ def _with_nulls(values: Ints, valid: Flags, first: bool) -> Ints:
     return result
 
 
-def _packed(digits: Sequence[Ints]) -> list[Ints]:
-    """Return the digits as one integer, or nothing where their ranges need more than 63 bits."""
-    if len(digits) < 2 or not len(digits[0]):
-        return []
-    lows = [int(digit.min()) for digit in digits]
-    sizes = [int(digit.max()) - low + 1 for digit, low in zip(digits, lows, strict=True)]
-    if np.prod([float(size) for size in sizes]) >= 2.0**62:
-        return []
-    packed = np.zeros(len(digits[0]), np.int64)
-    for digit, low, size in zip(digits, lows, sizes, strict=True):
-        packed = packed * size + (digit - low)
-    return [packed]
-
-
-def _in_order(digits: Sequence[Ints]) -> bool:
-    if len(digits) == 1:
-        return bool((digits[0][1:] >= digits[0][:-1]).all())
-    return not digits
-
-
-def _argsort(digits: Sequence[Ints]) -> Ints:
-    if len(digits) == 1:
-        return np.argsort(digits[0], kind="stable")
-    return np.lexsort(digits[::-1]).astype(np.int64)
+def _in_order(words: Sequence[Word]) -> bool:
+    """Tell whether rows are in order already, where one word holds the keys or there are none."""
+    return not words or (len(words) == 1 and bool((words[0].values[1:] >= words[0].values[:-1]).all()))

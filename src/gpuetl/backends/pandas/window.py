@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from gpuetl.backends.pandas.columns import arange, from_masked, has_numbers, take_or_null, to_masked, whole, with_column
+from gpuetl.backends.pandas.columns import arange, from_masked, has_numbers, to_masked, whole, with_column
 from gpuetl.backends.pandas.evaluate import evaluate_column
+from gpuetl.backends.pandas.gather import take_or_null
 from gpuetl.backends.pandas.operation import run_operation
 from gpuetl.backends.pandas.order import note_ties, rank_values, sort_rows
 from gpuetl.backends.pandas.segments import Masked, Segments
