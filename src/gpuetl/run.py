@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -148,7 +150,10 @@ def execute(
 ) -> tuple[tuple[SinkReport, ...], dict[str, pa.Table], dict[str, Any]]:
     """Compute all roots, write the sinks beside their targets, and commit them together at the end."""
     executor = LocalExecutor(backend, recorder, physical.roots)
-    writers = [SinkWriter(write.target, run_id, WRITERS[write.target.format]) for write, _ in physical.sinks.values()]
+    threads = ThreadPoolExecutor(os.cpu_count(), "gpuetl-writer")
+    writers = [
+        SinkWriter(write.target, run_id, WRITERS[write.target.format], threads) for write, _ in physical.sinks.values()
+    ]
     try:
         with timed(seconds, "run"):
             for writer in writers:
@@ -158,10 +163,14 @@ def execute(
                 for (name, (write, source)), writer in zip(physical.sinks.items(), writers, strict=True)
             }
             kept = {name: next(executor.partitions(node)) for name, node in physical.kept.items()}
+            for (write, _), writer in zip(physical.sinks.values(), writers, strict=True):
+                writer.finish()
+                recorder.of(write, write.origin, Origin("", "")).seconds += writer.seconds
         heads |= {name: first_rows(backend.to_arrow(frame), head_rows) for name, frame in kept.items()}
         with timed(seconds, "commit"):
             commit_sinks(writers)
     finally:
+        threads.shutdown(cancel_futures=True)
         for writer in reversed(writers):  # folders that an earlier one made may hold a later one's
             writer.close()
     reports = tuple(
@@ -176,9 +185,8 @@ def write_sink(executor: LocalExecutor, source: Physical, write: Write, writer: 
     work = executor.recorder.of(write, write.origin, Origin("", ""))
     heads: list[pa.Table] = []
     for frame in executor.partitions(source):
-        with executor.recorder.timed(work):
-            table = executor.backend.to_arrow(frame)
-            writer.write(table)
+        table = executor.backend.to_arrow(frame)
+        writer.write(table)
         work.rows_in += table.num_rows
         missing = head_rows - sum(head.num_rows for head in heads)
         if missing > 0:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Callable
+from concurrent.futures import Executor, Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,6 +21,7 @@ from gpuetl.io.paths import is_hidden
 from gpuetl.io.target import Target
 
 WriteFile = Callable[[Any, Path], None]
+TABLES_IN_FLIGHT = 2
 
 
 @dataclass
@@ -26,15 +29,20 @@ class SinkWriter:
     """Writes one sink's parts to a folder beside the target; `close` removes it, with what was not committed.
 
     The folder has `new`, what the run writes, and `old`, what the commit sets aside.  A part of a folder is named
-    after the run, so that appended files never meet.
+    after the run, so that appended files never meet.  Files are written by the `threads` while the run goes on with
+    at most `TABLES_IN_FLIGHT` tables; `files` and `seconds`, those of all threads together, are known after `finish`.
     """
 
     target: Target
     run_id: str
     write_file: WriteFile
+    threads: Executor
     rows: int = 0
+    seconds: float = 0.0
+    parts: int = 0
     files: list[tuple[str, int]] = field(default_factory=list)
     made: list[Path] = field(default_factory=list)
+    in_flight: list[list[Future[float]]] = field(default_factory=list)
 
     @cached_property
     def path(self) -> Path:
@@ -90,18 +98,42 @@ class SinkWriter:
             raise SinkExists.at(self.target.name, str(self.path))
 
     def write(self, table: pa.Table) -> None:
-        """Write one partition's rows; partition columns go into the folders' names."""
+        """Begin to write one partition's rows; partition columns go into the folders' names.
+
+        Raises
+        ------
+        RunFailed
+            Where this table, or one before, cannot be written.
+        """
+        self.finish(TABLES_IN_FLIGHT - 1)
         self.rows += table.num_rows
+        self.in_flight.append([self.threads.submit(self.write_piece, *piece) for piece in self.named_pieces(table)])
+
+    def finish(self, in_flight: int = 0) -> None:
+        """Wait until no more than `in_flight` tables are being written; raise `RunFailed` where one cannot be."""
+        while len(self.in_flight) > in_flight:
+            for future in self.in_flight.pop(0):
+                self.seconds += future.result()
+
+    def named_pieces(self, table: pa.Table) -> list[tuple[Path, pa.Table]]:
+        """Return the files that a table becomes, relative to the folder."""
+        pieces: list[tuple[Path, pa.Table]] = []
         for folder, rows in self.pieces(table):
-            part = f"part-{self.run_id}-{len(self.files):05}.{self.target.format}"
-            name = self.path.name if self.target.is_file else part
-            path = self.new / folder / name
-            try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                self.write_file(rows, path)
-            except (OSError, pa.ArrowException) as error:
-                raise self.failed(f"cannot write {path.name}: {first_line(error)}") from error
-            self.files.append((str(Path(folder) / name), path.stat().st_size))
+            part = f"part-{self.run_id}-{self.parts:05}.{self.target.format}"
+            pieces.append((Path(folder) / (self.path.name if self.target.is_file else part), rows))
+            self.parts += 1
+        return pieces
+
+    def write_piece(self, name: Path, rows: pa.Table) -> float:
+        """Write one file; return the seconds that it took."""
+        start, path = time.perf_counter(), self.new / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self.write_file(rows, path)
+        except (OSError, pa.ArrowException) as error:
+            raise self.failed(f"cannot write {path.name}: {first_line(error)}") from error
+        self.files.append((str(name), path.stat().st_size))
+        return time.perf_counter() - start
 
     def pieces(self, table: pa.Table) -> list[tuple[str, pa.Table]]:
         """Return the folder and the rows of each value of the partition columns."""
