@@ -7,7 +7,7 @@ output of exchanges, and of nodes with a second reader, each partition until its
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from gpuetl.backends.backend import Backend, Frame
@@ -113,13 +113,34 @@ class LocalExecutor:
         return frame
 
     def exchanged(self, node: Exchange) -> list[Frame | None]:
-        """Compute all partitions of the input, and move their rows."""
-        pieces = [self.split(node, self.partition(node.source, i)) for i in range(node.source.partitions)]
+        """Compute all partitions of the input, or as many as hold the rows that are wanted, and move their rows."""
+        pieces: list[list[Frame]] = []
+        rows = 0
+        for index in range(node.source.partitions):
+            pieces.append(self.split(node, self.partition(node.source, index)))
+            rows += self.backend.rows(pieces[-1][0])
+            if node.limit is not None and rows >= node.limit:
+                self.let_go((node.source, rest) for rest in range(index + 1, node.source.partitions))
+                break
         work = self.recorder.of(node, node.origin, node.origin)
         with self.recorder.timed(work):
             frames = [self.backend.concat(column, node.schema) for column in zip(*pieces, strict=True)]
         work.rows_out = sum(map(self.backend.rows, frames))
         return list(frames)
+
+    def let_go(self, partitions: Iterable[tuple[Physical, int]]) -> None:
+        """Count a reader less of each partition, which it does not want any more, and of what only that one reads."""
+        stack = list(partitions)
+        while stack:
+            node, index = stack.pop()
+            self.readers[id(node), index] -= 1
+            if self.readers[id(node), index]:
+                continue
+            held = self.held.get(id(node))
+            if held is not None and held[index] is not None:
+                held[index] = None
+            elif isinstance(node, Map):
+                stack.extend((child, matching(child, index)) for child in node.inputs)
 
     def split(self, node: Exchange, frame: Frame) -> list[Frame]:
         """Cut one partition into its pieces for the partitions to come."""

@@ -94,8 +94,8 @@ def _project(node: Project, part: Expr) -> list[tuple[int, Expr]]:
 
 @passes.register
 def _sort(node: Sort, part: Expr) -> list[tuple[int, Expr]]:
-    """Sorting fewer rows gives the same order."""
-    return [(0, part)]
+    """Sorting fewer rows gives the same order, but not the same first ones."""
+    return [(0, part)] if node.limit is None else []
 
 
 @passes.register(Aggregate)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuetl.physical.nodes import Map, Physical, Scan
 from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.nodes import Aggregate, Join, Limit
+from gpuetl.plan.nodes import Aggregate, Join, Limit, Sort
 from gpuetl.plan.schema import Schema
 
 STRING_BYTES = 16
@@ -27,6 +27,8 @@ def _rows(node: Physical, inputs: list[int]) -> int:
     operation = node.operation if isinstance(node, Map) else None
     if isinstance(operation, Limit):
         return min(inputs[0], operation.count * node.partitions)
+    if isinstance(operation, Sort) and operation.limit is not None:
+        return min(inputs[0], operation.limit * node.partitions)
     if isinstance(operation, Aggregate) and not operation.by:
         return node.partitions
     if isinstance(operation, Join) and operation.validate in ("many_to_many", "one_to_many"):

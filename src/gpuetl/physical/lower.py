@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import singledispatchmethod
+from itertools import accumulate
 
 from gpuetl.io.dataset import RowGroup
 from gpuetl.io.pruning import may_hold
@@ -84,6 +85,7 @@ class _Lowering:
         """Group the row groups that may hold wanted rows."""
         groups = node.dataset.row_groups
         kept = [g for g in groups if all(may_hold(part, g.ranges, g.rows) for part in node.pruning)]
+        kept = kept if node.limit is None else first_groups(kept, node.limit)
         parts = split_groups([replace(g, ranges={}) for g in kept], self.layout.partition_rows)
         return Scan(node, parts, len(groups) - len(kept))
 
@@ -97,9 +99,11 @@ class _Lowering:
 
     @node.register
     def sort(self, node: Sort, source: Physical) -> Physical:
-        """Gather, then sort; one partition that is in order stays as it is."""
+        """Gather, then sort; one partition in order stays as it is.  Of a limit, partitions are sorted first."""
         if node.presorted and source.partitions == 1:
             return source
+        if node.limit is not None and source.partitions > 1:
+            source = Map(node, (source,))
         return Map(replace(node, presorted=False), (gathered(source, node.origin),))
 
     @node.register
@@ -107,7 +111,8 @@ class _Lowering:
         """Limit each partition, gather them, sort them if their rows were in order, and limit again."""
         if source.partitions == 1:
             return Map(node, (source,))
-        kept = gathered(Map(node, (source,)), node.origin)
+        first_of_each = Map(node, (source,))
+        kept: Physical = Exchange("gather", first_of_each, node.origin, limit=None if node.ordering else node.count)
         if node.ordering:
             kept = Map(Sort(source=node.source, by=node.ordering, origin=node.origin), (kept,))
         return Map(node, (kept,))
@@ -156,6 +161,12 @@ class _Lowering:
     def write(self, node: Write, source: Physical) -> Physical:
         """One file takes all rows in one partition; a folder takes a part from each."""
         return gathered(source, node.origin) if node.target.is_file else source
+
+
+def first_groups(groups: list[RowGroup], rows: int) -> list[RowGroup]:
+    """Return the first row groups that hold so many rows; those of a CSV file may hold none."""
+    before = accumulate((max(group.rows, 0) for group in groups), initial=0)
+    return [group for group, count in zip(groups, before, strict=False) if count < rows]
 
 
 def split_groups(groups: list[RowGroup], partition_rows: int) -> tuple[tuple[RowGroup, ...], ...]:

@@ -88,13 +88,17 @@ class Map:
 
 @dataclass(frozen=True, eq=False)
 class Exchange:
-    """Move rows between partitions: rows of equal `keys` into one (hash), or all rows into one (gather, broadcast)."""
+    """Move rows between partitions: rows of equal `keys` into one (hash), or all rows into one (gather, broadcast).
+
+    A gather may stop where it has `limit` rows.
+    """
 
     route: Route
     source: Physical
     origin: Origin
     keys: tuple[str, ...] = ()
     partitions: int = 1
+    limit: int | None = None
 
     @property
     def inputs(self) -> tuple[Physical, ...]:

@@ -67,6 +67,15 @@ def sort_rows(frame: pa.Table, keys: Sequence[SortKey], leading: int = 0, presor
     return SortedRows(rows, new_group, int(same.sum()))
 
 
+def least_rows(frame: pa.Table, keys: Sequence[SortKey], count: int) -> pa.Table:
+    """Return, in the order of the frame, the rows that may be among the first `count`; O(rows)."""
+    if count >= frame.num_rows or not keys:
+        return frame
+    weighty = packed_words([ordinal(frame.column(key.column), key) for key in keys])[0].values
+    greatest = np.partition(weighty, count - 1)[count - 1] if count else 0
+    return take_rows(frame, np.flatnonzero(weighty <= greatest) if count else np.zeros(0, np.int64))
+
+
 def ordinal(column: Any, key: SortKey) -> Ints:
     """Return integers in the order that the key asks for; the nulls are an integer beyond all values."""
     column = whole(column)

@@ -19,7 +19,7 @@ from gpuetl.plan.nodes import Read
 
 
 def read_row_groups(read: Read, groups: Sequence[RowGroup]) -> pa.Table:
-    """Read the wanted columns of the row groups, file by file, in order.
+    """Read the wanted columns of the row groups, file by file, in order, up to the rows that are wanted.
 
     Raises
     ------
@@ -27,7 +27,8 @@ def read_row_groups(read: Read, groups: Sequence[RowGroup]) -> pa.Table:
         For a file that lacks a column, has it in another type, or cannot be read.
     """
     frames = [read_file(read, file, [g.index for g in own]) for file, own in groupby(groups, key=lambda g: g.file)]
-    return pa.concat_tables(frames) if frames else read.schema.to_arrow().empty_table()
+    rows = pa.concat_tables(frames) if frames else read.schema.to_arrow().empty_table()
+    return rows.slice(0, read.limit)
 
 
 run_operation.register(Read, lambda read: read_row_groups(read, read.dataset.row_groups))

@@ -5,16 +5,18 @@ from __future__ import annotations
 import pyarrow as pa
 
 from gpuetl.backends.pandas.operation import run_operation
-from gpuetl.backends.pandas.order import note_ties, sort_rows
+from gpuetl.backends.pandas.order import least_rows, note_ties, sort_rows
 from gpuetl.plan.nodes import Limit, Sort
 
 
 @run_operation.register
 def sort_table(operation: Sort, frame: pa.Table) -> pa.Table:
-    """Sort rows, stably."""
+    """Sort rows, stably; of a limit, only those that may be among the first."""
+    if operation.limit is not None:
+        frame = least_rows(frame, operation.by, operation.limit)
     order = sort_rows(frame, operation.by)
     note_ties(operation, operation.by, order)
-    return order.apply(frame)
+    return order.apply(frame).slice(0, operation.limit)
 
 
 @run_operation.register

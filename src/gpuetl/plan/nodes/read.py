@@ -18,11 +18,13 @@ class Read(Node):
 
     `columns` are those to read, in the source's order.  `pruning` are predicates by which row groups and files
     may be left out by their statistics; rows that fail them may still come out, so the filter stays in the plan.
+    Only the first `limit` rows are wanted, where there is one.
     """
 
     dataset: Dataset
     columns: tuple[str, ...]
     pruning: tuple[Expr, ...] = ()
+    limit: int | None = None
 
     def output_schema(self, *schemas: Schema) -> Schema:
         """Return the source's columns that are read."""
@@ -38,6 +40,7 @@ class Read(Node):
         return self if kept == self.columns else replace(self, columns=kept)
 
     def describe(self) -> str:
-        """Return the source, how many of its columns are read, and the pruning predicates."""
+        """Return the source, how many of its columns and rows are read, and the pruning predicates."""
         pruned = f" where row groups may hold {' AND '.join(map(to_sql, self.pruning))}" if self.pruning else ""
-        return f"Read {self.dataset.name}: {len(self.columns)} of {len(self.dataset.schema)} columns{pruned}"
+        first = f", first {self.limit} rows" if self.limit is not None else ""
+        return f"Read {self.dataset.name}: {len(self.columns)} of {len(self.dataset.schema)} columns{first}{pruned}"

@@ -14,11 +14,13 @@ from gpuetl.plan.schema import Schema
 class Sort(SingleInput):
     """Sort rows, stably.  Strings compare by UTF-8 bytes.
 
-    `presorted` says that each partition of the input has this order already.
+    `presorted` says that each partition of the input has this order already.  Only the first `limit` rows are wanted,
+    where there is one.
     """
 
     by: tuple[SortKey, ...]
     presorted: bool = False
+    limit: int | None = None
     locality: ClassVar[Locality] = Locality.TABLE
 
     def output_schema(self, *schemas: Schema) -> Schema:
@@ -35,8 +37,9 @@ class Sort(SingleInput):
         return self.by
 
     def describe(self) -> str:
-        """Return the order."""
-        return f"Sort by {', '.join(map(str, self.by))}{' (already in order)' if self.presorted else ''}"
+        """Return the order, and how many rows are wanted."""
+        first = f", first {self.limit}" if self.limit is not None else ""
+        return f"Sort by {', '.join(map(str, self.by))}{first}{' (already in order)' if self.presorted else ''}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
