@@ -29,8 +29,10 @@ lint: $(VENV)/.dev  ## ruff and mypy
 test: lint       ## ruff, mypy and the whole test suite
 	$(BIN)/pytest -n auto -rsx
 
-bench: $(VENV)/.dev ## start-up and demo times, into tests/benchmarks/results and docs/performance.md
+bench: $(VENV)/.dev ## start-up times and peers, into tests/benchmarks/results and docs/performance.md
+	$(PIP) --editable '.[bench]'
 	$(BIN)/python tests/benchmarks/startup.py
+	$(BIN)/python tests/benchmarks/peers.py
 
 docs: $(VENV)/.dev  ## docs/functions.md from the function table, docs/performance.md from the results
 	$(BIN)/python -m gpuetl.expressions.functions.document docs/functions.md

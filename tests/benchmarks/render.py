@@ -12,7 +12,7 @@ PAGE = HERE.parents[1] / "docs" / "performance.md"
 HEAD = """# Performance
 
 Made by `tests/benchmarks/render.py` from the measurements in `tests/benchmarks/results/`; `make bench` measures the
-first table again.  A ratio within one table counts; an absolute time belongs to its machine.
+first two tables again.  A ratio within one table counts; an absolute time belongs to its machine.
 """
 
 
@@ -47,6 +47,25 @@ def startup_table(result: dict[str, Any]) -> str:
     ])  # fmt: skip
 
 
+def peers_table(result: dict[str, Any]) -> str:
+    """Render pipelines beside the same work by hand."""
+    rows = [
+        f"| {pipeline} | {name} | {t['median_s']:.2f} | {t['min_s']:.2f} to {t['max_s']:.2f} | {t['gpuetl_takes']:.2f} | {t['peak_bytes'] / 1e9:.1f} |"
+        for pipeline, measured in result["pipelines"].items()
+        for name, t in measured["contestants"].items()
+    ]
+    sizes = "; ".join(
+        f"{name}: {m['input']['rows']:,} rows in {m['input']['bytes'] / 1e6:.1f} MB of Parquet"
+        for name, m in result["pipelines"].items()
+    )
+    return "\n".join([
+        "## Without a GPU, beside pandas, Polars and DuckDB", "",
+        "The pandas engine, and the same pipeline by hand with each peer (tests/benchmarks/peers), from files to files: all",
+        f"outputs equal first, then the median of {result['rounds']} rounds in processes that are warm.  {sizes}.  {where(result)}", "",
+        "| pipeline | by | median, s | from, to | gpuetl's time is × | peak GB |", "|---|---|---|---|---|---|", *rows, "",
+    ])  # fmt: skip
+
+
 def kernel_table(result: dict[str, Any]) -> str:
     """Render kernels on a GPU against the device copy of the same run."""
     rows = [
@@ -63,7 +82,7 @@ def kernel_table(result: dict[str, Any]) -> str:
 
 def render() -> None:
     """Write the page."""
-    tables = [startup_table(newest("startup")), kernel_table(newest("kernels"))]
+    tables = [startup_table(newest("startup")), peers_table(newest("peers")), kernel_table(newest("kernels"))]
     PAGE.write_text("\n".join([HEAD, *tables]), encoding="utf-8")
 
 

@@ -5,19 +5,16 @@ python tests/benchmarks/startup.py        writes results/startup-<date>.json and
 
 from __future__ import annotations
 
-import datetime
 import json
-import os
-import platform
 import statistics
 import subprocess
 import sys
 import time
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
+from environment import described
 from render import render
 
 ROOT = Path(__file__).parents[2]
@@ -53,24 +50,11 @@ def source_size() -> dict[str, int]:
     return {"rows": sum(pq.read_metadata(f).num_rows for f in files), "bytes": sum(f.stat().st_size for f in files)}
 
 
-def processor() -> str:
-    """Return the processor's name, where the system tells it."""
-    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines() if Path("/proc/cpuinfo").exists() else []
-    return next(
-        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor()
-    )
-
-
 def main() -> None:
     """Measure, store, render."""
     result: dict[str, Any] = {
         "benchmark": "startup",
-        "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
-        "hardware": {"processor": processor(), "cores": os.cpu_count()},
-        "versions": {
-            "python": platform.python_version(),
-            **{p: version(p) for p in ("gpuetl", "pyarrow", "pandas", "numpy", "sqlglot")},
-        },
+        **described(("gpuetl", "pyarrow", "pandas", "numpy", "sqlglot")),
         "runs": RUNS,
         "input": source_size(),
         "commands": {name: measure(arguments) for name, arguments in COMMANDS.items()},

@@ -20,8 +20,8 @@ copy (
          case when amount is not null then sum(amount) over w end as spent,
          epoch(ts) - epoch(lag(ts) over w) as gap_s,
          case when amount is not null then max(amount) over w end as dearest,
-         sum(amount) over (partition by user_id order by ts range between interval 1 hour preceding and current row)
-           as spent_hour,
+         coalesce(sum(amount) over (partition by user_id order by ts
+                                    range between interval 1 hour preceding and current row), 0) as spent_hour,
          avg(amount) over (partition by user_id order by ts rows between 9 preceding and current row) as mean_10
   from purchases
   window w as (partition by user_id order by ts rows unbounded preceding)

@@ -33,7 +33,7 @@ def features(purchases: pd.DataFrame) -> pd.DataFrame:
     rows["gap_s"] = rows.groupby("user_id")["ts"].diff().dt.total_seconds()
     rows["dearest"] = amounts.cummax()
     by_time = rows.set_index("ts").groupby("user_id")["amount"]
-    rows["spent_hour"] = by_time.rolling("1h", min_periods=1, closed="both").sum().to_numpy()
+    rows["spent_hour"] = by_time.rolling("1h", min_periods=1, closed="both").sum().fillna(0.0).to_numpy()
     rows["mean_10"] = amounts.rolling(10, min_periods=1).mean().to_numpy()
     return rows[
         [

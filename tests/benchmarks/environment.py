@@ -1,0 +1,33 @@
+"""Where and with what a benchmark ran."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+from collections.abc import Iterable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+
+def today() -> str:
+    """Return the date, in UTC."""
+    return datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+
+
+def described(packages: Iterable[str]) -> dict[str, Any]:
+    """Return the date, the hardware and the versions of packages."""
+    return {
+        "date": today(),
+        "hardware": {"processor": processor(), "cores": os.cpu_count()},
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
+    }
+
+
+def processor() -> str:
+    """Return the processor's name, where the system tells it."""
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines() if Path("/proc/cpuinfo").exists() else []
+    return next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor()
+    )

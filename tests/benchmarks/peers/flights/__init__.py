@@ -1,0 +1,1 @@
+"""The demo, pipelines/flights.yaml: five tables joined, features an aircraft, carriers by month, routes."""
