@@ -2,8 +2,8 @@ r"""Regular expressions.  A pattern is found anywhere in the text, of several ma
 
 The subset of RE2's and libcudf's syntax that means the same in both, with one meaning: `\d`, `\w` and `\s` are ASCII, `.` is
 all but a newline, `^` and `$` are the ends of the text.  There are classes, groups `(…)` and `(?:…)`, `|`, `* + ? {n,m}` and their
-shortest forms `*? +? ?? {n,m}?`; no look-around, back references, named groups, flags, `\b` and `\p`.  Of a text in a
-pipeline's YAML, quote `\` with single quotes or none.
+shortest forms `*? +? ?? {n,m}?`; no look-around, back references, named groups, flags, `\b` and `\p`.  In YAML's double
+quotes `\` is an escape: write the expression in single quotes, or in none.
 """
 
 from __future__ import annotations

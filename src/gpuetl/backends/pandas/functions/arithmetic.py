@@ -87,18 +87,20 @@ def product_wrapped(x: Any, y: Any, result: Any) -> Any:
 
 
 def shifted(shift: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a handler that shifts, null where there are no such bits."""
+    """Return a handler that shifts, null where there are no such bits; in two steps, since Arrow's 63 is 0."""
 
     def handler(x: Any, bits: Any) -> Any:
-        known = pc.and_(pc.greater_equal(bits, 0), pc.less(bits, 64))
-        return shift(x, pc.if_else(known, bits, pa.scalar(None, bits.type)))
+        known = pc.if_else(pc.equal(pc.bit_wise_and(bits, 63), bits), bits, pa.scalar(None, bits.type))
+        half = pc.shift_right(known, 1)
+        return shift(shift(x, half), pc.subtract(known, half))
 
     return handler
 
 
 def clip(x: Any, low: Any, high: Any) -> Any:
     """Bound x; NaN compares to nothing and stays."""
-    return pc.if_else(pc.less(x, low), low, pc.if_else(pc.greater(x, high), high, x))
+    bounded = pc.if_else(pc.less(x, low), low, pc.if_else(pc.greater(x, high), high, x))
+    return pc.if_else(pc.and_(pc.is_valid(low), pc.is_valid(high)), bounded, pa.scalar(None, x.type))
 
 
 HANDLERS: dict[str, Callable[..., Any]] = {
