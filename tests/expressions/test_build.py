@@ -42,6 +42,9 @@ a, b = col("a"), col("b")
         (lag(a), "lag(a)"), (lag(a, 2), "lag(a, 2)"), (lead(a), "lead(a)"), (lead(a, 3), "lead(a, 3)"), (row_number() - 1, "row_number() - 1"),
         (session_id(timedelta(minutes=30)), "session_id(gap => interval '30 minutes')"), (a > param("min"), "a > $min"), (lit(date(2020, 1, 1)), "DATE '2020-01-01'"),
         (lit(None), "NULL"), (lit("x") == a, "'x' = a"), (expr("a + 1") * 2, "(a + 1) * 2"), (apply("abs", a), "abs(a)"), (a.like("x%"), "a LIKE 'x%'"),
+        (a.like("x!%", "!"), "a LIKE 'x!%' ESCAPE '!'"), (a.str.ilike("x"), "a ILIKE 'x'"), (a.str.regexp_like(r"\d+"), r"regexp_like(a, '\d+')"),
+        (a.str.rlike("x"), "rlike(a, 'x')"), (a.str.split_part("/", -1), "split_part(a, '/', -1)"), (a.clip(0, b), "clip(a, 0, b)"),
+        (a.ifnull(0), "ifnull(a, 0)"), (apply("pi"), "pi()"), (apply("concat_ws", "-", a, b), "concat_ws('-', a, b)"),
         (col("a b") + 1, '"a b" + 1'),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -60,6 +63,8 @@ def test_an_expression_has_no_truth_value():
 def test_an_unknown_function_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no function 'frobnicate'"):
         a.frobnicate()
+    with pytest.raises(AttributeError, match=r"no function 'log'\.  Write ln"):
+        a.log()
     assert not hasattr(a, "__array__")
 
 

@@ -7,7 +7,7 @@ from math import copysign, inf, isnan, nan
 import pytest
 
 from expressions.given import table, value, values
-from gpuetl.errors import EvaluationError
+from gpuetl.errors import EvaluationError, InvalidExpression
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 TRUTH = (True, False, None)
@@ -285,6 +285,30 @@ def test_case_names_the_row_of_the_whole_input():
         values("CASE WHEN b THEN CAST(t AS int64) END", frame)
 
 
+def test_if_is_case():
+    frame = table(n=("int64", [1, 2, None]))
+    assert values("if(n > 1, 'more', 'less')", frame) == ["less", "more", "less"]
+    assert values("iff(n > 1, n, NULL)", frame) == [None, 2, None]
+
+
+# COALESCE
+
+
+def test_coalesce_evaluates_what_can_fail_only_where_all_before_is_null():
+    frame = table(x=("int64", [1, None, None]), y=("int64", [GREATEST, 2, None]), t=("string", ["x", "y", "3"]))
+    assert values("coalesce(x, y + 1)", frame) == [1, 3, None]
+    assert values("coalesce(x, y + 1, CAST(t AS int64))", frame) == [1, 3, 3]
+    assert values("ifnull(x, nvl(y, 0) + 1)", frame) == [1, 3, 1]
+    assert values("coalesce(7, CAST(t AS int64))", frame) == [7, 7, 7]
+    assert values("coalesce(NULL, CAST(t AS int64), 1)", frame.slice(2)) == [3]
+
+
+def test_coalesce_names_the_row_of_the_whole_input():
+    frame = table(x=("int64", [1, None, None]), t=("string", ["x", "2", "z"]))
+    with pytest.raises(EvaluationError, match=r"CAST\(t AS int64\) has no result in row 2, for z"):
+        values("coalesce(x, CAST(t AS int64))", frame)
+
+
 # Text
 
 
@@ -315,7 +339,7 @@ def test_text_functions_of_null_are_null(sql):
 
 
 def test_fill_of_more_than_one_character_is_an_error():
-    with pytest.raises(EvaluationError, match="the fill must be one character, got 'xy'"):
+    with pytest.raises(InvalidExpression, match="lpad takes one character as fill, got 'xy'"):
         value("lpad('a', 3, 'xy')")
 
 

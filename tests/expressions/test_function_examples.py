@@ -16,7 +16,7 @@ from gpuetl.expressions.syntax import Apply, Constant, Name
 from gpuetl.expressions.types import literal_type
 from gpuetl.expressions.unparse import to_sql
 
-EVALUATED_APART = {"case"}  # it decides which rows its branches see
+EVALUATED_APART = {"case", "coalesce"}  # they decide which rows their operands see
 INTERNAL = {"wide_sum"}  # what the planner puts in for partial sums
 FOUR_ROWS = table(x=("int64", [1, 1, 2, None]))
 FOUR_HOURS = table(

@@ -103,7 +103,11 @@ def test_precedence(sql, grouped):
         ("count(DISTINCT a) FILTER (WHERE b)", call("count_distinct", call("case", B, A))),
         ("ewm_mean(a, half_life => 2)", call("ewm_mean", A, half_life=2)), ("lag(a, offset => 2)", call("lag", A, offset=2)),
         ("now()", call("now")), ("Frobnicate(a)", call("frobnicate", A)), ("left(a, 2)", call("left", A, 2)),
-        ("replace(a, 'x', 'y')", call("replace", A, "x", "y")), ("if(a, b, c)", call("if", A, B, C)),
+        ("replace(a, 'x', 'y')", call("replace", A, "x", "y")), ("if(a, b, c)", call("case", A, B, C)), ("IFF(a, b, c)", call("case", A, B, C)),
+        ("a LIKE 'x!%' ESCAPE '!'", call("like", A, "x!%", "!")), ("a NOT LIKE 'x' ESCAPE '!'", call("not", call("like", A, "x", "!"))),
+        ("a ILIKE 'x'", call("ilike", A, "x")), ("a NOT ILIKE 'x'", call("not", call("ilike", A, "x"))),
+        ("a ILIKE 'x' ESCAPE '!'", call("ilike", A, "x", "!")), ("a RLIKE 'x'", call("regexp_like", A, "x")),
+        ("rlike(a, 'x')", call("rlike", A, "x")), ("like(a, 'x')", call("like", A, "x")),
     ],
 )  # fmt: skip
 def test_special_forms_and_calls(sql, expected):
@@ -160,9 +164,9 @@ def test_try_cast_of_a_text_that_is_no_date_waits_for_its_evaluation():
         ("a | b", "SQL's BitwiseOr is not part of the language", "a | b"),
         ("~a", "SQL's BitwiseNot is not part of the language", "a"),
         ("a GLOB 'x*'", "SQL's Glob is not part of the language", "a GLOB 'x*'"),
-        ("a ILIKE 'x'", "SQL's ILike is not part of the language", "a ILIKE 'x'"),
         ("a SIMILAR TO 'x'", "SQL's SimilarTo is not part of the language", "a SIMILAR TO 'x'"),
-        ("a LIKE 'x' ESCAPE '!'", "SQL's Escape is not part of the language", "a LIKE 'x' ESCAPE '!'"),
+        ("a SIMILAR TO 'x' ESCAPE '!'", "SQL's Escape is not part of the language", "a SIMILAR TO 'x' ESCAPE '!'"),
+        ("1 + if(a, b)", "if takes a condition and two values", "if"),
         ("a BETWEEN SYMMETRIC 2 AND 1", "SQL's SYMMETRIC is not part of the language", "a BETWEEN SYMMETRIC 2 AND 1"),
         ("first(a) IGNORE NULLS", "SQL's IgnoreNulls is not part of the language", "first(a"),
         ("a COLLATE nocase", "SQL's Collate is not part of the language", "a"),
@@ -222,7 +226,7 @@ def test_refusals_say_what_to_write(sql, hint):
     assert error.value.hint == hint
 
 
-@pytest.mark.parametrize("sql", ["", "  \n", "()", "?", ":a", "@a", "{% x %}", "0x1F", "`a`", "a := 1", "a => 1", "a ~ 'b'", "a RLIKE 'b'",
+@pytest.mark.parametrize("sql", ["", "  \n", "()", "?", ":a", "@a", "{% x %}", "0x1F", "`a`", "a := 1", "a => 1", "a ~ 'b'", "a XOR b",
                                  "position('a' IN b)", "substring(a FROM 2)", "trim(BOTH 'x' FROM a)", "insert into t values (1)",
                                  "a UNION SELECT b", "exists(SELECT 1)", "a = ANY (SELECT 1)", "interval '99999999999 days'"])  # fmt: skip
 def test_more_that_is_refused(sql):

@@ -21,7 +21,8 @@ from gpuetl.expressions.unparse import to_sql
         "INTERVAL '-1 hour'", "INTERVAL '1500001 microseconds'", "a + b * c", "(a + b) * c", "a - (b - c)", "a - b - c", "a / (b * c)", "-(a + b)", "-(-a)",
         "-a // -b", "a - -1", "NOT a", "NOT (a AND b)", "NOT a = b", "a AND b AND c", "a AND (b AND c)", "a AND (b OR c)", "a OR b AND c", "(NOT a) = b",
         "(a = b) = (c = a)", "(a < b) < c", "(a = b) < c", "a IS NULL", "NOT a IS NULL", "(a = b) IS NULL", "(a IS NULL) IS NULL", "a + b IS NULL", "a IN (1, 2)",
-        "NOT a IN ('x', NULL)", "(a IN (b)) IN (true)", "a LIKE 'x%'", "NOT a LIKE b || c", "a || b || c", "a || (b || c)",
+        "NOT a IN ('x', NULL)", "(a IN (b)) IN (true)", "a LIKE 'x%'", "NOT a LIKE b || c", "a LIKE 'x!%' ESCAPE '!'", "NOT a ILIKE 'x'", "a ILIKE b || c ESCAPE '!'", "like(a, b, $p)", "(a LIKE 'x' ESCAPE '!') IS NULL",
+        "regexp_like(a, '\\d+')", "concat(a, b, c)", "a || b || c", "a || (b || c)",
         "a IS DISTINCT FROM b", "a IS NOT DISTINCT FROM NULL", "CASE WHEN a THEN 1 WHEN b THEN 2 ELSE 3 END", "CASE WHEN a THEN 1 END + 1",
         "CAST(a AS int8)", "TRY_CAST(a + 1 AS decimal(10,2))", "CAST(a AS timestamptz)", 'CAST(a AS "timestamp[Europe/Berlin]")', "CAST(a AS interval)",
         "count(*)", "count(DISTINCT a)", "sum(CASE WHEN a THEN b END)", "lag(a, 2)", "ewm_mean(a, half_life => INTERVAL '1 day')", "row_number() - 1",
@@ -39,6 +40,8 @@ def test_canonical_text_is_read_and_written_unchanged(sql):
         ("a BETWEEN 1 AND 2", "a >= 1 AND a <= 2"), ("a != b", "a <> b"), ("extract(hour FROM a)", "hour(a)"),
         ("sum(a) FILTER (WHERE b)", "sum(CASE WHEN b THEN a END)"), ("CASE a WHEN 1 THEN 2 END", "CASE WHEN a = 1 THEN 2 END"),
         ("interval '1 day 12 hours'", "INTERVAL '36 hours'"), ("CAST('2013-03-09' AS date)", "DATE '2013-03-09'"), ("ABS ( a )", "abs(a)"),
+        ("if(a, b, c)", "CASE WHEN a THEN b ELSE c END"), ("a RLIKE 'x'", "regexp_like(a, 'x')"), ("a NOT LIKE 'x' ESCAPE '!'", "NOT a LIKE 'x' ESCAPE '!'"),
+        ("like(a, 'x')", "a LIKE 'x'"), ("like(a, 'x', '!')", "a LIKE 'x' ESCAPE '!'"),
     ],
 )  # fmt: skip
 def test_other_spellings_become_the_canonical_one(sql, canonical):
@@ -87,7 +90,7 @@ TYPES = st.sampled_from(
         "decimal(12,3)",
     ]
 )
-BINARY = ["or", "and", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "like", "is_distinct", "is_not_distinct",
+BINARY = ["or", "and", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "like", "ilike", "is_distinct", "is_not_distinct",
           "concat", "add", "subtract", "multiply", "divide", "int_divide", "modulo"]  # fmt: skip
 LEAVES = st.one_of(
     st.builds(Name, NAMES),
@@ -114,6 +117,13 @@ def trees(inner):
         st.builds(
             lambda name, x: Apply(name, (x,)),
             st.sampled_from(["not", "is_null", "abs", "count_distinct", "sum"]),
+            inner,
+        ),
+        st.builds(
+            lambda name, x, y, z: Apply(name, (x, y, z)),
+            st.sampled_from(["like", "ilike", "concat"]),
+            inner,
+            inner,
             inner,
         ),
         st.builds(negated, inner),

@@ -15,6 +15,8 @@ STEPS = [
     "select: {user_id: user_id, twice: 2 * amount, 'a b': \"status || ': '\"}",
     "with_columns: {a: 1, b: 1.5, c: true, d: null, e: \"'NO'\", f: \"'12:30'\", g: DATE '2013-03-09', h: \"INTERVAL '1 day'\"}",
     "with_columns: {a: CASE WHEN amount > 1 THEN 'x' ELSE 'y' END, b: 'CAST(CAST(ts AS timestamptz) AS \"timestamp[Europe/Berlin]\")', c: 'amount IN (1, 2.5)', d: -amount}",
+    r"filter: regexp_like(status, '^(\d+|[a-z\\_-]{2,3})\s*$') OR status ILIKE '50!%_' ESCAPE '!' OR status RLIKE 'x'",
+    "with_columns: {a: 'regexp_replace(status, ''(\\d+)-(\\d+)'', ''\\2/\\1'')', b: 'if(amount > 1, 1, 2)', c: 'concat(status, ''x'', status)', d: pi()}",
     "drop: status",
     "drop: [status, ts]",
     "rename: {amount: paid, ts: at}",

@@ -61,3 +61,34 @@ def test_a_cast_that_loses_is_an_error_with_the_value(t, failure):
 
 def test_aggregates_cannot_stand_in_a_row(t, problem):
     assert "sum is an aggregate function and cannot stand here" in problem(t.with_columns(s=expr("sum(a)")))
+
+
+def test_text_functions_take_patterns_from_parameters_on_any_partitions(pipeline, source, check):
+    pattern, sought = pipeline.param("pattern", "string", default=r"(\w+)@(\w+)"), pipeline.param("sought", "string")
+    t = source(table({"s": "string"}, ("ann@home, bob@work",), (None,), ("",), ("ÀÉ@x",), ("ANN",)))
+    result = t.select(
+        n=col("s").regexp_count(pattern), user=col("s").regexp_extract(pattern, 1), swapped=col("s").regexp_replace(pattern, r"\2@\1"),
+        found=col("s").ilike(sought), upper=col("s").upper(), part=col("s").split_part(", ", -1),
+    )  # fmt: skip
+    expected = table(
+        {"n": "int64", "user": "string", "swapped": "string", "found": "bool", "upper": "string", "part": "string"},
+        (2, "ann", "home@ann, work@bob", True, "ANN@HOME, BOB@WORK", "bob@work"), (None,) * 6, (0, None, "", False, "", ""),
+        (0, None, "ÀÉ@x", False, "ÀÉ@X", "ÀÉ@x"), (0, None, "ANN", True, "ANN", "ANN"),
+    )  # fmt: skip
+    check(result, expected, ordered=True, params={"sought": "aNN%"})
+
+
+def test_a_pattern_outside_the_language_is_a_problem_of_the_plan(source, problem):
+    t = source(table({"s": "string"}, ("a",)))
+    text = problem(t.with_columns(b=col("s").regexp_like(r"\bword\b")))
+    assert (
+        "regexp_like cannot take the pattern '\\bword\\b': a word boundary '\\b' does not mean the same on all engines"
+        in text
+    )
+    assert "Write what may stand beside the word" in text
+
+
+def test_coalesce_does_not_compute_what_no_row_needs(source, check):
+    t = source(table({"s": "string", "n": "int64"}, ("x", 1), ("2", None), (None, None)))
+    expected = table({"s": "string", "n": "int64"}, ("x", 1), ("2", 2), (None, None))
+    check(t.with_columns(n=expr("coalesce(n, CAST(s AS int64))")), expected, ordered=True)

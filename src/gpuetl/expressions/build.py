@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from gpuetl.expressions.functions import ALIASES, function_names
+from gpuetl.expressions.functions import ALIASES, AMBIGUOUS, function_names
 from gpuetl.expressions.functions.function import Kind
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
 from gpuetl.expressions.types import parse_type
@@ -27,7 +27,8 @@ class Expression:
 
     def __getattr__(self, name: str) -> Callable[..., Expression]:
         if name.startswith("_") or name not in {*function_names(_ALL_KINDS), *ALIASES}:
-            raise AttributeError(f"no function '{name}'.  docs/functions.md lists the functions")
+            hint = AMBIGUOUS.get(name, "docs/functions.md lists the functions")
+            raise AttributeError(f"no function '{name}'.  {hint}")
         return lambda *args, **keywords: apply(name, self, *args, **keywords)
 
     @property

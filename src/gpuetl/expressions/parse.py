@@ -38,12 +38,13 @@ OPERATORS: dict[type[exp.Expr], str] = {
     exp.Mod: "modulo", exp.Neg: "negate", exp.DPipe: "concat",
     exp.EQ: "equal", exp.NEQ: "not_equal", exp.LT: "less", exp.LTE: "less_equal",
     exp.GT: "greater", exp.GTE: "greater_equal", exp.And: "and", exp.Or: "or", exp.Not: "not",
-    exp.NullSafeNEQ: "is_distinct", exp.NullSafeEQ: "is_not_distinct",
+    exp.NullSafeNEQ: "is_distinct", exp.NullSafeEQ: "is_not_distinct", exp.RegexpLike: "regexp_like",
 }  # fmt: skip
 
 READ: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.DPipe: ("this", "expression", "safe"), exp.Div: ("this", "expression", "typed", "safe"),
-    exp.Like: ("this", "expression", "negate"), exp.Column: ("this", "table", "db", "catalog"),
+    exp.Like: ("this", "expression", "negate"), exp.ILike: ("this", "expression", "negate"),
+    exp.Column: ("this", "table", "db", "catalog"),
     exp.Literal: ("this", "is_string"), exp.Anonymous: ("this", "expressions"),
     exp.Case: ("this", "ifs", "default"), exp.In: ("this", "expressions", "query", "unnest", "field"),
     exp.Between: ("this", "low", "high"), exp.Cast: ("this", "to"), exp.TryCast: ("this", "to", "safe"),
@@ -147,6 +148,12 @@ class _Lowering:
                 raise InvalidExpression("only count takes DISTINCT", span, "Use a distinct step before.")
             name, positional = f"{name}_distinct", positional[0].expressions
         args = tuple(self.lower(argument) for argument in positional)
+        if name in ("if", "iff"):
+            if len(args) != 3 or keywords:
+                raise InvalidExpression(
+                    f"{name} takes a condition and two values", span, f"It is {name}(condition, value, otherwise)."
+                )
+            return Apply("case", args, span=span)
         return Apply(name, args, tuple((k.this.name, self.lower(k.expression)) for k in keywords), span=span)
 
     def filtered(self, node: exp.Filter) -> Syntax:
@@ -181,10 +188,15 @@ class _Lowering:
             return Apply("is_not_distinct", (operand, Constant(bool(node.expression.this))), span=self.span(node))
         raise self.refusal(node)
 
-    def like(self, node: exp.Like) -> Syntax:
-        span = self.span(node)
-        like = Apply("like", (self.lower(node.this), self.lower(node.expression)), span=span)
+    def like(self, node: exp.Like | exp.ILike, *escape: Syntax) -> Syntax:
+        span, name = self.span(node), "like" if isinstance(node, exp.Like) else "ilike"
+        like = Apply(name, (self.lower(node.this), self.lower(node.expression), *escape), span=span)
         return Apply("not", (like,), span=span) if node.args.get("negate") else like
+
+    def escaped(self, node: exp.Escape) -> Syntax:
+        if not isinstance(node.this, exp.Like | exp.ILike):
+            raise self.refusal(node)
+        return self.like(node.this, self.lower(node.expression))
 
     def in_(self, node: exp.In) -> Syntax:
         if node.args.get("query") or node.args.get("unnest") or node.args.get("field"):
@@ -249,6 +261,7 @@ class _Lowering:
         exp.Column: column, exp.Literal: literal, exp.Boolean: boolean, exp.Null: null,
         exp.Placeholder: no_parameter, exp.Parameter: no_parameter, exp.Paren: parenthesized,
         exp.Anonymous: call, exp.Filter: filtered,
-        exp.Case: case, exp.Is: is_, exp.In: in_, exp.Like: like, exp.Between: between, exp.Extract: extract,
+        exp.Case: case, exp.Is: is_, exp.In: in_, exp.Like: like, exp.ILike: like,
+        exp.Escape: escaped, exp.Between: between, exp.Extract: extract,
         exp.Cast: cast, exp.TryCast: cast, exp.Interval: interval,
     }  # fmt: skip

@@ -8,7 +8,8 @@ from datetime import date, datetime
 from typing import Any
 
 from gpuetl.errors import InvalidExpression
-from gpuetl.expressions.functions import Function, Kind, TypeMismatch, find_function, function_names
+from gpuetl.expressions.functions import AMBIGUOUS, Function, Kind, TypeMismatch, find_function, function_names
+from gpuetl.expressions.functions.function import Argument
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
 from gpuetl.expressions.types import FLOAT64, NULL, TIMESTAMP, DataType, can_cast, literal_type, type_name
@@ -109,7 +110,8 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
     except TypeMismatch as error:
         if scope.open and any(arg.dtype == NULL for arg in args):
             return Literal(None, NULL)  # of an unknown column
-        raise InvalidExpression(f"{function.name} {error}", syntax.span, _mismatch_hint(function, args)) from None
+        hint = error.hint or _mismatch_hint(function, args)
+        raise InvalidExpression(f"{function.name} {error}", syntax.span, hint) from None
     return Call(function, tuple(map(coerce, args, types)), dtype)
 
 
@@ -120,6 +122,8 @@ def _unknown(syntax: Apply, scope: Scope) -> InvalidExpression:
                 return _nested(found, scope.inside, syntax)
             message = f"{syntax.function} is {step} function and cannot stand here"
             return InvalidExpression(message, syntax.span, f"Use it directly in {step} step.")
+    if hint := AMBIGUOUS.get(syntax.function):
+        return InvalidExpression(f"databases differ on what '{syntax.function}' is", syntax.span, hint)
     return InvalidExpression.unknown_function(syntax.function, function_names(scope.kinds), syntax.span)
 
 
@@ -144,6 +148,8 @@ def _bind(function: Function, syntax: Apply) -> list[Syntax]:
     if slots and slots[-1].repeats:
         if len(syntax.args) < sum(not slot.optional for slot in slots) or syntax.keywords:
             raise _arity(function, syntax)
+        for slot, written in zip(slots, syntax.args, strict=False):
+            _check_constant(function, slot, written, syntax)
         return list(syntax.args)
     given: dict[str, Syntax] = dict(zip((slot.name for slot in slots), syntax.args, strict=False))
     for name, value in syntax.keywords:
@@ -154,10 +160,15 @@ def _bind(function: Function, syntax: Apply) -> list[Syntax]:
     if missing or len(syntax.args) > len(slots):
         raise _arity(function, syntax)
     for slot in slots:
-        if slot.constant and slot.name in given and not isinstance(given[slot.name], Constant | ParameterName):
-            message = f"{function.name} takes a constant or a $parameter as {slot.name}"
-            raise InvalidExpression(message, given[slot.name].span or syntax.span)
+        if slot.name in given:
+            _check_constant(function, slot, given[slot.name], syntax)
     return [given[slot.name] for slot in slots if slot.name in given]
+
+
+def _check_constant(function: Function, slot: Argument, written: Syntax, syntax: Apply) -> None:
+    if slot.constant and not isinstance(written, Constant | ParameterName):
+        message = f"{function.name} takes a constant or a $parameter as {slot.name}"
+        raise InvalidExpression(message, written.span or syntax.span)
 
 
 def _arity(function: Function, syntax: Apply) -> InvalidExpression:

@@ -14,7 +14,7 @@ from gpuetl.expressions.types import type_name
 _INFIX: dict[str, tuple[str, int]] = {
     "or": ("OR", 1), "and": ("AND", 2),
     "equal": ("=", 4), "not_equal": ("<>", 4), "less": ("<", 4), "less_equal": ("<=", 4),
-    "greater": (">", 4), "greater_equal": (">=", 4), "like": ("LIKE", 4),
+    "greater": (">", 4), "greater_equal": (">=", 4), "like": ("LIKE", 4), "ilike": ("ILIKE", 4),
     "is_distinct": ("IS DISTINCT FROM", 4), "is_not_distinct": ("IS NOT DISTINCT FROM", 4),
     "concat": ("||", 5), "add": ("+", 6), "subtract": ("-", 6),
     "multiply": ("*", 7), "divide": ("/", 7), "int_divide": ("//", 7), "modulo": ("%", 7),
@@ -68,6 +68,8 @@ def _apply(node: Apply) -> tuple[str, int]:
         left = binds + (binds == _COMPARISON)  # parsers differ on chains of comparisons
         return f"{_within(args[0], left)} {sign} {_within(args[1], binds + 1)}", binds
     match name:
+        case "like" | "ilike" if len(args) == 3 and isinstance(args[2], Constant) and isinstance(args[2].value, str):
+            return f"{_apply(Apply(name, args[:2]))[0]} ESCAPE {_within(args[2], _ATOM)}", _COMPARISON
         case "not":
             return f"NOT {_within(args[0], _NOT)}", _NOT
         case "negate":

@@ -76,9 +76,9 @@ def cast_of(expr: Cast, frame: pa.Table) -> Any:
 
 @evaluate.register
 def call_value(expr: Call, frame: pa.Table) -> Any:
-    """Apply the function's handler; CASE looks at its branches itself."""
-    if expr.function.name == "case":
-        return first_true_branch(expr, frame)
+    """Apply the function's handler; CASE and COALESCE look at their operands themselves."""
+    if lazy := {"case": first_true_branch, "coalesce": first_valid}.get(expr.function.name):
+        return lazy(expr, frame)
     if expr.function.nulls == "propagate" and any(argument.dtype == NULL for argument in expr.args):
         return pa.scalar(None, expr.dtype)
     values = [evaluate(argument, frame) for argument in expr.args]
@@ -137,6 +137,14 @@ def first_true_branch(expr: Call, frame: pa.Table) -> Any:
     result = branch_value(rest, frame, left)
     for (_, value), rows in zip(reversed(pairs), reversed(taken), strict=True):
         result = pc.if_else(rows, branch_value(value, frame, rows), result)
+    return result
+
+
+def first_valid(expr: Call, frame: pa.Table) -> Any:
+    """COALESCE: each row takes the first operand that is not null there; what can fail sees only rows still null."""
+    result = evaluate(expr.args[0], frame)
+    for operand in expr.args[1:]:
+        result = pc.coalesce(result, branch_value(operand, frame, pc.is_null(result)))
     return result
 
 

@@ -5,18 +5,22 @@ A new function is an entry in one of these modules and a handler of the same nam
 
 from __future__ import annotations
 
-from gpuetl.expressions.functions import aggregates, arithmetic, logic, strings, temporal, windows
+from gpuetl.expressions.functions import aggregates, arithmetic, logic, mathematics, regex, strings, temporal, windows
 from gpuetl.expressions.functions.function import Function, Kind, TypeMismatch
 
-MODULES = (arithmetic, logic, strings, temporal, aggregates, windows)
+MODULES = (arithmetic, mathematics, logic, strings, regex, temporal, aggregates, windows)
 FUNCTIONS: dict[tuple[Kind, str], Function] = {
     (function.kind, function.name): function for module in MODULES for function in module.FUNCTIONS
 }
 ALIASES = {
-    "avg": "mean", "average": "mean", "variance": "var", "stddev": "std", "log": "ln", "pow": "power",
+    "avg": "mean", "average": "mean", "variance": "var", "stddev": "std", "pow": "power",
     "substr": "substring", "char_length": "length", "ceiling": "ceil", "mod": "modulo", "isnan": "is_nan",
     "dow": "dayofweek", "doy": "dayofyear", "is_in": "in", "fill_null": "coalesce",
+    "ifnull": "coalesce", "nvl": "coalesce", "instr": "strpos", "octet_length": "byte_length", "isfinite": "is_finite",
+    "isinf": "is_infinite", "rlike": "regexp_like", "regexp_matches": "regexp_like", "regexp_contains": "regexp_like",
 }  # fmt: skip
+AMBIGUOUS = {"log": "Write ln(x) for the natural logarithm, log10(x) or log2(x)."}
+"""Names that mean one thing in some databases and another in others: no alias, so that nobody is surprised."""
 
 
 def find_function(name: str, kinds: tuple[Kind, ...]) -> Function | None:
@@ -35,4 +39,7 @@ def function_names(kinds: tuple[Kind, ...]) -> list[str]:
     return sorted(name for kind, name in FUNCTIONS if kind in kinds)
 
 
-__all__ = ["ALIASES", "FUNCTIONS", "Function", "Kind", "TypeMismatch", "find_function", "function_names", "table_entry"]
+__all__ = [
+    "ALIASES", "AMBIGUOUS", "FUNCTIONS", "Function", "Kind", "TypeMismatch", "find_function", "function_names",
+    "table_entry",
+]  # fmt: skip

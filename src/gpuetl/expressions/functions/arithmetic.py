@@ -1,4 +1,4 @@
-"""Arithmetic and mathematics.  Integer arithmetic is done in int64 and checked; floats follow IEEE 754."""
+"""Arithmetic.  Integer arithmetic is done in int64 and checked; floats follow IEEE 754."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from gpuetl.expressions.functions.function import (
     Typing,
     calculated,
     fixed,
-    floats,
     is_float_or_integer,
+    mixed,
     shifted,
     takes_one,
 )  # fmt: skip
 from gpuetl.expressions.ir import Expr
-from gpuetl.expressions.types import BOOL, FLOAT64, INT64, NULL, is_floating, is_integer, type_name
+from gpuetl.expressions.types import FLOAT64, INT64, NULL, is_floating, is_integer, type_name
 
 number = takes_one(is_float_or_integer, "a number")
 
@@ -39,7 +39,7 @@ def whole(args: Sequence[Expr]) -> Typing:
     for arg in args:
         if arg.dtype != NULL and not is_integer(arg.dtype):
             raise TypeMismatch(f"takes integers, got {type_name(arg.dtype)}")
-    return [INT64, INT64], INT64
+    return [INT64] * len(args), INT64
 
 
 FUNCTIONS = (
@@ -57,21 +57,19 @@ FUNCTIONS = (
     Function("floor", "x", number, "The greatest whole number not above x, in x's type.", "floor(-1.5)", -2.0),
     Function("ceil", "x", number, "The least whole number not below x, in x's type.", "ceil(-1.5)", -1.0),
     Function("trunc", "x", number, "x without its fraction, in x's type.", "trunc(-1.5)", -1.0),
-    Function("sqrt", "x", floats, "The square root; NaN of a negative number.", "sqrt(9)", 3.0),
-    Function("exp", "x", floats, "e to the power of x.", "exp(0)", 1.0),
-    Function("ln", "x", floats, "The natural logarithm; -inf of 0, NaN of a negative number.", "ln(1)", 0.0),
-    Function("log10", "x", floats, "The logarithm to base 10.", "log10(1000)", 3.0),
-    Function("log2", "x", floats, "The logarithm to base 2.", "log2(8)", 3.0),
-    Function("power", "x y", floats, "x to the power of y, in floating point.", "power(2, 10)", 1024.0),
-    Function("sin", "x", floats, "The sine of x radians.", "sin(0)", 0.0),
-    Function("cos", "x", floats, "The cosine of x radians.", "cos(0)", 1.0),
-    Function("tan", "x", floats, "The tangent of x radians.", "tan(0)", 0.0),
-    Function("asin", "x", floats, "The arc sine in radians; NaN outside [-1, 1].", "asin(0)", 0.0),
-    Function("acos", "x", floats, "The arc cosine in radians; NaN outside [-1, 1].", "acos(1)", 0.0),
-    Function("atan", "x", floats, "The arc tangent in radians.", "atan(0)", 0.0),
-    Function("atan2", "y x", floats, "The angle of the point (x, y) in radians.", "atan2(0, 1)", 0.0),
-    Function("radians", "x", floats, "Degrees to radians.", "radians(180)", 3.141592653589793),
-    Function("degrees", "x", floats, "Radians to degrees.", "degrees(0)", 0.0),
-    Function("is_nan", "x", takes_one(is_floating, "a float", BOOL), "Whether x is NaN.",
-             "is_nan(0.0 / 0.0)", True),
+    Function("try_add", "x y", calculated("add"), "`x + y`; null where integers overflow.",
+             "try_add(9223372036854775807, 1)", None),
+    Function("try_subtract", "x y", calculated("subtract"), "`x - y`; null where integers overflow.", "try_subtract(1, 2)", -1),
+    Function("try_multiply", "x y", calculated("multiply"), "`x * y`; null where integers overflow.",
+             "try_multiply(9223372036854775807, 2)", None),
+    Function("bit_and", "x y", whole, "The bits that are set in both integers.", "bit_and(12, 10)", 8),
+    Function("bit_or", "x y", whole, "The bits that are set in either integer.", "bit_or(12, 10)", 14),
+    Function("bit_xor", "x y", whole, "The bits that are set in one of the integers only.", "bit_xor(12, 10)", 6),
+    Function("bit_not", "x", whole, "Every bit of the int64 turned over: -x - 1.", "bit_not(12)", -13),
+    Function("shift_left", "x bits", whole, "The bits of the int64 moved up, those that leave lost; null unless 0 <= `bits` <= 63.",
+             "shift_left(3, 2)", 12),
+    Function("shift_right", "x bits", whole, "The bits moved down, the sign kept; null unless 0 <= `bits` <= 63.",
+             "shift_right(-8, 1)", -4),
+    Function("clip", "x low high", mixed, "x, but `low` where it is less, and `high` where it is more; NaN stays.",
+             "clip(7, 1, 5)", 5),
 )  # fmt: skip

@@ -6,37 +6,97 @@ from collections.abc import Sequence
 
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, fixed
 from gpuetl.expressions.ir import Expr, Literal
+from gpuetl.expressions.like import InvalidLike, parse_like
 from gpuetl.expressions.types import BOOL, INT64, STRING
 
 text = fixed(STRING, STRING, STRING, returns=STRING)
 tested = fixed(STRING, STRING, returns=BOOL)
+counted = fixed(STRING, STRING, returns=INT64)
 cut = fixed(STRING, INT64, INT64, returns=STRING)
 
 MAX_WIDTH = 2**31 - 1
 
 
+def texts(args: Sequence[Expr]) -> Typing:
+    """Any number of texts."""
+    return fixed(*[STRING] * len(args), returns=STRING)(args)
+
+
 def padded(args: Sequence[Expr]) -> Typing:
-    """A text, the length that it is filled to, and what fills it."""
+    """A text, the length that it is filled to, and the character that fills it."""
     typing = fixed(STRING, INT64, STRING, returns=STRING)(args)
     if isinstance(args[1], Literal) and args[1].value > MAX_WIDTH:
         raise TypeMismatch(f"takes a length up to {MAX_WIDTH:,}, got {args[1].value:,}")
+    if len(args) > 2 and isinstance(args[2], Literal) and len(args[2].value) != 1:
+        raise TypeMismatch(f"takes one character as fill, got '{args[2].value}'")
+    return typing
+
+
+def repeated(args: Sequence[Expr]) -> Typing:
+    """A text, and how many times it stands in the result."""
+    typing = fixed(STRING, INT64, returns=STRING)(args)
+    if isinstance(args[1], Literal) and args[1].value > MAX_WIDTH:
+        raise TypeMismatch(f"takes a count up to {MAX_WIDTH:,}, got {args[1].value:,}")
+    return typing
+
+
+def divided(args: Sequence[Expr]) -> Typing:
+    """A text, a separator that is not empty, and a place from 1, or from -1 at the end."""
+    typing = fixed(STRING, STRING, INT64, returns=STRING)(args)
+    if isinstance(args[1], Literal) and not args[1].value:
+        raise TypeMismatch("takes a separator that is not empty", "Write substring(text, place, 1) for one character.")
+    if isinstance(args[2], Literal) and args[2].value == 0:
+        raise TypeMismatch("counts parts from 1, and from -1 at the end; got 0")
+    return typing
+
+
+def wildcarded(args: Sequence[Expr]) -> Typing:
+    """A text, a pattern, and the character that takes the meaning of a wildcard away."""
+    typing = fixed(STRING, STRING, STRING, returns=BOOL)(args)
+    constants = [arg.value for arg in args[1:] if isinstance(arg, Literal)]
+    if len(constants) == len(args) - 1:
+        try:
+            parse_like(*constants)
+        except InvalidLike as error:
+            raise TypeMismatch(str(error)) from None
     return typing
 
 
 FUNCTIONS = (
-    Function("concat", "x y", text, "`x || y`; null if either is.", "'ab' || 'cd'", "abcd"),
+    Function("concat", "x y more*", texts, "`x || y`; null if any is.", "'ab' || 'cd'", "abcd"),
+    Function("concat_ws", "separator! x more*", texts, "The texts that are not null, with the separator between them; never null.",
+             "concat_ws('-', 'a', NULL, 'b')", "a-b", nulls="own"),
     Function("length", "text", fixed(STRING, returns=INT64), "The number of code points.", "length('añb')", 3),
-    Function("upper", "text", text, "In upper case, code point by code point.", "upper('añb')", "AÑB"),
-    Function("lower", "text", text, "In lower case, code point by code point.", "lower('AÑB')", "añb"),
-    Function("trim", "text", text, "Without white space at both ends.", "trim('  ab ')", "ab"),
-    Function("ltrim", "text", text, "Without white space at the start.", "ltrim('  ab ')", "ab "),
-    Function("rtrim", "text", text, "Without white space at the end.", "rtrim('  ab ')", "  ab"),
+    Function("byte_length", "text", fixed(STRING, returns=INT64), "The number of bytes in UTF-8.", "byte_length('añb')", 4),
+    Function("upper", "text", text, "In upper case, code point by code point; what has no upper case of one code point stays: "
+             "`ß`.", "upper('añb')", "AÑB"),
+    Function("lower", "text", text, "In lower case, code point by code point; what has no lower case of one code point stays.",
+             "lower('AÑB')", "añb"),
+    Function("initcap", "text", text, "Each word's first letter in upper case, the rest in lower case; words are runs of letters, "
+             "digits and marks.", "initcap('JEAN-luc')", "Jean-Luc"),
+    Function("trim", "text characters?!", text, "Without white space (of ASCII) at both ends, or without any of `characters`.",
+             "trim('  ab ')", "ab"),
+    Function("ltrim", "text characters?!", text, "Without white space, or any of `characters`, at the start.",
+             "ltrim('007', '0')", "7"),
+    Function("rtrim", "text characters?!", text, "Without white space, or any of `characters`, at the end.",
+             "rtrim('1.500', '0')", "1.5"),
     Function("substring", "text start! length?!", cut, "`length` code points (all) from the 1-based `start`.",
              "substring('gpuetl', 2, 3)", "pue"),
     Function("left", "text count!", cut, "The first `count` code points.", "left('gpuetl', 3)", "gpu"),
     Function("right", "text count!", cut, "The last `count` code points.", "right('gpuetl', 3)", "etl"),
     Function("replace", "text old! new!", text, "Every `old` replaced by `new`, from the left.",
              "replace('a-b-c', '-', '+')", "a+b+c"),
+    Function("translate", "text old! new!", text, "Each character of `old` replaced by the one in its place in `new`, or taken out "
+             "where `new` is shorter.", "translate('1.234,5', ',.', '.')", "1234.5"),
+    Function("remove_prefix", "text prefix!", text, "Without `prefix`, where text begins with it.",
+             "remove_prefix('ORD-7', 'ORD-')", "7"),
+    Function("remove_suffix", "text suffix!", text, "Without `suffix`, where text ends with it.",
+             "remove_suffix('a.csv', '.csv')", "a"),
+    Function("repeat", "text count!", repeated, "The text `count` times in a row.", "repeat('ab', 3)", "ababab"),
+    Function("split_part", "text separator! index!", divided, "The part at `index` between separators: from 1, or from -1 at the "
+             "end; empty where there is none.", "split_part('a/b/c', '/', 2)", "b"),
+    Function("strpos", "text part!", counted, "Where `part` begins, in code points from 1; 0 where it is not found.",
+             "strpos('añb', 'b')", 3),
     Function("reverse", "text", text, "The code points in reverse order.", "reverse('abc')", "cba"),
     Function("lpad", "text length! fill?!", padded,
              "Filled at the start (with spaces) to `length` code points; longer text is kept whole.",
@@ -47,5 +107,8 @@ FUNCTIONS = (
     Function("starts_with", "text prefix!", tested, "Whether text begins with `prefix`.", "starts_with('gpuetl', 'gpu')", True),
     Function("ends_with", "text suffix!", tested, "Whether text ends with `suffix`.", "ends_with('gpuetl', 'etl')", True),
     Function("contains", "text part!", tested, "Whether text contains `part`.", "contains('gpuetl', 'ue')", True),
-    Function("like", "text pattern!", tested, "`text LIKE pattern`: % is any text, _ one code point.", "'gpuetl' LIKE 'g%l'", True),
+    Function("like", "text pattern! escape?!", wildcarded, "`text LIKE pattern`: % is any text, _ one code point; after `ESCAPE "
+             "'!'`, !% and !_ are themselves.", "'gpuetl' LIKE 'g%l'", True),
+    Function("ilike", "text pattern! escape?!", wildcarded, "`text ILIKE pattern`: LIKE of both in lower case.",
+             "'GPUetl' ILIKE 'g%L'", True),
 )  # fmt: skip

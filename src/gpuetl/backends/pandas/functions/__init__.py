@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gpuetl.backends.pandas.functions import arithmetic, logic, strings, temporal
+from gpuetl.backends.pandas.functions import arithmetic, logic, mathematics, regex, strings, temporal
 
 SCALARS: dict[str, Callable[..., Any]] = {
-    **arithmetic.HANDLERS, **logic.HANDLERS, **strings.HANDLERS, **temporal.HANDLERS,
+    **arithmetic.HANDLERS, **mathematics.HANDLERS, **logic.HANDLERS, **strings.HANDLERS, **regex.HANDLERS,
+    **temporal.HANDLERS,
 }  # fmt: skip
-"""`case` is not here: it decides which rows its branches see (evaluate.py)."""
+"""`case` and `coalesce` are not here: they decide which rows their operands see (evaluate.py)."""

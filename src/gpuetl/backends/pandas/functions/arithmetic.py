@@ -1,8 +1,7 @@
-"""Arithmetic and mathematics on Arrow values."""
+"""Arithmetic on Arrow values."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -55,14 +54,53 @@ def round_half_even(x: Any, digits: Any = None) -> Any:
     return pc.round(x, ndigits=places, round_mode="half_to_even")
 
 
-def radians(x: Any) -> Any:
-    """Degrees to radians."""
-    return pc.multiply(x, pa.scalar(math.pi / 180, x.type))
+def null_where(
+    checked: Callable[..., Any], wrapping: Callable[..., Any], wrapped: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Return a handler that is null where integers overflow: where `wrapped(x, y, result)`; IEEE for floats."""
+
+    def handler(x: Any, y: Any) -> Any:
+        if is_floating(x.type):
+            return wrapping(x, y)
+        try:
+            return checked(x, y)
+        except pa.ArrowInvalid:
+            result = wrapping(x, y)
+            return pc.if_else(wrapped(x, y, result), pa.scalar(None, result.type), result)
+
+    return handler
 
 
-def degrees(x: Any) -> Any:
-    """Radians to degrees."""
-    return pc.multiply(x, pa.scalar(180 / math.pi, x.type))
+def sum_wrapped(x: Any, y: Any, result: Any) -> Any:
+    """Two's complement: the sum has the sign of neither operand."""
+    return pc.less(pc.bit_wise_and(pc.bit_wise_xor(x, result), pc.bit_wise_xor(y, result)), 0)
+
+
+def difference_wrapped(x: Any, y: Any, result: Any) -> Any:
+    """Two's complement: the operands differ in sign, and the difference from x."""
+    return pc.less(pc.bit_wise_and(pc.bit_wise_xor(x, y), pc.bit_wise_xor(x, result)), 0)
+
+
+def product_wrapped(x: Any, y: Any, result: Any) -> Any:
+    """Dividing does not give y back; the least integer by -1, which has no quotient, is 0 in Arrow."""
+    return pc.and_(pc.not_equal(x, 0), pc.not_equal(pc.divide(result, pc.if_else(pc.equal(x, 0), 1, x)), y))
+
+
+def shifted(shift: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a handler that shifts, null where there are no such bits; in two steps, since Arrow's 63 is 0."""
+
+    def handler(x: Any, bits: Any) -> Any:
+        known = pc.if_else(pc.equal(pc.bit_wise_and(bits, 63), bits), bits, pa.scalar(None, bits.type))
+        half = pc.shift_right(known, 1)
+        return shift(shift(x, half), pc.subtract(known, half))
+
+    return handler
+
+
+def clip(x: Any, low: Any, high: Any) -> Any:
+    """Bound x; NaN compares to nothing and stays."""
+    bounded = pc.if_else(pc.less(x, low), low, pc.if_else(pc.greater(x, high), high, x))
+    return pc.if_else(pc.and_(pc.is_valid(low), pc.is_valid(high)), bounded, pa.scalar(None, x.type))
 
 
 HANDLERS: dict[str, Callable[..., Any]] = {
@@ -79,20 +117,14 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "floor": kept_if_integer(pc.floor),
     "ceil": kept_if_integer(pc.ceil),
     "trunc": kept_if_integer(pc.trunc),
-    "sqrt": pc.sqrt,
-    "exp": pc.exp,
-    "ln": pc.ln,
-    "log10": pc.log10,
-    "log2": pc.log2,
-    "power": pc.power,
-    "sin": pc.sin,
-    "cos": pc.cos,
-    "tan": pc.tan,
-    "asin": pc.asin,
-    "acos": pc.acos,
-    "atan": pc.atan,
-    "atan2": pc.atan2,
-    "radians": radians,
-    "degrees": degrees,
-    "is_nan": pc.is_nan,
+    "try_add": null_where(pc.add_checked, pc.add, sum_wrapped),
+    "try_subtract": null_where(pc.subtract_checked, pc.subtract, difference_wrapped),
+    "try_multiply": null_where(pc.multiply_checked, pc.multiply, product_wrapped),
+    "bit_and": pc.bit_wise_and,
+    "bit_or": pc.bit_wise_or,
+    "bit_xor": pc.bit_wise_xor,
+    "bit_not": pc.bit_wise_not,
+    "shift_left": shifted(pc.shift_left),
+    "shift_right": shifted(pc.shift_right),
+    "clip": clip,
 }

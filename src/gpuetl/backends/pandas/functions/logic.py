@@ -92,7 +92,6 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "or": any_true,
     "not": pc.invert,
     "is_null": is_null,
-    "coalesce": pc.coalesce,
     "nullif": null_if_equal,
     "greatest": greatest,
     "least": least,
