@@ -50,9 +50,7 @@ def joined(data: Path) -> pd.DataFrame:
     sky = weather[["origin", "time_hour", "temp", "wind_speed", "precip", "visib"]]
     flown = flown.merge(sky, on=["origin", "time_hour"], how="left", validate="many_to_one")
     flown = flown.merge(places.add_prefix("from_"), left_on="origin", right_on="from_faa", validate="many_to_one")
-    flown = flown.merge(
-        places.add_prefix("to_"), left_on="dest", right_on="to_faa", how="left", validate="many_to_one"
-    )
+    flown = flown.merge(places.add_prefix("to_"), left_on="dest", right_on="to_faa", how="left", validate="many_to_one")
     return with_columns(flown.rename(columns={"from_airport": "from_airport", "to_airport": "to_airport"}))
 
 

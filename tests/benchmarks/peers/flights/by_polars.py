@@ -20,7 +20,10 @@ def run(data: Path, out: Path) -> None:
     found, months, routes = pl.collect_all([rotations(flown), carrier_months(flown), top_routes(flown)])
     shutil.rmtree(out / "rotations", ignore_errors=True)
     found.write_parquet(
-        pl.PartitionBy(out / "rotations", key=["month", "daypart"], include_key=False), compression="zstd", compression_level=1, mkdir=True
+        pl.PartitionBy(out / "rotations", key=["month", "daypart"], include_key=False),
+        compression="zstd",
+        compression_level=1,
+        mkdir=True,
     )
     months.write_parquet(out / "carrier_months.parquet", compression="zstd", compression_level=1)
     routes.write_csv(out / "top_routes.csv")
@@ -44,7 +47,12 @@ def joined(data: Path) -> pl.LazyFrame:
     flown = (
         pl.scan_parquet(data / "flights.parquet")
         .filter(pl.col("departure").is_not_null() & pl.col("tailnum").is_not_null())
-        .join(pl.scan_parquet(data / "airlines.parquet").rename({"name": "airline"}), on="carrier", how="left", validate="m:1")
+        .join(
+            pl.scan_parquet(data / "airlines.parquet").rename({"name": "airline"}),
+            on="carrier",
+            how="left",
+            validate="m:1",
+        )
         .join(aircraft, on="tailnum", how="left", validate="m:1")
         .join(sky, on=["origin", "time_hour"], how="left", validate="m:1")
         .join(start, left_on="origin", right_on="from_faa", validate="m:1")
