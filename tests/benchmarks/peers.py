@@ -72,7 +72,8 @@ class Process:
 
     def run(self) -> float:
         """Run once; return the seconds."""
-        assert self.process.stdin and self.process.stdout
+        assert self.process.stdin
+        assert self.process.stdout
         self.process.stdin.write("run\n")
         self.process.stdin.flush()
         seconds, self.peak_bytes = json.loads(self.process.stdout.readline())
