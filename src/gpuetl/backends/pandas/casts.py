@@ -13,12 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gpuetl.backends.pandas.columns import whole
-from gpuetl.backends.pandas.decimals import to_float, to_text
-from gpuetl.errors import EvaluationError, first_line
-from gpuetl.expressions.decimals import is_decimal
-from gpuetl.expressions.types import BOOL, DATE, NULL, STRING, DataType, is_floating, is_integer
-
-WIDEST = pa.decimal128(38, 0)
+from gpuetl.backends.pandas.decimals import fitted, from_text, to_float, to_text
+from gpuetl.errors import EvaluationError
+from gpuetl.expressions.decimals import integer_decimal, is_decimal
+from gpuetl.expressions.types import BOOL, DATE, NULL, STRING, DataType, is_floating, is_integer, type_name
 
 
 def cast_value(value: Any, dtype: DataType, lenient: bool, implicit: bool) -> Any:
@@ -42,12 +40,12 @@ def cast_value(value: Any, dtype: DataType, lenient: bool, implicit: bool) -> An
 
 
 def _exact(value: Any, dtype: DataType) -> Any:
-    if is_integer(value.type) and is_decimal(dtype):
-        value = pc.cast(value, WIDEST)  # else Arrow asks for the digits of all integers, not of these
+    if is_decimal(dtype) and value.type != NULL:
+        return _as_decimal(value, dtype)
     if is_decimal(value.type) and dtype == STRING:
         return to_text(value)
-    if is_floating(value.type) and is_decimal(dtype):
-        return _written_decimal(value, dtype)
+    if is_integer(value.type) and is_floating(dtype):
+        return _as_float(value, dtype)
     result = pc.cast(value, dtype)
     if dtype == BOOL and value.type not in (BOOL, STRING, NULL):
         _refuse_where(pc.not_equal(pc.cast(result, value.type), value), "it is neither 0 nor 1")
@@ -61,13 +59,23 @@ def _exact(value: Any, dtype: DataType) -> Any:
     return result
 
 
-def _written_decimal(value: Any, dtype: DataType) -> Any:
-    _refuse_where(pc.invert(pc.is_finite(value)), "it is no number")
+def _as_decimal(value: Any, dtype: DataType) -> Any:
+    if is_integer(value.type):
+        return fitted(pc.cast(value, integer_decimal(value.type)), dtype)
+    if is_floating(value.type):
+        _refuse_where(pc.invert(pc.is_finite(value)), "it is no number")
+        value = pc.cast(value, STRING)
+    return from_text(value, dtype) if value.type == STRING else fitted(value, dtype)
+
+
+def _as_float(value: Any, dtype: DataType) -> Any:
+    result = pc.cast(value, dtype, safe=False)
     try:
-        return pc.cast(pc.cast(value, STRING), dtype)
-    except pa.ArrowInvalid as error:
-        loses = "data loss" in str(error)
-        raise EvaluationError(f"it has more than {dtype.scale} decimals" if loses else first_line(error)) from None
+        other = pc.not_equal(pc.cast(result, value.type), value)
+    except pa.ArrowInvalid:
+        raise EvaluationError(f"{type_name(dtype)} does not hold it exactly") from None
+    _refuse_where(other, f"{type_name(dtype)} does not hold it exactly")
+    return result
 
 
 def _refuse_where(wrong: Any, why: str) -> None:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gpuetl.backends.pandas.columns import whole
-from gpuetl.errors import EvaluationError
+from gpuetl.errors import EvaluationError, first_line
 from gpuetl.expressions.decimals import HALF_DIGITS, MAX_DIGITS, product_type, quotient_type, rounded_type, sum_type
 from gpuetl.expressions.types import FLOAT64, INT64, STRING, DataType, type_name
 
@@ -32,11 +32,26 @@ def relabelled(value: Any, dtype: DataType) -> Any:
 
 
 def fitted(value: Any, dtype: DataType, result: DataType | None = None) -> Any:
-    """Return decimals as `dtype`; raise `EvaluationError` for one that has more digits, and so for the `result`."""
+    """Return decimals as `dtype`, exactly.
+
+    Raises
+    ------
+    EvaluationError
+        For a value that has more digits than `dtype`, and so than the `result`.
+    """
+    wraps = value.type.bit_width == 128 and value.type.precision - value.type.scale + dtype.scale > MAX_DIGITS
     try:
+        if wraps:  # where Arrow rescales in 128 bits
+            value = pc.cast(value, pa.decimal256(WIDE_DIGITS, dtype.scale))
         return pc.cast(value, dtype)
-    except pa.ArrowInvalid:
-        raise EvaluationError(f"overflow of {type_name(result or dtype)}") from None
+    except pa.ArrowInvalid as error:
+        raise _refusal(error, result or dtype) from None
+
+
+def _refusal(error: pa.ArrowInvalid, dtype: DataType) -> EvaluationError:
+    if "data loss" in str(error):
+        return EvaluationError(f"it has more than {dtype.scale} decimals")
+    return EvaluationError(f"overflow of {type_name(dtype)}" if "precision" in str(error) else first_line(error))
 
 
 def add_or_subtract(operation: Callable[..., Any]) -> Callable[..., Any]:
@@ -138,6 +153,18 @@ def to_float(value: Any, dtype: DataType) -> Any:
         return pc.cast(pc.cast(value, STRING), dtype)
     units = pc.cast(relabelled(value, pa.decimal128(digits, 0)), FLOAT64)
     return pc.divide(units, pa.scalar(10.0**scale))
+
+
+def from_text(text: Any, dtype: DataType) -> Any:
+    """Read decimals, exactly; raise `EvaluationError` for text that is no number or that `dtype` cannot hold."""
+    magnitude = pc.abs(pc.cast(text, FLOAT64))
+    limit = pa.scalar(1.01 * 10.0 ** (dtype.precision - dtype.scale))  # else Arrow's rescaling may wrap
+    if pc.any(pc.greater(magnitude, limit)).as_py():
+        raise EvaluationError(f"overflow of {type_name(dtype)}")
+    try:
+        return fitted(pc.cast(text, pa.decimal256(WIDE_DIGITS, dtype.scale)), dtype)
+    except pa.ArrowInvalid as error:
+        raise _refusal(error, dtype) from None
 
 
 def to_text(value: Any) -> Any:
