@@ -13,7 +13,17 @@ from gpuetl.expressions.decimals import in_scale, is_decimal
 from gpuetl.expressions.functions import Function, Kind, TypeMismatch, find_function, function_names
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
-from gpuetl.expressions.types import FLOAT64, NULL, TIMESTAMP, DataType, can_cast, is_exact, literal_type, type_name
+from gpuetl.expressions.types import (
+    FLOAT64,
+    NULL,
+    TIMESTAMP,
+    DataType,
+    can_cast,
+    is_exact,
+    is_number,
+    literal_type,
+    type_name,
+)
 
 SCALARS: tuple[Kind, ...] = ("scalar",)
 AGGREGATES: tuple[Kind, ...] = ("aggregate", "scalar")
@@ -188,7 +198,8 @@ def _mismatch_hint(function: Function, args: Sequence[Expr]) -> str:
     moments = [t for t in types if type_name(t).startswith(("date", "timestamp"))]
     if moments and any(isinstance(a, Literal) and isinstance(a.value, str) for a in args):
         return f"Write {type_name(moments[0]).partition('[')[0].upper()} '…' for a constant."
-    if any(map(is_decimal, types)) and all(map(is_exact, types)):
+    numbers = all(is_exact(a.dtype) or (isinstance(a, Literal) and is_number(a.dtype)) for a in args)
+    if numbers and any(map(is_decimal, types)):
         return "A decimal has 38 digits at most: CAST one of them to fewer digits, or to float64."
     if len({type_name(t) for t in moments}) == 2:
         return "A naive and a zoned timestamp are different types: CAST one of them."

@@ -90,19 +90,13 @@ def remainder(x: Any, y: Any) -> Any:
     dividend, divisor = _integers(x), _integers(y)
     # The product is not beyond x, so it has no more digits
     product = pc.multiply(relabelled(_quotient(dividend, divisor), pa.decimal256(MAX_DIGITS - 1, 0)), divisor)
-    rest = pc.subtract(
-        _whole_decimals(dividend, WIDE_DIGITS - 1), relabelled(product, pa.decimal256(WIDE_DIGITS - 1, 0))
-    )
+    rest = pc.subtract(dividend, relabelled(product, dividend.type))
     return relabelled(pc.cast(rest, pa.decimal128(MAX_DIGITS, 0)), x.type)
-
-
-def _whole_decimals(value: Any, digits: int) -> Any:
-    return pc.cast(value, pa.decimal256(digits, 0))
 
 
 def _integers(value: Any) -> Any:
     """Return decimals counted in their units, as whole decimals of 38 digits in 256 bits."""
-    return _whole_decimals(relabelled(value, pa.decimal128(MAX_DIGITS, 0)), MAX_DIGITS)
+    return pc.cast(relabelled(value, pa.decimal128(MAX_DIGITS, 0)), pa.decimal256(MAX_DIGITS, 0))
 
 
 def _quotient(x: Any, y: Any) -> Any:
