@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import datetime
-from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gpuetl import InvalidPipeline, Pipeline, RunOptions, col, expr, lit, row_number
+from gpuetl import Pipeline, RunOptions, col, expr, lit, row_number
 from gpuetl.backends.pandas import order
 
 
@@ -26,13 +25,6 @@ def source(pipeline, name="t", **columns):
 def rows(table, **options):
     steps = table.stage("result")
     return steps.pipeline.run(keep=["result"], options=RunOptions(**options))["result"].to_arrow().to_pydict()
-
-
-@pytest.mark.parametrize("call", ["cum_sum(d)", "diff(d)", "rolling_sum(d, 2)"])
-def test_windows_that_add_decimals_are_refused(pipeline, call):
-    t = source(pipeline, k=[1, 2], d=pa.array([Decimal("1.50"), Decimal("2.50")], pa.decimal128(10, 2)))
-    with pytest.raises(InvalidPipeline, match="does not take decimals; cast to float64"):
-        rows(t.window(order_by="k", s=expr(call)))
 
 
 def test_names_made_on_the_way_leave_columns_of_the_user_alone(pipeline):

@@ -244,10 +244,10 @@ def test_more_that_is_refused(sql):
     ids=lambda sql: sql[:12],
 )  # fmt: skip
 def test_bombs_are_refused_at_once(sql):
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(InvalidExpression, match=r"nest|characters|operators"):
         parse_expression(sql)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 def test_ten_thousand_parentheses_are_answered_with_their_place():

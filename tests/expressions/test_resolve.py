@@ -1,5 +1,7 @@
 """Typing: names, constants and calls get types, or an error that says what does not fit."""
 
+from decimal import Decimal
+
 import pyarrow as pa
 import pytest
 
@@ -66,6 +68,11 @@ def test_an_integer_constant_takes_the_columns_type_where_it_fits():
     assert typed("i8 = 300", COLUMNS).args == (Cast(Column("i8", pa.int8()), INT64, implicit=True), Literal(300, INT64))
 
 
+def test_an_unsigned_64_bit_integer_and_a_negative_one_meet_in_a_decimal():
+    assert typed("u64 > -1", COLUMNS).args[1] == Literal(Decimal(-1), parse_type("decimal(20,0)"))
+    assert type_name(typed("coalesce(u64, i8)", COLUMNS).dtype) == "decimal(20,0)"
+
+
 def test_constants_widen_in_place_and_columns_by_an_implicit_cast():
     assert typed("f64 > 1", COLUMNS).args[1] == Literal(1.0, FLOAT64)
     assert typed("i32 > 1.5", COLUMNS).args == (
@@ -101,7 +108,7 @@ def test_nulls_alone_compare_as_truth_values():
         ("amount + 'x'", "add cannot add float64 and string", ""),
         ("length(amount)", "length takes string, got float64", ""),
         ("amount AND true", "and takes bool, got float64", ""),
-        ("amount // 2", "int_divide takes integers, got float64", ""),
+        ("amount // 2", "int_divide takes integers or decimals, got float64", ""),
         ("CASE WHEN amount THEN 1 END", "case takes a condition after WHEN, got float64", ""),
         ("CASE WHEN true THEN 1 ELSE 'x' END", "case cannot mix string and int64", ""),
         ("date_trunc('eon', DATE '2020-01-01')", "date_trunc takes one of year, quarter, month, week, day, hour, minute, second, got 'eon'", ""),
@@ -128,7 +135,7 @@ def test_what_does_not_fit_is_refused(sql, message, hint):
         ("d = tz", "equal cannot compare date and timestamp[Europe/Berlin]", "A naive and a zoned timestamp are different types: CAST one of them."),
         ("ts - utc", "subtract cannot subtract timestamp and timestamp[UTC]", "A naive and a zoned timestamp are different types: CAST one of them."),
         ("d + 1", "add cannot add date and int64", ""),
-        ("u64 = i64", "equal cannot compare uint64 and int64", ""),
+        ("u64 = s", "equal cannot compare uint64 and string", ""),
     ],
 )  # fmt: skip
 def test_moments_of_different_kinds_do_not_mix(sql, message, hint):

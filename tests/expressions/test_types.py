@@ -62,11 +62,14 @@ def test_other_names_are_refused(name):
     ("left", "right", "meeting"),
     [
         ("int8", "int16", "int16"), ("uint8", "uint32", "uint32"), ("int8", "uint8", "int16"), ("int8", "uint32", "int64"), ("int64", "uint8", "int64"),
-        ("int8", "uint64", None), ("int64", "uint64", None), ("int8", "float32", "float64"), ("float32", "float64", "float64"), ("float32", "float32", "float32"),
+        ("int8", "uint64", "decimal(20,0)"), ("int64", "uint64", "decimal(20,0)"), ("int8", "float32", "float64"), ("float32", "float64", "float64"), ("float32", "float32", "float32"),
         ("date", "timestamp", "timestamp"), ("date", "timestamp[UTC]", None), ("timestamp", "timestamp[UTC]", None),
         ("timestamp[Europe/Berlin]", "timestamp[UTC]", "timestamp[UTC]"), ("timestamp[Asia/Tokyo]", "timestamp[Europe/Berlin]", "timestamp[UTC]"),
         ("string", "int64", None), ("string", "date", None), ("bool", "int8", None), ("duration", "int64", None),
-        ("decimal(10,2)", "decimal(10,2)", "decimal(10,2)"), ("decimal(10,2)", "int64", None),
+        ("decimal(10,2)", "decimal(10,2)", "decimal(10,2)"), ("decimal(10,2)", "int64", "decimal(21,2)"),
+        ("decimal(10,2)", "decimal(6,4)", "decimal(12,4)"), ("decimal(10,2)", "int8", "decimal(10,2)"), ("decimal(3,2)", "uint64", "decimal(22,2)"),
+        ("decimal(38,0)", "decimal(38,1)", None), ("decimal(38,38)", "int8", None), ("decimal(38,19)", "int64", "decimal(38,19)"),
+        ("decimal(38,20)", "int64", None), ("decimal(10,2)", "float32", "float64"), ("decimal(10,2)", "string", None), ("decimal(10,2)", "bool", None),
     ],
 )  # fmt: skip
 def test_two_types_meet_without_loss_or_not_at_all(left, right, meeting):
@@ -83,15 +86,30 @@ def test_null_meets_everything(name):
 @pytest.mark.parametrize(
     ("value", "name"),
     [(None, "null"), (True, "bool"), (1, "int64"), (1.0, "float64"), ("x", "string"), (date(2020, 1, 1), "date"), (datetime(2020, 1, 1), "timestamp"),
-     (datetime(2020, 1, 1, tzinfo=UTC), "timestamp[UTC]"), (timedelta(1), "duration")],
+     (datetime(2020, 1, 1, tzinfo=UTC), "timestamp[UTC]"), (timedelta(1), "duration"),
+     (Decimal("1.10"), "decimal(3,2)"), (Decimal("-0.05"), "decimal(2,2)"), (Decimal("1E+3"), "decimal(4,0)"), (Decimal(0), "decimal(1,0)"),
+     (Decimal("9" * 38), "decimal(38,0)")],
 )  # fmt: skip
 def test_constants_have_types(value, name):
     assert type_name(literal_type(value)) == name
 
 
-@pytest.mark.parametrize("value", [2**63, -(2**63) - 1, b"x", [1], Decimal(1), object()])
+@pytest.mark.parametrize(
+    "value",
+    [
+        2**63,
+        -(2**63) - 1,
+        b"x",
+        [1],
+        object(),
+        Decimal("NaN"),
+        Decimal("Infinity"),
+        Decimal(10) ** 38,
+        Decimal("1E-39"),
+    ],
+)
 def test_other_constants_are_refused(value):
-    with pytest.raises(ValueError, match=r"fit|cannot stand"):
+    with pytest.raises(ValueError, match=r"fit|cannot stand|38 are the most"):
         literal_type(value)
 
 

@@ -1,6 +1,7 @@
 """Syntax to SQL text, and back to an equal syntax."""
 
 from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal
 
 import pytest
 from hypothesis import given, settings
@@ -74,6 +75,7 @@ SCALARS = st.one_of(
     st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=5), st.dates(), st.datetimes().map(unfolded),
     st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=-3, minutes=-30))])).map(unfolded),
     st.timedeltas(timedelta(days=-1000), timedelta(days=1000)),
+    st.decimals(-(10**12), 10**12, places=3), st.decimals(-1, 1, places=12), st.integers(-(10**27), 10**27).map(Decimal),
 )  # fmt: skip
 TYPES = st.sampled_from(
     [

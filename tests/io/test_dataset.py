@@ -391,3 +391,19 @@ def test_what_is_written_is_read_back(source, pipeline, tmp_path, form, path, ro
     again = Pipeline("again", root=tmp_path)
     again.read_csv("s", path, ALL) if form == "csv" else again.read_parquet("s", path)
     assert_tables_equal(again.run(engine="pandas", keep=["s"])["s"].to_arrow(), expected, ordered=True)
+
+
+def test_csv_decimals_are_read_exactly(read_csv):
+    got = read_csv("k,x\na,1.25\nb,\nc,-0.5\nd,1e1\n", {"k": "string", "x": "decimal(4,2)"})
+    assert got.column("x").to_pylist() == [Decimal("1.25"), None, Decimal("-0.50"), Decimal("10.00")]
+
+
+@pytest.mark.parametrize("text", ["1.255", "123", "x", "nan", "1e40"])
+def test_csv_decimals_of_more_digits_than_the_schema_s_are_told(read_csv, text):
+    with pytest.raises(RunFailed, match=rf"column 'x': '{text}' is not a decimal\(4,2\)"):
+        read_csv(f"k,x\na,1\nb,{text}\n", {"k": "string", "x": "decimal(4,2)"})
+
+
+def test_csv_decimals_beyond_128_bits_do_not_wrap(read_csv):
+    with pytest.raises(RunFailed, match=r"'300' is not a decimal\(38,38\)"):
+        read_csv("x\n0.5\n300\n", {"x": "decimal(38,38)"})

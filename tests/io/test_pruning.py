@@ -1,6 +1,7 @@
 """may_hold: whether statistics leave room for a row that a predicate accepts."""
 
 from datetime import UTC, date, datetime
+from decimal import Decimal
 
 import pytest
 
@@ -12,7 +13,7 @@ from gpuetl.io.pruning import is_prunable, may_hold
 COLUMNS = {
     "i": "int64", "n": "int8", "f": "float64", "s": "string", "d": "date", "t": "timestamp",
     "z": "timestamp[UTC]", "b": "bool",
-    "none": "int64", "unknown": "int64",
+    "none": "int64", "unknown": "int64", "m": "decimal(10,2)", "u": "uint64",
 }  # fmt: skip
 RANGES = {
     "i": (10, 20, 0), "n": (1, 5, 2), "f": (-1.5, 2.5, 0), "s": ("b", "d", 1),
@@ -20,6 +21,7 @@ RANGES = {
     "t": (datetime(2024, 1, 10), datetime(2024, 1, 20), 0),
     "z": (datetime(2024, 1, 10), datetime(2024, 1, 20), 0),
     "b": (False, False, 0), "none": (None, None, 4),
+    "m": (Decimal("1.50"), Decimal("2.50"), 0), "u": (2**63, 2**64 - 1, 0),
 }  # fmt: skip
 
 
@@ -50,6 +52,8 @@ def typed(text):
         ("d > DATE '2024-01-20'", False), ("d >= DATE '2024-01-20'", True),
         ("t < TIMESTAMP '2024-01-10 00:00:00'", False),
         ("t = TIMESTAMP '2024-01-10 00:00:00'", True), ("b = true", False), ("b = false", True),
+        ("m > 2.5", False), ("m >= 2.50", True), ("m < 1.501", True), ("m < 1.5", False), ("m = 2.505", False), ("m = 2.495", True), ("m IN (1, 2.51)", False), ("m = 2", True),
+          ("u > -1", True), ("u < -1", False), ("u = 9223372036854775807", False),
     ],
 )  # fmt: skip
 def test_what_the_ranges_exclude_is_not_held(text, expected):

@@ -100,7 +100,13 @@ def test_a_suffix_must_not_make_another_clash(source, problem):
 
 @pytest.mark.parametrize(
     ("left", "right"),
-    [("int64", "string"), ("int64", "float64"), ("timestamp", "timestamp[UTC]"), ("int64", "uint64")],
+    [
+        ("int64", "string"),
+        ("int64", "float64"),
+        ("timestamp", "timestamp[UTC]"),
+        ("decimal(10,2)", "decimal(10,3)"),
+        ("decimal(10,0)", "int64"),
+    ],
 )
 def test_keys_of_other_types_are_refused(source, problem, left, right):
     steps = source(table({"k": left}), "left").join(source(table({"k": right}), "right"), "k")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from sqlglot import exp
 
+from gpuetl.expressions.decimals import MAX_DIGITS, constant_decimal, is_decimal
 from gpuetl.expressions.types import DATE, TIMESTAMP, DataType, parse_type
 
 SQL_TYPES: dict[Any, str] = {
@@ -52,6 +54,17 @@ def moment_of(text: str, dtype: DataType) -> date | datetime:
     if _NANOSECONDS.search(text) or zoned != bool(getattr(dtype, "tz", None)):
         raise ValueError(text)
     return value
+
+
+_DIGITS = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+
+
+def decimal_of(text: str, dtype: DataType) -> Decimal | None:
+    """Read a decimal that has just the digits of `dtype`, as constants of decimals are written; None for any other."""
+    if not is_decimal(dtype) or not _DIGITS.fullmatch(text) or len(text) > MAX_DIGITS + 2:
+        return None
+    value = Decimal(text)
+    return value if constant_decimal(value) == dtype else None
 
 
 class UnknownUnit(ValueError):

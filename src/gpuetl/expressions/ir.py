@@ -7,7 +7,7 @@ handler expects: `resolve` put the casts in.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gpuetl.expressions.types import NAMED, DataType, is_integer
@@ -28,10 +28,14 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Literal:
-    """A constant; `value` is a Python object of `dtype`, or None."""
+    """A constant; `value` is a Python object of `dtype`, or None.
+
+    A parameter's value has the type that was `declared` for it, also where a number in the text would adapt.
+    """
 
     value: Any
     dtype: DataType
+    declared: bool = field(default=False, repr=False)
 
     def _key(self) -> tuple[str, str, DataType]:
         # repr tells -0.0 from 0.0 and makes NaN equal to itself

@@ -10,7 +10,15 @@ from typing import Any, ClassVar, cast
 from sqlglot import exp
 
 from gpuetl.errors import InvalidExpression, Span
-from gpuetl.expressions.constants import EXTRACT_PARTS, MOMENTS, UnknownUnit, interval_of, moment_of, type_text
+from gpuetl.expressions.constants import (
+    EXTRACT_PARTS,
+    MOMENTS,
+    UnknownUnit,
+    decimal_of,
+    interval_of,
+    moment_of,
+    type_text,
+)
 from gpuetl.expressions.dialect import Language, parse_tree
 from gpuetl.expressions.functions import find_function
 from gpuetl.expressions.functions.windows import SKIPPING
@@ -224,8 +232,11 @@ class _Lowering:
     def cast(self, node: exp.Cast) -> Syntax:
         target, operand = self.type_of(node), self.lower(node.this)
         lenient = isinstance(node, exp.TryCast)
-        if isinstance(operand, Constant) and isinstance(operand.value, str) and target in MOMENTS and not lenient:
-            return self.temporal(operand, target)
+        if isinstance(operand, Constant) and isinstance(operand.value, str) and not lenient:
+            if target in MOMENTS:
+                return self.temporal(operand, target)
+            if (exact := decimal_of(operand.value, target)) is not None:
+                return Constant(exact, span=operand.span)
         return CastTo(operand, target, lenient, span=self.span(node))
 
     def type_of(self, node: exp.Cast) -> DataType:

@@ -5,14 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
 
 from gpuetl.errors import InvalidExpression
+from gpuetl.expressions.decimals import in_scale, is_decimal
 from gpuetl.expressions.functions import AMBIGUOUS, Function, Kind, TypeMismatch, find_function, function_names
 from gpuetl.expressions.functions.function import Argument
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
-from gpuetl.expressions.types import FLOAT64, NULL, TIMESTAMP, DataType, can_cast, literal_type, type_name
+from gpuetl.expressions.types import (
+    FLOAT64,
+    NULL,
+    TIMESTAMP,
+    DataType,
+    can_cast,
+    is_exact,
+    is_number,
+    literal_type,
+    type_name,
+)
 
 SCALARS: tuple[Kind, ...] = ("scalar",)
 AGGREGATES: tuple[Kind, ...] = ("aggregate", "scalar")
@@ -51,7 +63,7 @@ def resolve(syntax: Syntax, scope: Scope) -> Expr:
             if syntax.name not in scope.parameters:
                 have = ", ".join(sorted(scope.parameters)) or "none"
                 raise InvalidExpression(f"unknown parameter '${syntax.name}'", syntax.span, f"params: {have}.")
-            return scope.parameters[syntax.name]
+            return _declared(scope.parameters[syntax.name])
         case CastTo():
             return cast_to(resolve(syntax.operand, scope), syntax)
         case Apply():
@@ -76,11 +88,17 @@ def coerce(expr: Expr, dtype: DataType) -> Expr:
 
 
 def _widened(value: Any, dtype: DataType) -> Any:
-    if dtype == FLOAT64 and type(value) is int:
+    if dtype == FLOAT64 and isinstance(value, int | Decimal):
         return float(value)
+    if is_decimal(dtype):
+        return in_scale(value, dtype)
     if dtype == TIMESTAMP and type(value) is date:
         return datetime(value.year, value.month, value.day)
     return value
+
+
+def _declared(parameter: Expr) -> Expr:
+    return replace(parameter, declared=True) if isinstance(parameter, Literal) else parameter
 
 
 def _column(syntax: Name, scope: Scope) -> Expr:
@@ -93,9 +111,10 @@ def _column(syntax: Name, scope: Scope) -> Expr:
 
 def _constant(syntax: Constant) -> Expr:
     try:
-        return Literal(syntax.value, literal_type(syntax.value))
+        dtype = literal_type(syntax.value)
     except ValueError as error:
         raise InvalidExpression(str(error), syntax.span) from None
+    return Literal(in_scale(syntax.value, dtype) if is_decimal(dtype) else syntax.value, dtype)
 
 
 def _apply(syntax: Apply, scope: Scope) -> Expr:
@@ -190,6 +209,9 @@ def _mismatch_hint(function: Function, args: Sequence[Expr]) -> str:
     moments = [t for t in types if type_name(t).startswith(("date", "timestamp"))]
     if moments and any(isinstance(a, Literal) and isinstance(a.value, str) for a in args):
         return f"Write {type_name(moments[0]).partition('[')[0].upper()} '…' for a constant."
+    numbers = all(is_exact(a.dtype) or (isinstance(a, Literal) and is_number(a.dtype)) for a in args)
+    if numbers and any(map(is_decimal, types)):
+        return "A decimal has 38 digits at most: CAST one of them to fewer digits, or to float64."
     if len({type_name(t) for t in moments}) == 2:
         return "A naive and a zoned timestamp are different types: CAST one of them."
     return ""

@@ -29,7 +29,7 @@ class Name(Syntax):
 
 @dataclass(frozen=True)
 class Constant(Syntax):
-    """A constant: None, bool, int, float, str, date, datetime or timedelta."""
+    """A constant: None, bool, int, float, Decimal, str, date, datetime or timedelta."""
 
     value: Any
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from functools import cache
 from typing import Any, TypeAlias
 
 import pyarrow as pa
+
+from gpuetl.expressions.decimals import common_decimal, constant_decimal, integer_decimal, is_decimal
 
 DataType: TypeAlias = pa.DataType
 
@@ -40,7 +43,7 @@ def parse_type(text: str) -> DataType:
 
 def type_name(dtype: DataType) -> str:
     """Return the name under which users write `dtype`; the inverse of `parse_type` for the language's types."""
-    if pa.types.is_decimal(dtype):
+    if is_decimal(dtype):
         return f"decimal({dtype.precision},{dtype.scale})"
     if pa.types.is_timestamp(dtype):
         return f"timestamp[{dtype.tz}]" if dtype.tz else "timestamp"
@@ -70,6 +73,8 @@ def language_type(stored: DataType) -> DataType | None:
 
 def literal_type(value: Any) -> DataType:
     """Return the type of a Python constant; raise `ValueError` where the language has none for it."""
+    if isinstance(value, Decimal):
+        return constant_decimal(value)
     for kind, dtype in _CONSTANTS:
         if isinstance(value, kind):
             if type(value) is int and not integer_fits(value, INT64):
@@ -108,10 +113,10 @@ def can_cast(source: DataType, target: DataType) -> bool:
 
 
 def _family(dtype: DataType) -> str:
+    if is_decimal(dtype):
+        return "decimal"
     if is_number(dtype) or dtype == BOOL:
         return "number"
-    if pa.types.is_decimal(dtype):
-        return "decimal"
     return "string" if dtype == STRING else "time"
 
 
@@ -125,9 +130,14 @@ def is_floating(dtype: DataType) -> bool:
     return bool(pa.types.is_floating(dtype))
 
 
+def is_exact(dtype: DataType) -> bool:
+    """Tell whether `dtype` is an integer or a decimal."""
+    return is_integer(dtype) or is_decimal(dtype)
+
+
 def is_number(dtype: DataType) -> bool:
-    """Tell whether `dtype` is an integer or a float; decimals are apart."""
-    return is_integer(dtype) or is_floating(dtype)
+    """Tell whether `dtype` is an integer, a float or a decimal."""
+    return is_integer(dtype) or is_floating(dtype) or is_decimal(dtype)
 
 
 def is_temporal(dtype: DataType) -> bool:
@@ -138,8 +148,9 @@ def is_temporal(dtype: DataType) -> bool:
 def common_type(left: DataType, right: DataType) -> DataType | None:
     """Return the type in which values of both types can be compared or mixed without loss, or None.
 
-    Null meets everything; integers meet in the narrowest integer that holds both; an integer and a float meet
-    in float64; a date and a naive timestamp in timestamp.  Naive and zoned timestamps do not meet.
+    Null meets everything; integers meet in the narrowest integer that holds both, uint64 and a signed integer in
+    decimal(20,0); decimals and integers in the narrowest decimal that holds both, if 38 digits do; a float and any
+    other number in float64; a date and a naive timestamp in timestamp.  Naive and zoned timestamps do not meet.
     """
     if right in (left, NULL):
         return left
@@ -147,6 +158,8 @@ def common_type(left: DataType, right: DataType) -> DataType | None:
         return right
     if is_integer(left) and is_integer(right):
         return _common_integer(left, right)
+    if is_exact(left) and is_exact(right):
+        return common_decimal(integer_decimal(left), integer_decimal(right))
     if is_number(left) and is_number(right):
         return FLOAT64
     if {left, right} == {DATE, TIMESTAMP}:
@@ -155,13 +168,13 @@ def common_type(left: DataType, right: DataType) -> DataType | None:
     return pa.timestamp("us", tz="UTC") if both_zoned else None
 
 
-def _common_integer(left: DataType, right: DataType) -> DataType | None:
+def _common_integer(left: DataType, right: DataType) -> DataType:
     signed = pa.types.is_signed_integer(left), pa.types.is_signed_integer(right)
     if signed[0] == signed[1]:
         return left if left.bit_width >= right.bit_width else right
     unsigned = right if signed[0] else left
     width = max(left.bit_width, right.bit_width, 2 * unsigned.bit_width)
-    return NAMED.get(f"int{width}")
+    return NAMED.get(f"int{width}", integer_decimal(unsigned))
 
 
 def integer_fits(value: int, dtype: DataType) -> bool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from functools import cache, reduce
 from typing import Any
 
+from gpuetl.expressions.decimals import is_decimal, plain_number
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, Parameter
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
-from gpuetl.expressions.types import type_name
+from gpuetl.expressions.types import literal_type, type_name
 
 _INFIX: dict[str, tuple[str, int]] = {
     "or": ("OR", 1), "and": ("AND", 2),
@@ -41,7 +43,15 @@ def _written(expr: Expr) -> Syntax:
         case Call() if expr.function.name in ("and", "or") and len(expr.args) > 1:
             return reduce(lambda left, right: Apply(expr.function.name, (left, right)), map(_written, expr.args))
         case Call():
-            return Apply(expr.function.name, tuple(map(_written, expr.args)))
+            return Apply(expr.function.name, tuple(_argument(arg, expr) for arg in expr.args))
+
+
+def _argument(arg: Expr, call: Call) -> Syntax:
+    """Return an argument; a constant is a plain number where the decimal beside it makes it a decimal."""
+    beside = any(is_decimal(other.dtype) and not isinstance(other, Literal) for other in call.args)
+    if beside and isinstance(arg, Literal) and isinstance(arg.value, Decimal):
+        return Constant(plain_number(arg.value))
+    return _written(arg)
 
 
 def _text(node: Syntax) -> tuple[str, int]:
@@ -111,6 +121,8 @@ def constant_text(value: Any) -> str:
             return "'" + value.replace("'", "''") + "'"
         case float() if not math.isfinite(value):
             return f"CAST('{value}' AS float64)"
+        case Decimal():
+            return f"CAST('{value:f}' AS {type_name(literal_type(value))})"
         case datetime():
             return f"{'TIMESTAMPTZ' if value.tzinfo else 'TIMESTAMP'} '{value.isoformat(' ')}'"
         case date():

@@ -12,7 +12,8 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
-from gpuetl.expressions.types import DataType, common_type, language_type, type_name
+from gpuetl.expressions.decimals import is_decimal
+from gpuetl.expressions.types import DataType, common_type, is_floating, language_type, type_name
 from gpuetl.io.paths import find_files
 from gpuetl.plan.schema import Schema
 
@@ -179,7 +180,8 @@ def check_widens(file: DataFile, name: str, stored: DataType | None, planned: Da
     if stored is None:
         raise DatasetError(f"{file.path} has no column '{name}', which other files of the source or its schema have")
     read = language_type(stored)
-    if read is None or common_type(read, planned) != planned:
+    loses = read is not None and is_decimal(read) and is_floating(planned)
+    if read is None or loses or common_type(read, planned) != planned:
         raise DatasetError(
             f"{file.path}: column '{name}' is {type_name(stored)}, and the source says {type_name(planned)}"
         )

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
+from gpuetl.expressions.decimals import HALF_DIGITS, is_decimal
 from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.expressions.functions.aggregates import WIDE, WIDE_SUM
+from gpuetl.expressions.functions.aggregates import HIGH_SUM, JOINED_HALVES, LOW_SUM, WIDE, WIDE_SUM
 from gpuetl.expressions.ir import Call, Cast, Column, Expr
-from gpuetl.expressions.types import FLOAT64, INT64
+from gpuetl.expressions.types import DURATION, FLOAT64, INT64
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Aggregate, Project, passing
 
@@ -66,9 +67,17 @@ def _itself(call: Call) -> tuple[Parts, Callable[..., Expr]]:
 
 
 def _sum(call: Call) -> tuple[Parts, Callable[..., Expr]]:
-    if call.dtype != INT64:
+    """Carry what no partition's own sum overflows: integers and durations in 38 digits, long decimals in halves."""
+    if call.dtype in (INT64, DURATION):
+        return [(Call(WIDE_SUM, call.args, WIDE), "sum")], lambda total: _narrowed(Cast(total, INT64), call.dtype)
+    if not is_decimal(call.dtype) or call.args[0].dtype.precision <= HALF_DIGITS:
         return [(call, "sum")], _same
-    return [(Call(WIDE_SUM, call.args, WIDE), "sum")], lambda total: Cast(total, INT64)
+    parts = [(Call(HIGH_SUM, call.args, WIDE), "sum"), (Call(LOW_SUM, call.args, call.dtype), "sum")]
+    return parts, lambda high, low: Call(JOINED_HALVES, (high, low), call.dtype)
+
+
+def _narrowed(total: Expr, dtype: pa.DataType) -> Expr:
+    return Cast(total, DURATION) if dtype == DURATION else total
 
 
 def _mean(call: Call) -> tuple[Parts, Callable[..., Expr]]:

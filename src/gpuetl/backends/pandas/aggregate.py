@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gpuetl.backends.pandas.columns import canonical, from_masked, to_masked, whole
+from gpuetl.backends.pandas.decimals import halves
 from gpuetl.backends.pandas.evaluate import evaluate_column
 from gpuetl.backends.pandas.keys import Groups, encode_keys
 from gpuetl.backends.pandas.operation import run_operation
@@ -109,10 +110,17 @@ def fits_int64(values: Any) -> bool:
 
 
 def wide_total(groups: Groups, values: Any) -> Any:
-    """Sum integers in 38 decimal digits."""
+    """Sum integers, or durations in microseconds, in 38 decimal digits."""
+    if pa.types.is_duration(values.type):
+        values = values.cast(INT64)
     if fits_int64(values):
         return grouped(groups, values, "sum").cast(WIDE)
     return grouped(groups, values.cast(WIDE), "sum")
+
+
+def half_total(which: int) -> Callable[[Groups, Any], Any]:
+    """Return the handler that sums the high (0) or the low (1) halves of decimals."""
+    return lambda groups, values: grouped(groups, halves(values)[which], "sum")
 
 
 def least(groups: Groups, values: Any) -> Any:
@@ -176,6 +184,8 @@ AGGREGATES: dict[str, Callable[..., Any]] = {
     "count_distinct": count_distinct,
     "sum": total,
     "wide_sum": wide_total,
+    "high_sum": half_total(0),
+    "low_sum": half_total(1),
     "mean": mean,
     "min": least,
     "max": greatest,

@@ -1,7 +1,8 @@
 """Conversions: exact or an error naming the value; null instead of the error where lenient.
 
-Rounding from a wider to a narrower float, and from an integer to a float that typing put in, is no error; a finite
-number that becomes infinite is.
+Rounding from a wider to a narrower float, from a decimal to a float, and from an integer to a float that typing put
+in, is no error; a finite number that becomes infinite is.  A float becomes the decimal that it is written as: the
+shortest one that reads back as it.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gpuetl.backends.pandas.columns import whole
+from gpuetl.backends.pandas.decimals import fitted, from_text, to_float, to_text
 from gpuetl.errors import EvaluationError
-from gpuetl.expressions.types import BOOL, DATE, NULL, STRING, DataType, is_floating, is_integer
-
-WIDEST = pa.decimal128(38, 0)
+from gpuetl.expressions.decimals import integer_decimal, is_decimal
+from gpuetl.expressions.types import BOOL, DATE, NULL, STRING, DataType, is_floating, is_integer, type_name
 
 
 def cast_value(value: Any, dtype: DataType, lenient: bool, implicit: bool) -> Any:
@@ -26,6 +27,8 @@ def cast_value(value: Any, dtype: DataType, lenient: bool, implicit: bool) -> An
     pyarrow.ArrowInvalid, EvaluationError
         For a value that `dtype` cannot hold, unless lenient.
     """
+    if is_decimal(value.type) and is_floating(dtype):
+        return to_float(value, dtype)
     if implicit:
         return pc.cast(value, dtype, safe=not is_floating(dtype))
     try:
@@ -37,13 +40,15 @@ def cast_value(value: Any, dtype: DataType, lenient: bool, implicit: bool) -> An
 
 
 def _exact(value: Any, dtype: DataType) -> Any:
-    if is_integer(value.type) and pa.types.is_decimal(dtype):
-        value = pc.cast(value, WIDEST)  # else Arrow asks for the digits of all integers, not of these
+    if is_decimal(dtype) and value.type != NULL:
+        return _as_decimal(value, dtype)
+    if is_decimal(value.type) and dtype == STRING:
+        return to_text(value)
+    if is_integer(value.type) and is_floating(dtype):
+        return _as_float(value, dtype)
     result = pc.cast(value, dtype)
     if dtype == BOOL and value.type not in (BOOL, STRING, NULL):
         _refuse_where(pc.not_equal(pc.cast(result, value.type), value), "it is neither 0 nor 1")
-    if pa.types.is_decimal(dtype) and is_floating(value.type):
-        _refuse_where(pc.not_equal(pc.cast(result, value.type), value), f"it has more than {dtype.scale} decimals")
     if dtype == DATE and pa.types.is_timestamp(value.type):
         _refuse_where(
             pc.not_equal(pc.cast(result, pa.timestamp("us")), pc.cast(value, pa.timestamp("us"))),
@@ -51,6 +56,25 @@ def _exact(value: Any, dtype: DataType) -> Any:
         )
     if is_floating(dtype) and is_floating(value.type):
         _refuse_where(pc.and_(pc.is_inf(result), pc.is_finite(value)), f"it is beyond {dtype}")
+    return result
+
+
+def _as_decimal(value: Any, dtype: DataType) -> Any:
+    if is_integer(value.type):
+        return fitted(pc.cast(value, integer_decimal(value.type)), dtype)
+    if is_floating(value.type):
+        _refuse_where(pc.invert(pc.is_finite(value)), "it is no number")
+        value = pc.cast(value, STRING)
+    return from_text(value, dtype) if value.type == STRING else fitted(value, dtype)
+
+
+def _as_float(value: Any, dtype: DataType) -> Any:
+    result = pc.cast(value, dtype, safe=False)
+    try:
+        other = pc.not_equal(pc.cast(result, value.type), value)
+    except pa.ArrowInvalid:
+        raise EvaluationError(f"{type_name(dtype)} does not hold it exactly") from None
+    _refuse_where(other, f"{type_name(dtype)} does not hold it exactly")
     return result
 
 

@@ -11,9 +11,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import csv
 
+from gpuetl.backends.pandas.casts import cast_value
+from gpuetl.backends.pandas.columns import with_column
 from gpuetl.backends.pandas.operation import run_operation
 from gpuetl.errors import RunFailed, first_line
-from gpuetl.expressions.types import DataType
+from gpuetl.expressions.decimals import is_decimal
+from gpuetl.expressions.types import STRING, DataType, type_name
 from gpuetl.io.dataset import DataFile, Dataset, DatasetError, RowGroup, check_widens
 from gpuetl.plan.nodes import Read
 
@@ -66,14 +69,28 @@ def read_csv(dataset: Dataset, file: DataFile, columns: list[str]) -> pa.Table:
     In a file of one column that field is an empty line; in others empty lines are skipped.
     """
     declared = {name: dtype for name, dtype in dataset.schema.items() if name not in dataset.partitions}
+    written = {name: STRING if is_decimal(dtype) else dtype for name, dtype in declared.items()}
     convert = csv.ConvertOptions(
-        column_types=declared, include_columns=columns or list(declared)[:1], null_values=list(dataset.nulls),
+        column_types=written, include_columns=columns or list(declared)[:1], null_values=list(dataset.nulls),
         strings_can_be_null=True, quoted_strings_can_be_null=False,
     )  # fmt: skip
     with file.path.open("rb") as lines:
         several = dataset.delimiter.encode() in lines.readline()
     parse = csv.ParseOptions(delimiter=dataset.delimiter, ignore_empty_lines=several, newlines_in_values=True)
-    return csv.read_csv(file.path, parse_options=parse, convert_options=convert)
+    table = csv.read_csv(file.path, parse_options=parse, convert_options=convert)
+    for name in table.column_names:
+        if is_decimal(declared[name]):
+            table = with_column(table, name, read_decimals(table.column(name), declared[name], name))
+    return table
+
+
+def read_decimals(text: Any, dtype: DataType, name: str) -> Any:
+    """Read the decimals of a CSV column exactly, which Arrow does not: it checks no digits there."""
+    numbers = cast_value(text, dtype, lenient=True, implicit=False)
+    if numbers.null_count > text.null_count:
+        wrong = text.filter(pc.and_(pc.is_null(numbers), pc.is_valid(text)))[0]
+        raise pa.ArrowInvalid(f"column '{name}': '{wrong.as_py()}' is not a {type_name(dtype)}")
+    return numbers
 
 
 def constant(value: Any, dtype: DataType, rows: int) -> Any:

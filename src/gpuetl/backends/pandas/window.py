@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from gpuetl.backends.pandas.columns import arange, from_masked, has_numbers, to_masked, whole, with_column
+from gpuetl.backends.pandas.decimal_windows import DECIMAL_WINDOWS
 from gpuetl.backends.pandas.evaluate import evaluate_column
 from gpuetl.backends.pandas.gather import take_or_null
 from gpuetl.backends.pandas.operation import run_operation
@@ -16,6 +17,7 @@ from gpuetl.backends.pandas.order import note_ties, rank_values, sort_rows
 from gpuetl.backends.pandas.segments import Masked, Segments
 from gpuetl.backends.pandas.window_functions import WINDOW_FUNCTIONS, WindowRows
 from gpuetl.errors import EvaluationError
+from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Call
 from gpuetl.expressions.types import DURATION, INT64, TIMESTAMP, is_temporal
 from gpuetl.plan.nodes import Grouped, Window
@@ -31,14 +33,14 @@ def compute_windows(operation: Window, frame: pa.Table) -> pa.Table:
     Raises
     ------
     EvaluationError
-        Where an integer sum leaves int64.
+        Where a sum or difference leaves its type.
     """
     frame, segments = sorted_segments(operation, frame)
     rows = WindowRows(segments, order_time(operation, frame))
     for name, call in operation.calls.items():
         try:
             column = call_window(call, frame, rows)
-        except OverflowError as error:
+        except (OverflowError, EvaluationError) as error:
             raise EvaluationError(f"column '{name.partition(':')[0]}': {error.args[0]}") from None
         frame = with_column(frame, name, column)
     return frame
@@ -70,6 +72,8 @@ def call_window(call: Call, frame: pa.Table, rows: WindowRows) -> Any:
         return from_masked(WINDOW_FUNCTIONS[name](rows, *constants), call.dtype)
     if name in MOVES_VALUES:
         return moved(name, columns[0], rows, constants)
+    if is_decimal(columns[0].type) and name in DECIMAL_WINDOWS:
+        return DECIMAL_WINDOWS[name](rows, columns[0], *constants)
     if not has_numbers(columns[0].type):
         return by_rank(name, columns[0], rows, constants)
     return from_masked(WINDOW_FUNCTIONS[name](rows, to_masked(columns[0]), *constants), call.dtype)

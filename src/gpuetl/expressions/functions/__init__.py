@@ -31,7 +31,7 @@ def find_function(name: str, kinds: tuple[Kind, ...]) -> Function | None:
 
 def table_entry(kind: Kind, name: str) -> Function:
     """Return the function of that kind and name, also where users cannot call it."""
-    return aggregates.WIDE_SUM if name == aggregates.WIDE_SUM.name else FUNCTIONS[kind, name]
+    return aggregates.INTERNAL.get(name) or FUNCTIONS[kind, name]
 
 
 def function_names(kinds: tuple[Kind, ...]) -> list[str]:

@@ -7,17 +7,17 @@ from functools import partial
 
 import pyarrow as pa
 
+from gpuetl.expressions.decimals import is_decimal, total_type
 from gpuetl.expressions.functions.function import (
     Function,
     TypeMismatch,
     Typing,
     anything,
     fixed,
-    is_float_or_integer,
     takes_one,
 )
 from gpuetl.expressions.ir import Expr
-from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, NULL, is_floating, is_integer, type_name
+from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, NULL, is_floating, is_integer, is_number, type_name
 
 Aggregate = partial(Function, kind="aggregate", nulls="own")
 
@@ -25,15 +25,15 @@ Aggregate = partial(Function, kind="aggregate", nulls="own")
 def summed(args: Sequence[Expr]) -> Typing:
     """Integers in int64, floats in float64, decimals at 38 digits, durations."""
     dtype = args[0].dtype
-    if pa.types.is_decimal(dtype):
-        return [dtype], pa.decimal128(38, dtype.scale)
-    if not (is_float_or_integer(dtype) or dtype in (DURATION, NULL)):
+    if is_decimal(dtype):
+        return [dtype], total_type(dtype)
+    if not (is_number(dtype) or dtype in (DURATION, NULL)):
         raise TypeMismatch(f"takes numbers, got {type_name(dtype)}")
     result = dtype if dtype == DURATION else FLOAT64 if is_floating(dtype) else INT64
     return [result], result
 
 
-averaged = takes_one(is_float_or_integer, "numbers")
+averaged = takes_one(is_number, "numbers")
 
 
 def in_float64(args: Sequence[Expr]) -> Typing:
@@ -64,5 +64,16 @@ WIDE = pa.decimal128(38, 0)
 WIDE_SUM = Aggregate(
     "wide_sum", "x", takes_one(is_integer, "integers", WIDE), "A sum that no number of rows overflows.", "", None
 )
-"""Not for users: what a partition gives of an integer sum.  Its own sum may leave int64 where the sum of all does not,
-and the answer must not depend on the partitions."""
+"""Not for users: what a partition gives of a sum of integers or durations.  Its own sum may leave int64 where the sum
+of all does not, and the answer must not depend on the partitions."""
+
+HIGH_SUM, LOW_SUM = (
+    Aggregate(
+        f"{half}_sum", "x", takes_one(is_decimal, "decimals"), f"The sum of the {half} halves of decimals.", "", None
+    )
+    for half in ("high", "low")
+)
+JOINED_HALVES = Function("joined_halves", "high low", anything(), "The sum of both.", "", None, can_fail=True)
+"""The same for decimals of more than 19 digits: high halves are whole multiples of 10^19 of x's units, low ones the rest."""
+
+INTERNAL = {function.name: function for function in (WIDE_SUM, HIGH_SUM, LOW_SUM, JOINED_HALVES)}

@@ -1,37 +1,121 @@
-"""Arithmetic.  Integer arithmetic is done in int64 and checked; floats follow IEEE 754."""
+"""Arithmetic.
+
+Integer arithmetic is done in int64 and checked, that of decimals is exact and checked, floats follow IEEE 754.
+
+Of decimal(p,s) and decimal(q,t), a sum has the greater scale and room for a carry, a product has p + q digits, s + t of
+them after the point; beyond 38 digits in all, a value that needs more is an error.  Beside a decimal, integers are
+decimals (int64 of 19 digits), and a number in the text is a decimal of the digits it is written with: `price * 1.1`
+and `price >= 100.50` are exact.  Floats of columns and parameters make the decimal a float64.  uint64 and a signed
+integer compare as decimals.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pyarrow as pa
+
+from gpuetl.expressions.decimals import (
+    integer_decimal,
+    is_decimal,
+    product_type,
+    quotient_type,
+    rounded_type,
+    sum_type,
+)
 from gpuetl.expressions.functions.function import (
     Function,
+    Rule,
     TypeMismatch,
     Typing,
-    calculated,
     fixed,
-    is_float_or_integer,
+    meet,
     mixed,
-    shifted,
     takes_one,
+    types_beside,
 )  # fmt: skip
 from gpuetl.expressions.ir import Expr
-from gpuetl.expressions.types import FLOAT64, INT64, NULL, is_floating, is_integer, type_name
+from gpuetl.expressions.types import (
+    DATE,
+    DURATION,
+    FLOAT64,
+    INT64,
+    NULL,
+    DataType,
+    is_exact,
+    is_floating,
+    is_integer,
+    is_number,
+    is_temporal,
+    type_name,
+)
 
-number = takes_one(is_float_or_integer, "a number")
+number = takes_one(is_number, "a number")
+
+
+def calculated(operator: str) -> Rule:
+    """Integers in int64, decimals and integers in decimals, floats and anything beside them in the wider float."""
+
+    def rule(args: Sequence[Expr]) -> Typing:
+        types = types_beside(args)
+        if all(is_integer(t) or t == NULL for t in types):
+            return [INT64] * len(args), INT64
+        if all(is_exact(t) or t == NULL for t in types):
+            return decimal_arithmetic(operator, types)
+        if all(is_number(t) or t == NULL for t in types):
+            narrow = all(t in (pa.float32(), NULL) for t in types)
+            dtype = pa.float32() if narrow else FLOAT64
+            return [dtype] * len(args), dtype
+        raise TypeMismatch(f"cannot {operator} {' and '.join(type_name(t) for t in types)}")
+
+    return rule
+
+
+def decimal_arithmetic(operator: str, types: Sequence[DataType]) -> Typing:
+    """Decimals and integers, at least one a decimal: the types that SQL gives, to 38 digits."""
+    known = next(filter(is_decimal, types))
+    operands = [known if t == NULL else integer_decimal(t) for t in types]
+    if len(operands) == 1:
+        return operands, known
+    result = product_type(*operands) if operator == "multiply" else sum_type(*operands)
+    if result is None:
+        names = " and ".join(map(type_name, operands))
+        raise TypeMismatch(f"of {names} has more than 38 digits after the point")
+    return operands, result
+
+
+def shifted(operator: str) -> Rule:
+    """Numbers as in `calculated`; a timestamp or date and a duration; two timestamps, whose difference is a duration."""
+    numbers = calculated(operator)
+
+    def rule(args: Sequence[Expr]) -> Typing:
+        left, right = (arg.dtype for arg in args)
+        if right == DURATION and (is_temporal(left) or left == DURATION):
+            moment = pa.timestamp("us") if left == DATE else left
+            return [moment, DURATION], moment
+        if operator == "add" and left == DURATION and is_temporal(right):
+            moment = pa.timestamp("us") if right == DATE else right
+            return [DURATION, moment], moment
+        if operator == "subtract" and is_temporal(left) and is_temporal(right):
+            return [meet(args, operator)] * 2, DURATION
+        return numbers(args)
+
+    return rule
 
 
 def rounded(args: Sequence[Expr]) -> Typing:
-    """Integers stay as they are; digits are a constant."""
+    """Integers and floats stay as they are, decimals may need a digit more; digits are a constant."""
     types, result = number(args)
+    if is_decimal(result) and (result.scale > 0 or len(args) > 1):
+        result = rounded_type(result)
     return [types[0], INT64][: len(args)], result
 
 
 def sign_of(args: Sequence[Expr]) -> Typing:
-    """Integers give int64, floats keep their type."""
+    """Integers and decimals give int64, floats keep their type."""
     dtype = number(args)[1]
-    dtype = dtype if is_floating(dtype) else INT64
-    return [dtype], dtype
+    result = dtype if is_floating(dtype) else INT64
+    return [dtype if is_decimal(dtype) else result], result
 
 
 def whole(args: Sequence[Expr]) -> Typing:
@@ -42,25 +126,56 @@ def whole(args: Sequence[Expr]) -> Typing:
     return [INT64] * len(args), INT64
 
 
+def without_decimals(rule: Rule) -> Rule:
+    """Return the rule for integers and floats alone."""
+
+    def checked(args: Sequence[Expr]) -> Typing:
+        types, result = rule(args)
+        if is_decimal(result):
+            raise TypeMismatch("takes integers or floats, got a decimal")
+        return types, result
+
+    return checked
+
+
+def truncating(quotient: bool) -> Rule:
+    """Integers, or decimals that meet in one type: the quotient of floats has no exact integer."""
+
+    def rule(args: Sequence[Expr]) -> Typing:
+        types = types_beside(args)
+        for dtype in types:
+            if dtype != NULL and not is_exact(dtype):
+                raise TypeMismatch(f"takes integers or decimals, got {type_name(dtype)}")
+        if not any(map(is_decimal, types)):
+            return [INT64, INT64], INT64
+        meeting = meet(args, "divide")
+        return [meeting, meeting], quotient_type(meeting) if quotient else meeting
+
+    return rule
+
+
 FUNCTIONS = (
-    Function("add", "x y", shifted("add"), "`x + y`.", "1 + 2", 3, can_fail=True),
+    Function("add", "x y", shifted("add"), "`x + y`; of decimals, exactly.", "1 + 2", 3, can_fail=True),
     Function("subtract", "x y", shifted("subtract"), "`x - y`; of two timestamps, a duration.", "1 - 2", -1, can_fail=True),
-    Function("multiply", "x y", calculated("multiply"), "`x * y`.", "3 * 4", 12, can_fail=True),
+    Function("multiply", "x y", calculated("multiply"), "`x * y`; of decimals, exactly.", "3 * 4", 12, can_fail=True),
     Function("divide", "x y", fixed(FLOAT64, FLOAT64, returns=FLOAT64), "`x / y` in float64: 1/0 is inf, 0/0 is NaN.",
              "7 / 2", 3.5),
-    Function("int_divide", "x y", whole, "`x // y`, truncated toward zero; null where y is 0.", "-7 // 2", -3, can_fail=True),
-    Function("modulo", "x y", whole, "`x % y` with the sign of x; null where y is 0.", "-7 % 2", -1, can_fail=True),
+    Function("int_divide", "x y", truncating(True), "`x // y`, truncated toward zero; null where y is 0.", "-7 // 2", -3, can_fail=True),
+    Function("modulo", "x y", truncating(False), "`x % y` with the sign of x; null where y is 0.", "-7 % 2", -1, can_fail=True),
     Function("negate", "x", calculated("negate"), "`-x`.", "-(1 + 1)", -2, can_fail=True),
     Function("abs", "x", calculated("take abs of"), "The absolute value.", "abs(-3)", 3, can_fail=True),
-    Function("sign", "x", sign_of, "-1, 0 or 1; NaN of NaN.", "sign(-3)", -1),
-    Function("round", "x digits?!", rounded, "To `digits` places after the point (0), half to even.", "round(2.5)", 2.0),
-    Function("floor", "x", number, "The greatest whole number not above x, in x's type.", "floor(-1.5)", -2.0),
-    Function("ceil", "x", number, "The least whole number not below x, in x's type.", "ceil(-1.5)", -1.0),
+    Function("sign", "x", sign_of, "-1, 0 or 1; NaN of NaN; int64 of a decimal.", "sign(-3)", -1),
+    Function("round", "x digits?!", rounded, "To `digits` places after the point (0), half to even; a decimal may get a digit more.",
+             "round(2.5)", 2.0, can_fail=True),
+    Function("floor", "x", rounded, "The greatest whole number not above x, in x's type; a decimal may get a digit more.",
+             "floor(-1.5)", -2.0, can_fail=True),
+    Function("ceil", "x", rounded, "The least whole number not below x, in x's type; a decimal may get a digit more.",
+             "ceil(-1.5)", -1.0, can_fail=True),
     Function("trunc", "x", number, "x without its fraction, in x's type.", "trunc(-1.5)", -1.0),
-    Function("try_add", "x y", calculated("add"), "`x + y`; null where integers overflow.",
+    Function("try_add", "x y", without_decimals(calculated("add")), "`x + y`; null where integers overflow.",
              "try_add(9223372036854775807, 1)", None),
-    Function("try_subtract", "x y", calculated("subtract"), "`x - y`; null where integers overflow.", "try_subtract(1, 2)", -1),
-    Function("try_multiply", "x y", calculated("multiply"), "`x * y`; null where integers overflow.",
+    Function("try_subtract", "x y", without_decimals(calculated("subtract")), "`x - y`; null where integers overflow.", "try_subtract(1, 2)", -1),
+    Function("try_multiply", "x y", without_decimals(calculated("multiply")), "`x * y`; null where integers overflow.",
              "try_multiply(9223372036854775807, 2)", None),
     Function("bit_and", "x y", whole, "The bits that are set in both integers.", "bit_and(12, 10)", 8),
     Function("bit_or", "x y", whole, "The bits that are set in either integer.", "bit_or(12, 10)", 14),

@@ -9,11 +9,10 @@ from typing import Literal as Choice
 
 import pyarrow as pa
 
+from gpuetl.expressions.decimals import constant_decimal, exact_decimal, is_decimal
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.types import (
     BOOL,
-    DATE,
-    DURATION,
     FLOAT64,
     INT64,
     NULL,
@@ -24,7 +23,6 @@ from gpuetl.expressions.types import (
     is_floating,
     is_integer,
     is_number,
-    is_temporal,
     type_name,
 )  # fmt: skip
 
@@ -130,15 +128,40 @@ def floats(args: Sequence[Expr]) -> Typing:
     return [dtype] * len(args), dtype
 
 
+def types_beside(args: Sequence[Expr]) -> list[DataType]:
+    """Return the arguments' types; beside a decimal, a number in the text is a decimal of just its digits.
+
+    Not where a float's column or parameter is there as well: all of them meet in float64.
+    """
+    types = [arg.dtype for arg in args]
+    floating = any(is_floating(arg.dtype) and not _is_written_number(arg) for arg in args)
+    if floating or not any(map(is_decimal, types)):
+        return types
+    return [_digits_of(arg.value) if _is_written_number(arg) else arg.dtype for arg in args]  # type: ignore[union-attr]
+
+
+def _is_written_number(arg: Expr) -> bool:
+    written = isinstance(arg, Literal) and not arg.declared and arg.value is not None
+    return written and arg.dtype in (INT64, FLOAT64) and exact_decimal(arg.value) is not None  # type: ignore[union-attr]
+
+
+def _digits_of(value: float) -> DataType:
+    try:
+        return constant_decimal(exact_decimal(value))  # type: ignore[arg-type]
+    except ValueError as error:
+        raise TypeMismatch(f"takes decimals here: {error}") from None
+
+
 def meet(args: Sequence[Expr], verb: str) -> DataType:
     """Return the type in which all arguments meet; an integer constant takes a column's narrower type if it fits."""
-    fixed_types = [a.dtype for a in args if not _adapts(a)] or [a.dtype for a in args]
+    types = types_beside(args)
+    fixed_types = [t for arg, t in zip(args, types, strict=True) if not _adapts(arg)] or types
     meeting = fixed_types[0]
     for dtype in fixed_types[1:]:
         meeting = _meet_two(meeting, dtype, verb)
-    for arg in args:
+    for arg, dtype in zip(args, types, strict=True):
         if not (_adapts(arg) and is_integer(meeting) and integer_fits(arg.value, meeting)):  # type: ignore[union-attr]
-            meeting = _meet_two(meeting, arg.dtype, verb)
+            meeting = _meet_two(meeting, dtype, verb)
     return meeting
 
 
@@ -165,46 +188,6 @@ def mixed(args: Sequence[Expr]) -> Typing:
     return [dtype] * len(args), dtype
 
 
-def calculated(operator: str) -> Rule:
-    """Integers in int64, floats in the wider float."""
-
-    def rule(args: Sequence[Expr]) -> Typing:
-        types = [arg.dtype for arg in args]
-        if all(is_integer(t) or t == NULL for t in types):
-            return [INT64] * len(args), INT64
-        if all(is_number(t) or t == NULL for t in types):
-            narrow = all(t in (pa.float32(), NULL) for t in types)
-            dtype = pa.float32() if narrow else FLOAT64
-            return [dtype] * len(args), dtype
-        raise TypeMismatch(f"cannot {operator} {' and '.join(type_name(t) for t in types)}")
-
-    return rule
-
-
-def shifted(operator: str) -> Rule:
-    """Numbers as in `calculated`; a timestamp or date and a duration; two timestamps, whose difference is a duration."""
-    numbers = calculated(operator)
-
-    def rule(args: Sequence[Expr]) -> Typing:
-        left, right = (arg.dtype for arg in args)
-        if right == DURATION and (is_temporal(left) or left == DURATION):
-            moment = pa.timestamp("us") if left == DATE else left
-            return [moment, DURATION], moment
-        if operator == "add" and left == DURATION and is_temporal(right):
-            moment = pa.timestamp("us") if right == DATE else right
-            return [DURATION, moment], moment
-        if operator == "subtract" and is_temporal(left) and is_temporal(right):
-            return [meet(args, operator)] * 2, DURATION
-        return numbers(args)
-
-    return rule
-
-
 def is_string(dtype: DataType) -> bool:
     """Tell whether `dtype` is the string type."""
     return bool(dtype == STRING)
-
-
-def is_float_or_integer(dtype: DataType) -> bool:
-    """Tell whether `dtype` is a number that is not a decimal."""
-    return is_integer(dtype) or is_floating(dtype)

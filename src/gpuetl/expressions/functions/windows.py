@@ -12,8 +12,7 @@ from functools import partial
 from math import inf
 from typing import Any
 
-import pyarrow as pa
-
+from gpuetl.expressions.decimals import is_decimal, sum_type
 from gpuetl.expressions.functions.aggregates import in_float64, summed
 from gpuetl.expressions.functions.function import (
     Function,
@@ -22,10 +21,9 @@ from gpuetl.expressions.functions.function import (
     Typing,
     anything,
     fixed,
-    is_float_or_integer,
 )
 from gpuetl.expressions.ir import Expr, Literal
-from gpuetl.expressions.types import DURATION, FLOAT64, INT64, is_integer, type_name
+from gpuetl.expressions.types import DURATION, FLOAT64, INT64, is_integer, is_number, type_name
 
 Window = partial(Function, kind="window", nulls="own")
 
@@ -42,14 +40,16 @@ def offset_by(args: Sequence[Expr]) -> Typing:
 def differed(args: Sequence[Expr]) -> Typing:
     """Numbers, and a number of rows."""
     offset_by(args)
-    types, result = accumulated(args[:1])
+    types, result = summed(args[:1])
+    if is_decimal(types[0]):
+        result = sum_type(types[0], types[0])
     return [*types, INT64][: len(args)], result
 
 
 def faded(args: Sequence[Expr]) -> Typing:
     """A number, and a half-life: an interval, or seconds where order_by is a timestamp, else rows."""
     half_life = args[1].dtype
-    if half_life != DURATION and not is_float_or_integer(half_life):
+    if half_life != DURATION and not is_number(half_life):
         raise TypeMismatch(f"takes a number or an interval as half_life, got {type_name(half_life)}")
     if isinstance(args[1], Literal) and not _is_positive(args[1].value):
         raise TypeMismatch(f"takes a half_life above zero, got {args[1].value}")
@@ -87,14 +87,7 @@ def framed(result: Rule) -> Rule:
     return rule
 
 
-def accumulated(args: Sequence[Expr]) -> Typing:
-    """Integers in int64, floats in float64, durations."""
-    if pa.types.is_decimal(args[0].dtype):
-        raise TypeMismatch("does not take decimals; cast to float64 or int64")
-    return summed(args)
-
-
-keeps, counts, sums, means = anything(), anything(INT64), accumulated, in_float64
+keeps, counts, sums, means = anything(), anything(INT64), summed, in_float64
 
 FUNCTIONS = (
     Window("row_number", "", fixed(returns=INT64), "The row's place in its group, from 1.", "row_number()", [1, 2, 3, 4]),

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
+from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Column, Expr
-from gpuetl.expressions.types import common_type, is_integer, type_name
+from gpuetl.expressions.types import is_integer, type_name
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes.join import How, Validate
@@ -61,10 +62,11 @@ class Join(Step):
         )  # fmt: skip
 
     def check_types(self, context: Context, left: Node, right: Node) -> None:
-        """Keys must have one type; integers of any width compare."""
+        """Keys must have one type; integers of any width compare, and decimals of one scale."""
         for left_name, right_name in self.on.items():
             a, b = left.schema[left_name], right.schema[right_name]
-            if a != b and not (is_integer(a) and is_integer(b) and common_type(a, b)):
+            same_units = is_decimal(a) and is_decimal(b) and a.scale == b.scale
+            if a != b and not same_units and not (is_integer(a) and is_integer(b)):
                 message = f"cannot join '{left_name}' ({type_name(a)}) with '{right_name}' ({type_name(b)})"
                 context.problem(message, "Cast one of them first.", left_name)
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import gpuetl as ge
+from gpuetl.spec.values import Text
 
 PIPELINE = Path(__file__).parents[4] / "pipelines" / "flights.yaml"
 
@@ -13,6 +14,6 @@ PIPELINE = Path(__file__).parents[4] / "pipelines" / "flights.yaml"
 def run(data: Path, out: Path) -> None:
     """Read, compute, write."""
     pipeline = ge.load(PIPELINE)
-    sinks = {name: replace(sink, path=str(out / Path(sink.path).name)) for name, sink in pipeline.spec.sinks.items()}
+    sinks = {name: replace(sink, path=Text(out / Path(sink.path).name)) for name, sink in pipeline.spec.sinks.items()}
     pipeline.spec = replace(pipeline.spec, sinks=sinks)
     pipeline.run(engine="pandas", keep=[])

@@ -19,7 +19,7 @@ def run(data: Path, out: Path) -> None:
     flown = joined(data)
     found, months, routes = pl.collect_all([rotations(flown), carrier_months(flown), top_routes(flown)])
     shutil.rmtree(out / "rotations", ignore_errors=True)
-    found.write_parquet(
+    found.lazy().sink_parquet(
         pl.PartitionBy(out / "rotations", key=["month", "daypart"], include_key=False),
         compression="zstd",
         compression_level=1,

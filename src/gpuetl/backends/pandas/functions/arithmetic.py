@@ -8,25 +8,32 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.expressions.types import is_floating, is_integer
+from gpuetl.backends.pandas import decimals
+from gpuetl.expressions.decimals import integer_decimal, is_decimal
+from gpuetl.expressions.types import is_floating
+
+Handler = Callable[..., Any]
 
 
-def int_or_float(checked: Callable[..., Any], ieee: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a handler that is checked for integers and times, and IEEE for floats."""
+def by_type(checked: Handler, ieee: Handler, exact: Handler) -> Handler:
+    """Return a handler that is checked for integers and times, IEEE for floats, and exact for decimals."""
 
     def handler(*values: Any) -> Any:
-        return (ieee if is_floating(values[0].type) else checked)(*values)
+        dtype = values[0].type
+        return (ieee if is_floating(dtype) else exact if is_decimal(dtype) else checked)(*values)
 
     return handler
 
 
 def divide_integers(x: Any, y: Any) -> Any:
     """Truncate toward zero; null where y is 0."""
-    return pc.divide_checked(x, null_where_zero(y))
+    return decimals.divide_truncating(x, y) if is_decimal(x.type) else pc.divide_checked(x, null_where_zero(y))
 
 
 def remainder(x: Any, y: Any) -> Any:
     """The remainder of truncating division, with the sign of x; null where y is 0."""
+    if is_decimal(x.type):
+        return decimals.remainder(x, y)
     # x // -1 overflows for the least integer, whose remainder is 0 all the same
     divisor = pc.if_else(pc.equal(y, -1), 1, null_where_zero(y))
     return pc.subtract(x, pc.multiply(pc.divide(x, divisor), divisor))
@@ -37,21 +44,22 @@ def null_where_zero(y: Any) -> Any:
     return pc.if_else(pc.equal(y, 0), pa.scalar(None, y.type), y)
 
 
-def kept_if_integer(ieee: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a handler that leaves integers as they are."""
-
-    def handler(x: Any) -> Any:
-        return x if is_integer(x.type) else ieee(x)
-
-    return handler
+def unchanged(x: Any) -> Any:
+    """A whole number is what it is."""
+    return x
 
 
 def round_half_even(x: Any, digits: Any = None) -> Any:
     """Round to `digits` places."""
-    places = digits.as_py() if digits is not None else 0
-    if is_integer(x.type) and places >= 0:
+    places = digits.as_py() if digits is not None else None
+    if is_decimal(x.type):
+        return decimals.round_half_even(x, places)
+    if is_floating(x.type):
+        return pc.round(x, ndigits=places or 0, round_mode="half_to_even")
+    if places is None or places >= 0:
         return x
-    return pc.round(x, ndigits=places, round_mode="half_to_even")
+    whole = pc.cast(x, integer_decimal(x.type))  # Arrow refuses powers of ten beyond x's type
+    return pc.cast(decimals.round_half_even(whole, places), x.type)
 
 
 def null_where(
@@ -104,19 +112,19 @@ def clip(x: Any, low: Any, high: Any) -> Any:
 
 
 HANDLERS: dict[str, Callable[..., Any]] = {
-    "add": int_or_float(pc.add_checked, pc.add),
-    "subtract": int_or_float(pc.subtract_checked, pc.subtract),
-    "multiply": int_or_float(pc.multiply_checked, pc.multiply),
+    "add": by_type(pc.add_checked, pc.add, decimals.add_or_subtract(pc.add)),
+    "subtract": by_type(pc.subtract_checked, pc.subtract, decimals.add_or_subtract(pc.subtract)),
+    "multiply": by_type(pc.multiply_checked, pc.multiply, decimals.multiply),
     "divide": pc.divide,
     "int_divide": divide_integers,
     "modulo": remainder,
-    "negate": int_or_float(pc.negate_checked, pc.negate),
-    "abs": int_or_float(pc.abs_checked, pc.abs),
+    "negate": by_type(pc.negate_checked, pc.negate, pc.negate),
+    "abs": by_type(pc.abs_checked, pc.abs, pc.abs),
     "sign": pc.sign,
     "round": round_half_even,
-    "floor": kept_if_integer(pc.floor),
-    "ceil": kept_if_integer(pc.ceil),
-    "trunc": kept_if_integer(pc.trunc),
+    "floor": by_type(unchanged, pc.floor, decimals.rounding(pc.floor)),
+    "ceil": by_type(unchanged, pc.ceil, decimals.rounding(pc.ceil)),
+    "trunc": by_type(unchanged, pc.trunc, pc.trunc),
     "try_add": null_where(pc.add_checked, pc.add, sum_wrapped),
     "try_subtract": null_where(pc.subtract_checked, pc.subtract, difference_wrapped),
     "try_multiply": null_where(pc.multiply_checked, pc.multiply, product_wrapped),
@@ -127,4 +135,5 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "shift_left": shifted(pc.shift_left),
     "shift_right": shifted(pc.shift_right),
     "clip": clip,
+    "joined_halves": decimals.joined_halves,
 }
