@@ -9,6 +9,8 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
+from gpuetl.expressions.zones import UnknownZone, is_zone
+
 DataType: TypeAlias = pa.DataType
 
 NULL, BOOL, INT64, FLOAT64 = pa.null(), pa.bool_(), pa.int64(), pa.float64()
@@ -34,6 +36,8 @@ def parse_type(text: str) -> DataType:
     if (hit := _DECIMAL.fullmatch(name)) and 1 <= int(hit[1]) <= 38 and int(hit[2]) <= int(hit[1]):
         return pa.decimal128(int(hit[1]), int(hit[2]))
     if hit := _ZONED.fullmatch(name):
+        if not is_zone(hit[1]):
+            raise UnknownZone(hit[1])
         return pa.timestamp("us", tz=hit[1])
     raise ValueError(f"unknown type '{text}'")
 

@@ -76,6 +76,8 @@ def _apply(node: Apply) -> tuple[str, int]:
             return f"{_within(args[0], _POSTFIX + 1)} IS NULL", _POSTFIX
         case "in":
             return f"{_within(args[0], _POSTFIX + 1)} IN ({', '.join(_text(a)[0] for a in args[1:])})", _POSTFIX
+        case "at_time_zone" if len(args) == 2:
+            return f"{_within(args[0], _ATOM)} AT TIME ZONE {_within(args[1], _ATOM)}", _POSTFIX
         case "case":
             return _case(args), _ATOM
         case "count_rows":

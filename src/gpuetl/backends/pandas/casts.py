@@ -12,8 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gpuetl.backends.pandas.columns import whole
+from gpuetl.backends.pandas.functions.formats import iso_text
 from gpuetl.errors import EvaluationError
-from gpuetl.expressions.types import BOOL, DATE, NULL, STRING, DataType, is_floating, is_integer
+from gpuetl.expressions.types import BOOL, DATE, NULL, STRING, DataType, is_floating, is_integer, is_temporal
 
 WIDEST = pa.decimal128(38, 0)
 
@@ -39,6 +40,8 @@ def cast_value(value: Any, dtype: DataType, lenient: bool, implicit: bool) -> An
 def _exact(value: Any, dtype: DataType) -> Any:
     if is_integer(value.type) and pa.types.is_decimal(dtype):
         value = pc.cast(value, WIDEST)  # else Arrow asks for the digits of all integers, not of these
+    if dtype == STRING and is_temporal(value.type):
+        return iso_text(value)
     result = pc.cast(value, dtype)
     if dtype == BOOL and value.type not in (BOOL, STRING, NULL):
         _refuse_where(pc.not_equal(pc.cast(result, value.type), value), "it is neither 0 nor 1")
@@ -65,7 +68,7 @@ def _each(value: Any, dtype: DataType) -> Any:
     if isinstance(value, pa.Scalar):
         return _one(value, dtype)
     encoded = whole(value).dictionary_encode()
-    converted = pa.array([_one(item, dtype).as_py() for item in encoded.dictionary], dtype)
+    converted = pa.array([_one(item, dtype) for item in encoded.dictionary], dtype)
     return converted.take(encoded.indices)
 
 

@@ -5,17 +5,27 @@ A new function is an entry in one of these modules and a handler of the same nam
 
 from __future__ import annotations
 
-from gpuetl.expressions.functions import aggregates, arithmetic, logic, strings, temporal, windows
+from gpuetl.expressions.functions import (
+    aggregates,
+    arithmetic,
+    calendar,
+    formats,
+    logic,
+    moments,
+    strings,
+    windows,
+    zones,
+)
 from gpuetl.expressions.functions.function import Function, Kind, TypeMismatch
 
-MODULES = (arithmetic, logic, strings, temporal, aggregates, windows)
+MODULES = (arithmetic, logic, strings, calendar, moments, formats, zones, aggregates, windows)
 FUNCTIONS: dict[tuple[Kind, str], Function] = {
     (function.kind, function.name): function for module in MODULES for function in module.FUNCTIONS
 }
 ALIASES = {
     "avg": "mean", "average": "mean", "variance": "var", "stddev": "std", "log": "ln", "pow": "power",
     "substr": "substring", "char_length": "length", "ceiling": "ceil", "mod": "modulo", "isnan": "is_nan",
-    "dow": "dayofweek", "doy": "dayofyear", "is_in": "in", "fill_null": "coalesce",
+    "dow": "dayofweek", "doy": "dayofyear", "weekofyear": "week", "isoyear": "iso_year", "date_bin": "time_bucket", "is_in": "in", "fill_null": "coalesce",
 }  # fmt: skip
 
 

@@ -36,7 +36,11 @@ Accepts: TypeAlias = Callable[[DataType], bool]
 
 
 class TypeMismatch(Exception):
-    """Arguments that a function does not take; worded for the user, without the place."""
+    """Arguments that a function does not take; worded for the user, without the place, and what to write instead."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        self.hint = hint
+        super().__init__(message)
 
 
 @dataclass(frozen=True)

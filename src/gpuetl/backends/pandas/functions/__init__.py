@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gpuetl.backends.pandas.functions import arithmetic, logic, strings, temporal
+from gpuetl.backends.pandas.functions import (
+    arithmetic,
+    calendar,
+    durations,
+    formats,
+    logic,
+    moments,
+    parsing,
+    strings,
+    zones,
+)  # fmt: skip
 
 SCALARS: dict[str, Callable[..., Any]] = {
-    **arithmetic.HANDLERS, **logic.HANDLERS, **strings.HANDLERS, **temporal.HANDLERS,
+    **arithmetic.HANDLERS, **logic.HANDLERS, **strings.HANDLERS, **calendar.HANDLERS, **moments.HANDLERS,
+    **formats.HANDLERS, **parsing.HANDLERS, **zones.HANDLERS,
 }  # fmt: skip
+SCALARS |= {name: durations.in_microseconds(SCALARS[name], dtype) for name, dtype in durations.OPERATORS.items()}
 """`case` is not here: it decides which rows its branches see (evaluate.py)."""
