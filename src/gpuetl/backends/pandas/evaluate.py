@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from functools import singledispatch
 from typing import Any
 
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gpuetl.backends.pandas.casts import cast_value
+from gpuetl.backends.pandas.clock import DAY
 from gpuetl.backends.pandas.columns import Column as Values
 from gpuetl.backends.pandas.columns import whole
 from gpuetl.backends.pandas.functions import SCALARS
@@ -53,7 +55,8 @@ def shown(value: pa.Scalar) -> str:
     try:
         return str(value.as_py())
     except (OverflowError, ValueError):
-        return str(np.datetime64(value.value, "D" if pa.types.is_date(value.type) else "us")).replace("T", " ")
+        days, micros = (value.value, 0) if pa.types.is_date(value.type) else divmod(value.value, DAY)
+        return f"{np.datetime64(days, 'D')}" + (f" {timedelta(microseconds=micros)}" if micros else "")
 
 
 @singledispatch

@@ -78,8 +78,8 @@ def moved(args: Sequence[Expr]) -> Typing:
     """A date or a naive timestamp, whose type is kept, and a whole number; on a zone's clock the result may not exist."""
     dtype = moment_type(args[0])
     if pa.types.is_timestamp(dtype) and dtype.tz:
-        example = f"(x AT TIME ZONE '{dtype.tz}', n) AT TIME ZONE '{dtype.tz}'"
-        raise TypeMismatch(f"takes a date or a naive timestamp, got {type_name(dtype)}", f"Move its clock: …{example}.")
+        hint = "Move what its clock shows, local_time(x), and give the result its zone: … AT TIME ZONE '{}'."
+        raise TypeMismatch(f"takes a date or a naive timestamp, got {type_name(dtype)}", hint.format(dtype.tz))
     return [dtype, *fixed(INT64, returns=INT64)(args[1:])[0]], dtype
 
 

@@ -94,11 +94,10 @@ def offsets(column: Masked, dtype: DataType) -> Any:
     """Return the offsets of a zone's clock, such as `+0200`; raise `EvaluationError` where one has seconds."""
     seconds = np.where(column.valid, zone_clock(dtype.tz).offsets_at(column.values // SECOND), 0)
     if (seconds % 60).any():
-        raise EvaluationError(f"the clock of {dtype.tz} had an offset with seconds; use convert_zone")
+        raise EvaluationError(f"the clock of {dtype.tz} was then ahead by minutes and seconds; convert_zone it to UTC")
     distinct, places = np.unique(seconds // 60, return_inverse=True)
-    return chosen(
-        pa.array([f"{'+-'[m < 0]}{abs(m) // 60:02}{abs(m) % 60:02}" for m in distinct], STRING), places, column.valid
-    )
+    texts = [f"{'-' if m < 0 else '+'}{abs(m) // 60:02}{abs(m) % 60:02}" for m in distinct]
+    return chosen(pa.array(texts, STRING), places, column.valid)
 
 
 def iso_text(x: Any) -> Any:

@@ -38,9 +38,10 @@ def instants(clock: Clock, zone: str, ambiguous: str = "raise", nonexistent: str
         raise EvaluationError(f"the clock of {zone} shows it twice; see assume_zone's ambiguous")
     if nonexistent == "raise" and never.any():
         raise EvaluationError(f"the clock of {zone} never shows it; see assume_zone's nonexistent")
-    seconds = np.where(twice & (ambiguous == "latest"), after, before)
+    seconds = np.where(never, change, np.where(twice & (ambiguous == "latest"), after, before))
+    days, rest = np.divmod(seconds, 86_400)
     micros = np.where(never, 0 if nonexistent == "latest" else -1, fraction)
-    return Clock(np.zeros_like(seconds), micros).moved(np.where(never, change, seconds)).microseconds()
+    return Clock(days, rest * SECOND + micros).microseconds()
 
 
 def local_time(x: Any) -> Any:
