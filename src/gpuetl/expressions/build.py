@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from gpuetl.expressions.functions import ALIASES, AMBIGUOUS, function_names
+from gpuetl.expressions.functions import ALIASES, AMBIGUOUS, find_function, function_names
 from gpuetl.expressions.functions.function import Kind
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
 from gpuetl.expressions.types import parse_type
@@ -20,7 +20,8 @@ class Expression:
     """An expression under construction.
 
     Operators are SQL's; `&`, `|` and `~` are AND, OR and NOT.  Every function of the table is a method:
-    `col("ts").hour()` is `hour(ts)`; `.dt` and `.str` may stand in between.
+    `col("ts").hour()` is `hour(ts)`; `.dt` and `.str` may stand in between.  Constants that come first stay first:
+    `col("ts").dt.date_trunc("month")` is `date_trunc('month', ts)`.
     """
 
     syntax: Syntax
@@ -29,7 +30,8 @@ class Expression:
         if name.startswith("_") or name not in {*function_names(_ALL_KINDS), *ALIASES}:
             hint = AMBIGUOUS.get(name, "docs/functions.md lists the functions")
             raise AttributeError(f"no function '{name}'.  {hint}")
-        return lambda *args, **keywords: apply(name, self, *args, **keywords)
+        before = _constants_before_column(name)
+        return lambda *args, **keywords: apply(name, *args[:before], self, *args[before:], **keywords)
 
     @property
     def dt(self) -> Expression:
@@ -152,6 +154,13 @@ def apply(function: str, *args: Any, **keywords: Any) -> Expression:
     """Call a function of the table by name."""
     named = tuple((key, as_syntax(value)) for key, value in keywords.items())
     return Expression(Apply(function, tuple(map(as_syntax, args)), named))
+
+
+def _constants_before_column(name: str) -> int:
+    """Return how many constants a method takes before its own expression's place: one for `date_trunc(unit, x)`."""
+    function = find_function(name, _ALL_KINDS)
+    constants = [argument.constant for argument in function.arguments] if function else []
+    return constants.index(False) if False in constants else 0
 
 
 def col(name: str) -> Expression:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from sqlglot import exp
 
 from gpuetl.expressions.decimals import MAX_DIGITS, constant_decimal, is_decimal
-from gpuetl.expressions.types import DATE, TIMESTAMP, DataType, parse_type
+from gpuetl.expressions.types import DATE, INT64, TIMESTAMP, DataType, integer_fits, parse_type
 
 SQL_TYPES: dict[Any, str] = {
     exp.DataType.Type.BOOLEAN: "bool",
@@ -27,31 +28,28 @@ SQL_TYPES: dict[Any, str] = {
 EXTRACT_PARTS = {
     "YEAR": "year", "QUARTER": "quarter", "MONTH": "month", "DAY": "day", "HOUR": "hour", "MINUTE": "minute",
     "SECOND": "second", "DOW": "dayofweek", "DAYOFWEEK": "dayofweek", "DOY": "dayofyear", "DAYOFYEAR": "dayofyear",
-    "EPOCH": "epoch",
+    "EPOCH": "epoch", "WEEK": "week", "ISODOW": "isodow", "ISOYEAR": "iso_year",
+    "MILLISECOND": "millisecond", "MICROSECOND": "microsecond",
 }  # fmt: skip
 
-_SECONDS = {
-    "microsecond": 1e-6,
-    "millisecond": 1e-3,
-    "second": 1,
-    "minute": 60,
-    "hour": 3600,
-    "day": 86400,
-    "week": 604800,
-}
+_MICROSECONDS = {
+    "microsecond": 1, "millisecond": 1000, "second": 1_000_000, "minute": 60_000_000, "hour": 3_600_000_000,
+    "day": 86_400_000_000, "week": 604_800_000_000,
+}  # fmt: skip
 _INTERVAL = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*")
 
 
 MOMENTS = {DATE: "date", TIMESTAMP: "timestamp", parse_type("timestamp[UTC]"): "timestamp with a zone offset"}
 """The types whose constants are written `TYPE 'text'`, in words."""
-_NANOSECONDS = re.compile(r"\.\d{7}")
+_ISO = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d(:\d\d(:\d\d(\.\d{1,6})?)?)?(Z|[+-]\d\d(:?\d\d)?)?)?", re.ASCII)
+"""The forms that CAST reads; Python reads more."""
 
 
 def moment_of(text: str, dtype: DataType) -> date | datetime:
-    """Read a date or timestamp in ISO form; raise `ValueError` where it is none of `dtype`."""
+    """Read a date or timestamp in the forms that CAST reads; raise `ValueError` where it is none of `dtype`."""
     value = date.fromisoformat(text) if dtype == DATE else datetime.fromisoformat(text)
     zoned = bool(getattr(value, "tzinfo", None))
-    if _NANOSECONDS.search(text) or zoned != bool(getattr(dtype, "tz", None)):
+    if not _ISO.fullmatch(text) or zoned != bool(getattr(dtype, "tz", None)):
         raise ValueError(text)
     return value
 
@@ -70,6 +68,14 @@ def decimal_of(text: str, dtype: DataType) -> Decimal | None:
 class UnknownUnit(ValueError):
     """An interval in a unit that has no fixed length, or is no unit."""
 
+    @property
+    def hint(self) -> str:
+        """What to write instead."""
+        if str(self).removesuffix("s") in ("month", "quarter", "year"):
+            return "An interval has a fixed length: write add_months(x, 1) for months."
+        units = "have weeks, days, hours, minutes, seconds, milliseconds, microseconds."
+        return f"An interval has a fixed length: {units}"
+
 
 def interval_of(text: str) -> timedelta:
     """Read amounts with units, such as `90 minutes` or `2 days 3 hours`.
@@ -84,16 +90,15 @@ def interval_of(text: str) -> timedelta:
     parts = _INTERVAL.findall(text)
     if not parts or _INTERVAL.sub("", text):
         raise ValueError(f"'{text}' is not an interval")
-    seconds = 0.0
+    length = Fraction(0)
     for amount, name in parts:
         word = name.lower().removesuffix("s")
-        if word not in _SECONDS:
+        if word not in _MICROSECONDS:
             raise UnknownUnit(name.lower())
-        seconds += float(amount) * _SECONDS[word]
-    try:
-        return timedelta(microseconds=round(seconds * 1e6))
-    except OverflowError:
-        raise ValueError(f"the interval '{text}' is too long") from None
+        length += Fraction(amount) * _MICROSECONDS[word]
+    if not integer_fits(round(length), INT64):
+        raise ValueError(f"the interval '{text}' is too long")
+    return timedelta(microseconds=round(length))
 
 
 def type_text(to: exp.DataType) -> str:
@@ -101,6 +106,8 @@ def type_text(to: exp.DataType) -> str:
     parameters = [parameter.name for parameter in to.expressions]
     if to.this == exp.DataType.Type.DECIMAL:
         return "decimal({},{})".format(*parameters, *["18", "3"][len(parameters) :])
+    if to.this == exp.DataType.Type.USERDEFINED and "[" in str(to.args.get("kind")):
+        return str(to.args["kind"].name)
     zone = to.args.get("values")
     if to.this == exp.DataType.Type.ARRAY and zone and type_text(to.expressions[0]) == "timestamp":
         return f"timestamp[{zone[0].sql().replace(' ', '')}]"

@@ -22,6 +22,13 @@ MAX_DEPTH = 32  # of brackets: sqlglot spends some 20 frames of the stack on eac
 MAX_OPERATORS = 200  # below each other: a chain of `+` is as deep as it is long
 
 
+class ZonedTypes(set[str]):
+    """The names `timestamp[ZONE]`: in quotes they stay as they are, whatever operators the zone's name has."""
+
+    def __contains__(self, name: object) -> bool:
+        return str(name).startswith("timestamp[")
+
+
 class Language(Dialect):
     """sqlglot's own dialect, narrowed: it loads no other database's, and `$x` is a word there, with its place."""
 
@@ -39,6 +46,7 @@ class Language(Dialect):
     class Parser(parser.Parser):
         """Calls stay calls."""
 
+        QUOTED_TYPES_TO_PRESERVE: ClassVar = ZonedTypes()
         FUNCTIONS: ClassVar[dict[str, Any]] = {}
         NO_PAREN_FUNCTIONS: ClassVar[dict[Any, Any]] = {}
         NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {"CASE": parser.Parser.NO_PAREN_FUNCTION_PARSERS["CASE"]}

@@ -24,6 +24,7 @@ from gpuetl.expressions.functions import find_function
 from gpuetl.expressions.functions.windows import SKIPPING
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
 from gpuetl.expressions.types import NAMED, DataType, parse_type
+from gpuetl.expressions.zones import UnknownZone
 
 
 def parse_expression(text: str) -> Syntax:
@@ -56,7 +57,7 @@ READ: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.Literal: ("this", "is_string"), exp.Anonymous: ("this", "expressions"),
     exp.Case: ("this", "ifs", "default"), exp.In: ("this", "expressions", "query", "unnest", "field"),
     exp.Between: ("this", "low", "high"), exp.Cast: ("this", "to"), exp.TryCast: ("this", "to", "safe"),
-    exp.Interval: ("this", "unit", "fraction_in_string"),
+    exp.Interval: ("this", "unit", "fraction_in_string"), exp.AtTimeZone: ("this", "zone"),
 }  # fmt: skip
 """The parts of each node that the lowering reads, where they are not the two operands."""
 
@@ -239,10 +240,15 @@ class _Lowering:
                 return Constant(exact, span=operand.span)
         return CastTo(operand, target, lenient, span=self.span(node))
 
+    def at_time_zone(self, node: exp.AtTimeZone) -> Syntax:
+        return Apply("at_time_zone", (self.lower(node.this), self.lower(node.args["zone"])), span=self.span(node))
+
     def type_of(self, node: exp.Cast) -> DataType:
         to = node.args["to"]
         try:
             return parse_type(type_text(to))
+        except UnknownZone as error:
+            raise InvalidExpression(str(error), self.span(node), error.hint) from None
         except ValueError:
             hint = f"have: {', '.join(NAMED)}, decimal(p,s)."
             raise InvalidExpression(
@@ -262,9 +268,8 @@ class _Lowering:
         try:
             return Constant(interval_of(f"{node.this.name} {unit.name if unit else ''}".strip()), span=self.span(node))
         except UnknownUnit as error:
-            units = "have weeks, days, hours, minutes, seconds, milliseconds, microseconds."
-            hint = f"An interval has a fixed length: {units}"
-            raise InvalidExpression(f"interval unit '{error}' is not supported", self.span(node), hint) from None
+            message = f"interval unit '{error}' is not supported"
+            raise InvalidExpression(message, self.span(node), error.hint) from None
         except ValueError as error:
             raise InvalidExpression(str(error), self.span(node), "Write interval '90 minutes'.") from None
 
@@ -275,4 +280,5 @@ class _Lowering:
         exp.Case: case, exp.Is: is_, exp.In: in_, exp.Like: like, exp.ILike: like,
         exp.Escape: escaped, exp.Between: between, exp.Extract: extract,
         exp.Cast: cast, exp.TryCast: cast, exp.Interval: interval,
+        exp.AtTimeZone: at_time_zone,
     }  # fmt: skip

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 from gpuetl.errors import InvalidExpression
@@ -15,7 +16,9 @@ from gpuetl.expressions.functions.function import Argument
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
 from gpuetl.expressions.types import (
+    DATE,
     FLOAT64,
+    INT64,
     NULL,
     TIMESTAMP,
     DataType,
@@ -29,6 +32,12 @@ from gpuetl.expressions.types import (
 SCALARS: tuple[Kind, ...] = ("scalar",)
 AGGREGATES: tuple[Kind, ...] = ("aggregate", "scalar")
 WINDOWS: tuple[Kind, ...] = ("window", "scalar")
+
+NAIVE_AND_ZONED = (
+    "A naive and a zoned timestamp are different types: x AT TIME ZONE 'Europe/Berlin' makes one of the other, "
+    "local_time(x) shows the clock of a zoned one."
+)
+PRESENT = ("now", "today", "current_date", "current_time", "current_timestamp", "localtime", "localtimestamp")
 
 
 @dataclass(frozen=True)
@@ -106,6 +115,8 @@ def _column(syntax: Name, scope: Scope) -> Expr:
         return Column(syntax.name, scope.columns[syntax.name])
     if scope.open:
         return Literal(None, NULL)
+    if syntax.name.lower() in PRESENT:
+        raise _present(syntax.name, syntax)
     raise InvalidExpression.unknown_column(syntax.name, scope.columns, syntax.span)
 
 
@@ -143,7 +154,14 @@ def _unknown(syntax: Apply, scope: Scope) -> InvalidExpression:
             return InvalidExpression(message, syntax.span, f"Use it directly in {step} step.")
     if hint := AMBIGUOUS.get(syntax.function):
         return InvalidExpression(f"databases differ on what '{syntax.function}' is", syntax.span, hint)
+    if syntax.function in PRESENT:
+        return _present(syntax.function, syntax)
     return InvalidExpression.unknown_function(syntax.function, function_names(scope.kinds), syntax.span)
+
+
+def _present(name: str, syntax: Syntax) -> InvalidExpression:
+    hint = "Pass it as a parameter, such as $run_date: a run can then be repeated with the same answer."
+    return InvalidExpression(f"the present, '{name}', is not part of the language", syntax.span, hint)
 
 
 def _nested(inner: Function, outer: Function, syntax: Apply) -> InvalidExpression:
@@ -176,6 +194,9 @@ def _bind(function: Function, syntax: Apply) -> list[Syntax]:
             raise InvalidExpression(f"{function.name} has no open argument '{name}'", syntax.span, _signature(function))
         given[name] = value
     missing = any(slot.name not in given and not slot.optional for slot in slots)
+    left_out = [slot.name for slot, later in pairwise(slots) if slot.name not in given and later.name in given]
+    if left_out and not missing:
+        raise InvalidExpression(f"{function.name} needs {left_out[0]} as well", syntax.span, _signature(function))
     if missing or len(syntax.args) > len(slots):
         raise _arity(function, syntax)
     for slot in slots:
@@ -213,5 +234,7 @@ def _mismatch_hint(function: Function, args: Sequence[Expr]) -> str:
     if numbers and any(map(is_decimal, types)):
         return "A decimal has 38 digits at most: CAST one of them to fewer digits, or to float64."
     if len({type_name(t) for t in moments}) == 2:
-        return "A naive and a zoned timestamp are different types: CAST one of them."
+        return NAIVE_AND_ZONED
+    if function.name in ("add", "subtract") and {DATE, INT64} == set(types):
+        return "Write add_days(date, n), or date + INTERVAL '1 day' for a timestamp."
     return ""

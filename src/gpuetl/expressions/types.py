@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from gpuetl.expressions.decimals import common_decimal, constant_decimal, integer_decimal, is_decimal
+from gpuetl.expressions.zones import UnknownZone, is_zone
 
 DataType: TypeAlias = pa.DataType
 
@@ -37,6 +38,8 @@ def parse_type(text: str) -> DataType:
     if (hit := _DECIMAL.fullmatch(name)) and 1 <= int(hit[1]) <= 38 and int(hit[2]) <= int(hit[1]):
         return pa.decimal128(int(hit[1]), int(hit[2]))
     if hit := _ZONED.fullmatch(name):
+        if not is_zone(hit[1]):
+            raise UnknownZone(hit[1])
         return pa.timestamp("us", tz=hit[1])
     raise ValueError(f"unknown type '{text}'")
 

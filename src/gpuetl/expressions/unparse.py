@@ -77,6 +77,11 @@ def _apply(node: Apply) -> tuple[str, int]:
         sign, binds = _INFIX[name]
         left = binds + (binds == _COMPARISON)  # parsers differ on chains of comparisons
         return f"{_within(args[0], left)} {sign} {_within(args[1], binds + 1)}", binds
+    return _special(name, args) or (_call(node), _ATOM)
+
+
+def _special(name: str, args: tuple[Syntax, ...]) -> tuple[str, int] | None:
+    """Return the text of what SQL writes in a form of its own."""
     match name:
         case "like" | "ilike" if len(args) == 3 and isinstance(args[2], Constant) and isinstance(args[2].value, str):
             return f"{_apply(Apply(name, args[:2]))[0]} ESCAPE {_within(args[2], _ATOM)}", _COMPARISON
@@ -88,15 +93,22 @@ def _apply(node: Apply) -> tuple[str, int]:
             return f"{_within(args[0], _POSTFIX + 1)} IS NULL", _POSTFIX
         case "in":
             return f"{_within(args[0], _POSTFIX + 1)} IN ({', '.join(_text(a)[0] for a in args[1:])})", _POSTFIX
+        case "at_time_zone" if len(args) == 2:
+            return f"{_within(args[0], _ATOM)} AT TIME ZONE {_within(args[1], _ATOM)}", _POSTFIX
         case "case":
             return _case(args), _ATOM
         case "count_rows":
             return "count(*)", _ATOM
+    return None
+
+
+def _call(node: Apply) -> str:
+    name, args = node.function, node.args
     keywords = [f"{key} => {_text(value)[0]}" for key, value in node.keywords]
     listed = ", ".join([_text(a)[0] for a in args] + keywords)
     if name.endswith("_distinct"):
-        return f"{name.removesuffix('_distinct')}(DISTINCT {listed})", _ATOM
-    return f"{name}({listed})", _ATOM
+        return f"{name.removesuffix('_distinct')}(DISTINCT {listed})"
+    return f"{name}({listed})"
 
 
 def _within(node: Syntax, binds: int) -> str:

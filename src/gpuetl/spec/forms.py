@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from gpuetl.errors import InvalidExpression, have_hint, suggestion
 from gpuetl.expressions.syntax import Constant, Name
 from gpuetl.expressions.types import DURATION, NAMED, DataType, parse_type, type_name
+from gpuetl.expressions.zones import UnknownZone
 from gpuetl.spec.document import Node
 from gpuetl.spec.fields import Field
 from gpuetl.spec.values import BadExpression, BadValue, Formula, KeyPlace, Order, Text, parse_order
@@ -104,6 +105,8 @@ def read_type(node: Node) -> DataType:
     text = _scalar(node, str, "a type")
     try:
         return parse_type(text)
+    except UnknownZone as error:
+        raise BadValue(str(error), node, error.hint) from None
     except ValueError as error:
         names = [*NAMED, "decimal(p,s)", "timestamp[ZONE]"]
         raise BadValue(str(error), node, have_hint(text, names)) from None

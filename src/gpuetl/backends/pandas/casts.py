@@ -14,9 +14,10 @@ import pyarrow.compute as pc
 
 from gpuetl.backends.pandas.columns import whole
 from gpuetl.backends.pandas.decimals import fitted, from_text, to_float, to_text
+from gpuetl.backends.pandas.functions.formats import iso_text
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.decimals import integer_decimal, is_decimal
-from gpuetl.expressions.types import BOOL, DATE, NULL, STRING, DataType, is_floating, is_integer, type_name
+from gpuetl.expressions.types import BOOL, DATE, NULL, STRING, DataType, is_floating, is_integer, is_temporal, type_name
 
 
 def cast_value(value: Any, dtype: DataType, lenient: bool, implicit: bool) -> Any:
@@ -46,6 +47,8 @@ def _exact(value: Any, dtype: DataType) -> Any:
         return to_text(value)
     if is_integer(value.type) and is_floating(dtype):
         return _as_float(value, dtype)
+    if dtype == STRING and is_temporal(value.type):
+        return iso_text(value)
     result = pc.cast(value, dtype)
     if dtype == BOOL and value.type not in (BOOL, STRING, NULL):
         _refuse_where(pc.not_equal(pc.cast(result, value.type), value), "it is neither 0 nor 1")
@@ -89,7 +92,7 @@ def _each(value: Any, dtype: DataType) -> Any:
     if isinstance(value, pa.Scalar):
         return _one(value, dtype)
     encoded = whole(value).dictionary_encode()
-    converted = pa.array([_one(item, dtype).as_py() for item in encoded.dictionary], dtype)
+    converted = pa.array([_one(item, dtype) for item in encoded.dictionary], dtype)
     return converted.take(encoded.indices)
 
 

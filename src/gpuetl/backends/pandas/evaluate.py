@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from functools import singledispatch
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from gpuetl.backends.pandas.casts import cast_value
+from gpuetl.backends.pandas.clock import DAY
 from gpuetl.backends.pandas.columns import Column as Values
 from gpuetl.backends.pandas.columns import whole
 from gpuetl.backends.pandas.functions import SCALARS
@@ -39,14 +42,21 @@ class NoResult(EvaluationError):
     def __init__(self, expression: str, row: int | None, values: Sequence[Any], reason: str) -> None:
         self.expression, self.row, self.values, self.reason = expression, row, values, reason
         where = f" in row {row}" if row is not None else ""
-        super().__init__(
-            f"{expression} has no result{where}, for {', '.join(str(value.as_py()) for value in values)}: {reason}"
-        )
+        super().__init__(f"{expression} has no result{where}, for {', '.join(map(shown, values))}: {reason}")
 
     def in_rows(self, rows: Any) -> NoResult:
         """Return the error of the rows of a frame, after it was met in some of them: those where `rows` is true."""
         row = None if self.row is None else pc.indices_nonzero(rows)[self.row].as_py()
         return NoResult(self.expression, row, self.values, self.reason)
+
+
+def shown(value: pa.Scalar) -> str:
+    """Return a value's text, also of a moment in a year that Python does not have."""
+    try:
+        return str(value.as_py())
+    except (OverflowError, ValueError):
+        days, micros = (value.value, 0) if pa.types.is_date(value.type) else divmod(value.value, DAY)
+        return f"{np.datetime64(days, 'D')}" + (f" {timedelta(microseconds=micros)}" if micros else "")
 
 
 @singledispatch

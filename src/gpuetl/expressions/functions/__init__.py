@@ -5,10 +5,22 @@ A new function is an entry in one of these modules and a handler of the same nam
 
 from __future__ import annotations
 
-from gpuetl.expressions.functions import aggregates, arithmetic, logic, mathematics, regex, strings, temporal, windows
+from gpuetl.expressions.functions import (
+    aggregates,
+    arithmetic,
+    calendar,
+    formats,
+    logic,
+    mathematics,
+    moments,
+    regex,
+    strings,
+    windows,
+    zones,
+)
 from gpuetl.expressions.functions.function import Function, Kind, TypeMismatch
 
-MODULES = (arithmetic, mathematics, logic, strings, regex, temporal, aggregates, windows)
+MODULES = (arithmetic, mathematics, logic, strings, regex, calendar, moments, formats, zones, aggregates, windows)
 FUNCTIONS: dict[tuple[Kind, str], Function] = {
     (function.kind, function.name): function for module in MODULES for function in module.FUNCTIONS
 }
@@ -18,6 +30,7 @@ ALIASES = {
     "dow": "dayofweek", "doy": "dayofyear", "is_in": "in", "fill_null": "coalesce",
     "ifnull": "coalesce", "nvl": "coalesce", "instr": "strpos", "octet_length": "byte_length", "isfinite": "is_finite",
     "isinf": "is_infinite", "rlike": "regexp_like", "regexp_matches": "regexp_like", "regexp_contains": "regexp_like",
+    "weekofyear": "week", "isoyear": "iso_year", "date_bin": "time_bucket",
 }  # fmt: skip
 AMBIGUOUS = {"log": "Write ln(x) for the natural logarithm, log10(x) or log2(x)."}
 """Names that mean one thing in some databases and another in others: no alias, so that nobody is surprised."""

@@ -23,6 +23,7 @@ from gpuetl.expressions.decimals import (
     rounded_type,
     sum_type,
 )
+from gpuetl.expressions.functions.durations import or_durations
 from gpuetl.expressions.functions.function import (
     Function,
     Rule,
@@ -157,13 +158,13 @@ def truncating(quotient: bool) -> Rule:
 FUNCTIONS = (
     Function("add", "x y", shifted("add"), "`x + y`; of decimals, exactly.", "1 + 2", 3, can_fail=True),
     Function("subtract", "x y", shifted("subtract"), "`x - y`; of two timestamps, a duration.", "1 - 2", -1, can_fail=True),
-    Function("multiply", "x y", calculated("multiply"), "`x * y`; of decimals, exactly.", "3 * 4", 12, can_fail=True),
-    Function("divide", "x y", fixed(FLOAT64, FLOAT64, returns=FLOAT64), "`x / y` in float64: 1/0 is inf, 0/0 is NaN.",
+    Function("multiply", "x y", or_durations(calculated("multiply"), di=DURATION, id=DURATION), "`x * y`; of decimals, exactly.", "3 * 4", 12, can_fail=True),
+    Function("divide", "x y", or_durations(fixed(FLOAT64, FLOAT64, returns=FLOAT64), dd=FLOAT64), "`x / y` in float64: 1/0 is inf, 0/0 is NaN.",
              "7 / 2", 3.5),
-    Function("int_divide", "x y", truncating(True), "`x // y`, truncated toward zero; null where y is 0.", "-7 // 2", -3, can_fail=True),
-    Function("modulo", "x y", truncating(False), "`x % y` with the sign of x; null where y is 0.", "-7 % 2", -1, can_fail=True),
-    Function("negate", "x", calculated("negate"), "`-x`.", "-(1 + 1)", -2, can_fail=True),
-    Function("abs", "x", calculated("take abs of"), "The absolute value.", "abs(-3)", 3, can_fail=True),
+    Function("int_divide", "x y", or_durations(truncating(True), di=DURATION, dd=INT64), "`x // y`, truncated toward zero; null where y is 0.", "-7 // 2", -3, can_fail=True),
+    Function("modulo", "x y", or_durations(truncating(False), dd=DURATION), "`x % y` with the sign of x; null where y is 0.", "-7 % 2", -1, can_fail=True),
+    Function("negate", "x", or_durations(calculated("negate"), d=DURATION), "`-x`.", "-(1 + 1)", -2, can_fail=True),
+    Function("abs", "x", or_durations(calculated("take abs of"), d=DURATION), "The absolute value.", "abs(-3)", 3, can_fail=True),
     Function("sign", "x", sign_of, "-1, 0 or 1; NaN of NaN; int64 of a decimal.", "sign(-3)", -1),
     Function("round", "x digits?!", rounded, "To `digits` places after the point (0), half to even; a decimal may get a digit more.",
              "round(2.5)", 2.0, can_fail=True),

@@ -34,7 +34,7 @@ Accepts: TypeAlias = Callable[[DataType], bool]
 
 
 class TypeMismatch(Exception):
-    """Arguments that a function does not take; worded for the user, without the place.  `hint` is the next step."""
+    """Arguments that a function does not take; worded for the user, without the place, and what to write instead."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         self.hint = hint

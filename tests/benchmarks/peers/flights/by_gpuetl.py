@@ -14,6 +14,8 @@ PIPELINE = Path(__file__).parents[4] / "pipelines" / "flights.yaml"
 def run(data: Path, out: Path) -> None:
     """Read, compute, write."""
     pipeline = ge.load(PIPELINE)
-    sinks = {name: replace(sink, path=Text(out / Path(sink.path).name)) for name, sink in pipeline.spec.sinks.items()}
+    sinks = {
+        name: replace(sink, path=Text(str(out / Path(sink.path).name))) for name, sink in pipeline.spec.sinks.items()
+    }
     pipeline.spec = replace(pipeline.spec, sinks=sinks)
     pipeline.run(engine="pandas", keep=[])

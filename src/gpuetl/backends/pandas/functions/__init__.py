@@ -5,10 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gpuetl.backends.pandas.functions import arithmetic, logic, mathematics, regex, strings, temporal
+from gpuetl.backends.pandas.functions import (
+    arithmetic,
+    calendar,
+    durations,
+    formats,
+    logic,
+    mathematics,
+    moments,
+    parsing,
+    regex,
+    strings,
+    zones,
+)  # fmt: skip
 
 SCALARS: dict[str, Callable[..., Any]] = {
     **arithmetic.HANDLERS, **mathematics.HANDLERS, **logic.HANDLERS, **strings.HANDLERS, **regex.HANDLERS,
-    **temporal.HANDLERS,
+    **calendar.HANDLERS, **moments.HANDLERS,
+    **formats.HANDLERS, **parsing.HANDLERS, **zones.HANDLERS,
 }  # fmt: skip
+SCALARS |= {name: durations.in_microseconds(SCALARS[name], dtype) for name, dtype in durations.OPERATORS.items()}
 """`case` and `coalesce` are not here: they decide which rows their operands see (evaluate.py)."""

@@ -1,0 +1,93 @@
+"""Calendar: parts of dates and timestamps.  Parts of a zoned timestamp are those of its zone's clock.
+
+Years are proleptic Gregorian ones, the year before 1 is 0; weeks are ISO 8601's: they begin on Monday, and week 1 has the
+year's first Thursday.  `extract(part FROM x)` takes year, quarter, month, week, day, hour, minute, second, millisecond,
+microsecond, dow, doy, isodow, isoyear and epoch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+import pyarrow as pa
+
+from gpuetl.expressions.functions.function import Function, Rule, TypeMismatch, Typing, takes_one
+from gpuetl.expressions.ir import Expr
+from gpuetl.expressions.types import BOOL, DATE, DURATION, FLOAT64, INT64, STRING, TIMESTAMP, DataType, is_temporal
+from gpuetl.expressions.zones import UnknownZone, is_zone
+
+DAY, MOMENT = "DATE '2013-03-09'", "TIMESTAMP '2013-03-09 17:05:30.25'"
+
+
+def is_timestamp(dtype: DataType) -> bool:
+    """Tell whether `dtype` is a timestamp, naive or zoned."""
+    return bool(pa.types.is_timestamp(dtype))
+
+
+def with_clock(rule: Rule) -> Rule:
+    """The same, where every zone is in the tz database."""
+
+    def checked(args: Sequence[Expr]) -> Typing:
+        for arg in args:
+            if is_timestamp(arg.dtype) and arg.dtype.tz and not is_zone(arg.dtype.tz):
+                raise unknown_zone(arg.dtype.tz)
+        return rule(args)
+
+    return checked
+
+
+def unknown_zone(name: str) -> TypeMismatch:
+    """Word a zone that is not in the tz database."""
+    return TypeMismatch(f"does not know the time zone '{name}'", UnknownZone(name).hint)
+
+
+def counted(args: Sequence[Expr]) -> Typing:
+    """A date, a timestamp or a duration, whole: a date is its first moment."""
+    dtype = takes_one(is_elapsed, "a date, a timestamp or a duration")(args)[1]
+    return [TIMESTAMP if dtype == DATE else dtype], INT64
+
+
+def is_elapsed(dtype: DataType) -> bool:
+    """Tell whether `dtype` is a count since 1970, or between two moments."""
+    return is_temporal(dtype) or dtype == DURATION
+
+
+def of_day(returns: DataType) -> Rule:
+    """A date or a timestamp."""
+    return with_clock(takes_one(is_temporal, "a date or a timestamp", returns))
+
+
+part, flag, name, day = of_day(INT64), of_day(BOOL), of_day(STRING), of_day(DATE)
+clock = with_clock(takes_one(is_timestamp, "a timestamp", INT64))
+elapsed = takes_one(is_elapsed, "a date, a timestamp or a duration", FLOAT64)
+
+FUNCTIONS = (
+    Function("year", "x", part, "The year.", f"year({DAY})", 2013),
+    Function("quarter", "x", part, "The quarter, 1 to 4.", f"quarter({DAY})", 1),
+    Function("month", "x", part, "The month, 1 to 12.", f"month({DAY})", 3),
+    Function("week", "x", part, "The ISO week, 1 to 53.", f"week({DAY})", 10),
+    Function("iso_year", "x", part, "The year to which the ISO week belongs.", "iso_year(DATE '2012-12-31')", 2013),
+    Function("day", "x", part, "The day of the month.", f"day({DAY})", 9),
+    Function("dayofweek", "x", part, "The day of the week: Sunday is 0, Saturday 6.", f"dayofweek({DAY})", 6),
+    Function("isodow", "x", part, "The ISO day of the week: Monday is 1, Sunday 7.", f"isodow({DAY})", 6),
+    Function("dayofyear", "x", part, "The day of the year, from 1.", f"dayofyear({DAY})", 68),
+    Function("hour", "x", clock, "The hour, 0 to 23.", f"hour({MOMENT})", 17),
+    Function("minute", "x", clock, "The minute.", f"minute({MOMENT})", 5),
+    Function("second", "x", clock, "The second, whole.", f"second({MOMENT})", 30),
+    Function("millisecond", "x", clock, "The whole milliseconds of the second, 0 to 999.", f"millisecond({MOMENT})", 250),
+    Function("microsecond", "x", clock, "The microseconds of the second, 0 to 999,999 (of the millisecond in Arrow).",
+             f"microsecond({MOMENT})", 250_000),
+    Function("day_name", "x", name, "The English name of the day of the week.", f"day_name({DAY})", "Saturday"),
+    Function("month_name", "x", name, "The English name of the month.", f"month_name({DAY})", "March"),
+    Function("last_day", "x", day, "The last day of the month.", f"last_day({DAY})", date(2013, 3, 31), can_fail=True),
+    Function("days_in_month", "x", part, "How many days the month has.", f"days_in_month({DAY})", 31),
+    Function("is_leap_year", "x", flag, "Whether the year has 366 days.", f"is_leap_year({DAY})", False),
+    Function("to_date", "x", day, "The day of a timestamp.", f"to_date({MOMENT})", date(2013, 3, 9)),
+    Function("epoch", "x", elapsed, "Seconds since 1970-01-01 (UTC where zoned), or of a duration, with their fraction.",
+             "epoch(TIMESTAMP '1970-01-01 00:01:00.5')", 60.5),
+    Function("epoch_ms", "x", counted, "Milliseconds since 1970-01-01 (UTC where zoned), or of a duration, rounded down.",
+             "epoch_ms(TIMESTAMP '1970-01-01 00:01:00.5')", 60_500),
+    Function("epoch_us", "x", counted, "Microseconds since 1970-01-01 (UTC where zoned), or of a duration.",
+             "epoch_us(TIMESTAMP '1970-01-01 00:01:00.5')", 60_500_000),
+)  # fmt: skip

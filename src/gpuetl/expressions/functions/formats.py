@@ -1,0 +1,70 @@
+"""Formats: dates and times as text.
+
+A format is a constant of literal text and specifiers, each of one fixed width or name: %Y year (4 digits), %m month, %d day,
+%H hour, %M minute, %S second (2 digits each), %f microsecond (6), %j day of the year (3), %y year of 1969 to 2068 (2), %I hour
+of 12 and %p AM or PM, %b %B month's name (Jan, January), %a %A day's name (Mon, Monday), %G ISO year (4), %V ISO week (2),
+%u ISO day (1, Monday is 1), %w day (1, Sunday is 0), %z offset of a zoned timestamp (+0200), %% a percent sign.
+
+CAST reads and writes ISO forms.  `CAST(text AS date)` takes `2013-03-09`; as a timestamp it also takes, after a space or `T`,
+hours, minutes, seconds and 1 to 6 digits of a fraction, each with what precedes it (`2013-03-09T17:05:30.25`); as a zoned timestamp
+it needs a time and, at the end, `Z`, `+02`, `+0200` or `+02:00`.  Text of a timestamp is `2013-03-09 17:05:30.250000`, of a zoned
+one its zone's clock and offset: `2013-03-09 18:05:30.250000+0100`, or `Z` where the zone is UTC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import pyarrow as pa
+
+from gpuetl.expressions.formats import check_readable, letters_of
+from gpuetl.expressions.functions.calendar import MOMENT, with_clock
+from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, fixed
+from gpuetl.expressions.functions.moments import moment_type
+from gpuetl.expressions.ir import Expr, Literal
+from gpuetl.expressions.types import DATE, STRING, TIMESTAMP, type_name
+
+LETTERS = "docs/functions.md lists the specifiers."
+
+
+def written(args: Sequence[Expr]) -> Typing:
+    """A date, as its midnight, or a timestamp; and a format."""
+    dtype = moment_type(args[0])
+    if "z" in _letters(args[1]) and dtype in (DATE, TIMESTAMP):
+        raise TypeMismatch(f"takes a zoned timestamp for '%z', got {type_name(dtype)}")
+    return [TIMESTAMP if dtype == DATE else dtype, STRING], STRING
+
+
+def read(args: Sequence[Expr]) -> Typing:
+    """A text and a format; with an offset the result is an instant, in UTC."""
+    fixed(STRING, STRING, returns=STRING)(args)
+    letters = _letters(args[1])
+    try:
+        if isinstance(args[1], Literal):
+            check_readable(args[1].value)
+    except ValueError as error:
+        raise TypeMismatch(str(error), LETTERS) from None
+    return [STRING, STRING], pa.timestamp("us", tz="UTC") if "z" in letters else TIMESTAMP
+
+
+def _letters(form: Expr) -> Sequence[str]:
+    """Return the letters of a format; none where it is a parameter without a value."""
+    if form.dtype != STRING:
+        raise TypeMismatch(f"takes a text as format, got {type_name(form.dtype)}")
+    try:
+        return letters_of(form.value) if isinstance(form, Literal) else ()
+    except ValueError as error:
+        raise TypeMismatch(str(error), LETTERS) from None
+
+
+FUNCTIONS = (
+    Function("strftime", "x format!", with_clock(written), "x as text; an error in a year that has not 4 digits.",
+             f"strftime({MOMENT}, '%d.%m.%Y %H:%M')", "09.03.2013 17:05", can_fail=True),
+    Function("strptime", "text format!", read,
+             "The timestamp of which `strftime` writes exactly this text, in UTC with %z; an error where there is none.  "
+             "Parts that the format lacks are 0; `to_date` takes the day.",
+             "strptime('09.03.2013 17:05', '%d.%m.%Y %H:%M')", datetime(2013, 3, 9, 17, 5), can_fail=True),
+    Function("try_strptime", "text format!", read, "As `strptime`, and null where there is none.",
+             "try_strptime('29.02.2013', '%d.%m.%Y')", None),
+)  # fmt: skip

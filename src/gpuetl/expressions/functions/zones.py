@@ -1,0 +1,85 @@
+"""Zones: between what a clock shows (a naive timestamp) and an instant (a zoned one), by the tz database.
+
+The two never mix by themselves.  A clock that is turned back shows some times twice, and one that is turned forward does not
+show some at all: both are errors unless `ambiguous` or `nonexistent` says 'earliest' or 'latest'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pyarrow as pa
+
+from gpuetl.expressions.functions.calendar import unknown_zone, with_clock
+from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing
+from gpuetl.expressions.ir import Expr, Literal
+from gpuetl.expressions.types import DATE, NULL, STRING, TIMESTAMP, DataType, type_name
+from gpuetl.expressions.zones import is_zone
+
+CHOICES = ("earliest", "latest")
+NOON, INSTANT = "TIMESTAMP '2013-07-09 12:00:00'", "TIMESTAMPTZ '2013-07-09 10:00:00+00:00'"
+
+
+def zoned_type(zone: Expr) -> DataType:
+    """Return the type of timestamps of a zone by its name; of UTC where a parameter has no value yet."""
+    if zone.dtype != STRING:
+        raise TypeMismatch(f"takes the name of a time zone, got {type_name(zone.dtype)}")
+    if not isinstance(zone, Literal):
+        return pa.timestamp("us", tz="UTC")
+    if not is_zone(zone.value):
+        raise unknown_zone(zone.value)
+    return pa.timestamp("us", tz=zone.value)
+
+
+def is_zoned(dtype: DataType) -> bool:
+    """Tell whether `dtype` is a zoned timestamp."""
+    return bool(pa.types.is_timestamp(dtype) and dtype.tz)
+
+
+def assumed(args: Sequence[Expr]) -> Typing:
+    """A naive timestamp, a zone, and what to do with times that it shows twice or never."""
+    if args[0].dtype not in (TIMESTAMP, DATE, NULL):
+        raise TypeMismatch(f"takes a naive timestamp, got {type_name(args[0].dtype)}")
+    for choice in args[2:]:
+        if choice.dtype != STRING or (isinstance(choice, Literal) and choice.value not in (*CHOICES, "raise")):
+            got = repr(choice.value) if isinstance(choice, Literal) else type_name(choice.dtype)
+            raise TypeMismatch(f"takes 'earliest', 'latest' or 'raise', got {got}")
+    return [TIMESTAMP, *[STRING] * (len(args) - 1)], zoned_type(args[1])
+
+
+def shown(args: Sequence[Expr]) -> Typing:
+    """A zoned timestamp, whose clock it is."""
+    if args[0].dtype != NULL and not is_zoned(args[0].dtype):
+        raise TypeMismatch(f"takes a zoned timestamp, got {type_name(args[0].dtype)}")
+    return [args[0].dtype], TIMESTAMP
+
+
+def converted(args: Sequence[Expr]) -> Typing:
+    """A zoned timestamp and another zone."""
+    return [*shown(args[:1])[0], STRING], zoned_type(args[1])
+
+
+def changed_over(args: Sequence[Expr]) -> Typing:
+    """Naive to zoned, zoned to naive."""
+    if is_zoned(args[0].dtype):
+        zoned_type(args[1])
+        return [args[0].dtype, STRING], TIMESTAMP
+    return assumed(args)
+
+
+FUNCTIONS = (
+    Function("at_time_zone", "x zone!", changed_over,
+             "`x AT TIME ZONE zone`: the instant at which the zone's clock shows a naive x; what it shows at a zoned x.",
+             f"{NOON} AT TIME ZONE 'Europe/Berlin'", datetime(2013, 7, 9, 10, tzinfo=UTC), can_fail=True),
+    Function("assume_zone", "x zone! ambiguous?! nonexistent?!", assumed,
+             "The instant at which the zone's clock shows x.  Where the clock is turned forward, 'earliest' is the last microsecond "
+             "before, 'latest' the change itself.",
+             "assume_zone(TIMESTAMP '2013-10-27 02:30:00', 'Europe/Berlin', 'earliest')",
+             datetime(2013, 10, 27, 2, 30, tzinfo=ZoneInfo("Europe/Berlin")), can_fail=True),
+    Function("local_time", "x", with_clock(shown), "What the clock of x's own zone shows, as a naive timestamp.",
+             f"local_time(convert_zone({INSTANT}, 'Europe/Berlin'))", datetime(2013, 7, 9, 12), can_fail=True),
+    Function("convert_zone", "x zone!", converted, "The same instant in another zone.", f"convert_zone({INSTANT}, 'Asia/Tokyo')",
+             datetime(2013, 7, 9, 10, tzinfo=UTC)),
+)  # fmt: skip
