@@ -72,6 +72,10 @@ class Table:
         pairs = dict(on) if isinstance(on, Mapping) else {name: name for name in as_names(on)}
         return self.step(verbs.Join(other.named(), pairs, how, validate, suffix, nulls_equal))
 
+    def union(self, *others: Table, missing: str = "error") -> Table:
+        """Add the rows of other tables, by column name, repeats included; `missing="null"` fills columns they lack."""
+        return self.step(verbs.Union(tuple(other.named_in(self.pipeline, "union") for other in others), missing))
+
     def aggregate(self, by: Names = (), **columns: Any) -> Table:
         """One row a group; without keys, one row."""
         return self.step(verbs.Aggregate(_formulas(columns), as_names(by)))
@@ -123,6 +127,13 @@ class Table:
         if not self.steps:
             return Text(self.origin)
         return Text(self.stage(self.pipeline.unused_name(self.origin)).origin)
+
+    def named_in(self, pipeline: Pipeline, verb: str) -> Text:
+        """Return the name for a step of `pipeline`; raise `InvalidPipeline` where the table is of another one."""
+        if self.pipeline is not pipeline:
+            message = f"'{self.origin}' belongs to pipeline '{self.pipeline.spec.name}'"
+            raise InvalidPipeline.because(message, "Declare its source in this pipeline.", verb)
+        return self.named()
 
     def write_parquet(self, name: str, path: str, **keys: Any) -> None:
         """Declare a sink of the pipeline: `partition_by`, `sort_by` and `mode` as in YAML."""

@@ -22,6 +22,8 @@ STEPS = [
     "join: {with: txns, on: user_id, suffix: _right}",
     "join: {with: txns, on: [user_id, status], how: left, validate: many_to_one, suffix: _right, nulls_equal: true}",
     "join: {with: txns, on: {user_id: user_id}, suffix: _r}",
+    "union: txns",
+    "union: {with: [txns], missing: null}",
     "aggregate: {columns: {n: count(*)}}",
     "aggregate: {by: [user_id, status], columns: {n: count(*), mean: sum(amount) / count(amount), cards: count(DISTINCT status)}}",
     "window: {by: user_id, order_by: ts, columns: {n: row_number(), gap: epoch(ts) - epoch(lag(ts))}}",

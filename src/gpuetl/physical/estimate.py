@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gpuetl.physical.nodes import Map, Physical, Scan
+from gpuetl.physical.nodes import Concat, Map, Physical, Scan
 from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.nodes import Aggregate, Join, Limit
+from gpuetl.plan.nodes import Aggregate, Join, Limit, Union
 from gpuetl.plan.schema import Schema
 
 STRING_BYTES = 16
@@ -24,11 +24,13 @@ def _rows(node: Physical, inputs: list[int]) -> int:
         return sum(
             g.rows if g.rows >= 0 else sum(g.file_bytes.values()) // CSV_ROW_BYTES for part in node.parts for g in part
         )
-    operation = node.operation if isinstance(node, Map) else None
+    operation = node.operation if isinstance(node, Map | Concat) else None
     if isinstance(operation, Limit):
         return min(inputs[0], operation.count * node.partitions)
     if isinstance(operation, Aggregate) and not operation.by:
         return node.partitions
+    if isinstance(operation, Union):
+        return sum(inputs)
     if isinstance(operation, Join) and operation.validate in ("many_to_many", "one_to_many"):
         return max(inputs)
     return inputs[0]

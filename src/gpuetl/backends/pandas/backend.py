@@ -16,6 +16,7 @@ from gpuetl.backends.pandas import (  # noqa: F401  each registers its handler
     project,
     read,
     sort,
+    union,
     window,
 )  # fmt: skip
 from gpuetl.backends.pandas.keys import hash_rows

@@ -8,12 +8,13 @@ from gpuetl.plan.nodes.kernel import Kernel
 from gpuetl.plan.nodes.project import Project, passing
 from gpuetl.plan.nodes.read import Read
 from gpuetl.plan.nodes.sort import Limit, Sort
+from gpuetl.plan.nodes.union import Union
 from gpuetl.plan.nodes.window import Grouped, Window
 from gpuetl.plan.nodes.write import Write
 
-NODES = (Read, Filter, Project, Join, Aggregate, Window, Kernel, Sort, Limit, Distinct, Write)
+NODES = (Read, Filter, Project, Join, Aggregate, Window, Kernel, Sort, Limit, Distinct, Union, Write)
 
 __all__ = [
     "NODES", "Aggregate", "Distinct", "Filter", "Grouped", "Join", "Kernel", "Limit", "Project", "Read", "Sort",
-    "Window", "Write", "passing",
+    "Union", "Window", "Write", "passing",
 ]  # fmt: skip

@@ -80,7 +80,8 @@ class Step:
         """Return the value under the verb as plain data."""
         keys = write_keys(self)
         if self.main and (self.bare or set(keys) <= {self.main}):
-            return keys.get(self.main, keys_of(type(self))[self.main].metadata["form"].write(getattr(self, self.main)))
+            main = keys_of(type(self))[self.main]
+            return keys.get(self.main, main.metadata["form"].write(getattr(self, main.name)))
         return keys
 
     def build(self, context: Context, source: Node) -> Node:
