@@ -5,10 +5,10 @@ A new function is an entry in one of these modules and a handler of the same nam
 
 from __future__ import annotations
 
-from gpuetl.expressions.functions import aggregates, arithmetic, logic, strings, temporal, windows
+from gpuetl.expressions.functions import aggregates, arithmetic, hashing, logic, strings, temporal, windows
 from gpuetl.expressions.functions.function import Function, Kind, TypeMismatch
 
-MODULES = (arithmetic, logic, strings, temporal, aggregates, windows)
+MODULES = (arithmetic, logic, strings, temporal, hashing, aggregates, windows)
 FUNCTIONS: dict[tuple[Kind, str], Function] = {
     (function.kind, function.name): function for module in MODULES for function in module.FUNCTIONS
 }

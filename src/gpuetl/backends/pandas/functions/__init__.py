@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gpuetl.backends.pandas.functions import arithmetic, logic, strings, temporal
+from gpuetl.backends.pandas.functions import arithmetic, hashing, logic, strings, temporal
 
 SCALARS: dict[str, Callable[..., Any]] = {
-    **arithmetic.HANDLERS, **logic.HANDLERS, **strings.HANDLERS, **temporal.HANDLERS,
+    **arithmetic.HANDLERS, **logic.HANDLERS, **strings.HANDLERS, **temporal.HANDLERS, **hashing.HANDLERS,
 }  # fmt: skip
 """`case` is not here: it decides which rows its branches see (evaluate.py)."""
