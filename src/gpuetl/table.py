@@ -49,6 +49,10 @@ class Table:
         """Add or replace columns; all see the input, none each other."""
         return self.step(verbs.WithColumns(_formulas(columns)))
 
+    def fill_null(self, **values: Any) -> Table:
+        """Put values, constants or expressions, in the place of nulls; columns keep their types.  NaN is not null."""
+        return self.step(verbs.FillNull(_formulas(values)))
+
     def drop(self, *names: str) -> Table:
         """Leave columns out."""
         return self.step(verbs.Drop(names))
@@ -116,6 +120,12 @@ class Table:
     def limit(self, count: int) -> Table:
         """Keep the first rows."""
         return self.step(verbs.Limit(count))
+
+    def sample(
+        self, fraction: float | None = None, *, rows: int | None = None, by: Names = (), seed: int = 0
+    ) -> Table:  # fmt: skip
+        """Keep a fraction of the rows, or so many, by a seeded hash of the columns `by`: the same ones everywhere."""
+        return self.step(verbs.Sample(fraction, rows, as_names(by), seed))
 
     def stage(self, name: str) -> Table:
         """Give the steps so far a name: a stage of the pipeline, from which other tables may begin."""

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from gpuetl.errors import InvalidExpression, have_hint, suggestion
 from gpuetl.expressions.syntax import Constant, Name
-from gpuetl.expressions.types import DURATION, NAMED, DataType, parse_type, type_name
+from gpuetl.expressions.types import DURATION, INT64, NAMED, DataType, integer_fits, parse_type, type_name
 from gpuetl.spec.document import Node
 from gpuetl.spec.fields import Field
 from gpuetl.spec.values import BadExpression, BadValue, Formula, KeyPlace, Order, Text, parse_order
@@ -150,6 +150,22 @@ def read_count(node: Node) -> int:
     return int(number)
 
 
+def read_integer(node: Node) -> int:
+    """Read a whole number of 64 bits."""
+    number = int(_scalar(node, int, "a whole number"))
+    if not integer_fits(number, INT64):
+        raise BadValue(f"takes a whole number of 64 bits, got {number}", node)
+    return number
+
+
+def read_fraction(node: Node) -> float:
+    """Read a number from 0 to 1."""
+    number = float(_scalar(node, (int, float), "a fraction from 0 to 1"))
+    if not 0 <= number <= 1:
+        raise BadValue(f"takes a fraction from 0 to 1, got {number:g}", node)
+    return number
+
+
 def _plain(values: Mapping[str, Any], write: Callable[[Any], Any]) -> dict[str, Any]:
     return {str(name): write(value) for name, value in values.items()}
 
@@ -203,4 +219,6 @@ PARTITIONS = Field("a map of columns to types", read_mapping(read_partition_type
 ORDER = Field("a column or a list of columns, each with asc or desc", read_order, _one_or_list)
 SOME_ORDER = some(ORDER)
 COUNT = Field("a whole number", read_count)
+INTEGER = Field("a whole number", read_integer)
+FRACTION = Field("a fraction from 0 to 1", read_fraction)
 BOOLEAN = Field("true or false", lambda node: bool(_scalar(node, bool, "true or false")))
