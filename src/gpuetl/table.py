@@ -80,6 +80,10 @@ class Table:
         """Add the rows of other tables, by column name, repeats included; `missing="null"` fills columns they lack."""
         return self.step(verbs.Union(tuple(other.named_in(self.pipeline, "union") for other in others), missing))
 
+    def explode(self, column: str, *, keep_empty: bool = True, index: str = "") -> Table:
+        """One row for each element of a list; a null or empty one gives a row with null, unless not `keep_empty`."""
+        return self.step(verbs.Explode(column, keep_empty, index))
+
     def aggregate(self, by: Names = (), **columns: Any) -> Table:
         """One row a group; without keys, one row."""
         return self.step(verbs.Aggregate(_formulas(columns), as_names(by)))

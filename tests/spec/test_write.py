@@ -53,6 +53,16 @@ def test_a_step_is_read_back_equal(step):
     assert again.to_yaml() == pipeline.to_yaml()
 
 
+@pytest.mark.parametrize(
+    "explode", ["tags", "{column: tags, keep_empty: false}", "{column: tags, index: place}", "{column: tags}"]
+)
+def test_an_explode_is_read_back_equal(explode):
+    pipeline = loaded("with_columns: {tags: \"split(status, ',')\"}", f"explode: {explode}")
+    again = ge.loads(pipeline.to_yaml())
+    assert again.spec == pipeline.spec
+    assert again.fingerprint == pipeline.fingerprint
+
+
 def test_all_sections_are_read_back_equal():
     text = """\
 gpuetl: 1
@@ -69,7 +79,7 @@ params:
   gap: {type: duration, default: 90 minutes}
   nothing: {type: string, default: null}
 sources:
-  a: {parquet: "a/${params.day}/*.parquet", schema: {x: int64, y: "decimal(10,2)", z: "timestamp[Europe/Berlin]"}, partitions: {p: int32}, columns: [x, p], filter: x > $n}
+  a: {parquet: "a/${params.day}/*.parquet", schema: {x: int64, y: "decimal(10,2)", z: "timestamp[Europe/Berlin]", l: list<string>, m: "list<decimal(10,2)>"}, partitions: {p: int32}, columns: [x, p], filter: x > $n}
   b: {csv: b.csv, schema: {x: int64, "a b": string}, nulls: ["", NA], delimiter: ";"}
 stages:
   s: {from: a, steps: [filter: x > 1]}

@@ -11,7 +11,7 @@ from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.functions import Function, Kind, TypeMismatch, find_function, function_names
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
-from gpuetl.expressions.types import FLOAT64, NULL, TIMESTAMP, DataType, can_cast, literal_type, type_name
+from gpuetl.expressions.types import FLOAT64, NULL, TIMESTAMP, DataType, can_cast, is_list, literal_type, type_name
 
 SCALARS: tuple[Kind, ...] = ("scalar",)
 AGGREGATES: tuple[Kind, ...] = ("aggregate", "scalar")
@@ -104,6 +104,9 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
     inner = scope if function.kind == "scalar" else replace(scope, kinds=SCALARS, inside=function)
     args = [resolve(argument, inner) for argument in _bind(function, syntax)]
     _check_constants(function, args, syntax)
+    if not function.lists and any(is_list(arg.dtype) for arg in args):
+        hint = "Explode the list in a step before, or take list_get, list_contains or list_length of it."
+        raise InvalidExpression(f"{function.name} does not take lists", syntax.span, hint)
     try:
         types, dtype = function.rule(args)
     except TypeMismatch as error:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from gpuetl.errors import InvalidExpression, have_hint, suggestion
 from gpuetl.expressions.syntax import Constant, Name
-from gpuetl.expressions.types import DURATION, INT64, NAMED, DataType, integer_fits, parse_type, type_name
+from gpuetl.expressions.types import DURATION, INT64, NAMED, DataType, integer_fits, is_list, parse_type, type_name
 from gpuetl.spec.document import Node
 from gpuetl.spec.fields import Field
 from gpuetl.spec.values import BadExpression, BadValue, Formula, KeyPlace, Order, Text, parse_order
@@ -105,7 +105,7 @@ def read_type(node: Node) -> DataType:
     try:
         return parse_type(text)
     except ValueError as error:
-        names = [*NAMED, "decimal(p,s)", "timestamp[ZONE]"]
+        names = [*NAMED, "decimal(p,s)", "timestamp[ZONE]", "list<TYPE>"]
         raise BadValue(str(error), node, have_hint(text, names)) from None
 
 
@@ -185,10 +185,12 @@ def read_delimiter(node: Node) -> str:
 
 
 def read_partition_type(node: Node) -> DataType:
-    """Read the type of a column in the path; durations have no text there."""
+    """Read the type of a column in the path; durations and lists have no text there."""
     dtype = read_type(node)
     if dtype == DURATION:
         raise BadValue("a partition cannot be a duration", node, "Read it as a number, and compute the duration.")
+    if is_list(dtype):
+        raise BadValue("a partition cannot be a list", node, "Read it as a string, and split it.")
     return dtype
 
 

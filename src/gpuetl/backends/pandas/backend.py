@@ -10,6 +10,7 @@ import pyarrow as pa
 from gpuetl.backends.pandas import (  # noqa: F401  each registers its handler
     aggregate,
     distinct,
+    explode,
     filter,  # noqa: A004
     join,
     kernel,

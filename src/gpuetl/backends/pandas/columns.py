@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,21 @@ def text_bytes(column: Column) -> tuple[NDArray[np.uint8], NDArray[np.int64], ND
         return np.zeros(0, np.uint8), np.zeros(0, np.int64), np.zeros(0, np.int64)
     ends = np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1].astype(np.int64)
     return np.frombuffer(data or b"", np.uint8)[ends[0] : ends[-1]], ends[:-1] - ends[0], np.diff(ends)
+
+
+@dataclass(frozen=True)
+class ListParts:
+    """A list array taken apart: where each row's elements start in `values`, and how many they are; null has none."""
+
+    starts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    values: Column
+
+
+def list_parts(lists: Column) -> ListParts:
+    """Return the elements of a list array, below each other; what stands under a null is left out."""
+    lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    return ListParts(np.cumsum(lengths) - lengths, lengths, lists.flatten())
 
 
 def take_or_null(column: Column, rows: Masked) -> Column:

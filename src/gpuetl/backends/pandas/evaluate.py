@@ -6,13 +6,15 @@ from collections.abc import Callable, Sequence
 from functools import singledispatch
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from gpuetl.backends.pandas.casts import cast_value
 from gpuetl.backends.pandas.columns import Column as Values
-from gpuetl.backends.pandas.columns import whole
+from gpuetl.backends.pandas.columns import take_or_null, whole
 from gpuetl.backends.pandas.functions import SCALARS
+from gpuetl.backends.pandas.segments import Masked
 from gpuetl.errors import EvaluationError, first_line
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, can_fail
 from gpuetl.expressions.types import NULL
@@ -150,4 +152,5 @@ def branch_value(expr: Expr, frame: pa.Table, rows: Any) -> Any:
         values = evaluate_column(expr, frame.filter(mask))
     except NoResult as error:
         raise error.in_rows(mask) from None
-    return pc.replace_with_mask(pa.nulls(frame.num_rows, expr.dtype), mask, whole(values))
+    taken = mask.to_numpy(zero_copy_only=False)
+    return take_or_null(values, Masked(np.cumsum(taken) - taken, taken))

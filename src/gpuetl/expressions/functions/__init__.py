@@ -5,10 +5,10 @@ A new function is an entry in one of these modules and a handler of the same nam
 
 from __future__ import annotations
 
-from gpuetl.expressions.functions import aggregates, arithmetic, hashing, logic, strings, temporal, windows
+from gpuetl.expressions.functions import aggregates, arithmetic, hashing, lists, logic, strings, temporal, windows
 from gpuetl.expressions.functions.function import Function, Kind, TypeMismatch
 
-MODULES = (arithmetic, logic, strings, temporal, hashing, aggregates, windows)
+MODULES = (arithmetic, logic, strings, temporal, lists, hashing, aggregates, windows)
 FUNCTIONS: dict[tuple[Kind, str], Function] = {
     (function.kind, function.name): function for module in MODULES for function in module.FUNCTIONS
 }
@@ -16,6 +16,7 @@ ALIASES = {
     "avg": "mean", "average": "mean", "variance": "var", "stddev": "std", "log": "ln", "pow": "power",
     "substr": "substring", "char_length": "length", "ceiling": "ceil", "mod": "modulo", "isnan": "is_nan",
     "dow": "dayofweek", "doy": "dayofyear", "is_in": "in", "fill_null": "coalesce",
+    "array_length": "list_length", "string_split": "split",
 }  # fmt: skip
 
 

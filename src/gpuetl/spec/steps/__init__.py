@@ -2,6 +2,7 @@
 
 from gpuetl.spec.steps.aggregate import Aggregate
 from gpuetl.spec.steps.columns import CastColumns, Drop, Rename, Select, WithColumns
+from gpuetl.spec.steps.explode import Explode
 from gpuetl.spec.steps.fill_null import FillNull
 from gpuetl.spec.steps.join import Join
 from gpuetl.spec.steps.kernel import Kernel
@@ -15,11 +16,11 @@ STEPS: dict[str, type[Step]] = {
     step.verb: step
     for step in (
         Filter, Select, WithColumns, Drop, Rename, CastColumns, Join, Aggregate, Window, Kernel, Sort, Distinct, Limit,
-        Union, FillNull, Sample,
+        Union, Explode, FillNull, Sample,
     )
 }  # fmt: skip
 
 __all__ = [
-    "STEPS", "Aggregate", "CastColumns", "Context", "Distinct", "Drop", "FillNull", "Filter", "Join", "Kernel", "Limit",
-    "Rename", "Sample", "Select", "Sort", "Step", "Union", "Window", "WithColumns",
+    "STEPS", "Aggregate", "CastColumns", "Context", "Distinct", "Drop", "Explode", "FillNull", "Filter", "Join",
+    "Kernel", "Limit", "Rename", "Sample", "Select", "Sort", "Step", "Union", "Window", "WithColumns",
 ]  # fmt: skip

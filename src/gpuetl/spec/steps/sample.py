@@ -10,7 +10,7 @@ from typing import ClassVar
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Expr, Literal
 from gpuetl.expressions.syntax import Apply, Constant, Name
-from gpuetl.expressions.types import BOOL, INT64
+from gpuetl.expressions.types import BOOL, INT64, is_list
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.schema import Schema
@@ -48,7 +48,7 @@ class Sample(Step):
             hint = "Write sample: {fraction: 0.1}, or sample: {rows: 1000}."
             context.problem("sample takes either fraction or rows", hint, self.by[0] if self.by else None)
             return source
-        hashed = self.hashed(context, context.known(self.by, source.schema) or sorted(source.schema), source.schema)
+        hashed = self.hashed(context, context.known(self.by, source.schema) or hashable(source.schema), source.schema)
         return self.share(context, source, hashed) if self.rows is None else self.first(context, source, hashed)
 
     def hashed(self, context: Context, names: Iterable[str], schema: Schema) -> Expr:
@@ -66,10 +66,15 @@ class Sample(Step):
 
     def first(self, context: Context, source: Node, hashed: Expr) -> Node:
         """Keep the rows of the least hashes; those of equal ones by a hash of all columns."""
-        hashes = dict.fromkeys([hashed, self.hashed(context, sorted(source.schema), source.schema)])
+        hashes = dict.fromkeys([hashed, self.hashed(context, hashable(source.schema), source.schema)])
         names = (name for i in count() if (name := f":hash{i}") not in source.schema)
         columns, kept = dict(zip(names, hashes, strict=False)), nodes.passing(source.schema)
         node: Node = nodes.Project(source=source, columns={**kept, **columns}, origin=context.origin)
         node = nodes.Sort(source=node, by=tuple(map(SortKey, columns)), origin=context.origin)
         node = nodes.Limit(source=node, count=self.rows or 0, origin=context.origin)
         return nodes.Project(source=node, columns=kept, origin=context.origin)
+
+
+def hashable(schema: Schema) -> list[str]:
+    """Return the columns that are not lists, in the order of their names."""
+    return sorted(name for name, dtype in schema.items() if not is_list(dtype))
