@@ -3,7 +3,7 @@
 from gpuetl import RunOptions
 from gpuetl.optimize import optimize
 from gpuetl.physical.lower import Layout, lower
-from gpuetl.physical.nodes import Exchange, Map, Scan
+from gpuetl.physical.nodes import Concat, Exchange, Map, Scan
 from gpuetl.plan.graph import walk_graph
 
 
@@ -34,5 +34,5 @@ def physical_lines(plan):
 def physical_line(node):
     if isinstance(node, Exchange):
         return " ".join([node.route, *node.keys])
-    assert isinstance(node, Scan | Map)
+    assert isinstance(node, Scan | Map | Concat)
     return type(node.read if isinstance(node, Scan) else node.operation).__name__

@@ -49,6 +49,10 @@ class Table:
         """Add or replace columns; all see the input, none each other."""
         return self.step(verbs.WithColumns(_formulas(columns)))
 
+    def fill_null(self, **values: Any) -> Table:
+        """Put values, constants or expressions, in the place of nulls; columns keep their types.  NaN is not null."""
+        return self.step(verbs.FillNull(_formulas(values)))
+
     def drop(self, *names: str) -> Table:
         """Leave columns out."""
         return self.step(verbs.Drop(names))
@@ -71,6 +75,14 @@ class Table:
             raise InvalidPipeline.because(message, "Declare its source in this pipeline.", "join")
         pairs = dict(on) if isinstance(on, Mapping) else {name: name for name in as_names(on)}
         return self.step(verbs.Join(other.named(), pairs, how, validate, suffix, nulls_equal))
+
+    def union(self, *others: Table, missing: str = "error") -> Table:
+        """Add the rows of other tables, by column name, repeats included; `missing="null"` fills columns they lack."""
+        return self.step(verbs.Union(tuple(other.named_in(self.pipeline, "union") for other in others), missing))
+
+    def explode(self, column: str, *, keep_empty: bool = True, index: str = "") -> Table:
+        """One row for each element of a list; a null or empty one gives a row with null, unless not `keep_empty`."""
+        return self.step(verbs.Explode(column, keep_empty, index))
 
     def aggregate(self, by: Names = (), **columns: Any) -> Table:
         """One row a group; without keys, one row."""
@@ -113,6 +125,12 @@ class Table:
         """Keep the first rows."""
         return self.step(verbs.Limit(count))
 
+    def sample(
+        self, fraction: float | None = None, *, rows: int | None = None, by: Names = (), seed: int = 0
+    ) -> Table:  # fmt: skip
+        """Keep a fraction of the rows, or so many, by a seeded hash of the columns `by`: the same ones everywhere."""
+        return self.step(verbs.Sample(fraction, rows, as_names(by), seed))
+
     def stage(self, name: str) -> Table:
         """Give the steps so far a name: a stage of the pipeline, from which other tables may begin."""
         self.pipeline.add_stage(name, self.origin, self.steps)
@@ -123,6 +141,13 @@ class Table:
         if not self.steps:
             return Text(self.origin)
         return Text(self.stage(self.pipeline.unused_name(self.origin)).origin)
+
+    def named_in(self, pipeline: Pipeline, verb: str) -> Text:
+        """Return the name for a step of `pipeline`; raise `InvalidPipeline` where the table is of another one."""
+        if self.pipeline is not pipeline:
+            message = f"'{self.origin}' belongs to pipeline '{self.pipeline.spec.name}'"
+            raise InvalidPipeline.because(message, "Declare its source in this pipeline.", verb)
+        return self.named()
 
     def write_parquet(self, name: str, path: str, **keys: Any) -> None:
         """Declare a sink of the pipeline: `partition_by`, `sort_by` and `mode` as in YAML."""

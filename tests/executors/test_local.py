@@ -139,3 +139,28 @@ def test_a_run_keeps_only_what_it_was_asked_for(pipeline):
         run["first"]
     with pytest.raises(InvalidPipeline, match=r"unknown stage 'som'\nhave: first, some, t, u\.  Did you mean 'some'\?"):
         pipeline.run(engine="pandas", keep=["som"])
+
+
+@pytest.mark.parametrize(
+    "options", [RunOptions(partition_rows=2), RunOptions(partition_rows=2, broadcast_bytes=0), RunOptions()]
+)
+def test_a_stage_that_is_united_with_itself_is_computed_once_and_let_go(pipeline, options):
+    shared = pipeline.table("t").filter(col("x") >= 0).stage("shared")
+    both = shared.union(shared, pipeline.table("t")).stage("both")
+    both.aggregate("k", s=col("x").sum()).stage("sums")
+    both.limit(1).stage("first")
+    executor, rows = execute(pipeline, options)
+    assert executor.backend.reads == {0: 1, 1: 1, 2: 1}
+    assert executor.backend.runs["Filter"] == (1 if options == RunOptions() else 3)
+    assert sorted(rows["sums"]["s"]) == [18, 27]
+    assert all(frame is None for frames in executor.held.values() for frame in frames)
+    assert not +executor.readers
+
+
+def test_a_long_chain_of_unions_does_not_recurse(pipeline):
+    t = both = pipeline.table("t")
+    for _ in range(150):
+        both = both.union(t)
+    both.aggregate(n=expr("count(*)")).stage("s")
+    for options in (RunOptions(), RunOptions(partition_rows=2)):
+        assert pipeline.run(engine="pandas", options=options)["s"].to_arrow().to_pydict() == {"n": [151 * 6]}

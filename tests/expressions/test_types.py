@@ -26,6 +26,9 @@ from gpuetl.expressions.types import (
         "decimal(38,38)",
         "timestamp[UTC]",
         "timestamp[America/New_York]",
+        "list<int8>",
+        "list<decimal(10,2)>",
+        "list<timestamp[UTC]>",
     ],
 )
 def test_names_are_read_and_written(name):
@@ -50,6 +53,9 @@ def test_the_number_in_a_name_is_its_bits(name, bits):
         "decimal(0,0)",
         "timestamp[]",
         "list",
+        "list<>",
+        "list<int>",
+        "list<list<int64>>",
         "",
     ],
 )
@@ -118,7 +124,9 @@ def test_other_constants_are_refused(value):
     [
         (pa.dictionary(pa.int32(), pa.string()), "string"), (pa.large_string(), "string"), (pa.string_view(), "string"), (pa.timestamp("ns"), "timestamp"),
         (pa.timestamp("ms", tz="UTC"), "timestamp[UTC]"), (pa.date64(), "date"), (pa.duration("ns"), "duration"), (pa.decimal128(9, 2), "decimal(9,2)"),
-        (pa.list_(pa.int8()), None), (pa.binary(), None), (pa.struct([("a", pa.int8())]), None), (pa.time64("us"), None), (pa.float16(), None),
+        (pa.list_(pa.int8()), "list<int8>"), (pa.large_list(pa.timestamp("ns")), "list<timestamp>"),
+        (pa.list_(pa.dictionary(pa.int32(), pa.string()), 3), "list<string>"), (pa.list_(pa.list_(pa.int8())), None),
+        (pa.list_(pa.binary()), None), (pa.binary(), None), (pa.struct([("a", pa.int8())]), None), (pa.time64("us"), None), (pa.float16(), None),
     ],
 )  # fmt: skip
 def test_stored_types_are_read_as_types_of_the_language(stored, read):

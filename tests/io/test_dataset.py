@@ -231,7 +231,7 @@ def test_nanoseconds_that_are_no_microseconds_are_told(tmp_path, read):
 
 
 @pytest.mark.parametrize(
-    "stored", [pa.array([[1]]), pa.array([{"a": 1}]), pa.array([b"x"]), pa.array([1], pa.time64("us"))]
+    "stored", [pa.array([[[1]]]), pa.array([{"a": 1}]), pa.array([b"x"]), pa.array([1], pa.time64("us"))]
 )
 def test_a_type_that_the_language_has_not_is_told_unless_it_is_left_out(tmp_path, pipeline, read, stored):
     pq.write_table(pa.table({"x": pa.array([1]), "y": stored}), tmp_path / "a.parquet")

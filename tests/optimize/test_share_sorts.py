@@ -36,6 +36,12 @@ def floats(t, tmp_path):
     return t.with_columns(x=col("x").cast("float64"))
 
 
+def test_a_column_that_a_kernel_replaces_unread_keeps_its_place(pipeline, floats):
+    named = floats.rename({"s": "total"}).select("total", "k", "x")
+    running_sum(named, by="k", order_by=["x"], output="total").stage("result")
+    assert assert_same(pipeline)["result"].column_names == ["total", "k", "x"]
+
+
 @pytest.fixture
 def marks(pipeline):
     """Returns the marks of the plan's sorts and windows, from the source on."""

@@ -288,3 +288,38 @@ def test_a_lowered_plan_travels_to_another_process(t):
     operations = [node.operation for node in walk_graph(*again.roots) if isinstance(node, Map)]
     calls = [call for operation in operations for call in getattr(operation, "calls", {}).values()]
     assert all(call.function is table_entry("aggregate", call.function.name) for call in calls)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (RunOptions(partition_rows=2), ["Read [3]", "Read [2]", "Union [5]", "gather [1]"]),
+        (RunOptions(partition_rows=9), ["Read [1]", "Read [1]", "Union [2]", "gather [1]"]),
+        (RunOptions(partition_rows=10), ["Read [1]", "Read [1]", "Union [1]"]),
+    ],
+)
+def test_a_union_moves_no_row_and_two_small_inputs_share_a_partition(t, u, lines, options, expected):
+    got = lines(t.select("k").union(u.select("k")), options)
+    assert [line for line in got if "Project" not in line] == expected
+
+
+def test_a_union_of_rows_that_met_by_key_keeps_them_so(t, lines):
+    sides = t.distinct("k"), t.filter(col("x") > 0).distinct("k")
+    got = lines(sides[0].union(sides[1]).aggregate("k", n=expr("count(*)")))
+    assert [line for line in got if "hash" in line] == ["hash k [3]", "hash k [3]"]
+    assert got[-3:] == ["Union [3]", "Aggregate [3]", "gather [1]"]
+
+
+def test_a_union_of_rows_that_met_by_other_keys_exchanges_them(t, lines):
+    got = lines(t.distinct("k").union(t.distinct("x")).aggregate("k", n=expr("median(x)")))
+    assert [line for line in got if "hash" in line] == ["hash k [3]", "hash x [3]", "hash k [6]"]
+
+
+def test_a_union_is_explained(t, u, pipeline):
+    t.select("k").union(u.select("k")).stage("result")
+    text = pipeline.explain(options=RunOptions(partition_rows=2))
+    assert (
+        "  Exchange gather: 5 to 1 partitions  ~10 rows\n    Union: 5 partitions, one input's after the other's  ~10 rows\n"
+        in text
+    )
+    assert "  Union  ~10 rows\n" in pipeline.explain()

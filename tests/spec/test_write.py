@@ -24,6 +24,14 @@ STEPS = [
     "join: {with: txns, on: user_id, suffix: _right}",
     "join: {with: txns, on: [user_id, status], how: left, validate: many_to_one, suffix: _right, nulls_equal: true}",
     "join: {with: txns, on: {user_id: user_id}, suffix: _r}",
+    "union: txns",
+    "fill_null: {amount: 0, status: \"'none'\", ts: TIMESTAMP '2024-01-01'}",
+    "sample: 0.1",
+    "sample: 1",
+    "sample: {fraction: 0.5, by: [user_id, status], seed: -3}",
+    "sample: {rows: 10}",
+    "sample: {rows: 0, by: user_id}",
+    "union: {with: [txns], missing: null}",
     "aggregate: {columns: {n: count(*)}}",
     "aggregate: {by: [user_id, status], columns: {n: count(*), mean: sum(amount) / count(amount), cards: count(DISTINCT status)}}",
     "window: {by: user_id, order_by: ts, columns: {n: row_number(), gap: epoch(ts) - epoch(lag(ts))}}",
@@ -47,6 +55,16 @@ def test_a_step_is_read_back_equal(step):
     assert again.to_yaml() == pipeline.to_yaml()
 
 
+@pytest.mark.parametrize(
+    "explode", ["tags", "{column: tags, keep_empty: false}", "{column: tags, index: place}", "{column: tags}"]
+)
+def test_an_explode_is_read_back_equal(explode):
+    pipeline = loaded("with_columns: {tags: \"split(status, ',')\"}", f"explode: {explode}")
+    again = ge.loads(pipeline.to_yaml())
+    assert again.spec == pipeline.spec
+    assert again.fingerprint == pipeline.fingerprint
+
+
 def test_all_sections_are_read_back_equal():
     text = """\
 gpuetl: 1
@@ -63,7 +81,7 @@ params:
   gap: {type: duration, default: 90 minutes}
   nothing: {type: string, default: null}
 sources:
-  a: {parquet: "a/${params.day}/*.parquet", schema: {x: int64, y: "decimal(10,2)", z: "timestamp[Europe/Berlin]"}, partitions: {p: int32}, columns: [x, p], filter: x > $n}
+  a: {parquet: "a/${params.day}/*.parquet", schema: {x: int64, y: "decimal(10,2)", z: "timestamp[Europe/Berlin]", l: list<string>, m: "list<decimal(10,2)>"}, partitions: {p: int32}, columns: [x, p], filter: x > $n}
   b: {csv: b.csv, schema: {x: int64, "a b": string}, nulls: ["", NA], delimiter: ";"}
 stages:
   s: {from: a, steps: [filter: x > 1]}

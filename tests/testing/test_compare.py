@@ -18,6 +18,30 @@ def floats(*values):
     return table({"x": "float64"}, *((value,) for value in values))
 
 
+LISTS = {"x": "list<float64>", "k": "int64"}
+LIST_ROWS = [([1.0, None], 1), (None, 2), ([], 3), ([NAN, 0.0], 4), ([2.0], 5)]
+
+
+def test_lists_are_equal_element_by_element_in_any_order_of_rows():
+    close = [([1.0 + 1e-13, None], 1), (None, 2), ([], 3), ([NAN, -0.0], 4), ([2.0], 5)]
+    assert_tables_equal(table(LISTS, *reversed(close)), table(LISTS, *LIST_ROWS))
+    assert_tables_equal(table(LISTS, *close), table(LISTS, *LIST_ROWS), ordered=True)
+    assert_tables_equal(table(LISTS), table(LISTS))
+    assert_tables_equal(
+        table({"x": "list<string>"}, (["b"],), (["a", "c"],), (None,)),
+        table({"x": "list<string>"}, (None,), (["a", "c"],), (["b"],)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "other"), [(0, [1.0]), (0, [1.0, 0.0]), (1, []), (2, None), (2, [None]), (3, [0.0, NAN]), (4, [2.1])]
+)
+def test_other_lists_differ(row, other):
+    rows = [*LIST_ROWS[:row], (other, row + 1), *LIST_ROWS[row + 1 :]]
+    with pytest.raises(AssertionError, match=f"1 of 5 rows differ\n  row {row} differs in x"):
+        assert_tables_equal(table(LISTS, *rows), table(LISTS, *LIST_ROWS), ordered=True)
+
+
 @pytest.mark.parametrize("ordered", [True, False])
 def test_columns_of_nulls_are_equal_in_every_type(ordered):
     nulls = table(ALL_TYPES, *[(None,) * len(ALL_TYPES)] * 3)

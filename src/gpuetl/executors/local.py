@@ -14,7 +14,7 @@ from gpuetl.backends.backend import Backend, Frame
 from gpuetl.errors import EvaluationError, RunFailed
 from gpuetl.io.dataset import DatasetError
 from gpuetl.physical.estimate import file_bytes
-from gpuetl.physical.nodes import Exchange, Map, Physical, Scan
+from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Origin
 from gpuetl.report.recorder import Recorder, Work
@@ -45,6 +45,8 @@ class LocalExecutor:
         elif isinstance(node, Map):
             for index in range(node.partitions):
                 yield from ((id(child), matching(child, index)) for child in node.inputs)
+        elif isinstance(node, Concat):
+            yield from ((id(child), index) for child in node.inputs for index in range(child.partitions))
 
     def partitions(self, root: Physical) -> Iterator[Frame]:
         """Yield the partitions of a root, computed as they are asked for."""
@@ -55,15 +57,15 @@ class LocalExecutor:
             yield self.partition(root, index)
 
     def partition(self, node: Physical, index: int) -> Frame:
-        """Return one partition: run the fragment of maps that ends in `node`, from where its rows are to be had."""
-        fragment: list[tuple[Map, int]] = []
-        while isinstance(node, Map) and self.readers[id(node), index] == 1 and id(node) not in self.held:
+        """Return one partition: run the fragment that ends in `node`, from where its rows are to be had."""
+        fragment: list[tuple[Map | Concat, int]] = []
+        while isinstance(node, Map | Concat) and self.readers[id(node), index] == 1 and id(node) not in self.held:
             self.readers[id(node), index] -= 1
             fragment.append((node, index))
-            node, index = node.inputs[0], matching(node.inputs[0], index)
+            node, index = first_read(node, index)
         frame = self.boundary(node, index)
-        for operation, at in reversed(fragment):
-            frame = self.mapped(operation, at, frame)
+        for step, at in reversed(fragment):
+            frame = self.applied(step, at, frame)
         return frame
 
     def boundary(self, node: Physical, index: int) -> Frame:
@@ -85,8 +87,8 @@ class LocalExecutor:
 
     def computed(self, node: Physical, index: int) -> Frame:
         """Compute one partition that is not held."""
-        if isinstance(node, Map):
-            return self.mapped(node, index, self.partition(node.inputs[0], matching(node.inputs[0], index)))
+        if isinstance(node, Map | Concat):
+            return self.applied(node, index, self.partition(*first_read(node, index)))
         if isinstance(node, Scan):
             return self.scanned(node, index)
         raise TypeError(f"partition {index} of {node} was let go of too early")
@@ -100,6 +102,17 @@ class LocalExecutor:
         work.rows_in += sum(max(group.rows, 0) for group in part) or self.backend.rows(frame)
         work.file_bytes += file_bytes(Scan(scan.read, (part,)))
         self.finish(work, frame, scan.partitions)
+        return frame
+
+    def applied(self, node: Map | Concat, index: int, frame: Frame) -> Frame:
+        """Take one partition of the input that is read first through a node."""
+        return self.mapped(node, index, frame) if isinstance(node, Map) else self.passed(node, index, frame)
+
+    def passed(self, node: Concat, index: int, frame: Frame) -> Frame:
+        """Record a partition that a union passes on; what comes in is the first input, as for other operations."""
+        work = self.recorder.of(node.operation, node.origin, source_of(node.inputs[0]))
+        work.rows_in += self.backend.rows(frame) if index < node.inputs[0].partitions else 0
+        self.finish(work, frame, node.partitions)
         return frame
 
     def mapped(self, node: Map, index: int, frame: Frame) -> Frame:
@@ -159,6 +172,11 @@ class LocalExecutor:
 def matching(child: Physical, index: int) -> int:
     """Return the partition of an input that goes with partition `index`: a single one goes with all."""
     return index if child.partitions > 1 else 0
+
+
+def first_read(node: Map | Concat, index: int) -> tuple[Physical, int]:
+    """Return the partition that partition `index` of a node is made from, the first one where there are several."""
+    return node.part(index) if isinstance(node, Concat) else (node.inputs[0], matching(node.inputs[0], index))
 
 
 def source_of(node: Physical) -> Origin:

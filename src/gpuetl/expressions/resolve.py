@@ -24,6 +24,7 @@ from gpuetl.expressions.types import (
     DataType,
     can_cast,
     is_exact,
+    is_list,
     is_number,
     literal_type,
     type_name,
@@ -135,6 +136,9 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
     inner = scope if function.kind == "scalar" else replace(scope, kinds=SCALARS, inside=function)
     args = [resolve(argument, inner) for argument in _bind(function, syntax)]
     _check_constants(function, args, syntax)
+    if not function.lists and any(is_list(arg.dtype) for arg in args):
+        hint = "Explode the list in a step before, or take list_get, list_contains or list_length of it."
+        raise InvalidExpression(f"{function.name} does not take lists", syntax.span, hint)
     try:
         types, dtype = function.rule(args)
     except TypeMismatch as error:

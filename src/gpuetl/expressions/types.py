@@ -27,6 +27,7 @@ NAMED: dict[str, DataType] = {
     "string": STRING, "date": DATE, "timestamp": TIMESTAMP, "duration": DURATION,
 }  # fmt: skip
 _DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
+_LIST = re.compile(r"list<(.+)>")
 _ZONED = re.compile(r"timestamp\[([A-Za-z0-9_+\-/:]+)\]")
 
 
@@ -41,6 +42,8 @@ def parse_type(text: str) -> DataType:
         if not is_zone(hit[1]):
             raise UnknownZone(hit[1])
         return pa.timestamp("us", tz=hit[1])
+    if (hit := _LIST.fullmatch(name)) and not is_list(element := parse_type(hit[1])):
+        return pa.list_(element)
     raise ValueError(f"unknown type '{text}'")
 
 
@@ -50,6 +53,8 @@ def type_name(dtype: DataType) -> str:
         return f"decimal({dtype.precision},{dtype.scale})"
     if pa.types.is_timestamp(dtype):
         return f"timestamp[{dtype.tz}]" if dtype.tz else "timestamp"
+    if is_list(dtype):
+        return f"list<{type_name(dtype.value_type)}>"
     names = {NAMED[name]: name for name in reversed(NAMED)}
     return names.get(dtype, str(dtype))
 
@@ -58,8 +63,11 @@ def language_type(stored: DataType) -> DataType | None:
     """Return the type in which a stored column is read, or None where the language has none for it.
 
     Dictionaries are an encoding of their values, timestamps and durations become microseconds (a read fails
-    where that loses), large and view strings are strings.
+    where that loses), large and view strings are strings.  Lists hold values of one type, which is no list.
     """
+    if is_list(stored):
+        element = language_type(stored.value_type)
+        return None if element is None or is_list(element) else pa.list_(element)
     if pa.types.is_dictionary(stored):
         return language_type(stored.value_type)
     if pa.types.is_timestamp(stored):
@@ -118,9 +126,16 @@ def can_cast(source: DataType, target: DataType) -> bool:
 def _family(dtype: DataType) -> str:
     if is_decimal(dtype):
         return "decimal"
+    if is_list(dtype):
+        return "list"
     if is_number(dtype) or dtype == BOOL:
         return "number"
     return "string" if dtype == STRING else "time"
+
+
+def is_list(dtype: DataType) -> bool:
+    """Tell whether `dtype` is a list, of any length or of a fixed one."""
+    return bool(pa.types.is_list(dtype) or pa.types.is_large_list(dtype) or pa.types.is_fixed_size_list(dtype))
 
 
 def is_integer(dtype: DataType) -> bool:

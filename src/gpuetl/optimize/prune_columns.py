@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import Join, Project, Read, passing
+from gpuetl.plan.nodes import Join, Project, Read, Union, passing
 from gpuetl.plan.plan import Plan
 
 
@@ -22,6 +22,9 @@ def prune_columns(plan: Plan) -> Plan:
             inputs = [
                 _narrowed(child, needed) for child, needed in zip(inputs, node.needs(wanted[id(node)]), strict=True)
             ]
+        elif isinstance(node, Union):
+            names = [name for name in node.schema if name in wanted[id(node)]]
+            inputs = [_exactly(child, names) for child in inputs]
         done[id(node)] = node.with_inputs(inputs).keeping(wanted[id(node)])
     return plan.with_roots(done[id(root)] for root in plan.roots)
 
@@ -47,3 +50,10 @@ def _narrowed(node: Node, needed: frozenset[str]) -> Node:
         return node
     kept = passing(node.schema.select(name for name in node.schema if name in needed))
     return Project(source=node, columns=kept, origin=node.origin)
+
+
+def _exactly(node: Node, names: list[str]) -> Node:
+    """Leave these columns, in this order, to a union; what is below may have kept others for itself or its readers."""
+    if list(node.schema) == names:
+        return node
+    return Project(source=node, columns=passing(node.schema.select(names)), origin=node.origin)

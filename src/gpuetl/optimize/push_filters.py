@@ -15,7 +15,7 @@ from gpuetl.expressions.ir import Call, Column, Expr, Literal, can_fail, columns
 from gpuetl.expressions.types import BOOL
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node, Origin
-from gpuetl.plan.nodes import Aggregate, Distinct, Filter, Grouped, Join, Project, Sort
+from gpuetl.plan.nodes import Aggregate, Distinct, Explode, Filter, Grouped, Join, Project, Sort, Union
 from gpuetl.plan.plan import Plan
 
 
@@ -105,6 +105,18 @@ def _whole_groups(node: Node, part: Expr) -> list[tuple[int, Expr]]:
     """A part that reads only keys keeps or drops groups as a whole; without keys there is one group, which stays."""
     reads, made = columns_of(part), node.made if isinstance(node, Grouped) else frozenset[str]()
     return [(0, part)] if reads and reads <= set(node.keys) - made and not can_fail(part) else []
+
+
+@passes.register
+def _explode(node: Explode, part: Expr) -> list[tuple[int, Expr]]:
+    """The rows of a list have the other columns in common."""
+    return [] if can_fail(part) or columns_of(part) & node.made else [(0, part)]
+
+
+@passes.register
+def _union(node: Union, part: Expr) -> list[tuple[int, Expr]]:
+    """Both inputs have the columns by their names."""
+    return [] if can_fail(part) else [(0, part), (1, part)]
 
 
 @passes.register

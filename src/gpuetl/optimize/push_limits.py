@@ -10,7 +10,7 @@ from functools import singledispatch
 
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import Join, Limit, Project, Read, Sort
+from gpuetl.plan.nodes import Join, Limit, Project, Read, Sort, Union
 from gpuetl.plan.plan import Plan
 
 Wanted = int | None
@@ -52,6 +52,12 @@ def of_limit(node: Limit, wanted: Wanted) -> list[Wanted]:
 def of_projection(node: Project, wanted: Wanted) -> list[Wanted]:
     """A row gives a row."""
     return [wanted]
+
+
+@wanted_of_inputs.register
+def of_union(node: Union, wanted: Wanted) -> list[Wanted]:
+    """The first rows are those of the first input, and if they are too few, the first of the second."""
+    return [wanted, wanted]
 
 
 @wanted_of_inputs.register

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from gpuetl.physical.nodes import Map, Physical, Scan
+from gpuetl.expressions.types import DataType, is_list
+from gpuetl.physical.nodes import Concat, Map, Physical, Scan
 from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.nodes import Aggregate, Join, Limit, Sort
+from gpuetl.plan.nodes import Aggregate, Explode, Join, Limit, Sort, Union
 from gpuetl.plan.schema import Schema
 
 STRING_BYTES = 16
+LIST_ELEMENTS = 8
 CSV_ROW_BYTES = 32
 
 
@@ -24,26 +26,32 @@ def _rows(node: Physical, inputs: list[int]) -> int:
         return sum(
             g.rows if g.rows >= 0 else sum(g.file_bytes.values()) // CSV_ROW_BYTES for part in node.parts for g in part
         )
-    operation = node.operation if isinstance(node, Map) else None
+    operation = node.operation if isinstance(node, Map | Concat) else None
     if isinstance(operation, Limit):
         return min(inputs[0], operation.count * node.partitions)
     if isinstance(operation, Sort) and operation.limit is not None:
         return min(inputs[0], operation.limit * node.partitions)
     if isinstance(operation, Aggregate) and not operation.by:
         return node.partitions
+    if isinstance(operation, Explode):
+        return inputs[0] * LIST_ELEMENTS
+    if isinstance(operation, Union):
+        return sum(inputs)
     if isinstance(operation, Join) and operation.validate in ("many_to_many", "one_to_many"):
         return max(inputs)
     return inputs[0]
 
 
 def row_bytes(schema: Schema) -> int:
-    """Return the bytes of a row in memory; a string counts as `STRING_BYTES`."""
+    """Return the bytes of a row in memory; a string counts as `STRING_BYTES`, a list as `LIST_ELEMENTS`."""
     return sum(_width(dtype) for dtype in schema.values())
 
 
-def _width(dtype: object) -> int:
+def _width(dtype: DataType) -> int:
+    if is_list(dtype):
+        return LIST_ELEMENTS * _width(dtype.value_type)
     try:
-        return max(1, int(dtype.bit_width) // 8)  # type: ignore[attr-defined]
+        return max(1, int(dtype.bit_width) // 8)
     except ValueError:
         return STRING_BYTES
 

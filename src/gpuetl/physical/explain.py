@@ -10,7 +10,7 @@ from gpuetl.expressions.unparse import to_sql
 from gpuetl.io.pruning import is_prunable
 from gpuetl.physical.estimate import estimated_rows, file_bytes, row_bytes
 from gpuetl.physical.lower import PhysicalPlan
-from gpuetl.physical.nodes import Exchange, Map, Physical, Scan
+from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.plan.graph import draw, walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Grouped, Kernel, Sort
@@ -46,6 +46,8 @@ def describe(node: Physical, rows: int) -> str:
     expected = f"  ~{rows:,} rows"
     if isinstance(node, Map):
         return describe_operation(node.operation) + expected
+    if isinstance(node, Concat):
+        return f"{node.operation.describe()}: {node.partitions} partitions, one input's after the other's{expected}"
     keys = f" by {', '.join(node.keys)}" if node.keys else ""
     return f"Exchange {node.route}{keys}: {node.source.partitions} to {node.partitions} partitions{expected}"
 

@@ -10,11 +10,11 @@ from itertools import accumulate
 from gpuetl.io.dataset import RowGroup
 from gpuetl.io.pruning import may_hold
 from gpuetl.physical.aggregates import two_phases
-from gpuetl.physical.estimate import estimated_bytes
-from gpuetl.physical.nodes import Exchange, Map, Physical, Scan
+from gpuetl.physical.estimate import estimated_bytes, estimated_rows
+from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node, Origin
-from gpuetl.plan.nodes import Aggregate, Distinct, Grouped, Join, Limit, Read, Sort, Write
+from gpuetl.plan.nodes import Aggregate, Distinct, Grouped, Join, Limit, Read, Sort, Union, Write
 from gpuetl.plan.plan import Plan
 
 
@@ -156,6 +156,16 @@ class _Lowering:
             there = side.partitioned_by == keys and side.partitions == count
             sides.append(side if there else Exchange("hash", side, node.origin, keys, count))
         return sides[0], sides[1]
+
+    @node.register
+    def union(self, node: Union, left: Physical, right: Physical) -> Physical:
+        """Pair partitions of the same keys, and two that fit one; else one input's come after the other's."""
+        rows = estimated_rows(left, right)
+        small = left.partitions == right.partitions == 1 and (
+            rows[id(left)] + rows[id(right)] <= self.layout.partition_rows
+        )
+        same_keys = left.partitions == right.partitions and left.partitioned_by == right.partitioned_by != ()
+        return (Map if small or same_keys else Concat)(node, (left, right))
 
     @node.register
     def write(self, node: Write, source: Physical) -> Physical:

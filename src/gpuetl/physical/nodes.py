@@ -1,6 +1,6 @@
-"""Physical nodes: partitions are read, mapped over and exchanged.
+"""Physical nodes: partitions are read, mapped over, lined up and exchanged.
 
-A fragment is a run of `Map`s between exchanges: on one partition it needs nothing of the others.
+A fragment is a run of `Map`s and `Concat`s between exchanges: on one partition it needs nothing of the others.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from gpuetl.io.dataset import RowGroup
 from gpuetl.plan.node import Node, Origin
-from gpuetl.plan.nodes import Grouped, Project, Read
+from gpuetl.plan.nodes import Grouped, Project, Read, Union
 from gpuetl.plan.schema import Schema
 
 Route = Literal["hash", "gather", "broadcast"]
@@ -116,4 +116,40 @@ class Exchange:
         return self.source.schema
 
 
-Physical: TypeAlias = Scan | Map | Exchange
+@dataclass(frozen=True, eq=False)
+class Concat:
+    """The partitions of the first input, then those of the next: a union that moves no row."""
+
+    operation: Union
+    inputs: tuple[Physical, ...]
+
+    @cached_property
+    def partitions(self) -> int:
+        """Those of all inputs."""
+        return sum(child.partitions for child in self.inputs)
+
+    def part(self, index: int) -> tuple[Physical, int]:
+        """Return the input that a partition comes from, and its number there."""
+        for child in self.inputs:
+            if index < child.partitions:
+                return child, index
+            index -= child.partitions
+        raise IndexError(index)
+
+    @property
+    def partitioned_by(self) -> tuple[str, ...]:
+        """Equal keys stay apart, in a partition of each input."""
+        return ()
+
+    @property
+    def schema(self) -> Schema:
+        """The columns that all inputs have."""
+        return self.operation.schema
+
+    @property
+    def origin(self) -> Origin:
+        """The union's step."""
+        return self.operation.origin
+
+
+Physical: TypeAlias = Scan | Map | Exchange | Concat

@@ -38,15 +38,17 @@ class Work:
 
 @dataclass
 class Recorder:
-    """The work of a run by operation, in the order of first execution, and the notes that operations left."""
+    """The work of a run by operation, in the order of last execution, and the notes that operations left."""
 
     progress: Progress = silent
     work: dict[int, Work] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def of(self, key: object, origin: Origin, before: Origin | None) -> Work:
-        """Return the record of an operation, begun when it first runs."""
-        return self.work.setdefault(id(key), Work(origin, before))
+        """Return the record of an operation that runs, begun when it first does."""
+        work = self.work.pop(id(key)) if id(key) in self.work else Work(origin, before)
+        self.work[id(key)] = work  # at the end: what ran last gave the stage's rows
+        return work
 
     @contextmanager
     def timed(self, work: Work) -> Iterator[None]:

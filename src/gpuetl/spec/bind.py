@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gpuetl.errors import Problems, have_hint
 from gpuetl.expressions.ir import Expr
-from gpuetl.expressions.types import BOOL, NULL
+from gpuetl.expressions.types import BOOL, NULL, DataType, is_list
 from gpuetl.io.dataset import Dataset, DatasetError
 from gpuetl.io.overlap import conflicts
 from gpuetl.io.target import Target
@@ -118,6 +118,7 @@ class _Binder:
                 spec.path,
             )
             return _Unread(origin=origin)
+        self.no_lists("source", name, spec, spec.schema)
         dataset = Dataset(
             name, spec.format, path or self.folder, spec.schema, spec.partitions, spec.nulls or ("",), spec.delimiter
         )
@@ -165,7 +166,8 @@ class _Binder:
         origin, source = Origin("sink", name), self.named(spec.from_, "sink", name)
         path = self.path("sink", name, spec.path) or self.folder  # not known yet, or wrong: the rest is checked
         context = self.context(origin)
-        partition_by = context.known(spec.partition_by, source.schema)
+        partition_by = context.keys(spec.partition_by, source.schema)
+        self.no_lists("sink", name, spec, source.schema)
         if len(partition_by) == len(source.schema) > 0:
             context.problem(
                 "partition_by takes every column, so that files would have none", "Leave one out.", spec.partition_by[0]
@@ -178,6 +180,14 @@ class _Binder:
         if spec.sort_by:
             source = Sort(source=source, by=sort_keys(context, spec.sort_by, source.schema), origin=origin)
         return Write(source=source, target=target, origin=origin)
+
+    def no_lists(self, kind: str, of: str, spec: SourceSpec | SinkSpec, columns: Mapping[str, DataType]) -> None:
+        """A CSV file has no lists."""
+        lists = [name for name, dtype in columns.items() if spec.format == "csv" and is_list(dtype)]
+        if lists:
+            message = f"a CSV file has no lists, as '{lists[0]}' is one"
+            hint = "Use Parquet, or explode it." if kind == "sink" else "Declare it as a string, and split it."
+            self.add(kind, of, message, hint, spec.path)
 
     def distinct_targets(self) -> None:
         """A sink has a place of its own: writing it changes no other sink, no source, not the pipeline's folder."""

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from gpuetl.errors import InvalidExpression, have_hint, suggestion
 from gpuetl.expressions.syntax import Constant, Name
-from gpuetl.expressions.types import DURATION, NAMED, DataType, parse_type, type_name
+from gpuetl.expressions.types import DURATION, INT64, NAMED, DataType, integer_fits, is_list, parse_type, type_name
 from gpuetl.expressions.zones import UnknownZone
 from gpuetl.spec.document import Node
 from gpuetl.spec.fields import Field
@@ -108,7 +108,7 @@ def read_type(node: Node) -> DataType:
     except UnknownZone as error:
         raise BadValue(str(error), node, error.hint) from None
     except ValueError as error:
-        names = [*NAMED, "decimal(p,s)", "timestamp[ZONE]"]
+        names = [*NAMED, "decimal(p,s)", "timestamp[ZONE]", "list<TYPE>"]
         raise BadValue(str(error), node, have_hint(text, names)) from None
 
 
@@ -153,6 +153,22 @@ def read_count(node: Node) -> int:
     return int(number)
 
 
+def read_integer(node: Node) -> int:
+    """Read a whole number of 64 bits."""
+    number = int(_scalar(node, int, "a whole number"))
+    if not integer_fits(number, INT64):
+        raise BadValue(f"takes a whole number of 64 bits, got {number}", node)
+    return number
+
+
+def read_fraction(node: Node) -> float:
+    """Read a number from 0 to 1."""
+    number = float(_scalar(node, (int, float), "a fraction from 0 to 1"))
+    if not 0 <= number <= 1:
+        raise BadValue(f"takes a fraction from 0 to 1, got {number:g}", node)
+    return number
+
+
 def _plain(values: Mapping[str, Any], write: Callable[[Any], Any]) -> dict[str, Any]:
     return {str(name): write(value) for name, value in values.items()}
 
@@ -172,10 +188,12 @@ def read_delimiter(node: Node) -> str:
 
 
 def read_partition_type(node: Node) -> DataType:
-    """Read the type of a column in the path; durations have no text there."""
+    """Read the type of a column in the path; durations and lists have no text there."""
     dtype = read_type(node)
     if dtype == DURATION:
         raise BadValue("a partition cannot be a duration", node, "Read it as a number, and compute the duration.")
+    if is_list(dtype):
+        raise BadValue("a partition cannot be a list", node, "Read it as a string, and split it.")
     return dtype
 
 
@@ -206,4 +224,6 @@ PARTITIONS = Field("a map of columns to types", read_mapping(read_partition_type
 ORDER = Field("a column or a list of columns, each with asc or desc", read_order, _one_or_list)
 SOME_ORDER = some(ORDER)
 COUNT = Field("a whole number", read_count)
+INTEGER = Field("a whole number", read_integer)
+FRACTION = Field("a fraction from 0 to 1", read_fraction)
 BOOLEAN = Field("true or false", lambda node: bool(_scalar(node, bool, "true or false")))

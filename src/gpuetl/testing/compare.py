@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gpuetl.expressions.types import is_floating, type_name
+from gpuetl.expressions.types import is_floating, is_list, type_name
 from gpuetl.plan.schema import Schema
 
 Flags = NDArray[np.bool_]
@@ -59,11 +60,26 @@ def assert_tables_equal(
 
 def in_canonical_order(table: pa.Table) -> pa.Table:
     """Return the table sorted by all its columns, floats last; NaN and then null come after every value."""
-    floats_last = sorted(range(table.num_columns), key=lambda i: is_floating(table.schema.field(i).type))
-    if not floats_last or table.num_rows < 2:
+    keys = sorted(
+        (key for column in table.columns for key in _sort_keys(column)), key=lambda key: is_floating(key.type)
+    )
+    if not keys or table.num_rows < 2:
         return table
-    numbered = table.rename_columns([str(i) for i in range(table.num_columns)])
-    return table.take(pc.sort_indices(numbered, sort_keys=[(str(i), "ascending") for i in floats_last]))
+    numbered = pa.table({str(i): key for i, key in enumerate(keys)})
+    return table.take(pc.sort_indices(numbered, sort_keys=[(name, "ascending") for name in numbered.column_names]))
+
+
+def _sort_keys(column: Any) -> Iterator[Any]:
+    """Yield what a column is sorted by: itself; for lists their lengths, then their first elements, and so on."""
+    if not is_list(column.type):
+        yield column
+        return
+    lengths = pc.list_value_length(column)
+    yield lengths
+    width = pc.max(lengths).as_py() or 0
+    padded = pc.list_slice(column, 0, max(width, 1), return_fixed_size_list=True).combine_chunks().values
+    for place in range(width):
+        yield padded.take(pa.array(range(place, len(padded), width)))
 
 
 def equal_values(got: Any, expected: Any, tolerance: Tolerance = ROUNDING) -> Flags:
@@ -74,9 +90,21 @@ def equal_values(got: Any, expected: Any, tolerance: Tolerance = ROUNDING) -> Fl
         return same_nulls
     if is_floating(got.type):
         equal = _close(_numbers(got), _numbers(expected), tolerance)
+    elif is_list(got.type):
+        equal = _equal_lists(got, expected, tolerance)
     else:
         equal = _flags(pc.fill_null(pc.equal(got, expected), False))
     same: Flags = same_nulls & (equal | ~valid)
+    return same
+
+
+def _equal_lists(got: Any, expected: Any, tolerance: Tolerance) -> Flags:
+    """Return where both lists are as long, and equal element by element; null has the length -1."""
+    lengths, other_lengths = (pc.fill_null(pc.list_value_length(column), -1).to_numpy() for column in (got, expected))
+    same: Flags = lengths == other_lengths
+    elements, others = (pc.list_flatten(column.filter(pa.array(same))) for column in (got, expected))
+    rows = np.repeat(np.flatnonzero(same), np.maximum(lengths[same], 0))
+    same[rows[~equal_values(elements, others, tolerance)]] = False
     return same
 
 

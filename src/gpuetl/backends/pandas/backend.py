@@ -10,12 +10,14 @@ import pyarrow as pa
 from gpuetl.backends.pandas import (  # noqa: F401  each registers its handler
     aggregate,
     distinct,
+    explode,
     filter,  # noqa: A004
     join,
     kernel,
     project,
     read,
     sort,
+    union,
     window,
 )  # fmt: skip
 from gpuetl.backends.pandas.gather import take_rows

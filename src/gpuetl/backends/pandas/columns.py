@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gpuetl.backends.pandas.segments import Masked
-from gpuetl.expressions.types import INT64, DataType, is_floating
+from gpuetl.expressions.types import FLOAT64, INT64, DataType, is_floating
 
 Column = Any
 """A `pyarrow.Array` or `ChunkedArray`; pyarrow has no type stubs."""
@@ -64,6 +65,41 @@ def canonical(column: Column) -> Column:
         return column
     nan, zero = pa.scalar(float("nan"), column.type), pa.scalar(0, column.type)
     return pc.if_else(pc.is_nan(column), nan, pc.add(column, zero))
+
+
+def to_words(column: Column) -> Masked:
+    """Return values as 64 bits each: floats as canonical float64, uint64 as it is, all others as int64.
+
+    Equal integers of any width have equal words; the word under a null is zero.
+    """
+    array = canonical(whole(column).cast(FLOAT64)) if is_floating(column.type) else column
+    masked = to_masked(array)
+    values = masked.values if masked.values.itemsize == 8 else masked.values.astype(np.int64)
+    return Masked(values.view(np.uint64), masked.valid)
+
+
+def text_bytes(column: Column) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the UTF-8 bytes of a string array, where each value starts in them, and how many are its own."""
+    _, offsets, data = column.buffers()
+    if not len(column):  # there may be no offsets
+        return np.zeros(0, np.uint8), np.zeros(0, np.int64), np.zeros(0, np.int64)
+    ends = np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1].astype(np.int64)
+    return np.frombuffer(data or b"", np.uint8)[ends[0] : ends[-1]], ends[:-1] - ends[0], np.diff(ends)
+
+
+@dataclass(frozen=True)
+class ListParts:
+    """A list array taken apart: where each row's elements start in `values`, and how many they are; null has none."""
+
+    starts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    values: Column
+
+
+def list_parts(lists: Column) -> ListParts:
+    """Return the elements of a list array, below each other; what stands under a null is left out."""
+    lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    return ListParts(np.cumsum(lengths) - lengths, lengths, lists.flatten())
 
 
 def arange(count: int) -> NDArray[np.int64]:

@@ -16,6 +16,8 @@ from gpuetl.backends.pandas.clock import DAY
 from gpuetl.backends.pandas.columns import Column as Values
 from gpuetl.backends.pandas.columns import whole
 from gpuetl.backends.pandas.functions import SCALARS
+from gpuetl.backends.pandas.gather import take_or_null
+from gpuetl.backends.pandas.segments import Masked
 from gpuetl.errors import EvaluationError, first_line
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, can_fail
 from gpuetl.expressions.types import NULL
@@ -168,4 +170,5 @@ def branch_value(expr: Expr, frame: pa.Table, rows: Any) -> Any:
         values = evaluate_column(expr, frame.filter(mask))
     except NoResult as error:
         raise error.in_rows(mask) from None
-    return pc.replace_with_mask(pa.nulls(frame.num_rows, expr.dtype), mask, whole(values))
+    taken = mask.to_numpy(zero_copy_only=False)
+    return take_or_null(values, Masked(np.cumsum(taken) - taken, taken))

@@ -11,8 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gpuetl.backends.pandas.columns import canonical, has_numbers, to_masked, whole
-from gpuetl.expressions.types import INT64, is_floating, is_integer
+from gpuetl.backends.pandas.columns import canonical, has_numbers, to_words, whole
 
 Codes = NDArray[np.int64]
 MAX_DENSE = 1 << 62
@@ -69,14 +68,10 @@ def hash_rows(frame: pa.Table, keys: Sequence[str]) -> NDArray[np.uint64]:
 
 
 def _column_bits(column: Any) -> NDArray[np.uint64]:
-    if is_floating(column.type):
-        column = canonical(column.cast(pa.float64()))
-    elif is_integer(column.type) and column.type != pa.uint64():
-        column = column.cast(INT64)
     if has_numbers(column.type):
-        masked = to_masked(column)
-        bits = masked.values.view(np.uint64) if masked.values.itemsize == 8 else masked.values.astype(np.uint64)
-        return bits ^ np.where(masked.valid, np.uint64(0), np.uint64(0xD6E8FEB86659FD93))
+        numbers = to_words(column)
+        bits: NDArray[np.uint64] = numbers.values
+        return bits ^ np.where(numbers.valid, np.uint64(0), np.uint64(0xD6E8FEB86659FD93))
     encoded = column.cast(pa.string()).dictionary_encode(null_encoding="encode")
     words = [0 if value is None else zlib.crc32(value.encode()) for value in encoded.dictionary.to_pylist()]
     hashes: NDArray[np.uint64] = np.array(words or [0], np.uint64)[encoded.indices.to_numpy(zero_copy_only=False)]

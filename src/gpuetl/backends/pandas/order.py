@@ -40,8 +40,11 @@ class SortedRows:
 
 
 def note_ties(operation: Node, keys: Sequence[SortKey], order: SortedRows) -> None:
-    """Tell the user of rows that the order does not tell apart: their order may differ from engine to engine."""
-    if order.ties:
+    """Tell the user of rows that the order does not tell apart: their order may differ from engine to engine.
+
+    Names that begin with a colon are the planner's, such as a sample's hash: rows that tie there are equal.
+    """
+    if order.ties and not all(key.column.startswith(":") for key in keys):
         names = ", ".join(key.column for key in keys)
         note(f"{operation.origin}: some rows tie in ({names}); add a column to the order that tells them apart")
 

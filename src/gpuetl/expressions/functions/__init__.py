@@ -10,6 +10,8 @@ from gpuetl.expressions.functions import (
     arithmetic,
     calendar,
     formats,
+    hashing,
+    lists,
     logic,
     mathematics,
     moments,
@@ -20,7 +22,21 @@ from gpuetl.expressions.functions import (
 )
 from gpuetl.expressions.functions.function import Function, Kind, TypeMismatch
 
-MODULES = (arithmetic, mathematics, logic, strings, regex, calendar, moments, formats, zones, aggregates, windows)
+MODULES = (
+    arithmetic,
+    mathematics,
+    logic,
+    strings,
+    regex,
+    calendar,
+    moments,
+    formats,
+    zones,
+    lists,
+    hashing,
+    aggregates,
+    windows,
+)
 FUNCTIONS: dict[tuple[Kind, str], Function] = {
     (function.kind, function.name): function for module in MODULES for function in module.FUNCTIONS
 }
@@ -31,6 +47,7 @@ ALIASES = {
     "ifnull": "coalesce", "nvl": "coalesce", "instr": "strpos", "octet_length": "byte_length", "isfinite": "is_finite",
     "isinf": "is_infinite", "rlike": "regexp_like", "regexp_matches": "regexp_like", "regexp_contains": "regexp_like",
     "weekofyear": "week", "isoyear": "iso_year", "date_bin": "time_bucket",
+    "array_length": "list_length", "string_split": "split",
 }  # fmt: skip
 AMBIGUOUS = {"log": "Write ln(x) for the natural logarithm, log10(x) or log2(x)."}
 """Names that mean one thing in some databases and another in others: no alias, so that nobody is surprised."""

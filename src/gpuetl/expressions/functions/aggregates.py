@@ -44,7 +44,7 @@ def in_float64(args: Sequence[Expr]) -> Typing:
 
 FUNCTIONS = (
     Aggregate("count_rows", "", fixed(returns=INT64), "`count(*)`: the number of rows.", "count(*)", 4),
-    Aggregate("count", "x", anything(INT64), "The number of values that are not null; NaN counts.", "count(x)", 3),
+    Aggregate("count", "x", anything(INT64), "The number of values that are not null; NaN counts.", "count(x)", 3, lists=True),
     Aggregate("count_distinct", "x", anything(INT64), "`count(DISTINCT x)`: distinct values that are not null; NaN is one value.",
               "count(DISTINCT x)", 2),
     Aggregate("sum", "x", summed, "The sum: int64, float64 or decimal; overflow is an error.", "sum(x)", 4, can_fail=True),

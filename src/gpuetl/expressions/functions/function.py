@@ -60,7 +60,7 @@ class Argument:
 class Function:
     """One function: its name, its parameters, the rule of its types, and an example whose result tests check.
 
-    `nulls` is `propagate` (null in any argument gives null) or `own` (the doc says).  `can_fail` marks functions
+    `lists` marks the few that take lists.  `nulls` is `propagate` (null in any argument gives null) or `own` (the doc says).  `can_fail` marks functions
     that raise for some values: the optimizer does not move them to rows that would not have reached them.
     """
 
@@ -73,6 +73,7 @@ class Function:
     kind: Kind = "scalar"
     nulls: Choice["propagate", "own"] = "propagate"
     can_fail: bool = False
+    lists: bool = False
 
     @property
     def arguments(self) -> tuple[Argument, ...]:

@@ -2,18 +2,20 @@
 
 from gpuetl.plan.nodes.aggregate import Aggregate
 from gpuetl.plan.nodes.distinct import Distinct
+from gpuetl.plan.nodes.explode import Explode
 from gpuetl.plan.nodes.filter import Filter
 from gpuetl.plan.nodes.join import Join
 from gpuetl.plan.nodes.kernel import Kernel
 from gpuetl.plan.nodes.project import Project, passing
 from gpuetl.plan.nodes.read import Read
 from gpuetl.plan.nodes.sort import Limit, Sort
+from gpuetl.plan.nodes.union import Union
 from gpuetl.plan.nodes.window import Grouped, Window
 from gpuetl.plan.nodes.write import Write
 
-NODES = (Read, Filter, Project, Join, Aggregate, Window, Kernel, Sort, Limit, Distinct, Write)
+NODES = (Read, Filter, Project, Join, Aggregate, Window, Kernel, Sort, Limit, Distinct, Union, Explode, Write)
 
 __all__ = [
-    "NODES", "Aggregate", "Distinct", "Filter", "Grouped", "Join", "Kernel", "Limit", "Project", "Read", "Sort",
-    "Window", "Write", "passing",
+    "NODES", "Aggregate", "Distinct", "Explode", "Filter", "Grouped", "Join", "Kernel", "Limit", "Project", "Read",
+    "Sort", "Union", "Window", "Write", "passing",
 ]  # fmt: skip

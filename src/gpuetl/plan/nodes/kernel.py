@@ -56,8 +56,8 @@ class Kernel(Grouped):
         return schemas[0].updated(self.outputs)
 
     def needs(self, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
-        """Return the wanted columns, the kernel's inputs and those of the order."""
-        return ((wanted - self.outputs.keys()) | frozenset(self.reads) | self.sort_columns,)
+        """Return the wanted columns, also those that an output replaces, in their place, the inputs and the order's."""
+        return ((wanted & self.source.schema.keys()) | frozenset(self.reads) | self.sort_columns,)
 
     @property
     def expressions(self) -> tuple[Expr, ...]:

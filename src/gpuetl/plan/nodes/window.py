@@ -69,9 +69,9 @@ class Window(Grouped):
         return schemas[0].updated({name: call.dtype for name, call in self.calls.items()})
 
     def needs(self, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
-        """Return the wanted columns, the calls' and those of the order."""
+        """Return the wanted columns, also those that a call replaces, in their place, the calls' and the order's."""
         calls = [call for name, call in self.calls.items() if name in wanted]
-        return ((wanted - self.calls.keys()) | columns_of(*calls) | self.sort_columns,)
+        return ((wanted & self.source.schema.keys()) | columns_of(*calls) | self.sort_columns,)
 
     def keeping(self, wanted: frozenset[str]) -> Self:
         """Compute the wanted calls only."""

@@ -2,20 +2,25 @@
 
 from gpuetl.spec.steps.aggregate import Aggregate
 from gpuetl.spec.steps.columns import CastColumns, Drop, Rename, Select, WithColumns
+from gpuetl.spec.steps.explode import Explode
+from gpuetl.spec.steps.fill_null import FillNull
 from gpuetl.spec.steps.join import Join
 from gpuetl.spec.steps.kernel import Kernel
 from gpuetl.spec.steps.rows import Distinct, Filter, Limit, Sort
+from gpuetl.spec.steps.sample import Sample
 from gpuetl.spec.steps.step import Context, Step
+from gpuetl.spec.steps.union import Union
 from gpuetl.spec.steps.window import Window
 
 STEPS: dict[str, type[Step]] = {
     step.verb: step
     for step in (
         Filter, Select, WithColumns, Drop, Rename, CastColumns, Join, Aggregate, Window, Kernel, Sort, Distinct, Limit,
+        Union, Explode, FillNull, Sample,
     )
 }  # fmt: skip
 
 __all__ = [
-    "STEPS", "Aggregate", "CastColumns", "Context", "Distinct", "Drop", "Filter", "Join", "Kernel", "Limit", "Rename",
-    "Select", "Sort", "Step", "Window", "WithColumns",
+    "STEPS", "Aggregate", "CastColumns", "Context", "Distinct", "Drop", "Explode", "FillNull", "Filter", "Join",
+    "Kernel", "Limit", "Rename", "Sample", "Select", "Sort", "Step", "Union", "Window", "WithColumns",
 ]  # fmt: skip

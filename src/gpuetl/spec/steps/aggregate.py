@@ -29,7 +29,7 @@ class Aggregate(Step):
 
     def build(self, context: Context, source: Node) -> Node:
         """Project the arguments, aggregate, project the expressions over aggregates."""
-        by = context.known(self.by, source.schema)
+        by = context.keys(self.by, source.schema)
         outputs = {str(name): self.output(context, name, source, by) for name in self.columns}
         parts = split_calls("aggregate", outputs, by, source.schema)
         if not by and not parts.calls:  # constants alone: the one row must come from somewhere

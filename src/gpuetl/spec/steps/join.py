@@ -50,8 +50,8 @@ class Join(Step):
     def build(self, context: Context, source: Node) -> Node:
         """Join on the keys; the right side's columns that the left has too get the suffix."""
         right = context.relation(self.with_)
-        left_on = context.known(self.on, source.schema)
-        right_on = context.known(self.on.values(), right.schema)
+        left_on = context.keys(self.on, source.schema)
+        right_on = context.keys(self.on.values(), right.schema)
         if len(left_on) == len(right_on) == len(self.on) and not (source.schema.open or right.schema.open):
             self.check_types(context, source, right)
         right = self.renamed(context, source, right)

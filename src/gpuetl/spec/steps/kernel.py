@@ -47,7 +47,7 @@ class Kernel(Step):
     def build(self, context: Context, source: Node) -> Node:
         """Check the kernel's declaration against the columns and add the node."""
         schema = source.schema
-        inputs, by = context.known(self.inputs, schema), context.known(self.by, schema)
+        inputs, by = context.known(self.inputs, schema), context.keys(self.by, schema)
         contract = self.contract(context)
         if len(inputs) == len(self.inputs) or schema.open:
             self.check_contract(context, contract, schema)

@@ -36,14 +36,12 @@ class Filter(Step):
 
 
 def sort_keys(context: Context, order: Sequence[Order], schema: Schema) -> tuple[SortKey, ...]:
-    """Return the plan's sort keys; unknown columns are problems."""
-    kept = []
-    for item in order:
-        if item.column in schema:
-            kept.append(SortKey(item.column, item.descending, item.nulls_first))
-        else:
-            context.known([Text(item.column, item.node)], schema)
-    return tuple(kept)
+    """Return the plan's sort keys; unknown columns and lists are problems."""
+    return tuple(
+        SortKey(item.column, item.descending, item.nulls_first)
+        for item in order
+        if context.keys([Text(item.column, item.node)], schema)
+    )
 
 
 @dataclass(frozen=True)
@@ -86,6 +84,6 @@ class Distinct(Step):
         """Keep one row a key; `keep: first` needs an order."""
         if (self.keep == "first") != bool(self.order_by):
             context.problem("distinct with keep: first needs order_by, and order_by needs keep: first", "", self.on[0])
-        on = context.known(self.on, source.schema)
+        on = context.keys(self.on, source.schema)
         order = sort_keys(context, self.order_by, source.schema)
         return nodes.Distinct(source=source, on=on, order_by=order, origin=context.origin)

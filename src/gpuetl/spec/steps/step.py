@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 from gpuetl.errors import InvalidExpression, Problems, have_hint
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.resolve import SCALARS, Scope, resolve
-from gpuetl.expressions.types import NULL
+from gpuetl.expressions.types import NULL, is_list, type_name
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.schema import Schema
 from gpuetl.spec.document import Node as TextNode
@@ -55,6 +55,15 @@ class Context:
                 self.problem(f"unknown column '{name}'", have_hint(name, schema), name)
         return tuple(kept)
 
+    def keys(self, names: Iterable[str], schema: Schema) -> tuple[str, ...]:
+        """Return the names that are columns; besides the others, lists are problems: rows are compared by keys."""
+        names = tuple(names)
+        for name in names:
+            if name in schema and is_list(schema[name]):
+                message = f"'{name}' is {type_name(schema[name])}, and lists cannot be compared"
+                self.problem(message, "Explode it in a step before.", name)
+        return self.known(names, schema)
+
 
 class Step:
     """One step of a stage: a frozen dataclass whose fields are its keys.
@@ -80,7 +89,8 @@ class Step:
         """Return the value under the verb as plain data."""
         keys = write_keys(self)
         if self.main and (self.bare or set(keys) <= {self.main}):
-            return keys.get(self.main, keys_of(type(self))[self.main].metadata["form"].write(getattr(self, self.main)))
+            main = keys_of(type(self))[self.main]
+            return keys.get(self.main, main.metadata["form"].write(getattr(self, main.name)))
         return keys
 
     def build(self, context: Context, source: Node) -> Node:

@@ -32,7 +32,7 @@ class Window(Step):
     def build(self, context: Context, source: Node) -> Node:
         """Project the arguments, compute the windows, project the expressions over windows."""
         schema = source.schema
-        by, order = context.known(self.by, schema), sort_keys(context, self.order_by, schema)
+        by, order = context.keys(self.by, schema), sort_keys(context, self.order_by, schema)
         outputs = {str(name): context.expression(formula, schema, WINDOWS) for name, formula in self.columns.items()}
         parts = split_calls("window", outputs, schema, schema)
         for call in calls_of("window", outputs.values()):

@@ -10,6 +10,8 @@ from gpuetl.backends.pandas.functions import (
     calendar,
     durations,
     formats,
+    hashing,
+    lists,
     logic,
     mathematics,
     moments,
@@ -22,7 +24,7 @@ from gpuetl.backends.pandas.functions import (
 SCALARS: dict[str, Callable[..., Any]] = {
     **arithmetic.HANDLERS, **mathematics.HANDLERS, **logic.HANDLERS, **strings.HANDLERS, **regex.HANDLERS,
     **calendar.HANDLERS, **moments.HANDLERS,
-    **formats.HANDLERS, **parsing.HANDLERS, **zones.HANDLERS,
+    **formats.HANDLERS, **parsing.HANDLERS, **zones.HANDLERS, **lists.HANDLERS, **hashing.HANDLERS,
 }  # fmt: skip
 SCALARS |= {name: durations.in_microseconds(SCALARS[name], dtype) for name, dtype in durations.OPERATORS.items()}
 """`case` and `coalesce` are not here: they decide which rows their operands see (evaluate.py)."""

@@ -1,0 +1,67 @@
+"""Lists: a column of type `list<T>` holds any number of values a row.  A null list is not an empty one.
+
+Lists are read, passed on, united and written, but not compared: an explode step gives each element a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import pyarrow as pa
+
+from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, fixed, meet
+from gpuetl.expressions.ir import Column, Expr, Literal
+from gpuetl.expressions.types import BOOL, INT64, NULL, STRING, DataType, is_integer, is_list, type_name
+
+ListFunction = partial(Function, lists=True)
+
+
+def element_of(arg: Expr) -> DataType:
+    """Return the type of a list's elements."""
+    if arg.dtype == NULL:
+        return NULL
+    if not is_list(arg.dtype):
+        raise TypeMismatch(f"takes a list, got {type_name(arg.dtype)}")
+    return arg.dtype.value_type
+
+
+def measured(args: Sequence[Expr]) -> Typing:
+    """A list, whose length is a number."""
+    element_of(args[0])
+    return [args[0].dtype], INT64
+
+
+def searched(args: Sequence[Expr]) -> Typing:
+    """A list, and a value that widens to its elements' type."""
+    element = element_of(args[0])
+    if meet([Column("", element), args[1]], "compare") != element:
+        raise TypeMismatch(f"cannot look for {type_name(args[1].dtype)} in {type_name(args[0].dtype)}")
+    return [args[0].dtype, element], BOOL
+
+
+def indexed(args: Sequence[Expr]) -> Typing:
+    """A list, and a whole number."""
+    if args[1].dtype != NULL and not is_integer(args[1].dtype):
+        raise TypeMismatch(f"takes a whole number as index, got {type_name(args[1].dtype)}")
+    return [args[0].dtype, INT64], element_of(args[0])
+
+
+def cut(args: Sequence[Expr]) -> Typing:
+    """A text, and what separates its parts."""
+    typing = fixed(STRING, STRING, returns=pa.list_(STRING))(args)
+    if isinstance(args[1], Literal) and not args[1].value:
+        raise TypeMismatch("takes a separator of at least one character, got ''")
+    return typing
+
+
+FUNCTIONS = (
+    ListFunction("list_length", "x", measured, "The number of elements, nulls included; 0 of an empty list.",
+                 "list_length(split('a,b,c', ','))", 3),
+    ListFunction("list_contains", "x value", searched, "Whether an element is `=` value; null elements are not.",
+                 "list_contains(split('a,b,c', ','), 'b')", True),
+    ListFunction("list_get", "x index", indexed, "The element at the 0-based index, from the end where it is negative; null "
+                 "beyond the list.", "list_get(split('a,b,c', ','), -1)", "c"),
+    Function("split", "text separator!", cut, "The texts between the separators, as list<string>; of '' a list of ''.",
+             "split('a,b,c', ',')", ["a", "b", "c"]),
+)  # fmt: skip

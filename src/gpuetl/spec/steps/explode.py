@@ -1,0 +1,44 @@
+"""The explode step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gpuetl.expressions.types import is_list, type_name
+from gpuetl.plan import nodes
+from gpuetl.plan.node import Node
+from gpuetl.spec.fields import key
+from gpuetl.spec.forms import BOOLEAN, NAME
+from gpuetl.spec.steps.step import Context, Step
+
+
+@dataclass(frozen=True)
+class Explode(Step):
+    """One row for each element of a list: `explode: tags`, or `explode: {column: tags, index: place}`.
+
+    The other columns repeat; elements keep their order, in the place of their row.  A null or an empty list gives one
+    row with null, or none where `keep_empty: false`.  `index` names a new column for the element's place in its list,
+    from 0; it is null where there is no element.
+    """
+
+    verb: ClassVar[str] = "explode"
+    main: ClassVar[str] = "column"
+    column: str = key(NAME)
+    keep_empty: bool = key(BOOLEAN, True)
+    index: str = key(NAME, "")
+
+    def build(self, context: Context, source: Node) -> Node:
+        """Explode the column, which must be a list."""
+        if not context.known([self.column], source.schema):
+            return source
+        dtype = source.schema[self.column]
+        if not is_list(dtype):
+            message = f"explode takes a list, and '{self.column}' is {type_name(dtype)}"
+            context.problem(message, "split(text, ',') makes a list of a text.", self.column)
+        if self.index in source.schema:
+            context.problem(f"there is a column '{self.index}' already", "Give the index another name.", self.index)
+        return nodes.Explode(
+            source=source, column=str(self.column), keep_empty=self.keep_empty, index=str(self.index),
+            origin=context.origin,
+        )  # fmt: skip

@@ -1,0 +1,80 @@
+"""The sample step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import count
+from typing import ClassVar
+
+from gpuetl.expressions.functions import FUNCTIONS
+from gpuetl.expressions.ir import Call, Expr, Literal
+from gpuetl.expressions.syntax import Apply, Constant, Name
+from gpuetl.expressions.types import BOOL, INT64, is_list
+from gpuetl.plan import nodes
+from gpuetl.plan.node import Node, SortKey
+from gpuetl.plan.schema import Schema
+from gpuetl.spec.fields import key
+from gpuetl.spec.forms import COUNT, FRACTION, INTEGER, NAMES
+from gpuetl.spec.steps.step import Context, Step
+from gpuetl.spec.values import Formula, node_of
+
+LEAST, HASHES = -(1 << 63), 1 << 64
+
+
+@dataclass(frozen=True)
+class Sample(Step):
+    """Keep some of the rows: `sample: 0.1`, `sample: {fraction: 0.1, by: user_id, seed: 42}`, `sample: {rows: 1000}`.
+
+    The choice is a hash's, `hash(seed, by…)`: the same rows on every engine, however they are split.  A `fraction` f
+    keeps the rows whose hash is below -2^63 + f·2^64, so about that share of them; `rows` keeps those of the least
+    hashes.  A greater sample by the same seed contains a smaller one; sample a sample with another seed.
+
+    Rows that are equal in `by` go together: with a key there, whole users or orders are in the sample, as windows and
+    joins need them (the last one that `rows` takes may be cut, at rows chosen by a hash of all columns).  By default
+    `by` is all columns that are not lists, in the order of their names; then equal rows are all kept or all dropped.
+    """
+
+    verb: ClassVar[str] = "sample"
+    main: ClassVar[str] = "fraction"
+    fraction: float | None = key(FRACTION, None)
+    rows: int | None = key(COUNT, None)
+    by: tuple[str, ...] = key(NAMES, ())
+    seed: int = key(INTEGER, 0)
+
+    def build(self, context: Context, source: Node) -> Node:
+        """Filter by the hash, or sort by it and limit."""
+        if (self.fraction is None) == (self.rows is None):
+            hint = "Write sample: {fraction: 0.1}, or sample: {rows: 1000}."
+            context.problem("sample takes either fraction or rows", hint, self.by[0] if self.by else None)
+            return source
+        hashed = self.hashed(context, context.known(self.by, source.schema) or hashable(source.schema), source.schema)
+        return self.share(context, source, hashed) if self.rows is None else self.first(context, source, hashed)
+
+    def hashed(self, context: Context, names: Iterable[str], schema: Schema) -> Expr:
+        """Return the hash of the seed and the columns."""
+        written = Apply("hash", (Constant(self.seed), *map(Name, names)))
+        return context.expression(Formula(written, node_of(self.by[0]) if self.by else None), schema)
+
+    def share(self, context: Context, source: Node, hashed: Expr) -> Node:
+        """Keep the rows whose hash is below the fraction of all hashes."""
+        below = int((self.fraction or 0.0) * HASHES)  # exact: a power of two
+        if below == HASHES:
+            return source
+        kept = Call(FUNCTIONS["scalar", "less"], (hashed, Literal(LEAST + below, INT64)), BOOL)
+        return nodes.Filter(source=source, predicate=kept, origin=context.origin)
+
+    def first(self, context: Context, source: Node, hashed: Expr) -> Node:
+        """Keep the rows of the least hashes; those of equal ones by a hash of all columns."""
+        hashes = dict.fromkeys([hashed, self.hashed(context, hashable(source.schema), source.schema)])
+        names = (name for i in count() if (name := f":hash{i}") not in source.schema)
+        columns, kept = dict(zip(names, hashes, strict=False)), nodes.passing(source.schema)
+        node: Node = nodes.Project(source=source, columns={**kept, **columns}, origin=context.origin)
+        node = nodes.Sort(source=node, by=tuple(map(SortKey, columns)), origin=context.origin)
+        node = nodes.Limit(source=node, count=self.rows or 0, origin=context.origin)
+        return nodes.Project(source=node, columns=kept, origin=context.origin)
+
+
+def hashable(schema: Schema) -> list[str]:
+    """Return the columns that are not lists, in the order of their names."""
+    return sorted(name for name, dtype in schema.items() if not is_list(dtype))

@@ -1,0 +1,89 @@
+"""The union step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import reduce
+from typing import ClassVar
+
+from gpuetl.expressions.ir import Cast, Column, Expr, Literal
+from gpuetl.expressions.types import NULL, DataType, common_type, type_name
+from gpuetl.plan import nodes
+from gpuetl.plan.node import Node
+from gpuetl.plan.schema import Schema
+from gpuetl.spec.document import Node as TextNode
+from gpuetl.spec.fields import Field, key
+from gpuetl.spec.forms import SOME_NAMES, choice
+from gpuetl.spec.steps.step import Context, Step
+
+_NAMED = choice("error", "null")
+
+
+def read_missing(node: TextNode) -> str:
+    """Read what becomes of a missing column; YAML's null is the word."""
+    return "null" if node.value is None else _NAMED.read(node)
+
+
+MISSING = Field(_NAMED.what, read_missing)
+
+
+@dataclass(frozen=True)
+class Union(Step):
+    """Rows of other stages or sources too: `union: other`, `union: [a, b]`, `union: {with: [a, b], missing: null}`.
+
+    Columns meet by name, in the order of the first; with `missing: null` those that one side lacks are null there, and
+    the first's come before the others'.  Their types meet as in expressions.  Equal rows are all kept, as by SQL's
+    UNION ALL: a distinct step after it drops repeats.  Row order is not promised.
+    """
+
+    verb: ClassVar[str] = "union"
+    main: ClassVar[str] = "with"
+    with_: tuple[str, ...] = key(SOME_NAMES, name="with")
+    missing: str = key(MISSING, "error")
+
+    def build(self, context: Context, source: Node) -> Node:
+        """Give every input the same columns, and put them below each other, two at a time."""
+        inputs = [source, *(context.relation(name) for name in self.with_)]
+        wrong = any(node.schema.open for node in inputs)
+        columns = {name: NULL for node in inputs for name in node.schema}
+        for name in columns:
+            columns[name] = self.meeting(context, name, [node.schema for node in inputs])
+        if self.missing == "error" and not wrong:
+            self.check_missing(context, [node.schema for node in inputs], columns)
+        aligned = [_aligned(node, Schema(columns)) for node in inputs]
+        return reduce(lambda left, right: nodes.Union(left=left, right=right, origin=context.origin), aligned)
+
+    def meeting(self, context: Context, name: str, schemas: list[Schema]) -> DataType:
+        """Return the type in which all inputs' columns of a name meet."""
+        meeting = schemas[0].get(name, NULL)
+        for other, schema in zip(self.with_, schemas[1:], strict=True):
+            dtype = schema.get(name, NULL)
+            if (both := common_type(meeting, dtype)) is None:
+                message = f"'{name}' is {type_name(meeting)}, and {type_name(dtype)} in '{other}'"
+                context.problem(message, "Cast one of them first.", other)
+            meeting = both or meeting
+        return meeting
+
+    def check_missing(self, context: Context, schemas: list[Schema], columns: Iterable[str]) -> None:
+        """Tell of every input that lacks columns which another has."""
+        sides = [("the rows before the union lack", self.with_[0]), *((f"'{name}' lacks", name) for name in self.with_)]
+        for (lacks, at), schema in zip(sides, schemas, strict=True):
+            if missing := [name for name in columns if name not in schema]:
+                hint = "Set missing: null to fill them with null, or drop them from the others."
+                context.problem(f"{lacks} {', '.join(missing)}", hint, at)
+
+
+def _aligned(node: Node, schema: Schema) -> Node:
+    """Return the node with the columns of `schema`: those that it lacks are null, others are cast if need be."""
+    if node.schema == schema:
+        return node
+    columns = {name: _as_column(node.schema, name, dtype) for name, dtype in schema.items()}
+    return nodes.Project(source=node, columns=columns, origin=node.origin)
+
+
+def _as_column(schema: Schema, name: str, dtype: DataType) -> Expr:
+    if name not in schema:
+        return Literal(None, dtype)
+    column = Column(name, schema[name])
+    return column if column.dtype == dtype else Cast(column, dtype, implicit=True)

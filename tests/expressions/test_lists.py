@@ -1,0 +1,89 @@
+"""Lists: list_length, list_contains, list_get, split."""
+
+import pyarrow as pa
+import pytest
+
+from expressions.given import table, typed, value, values
+from gpuetl import InvalidExpression
+from tables import INT64_MAX, INT64_MIN, NAN
+
+LISTS = [[1, 2], None, [], [None], [3, None, 1]]
+INTS = table(x=("list<int64>", LISTS), i=("int64", [0, 0, 0, 0, -1]), y=("int32", [2, 2, 2, None, 1]))
+
+
+def test_the_length_counts_nulls_and_a_null_list_has_none():
+    assert values("list_length(x)", INTS) == [2, None, 0, 1, 3]
+    assert values("array_length(x)", INTS.slice(2)) == [0, 1, 3]
+    assert values("list_length(x)", INTS.slice(0, 0)) == []
+    assert values("list_length(NULL)", INTS) == [None] * 5
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("list_get(x, 0)", [1, None, None, None, 3]),
+        ("list_get(x, 1)", [2, None, None, None, None]),
+        ("list_get(x, -1)", [2, None, None, None, 1]),
+        ("list_get(x, -3)", [None, None, None, None, 3]),
+        ("list_get(x, i)", [1, None, None, None, 1]),
+        ("list_get(x, y)", [None, None, None, None, None]),
+        ("list_get(x, NULL)", [None] * 5),
+        (f"list_get(x, {INT64_MAX})", [None] * 5),
+        (f"list_get(x, {INT64_MIN + 1})", [None] * 5),
+    ],
+)
+def test_an_element_is_taken_by_its_place(sql, expected):
+    assert values(sql, INTS) == expected
+    assert values(sql, INTS.slice(1, 3)) == expected[1:4]
+    chunked = pa.concat_tables([INTS.slice(0, 2), INTS.slice(2)])
+    assert values(sql, chunked) == expected
+    assert values(sql, INTS.slice(0, 0)) == []
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("list_contains(x, 1)", [True, None, False, False, True]),
+        ("list_contains(x, y)", [True, None, False, None, True]),
+        ("list_contains(x, NULL)", [None] * 5),
+        ("list_contains(x, 4)", [False, None, False, False, False]),
+    ],
+)
+def test_a_list_contains_what_equals_an_element(sql, expected):
+    assert values(sql, INTS) == expected
+    assert values(sql, INTS.slice(1, 3)) == expected[1:4]
+    assert values(sql, INTS.slice(0, 0)) == []
+
+
+def test_nan_is_in_no_list_and_zero_is_minus_zero():
+    frame = table(x=("list<float64>", [[NAN, -0.0], [1.0]]))
+    assert values("list_contains(x, CAST('nan' AS float64))", frame) == [False, False]
+    assert values("list_contains(x, 0.0)", frame) == [True, False]
+
+
+def test_texts_are_split():
+    frame = table(s=("string", ["a,b", "", None, ",", "é,,𝄞", "a"]))
+    assert values("split(s, ',')", frame) == [["a", "b"], [""], None, ["", ""], ["é", "", "𝄞"], ["a"]]
+    assert values("string_split(s, ',,')", frame)[4] == ["é", "𝄞"]
+    assert values("split(s, '.')", frame)[0] == ["a,b"]
+    assert values("list_length(split(s, ','))", frame) == [2, 1, None, 2, 3, 1]
+    assert value("list_contains(split('a,b', ','), NULL)") is None
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("list_length(s)", "list_length takes a list, got string"),
+        ("list_contains(x, 'a')", "list_contains cannot compare int64 and string"),
+        ("list_contains(x, 1.5)", "list_contains cannot look for float64 in list<int64>"),
+        ("list_get(x, 1.5)", "list_get takes a whole number as index, got float64"),
+        ("list_get(s, 1)", "list_get takes a list, got string"),
+        ("split(s, '')", "split takes a separator of at least one character, got ''"),
+        ("split(s, s)", "split takes a constant or a "),
+        ("split(x, ',')", "split does not take lists"),
+        ("CAST(s AS list<string>)", "unknown type"),
+    ],
+)
+def test_other_types_are_refused(sql, message):
+    with pytest.raises(InvalidExpression, match=message):
+        typed(sql, {"x": pa.list_(pa.int64()), "s": pa.string()})
