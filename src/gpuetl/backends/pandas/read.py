@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from csv import Error as CsvError
+from csv import reader as read_records
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -12,10 +15,12 @@ import pyarrow.parquet as pq
 from pyarrow import csv
 
 from gpuetl.backends.pandas.operation import run_operation
-from gpuetl.errors import RunFailed, first_line
+from gpuetl.errors import RunFailed, first_line, have_hint
 from gpuetl.expressions.types import DataType
 from gpuetl.io.dataset import DataFile, Dataset, DatasetError, RowGroup, check_widens
 from gpuetl.plan.nodes import Read
+
+MAX_HEADER_BYTES = 1 << 20
 
 
 def read_row_groups(read: Read, groups: Sequence[RowGroup]) -> pa.Table:
@@ -56,7 +61,9 @@ def read_parquet(file: DataFile, indices: Sequence[int], columns: list[str]) -> 
         if not columns:
             rows = sum(parquet.metadata.row_group(i).num_rows for i in indices)
             return pa.table({":row": pa.nulls(rows)})
-        return parquet.read_row_groups(list(indices), columns=columns)
+        table = parquet.read_row_groups(list(indices), columns=columns)
+    table.validate(full=True)  # the reader takes any bytes for text
+    return table
 
 
 def read_csv(dataset: Dataset, file: DataFile, columns: list[str]) -> pa.Table:
@@ -64,15 +71,55 @@ def read_csv(dataset: Dataset, file: DataFile, columns: list[str]) -> pa.Table:
 
     In a file of one column that field is an empty line; in others empty lines are skipped.
     """
+    header = read_header(dataset, file)
     declared = {name: dtype for name, dtype in dataset.schema.items() if name not in dataset.partitions}
+    for name in columns:
+        if header.names.count(name) != 1:
+            what = f"two columns are named '{name}'" if name in header.names else f"there is no column '{name}'"
+            raise DatasetError(f"{file.path}: {what}.  {have_hint(name, header.names)}")
+    if header.alone:
+        return pa.schema([(name, declared[name]) for name in columns]).empty_table()
     convert = csv.ConvertOptions(
         column_types=declared, include_columns=columns or list(declared)[:1], null_values=list(dataset.nulls),
         strings_can_be_null=True, quoted_strings_can_be_null=False,
     )  # fmt: skip
+    parse = csv.ParseOptions(
+        delimiter=dataset.delimiter, ignore_empty_lines=len(header.names) > 1, newlines_in_values=True
+    )
+    try:
+        return csv.read_csv(file.path, parse_options=parse, convert_options=convert)
+    except pa.ArrowInvalid:  # one thread knows the row as well
+        alone = csv.ReadOptions(use_threads=False)
+        return csv.read_csv(file.path, read_options=alone, parse_options=parse, convert_options=convert)
+
+
+@dataclass(frozen=True)
+class Header:
+    """The first line of a CSV file: the names in it, and whether nothing follows."""
+
+    names: list[str]
+    alone: bool
+
+
+def read_header(dataset: Dataset, file: DataFile) -> Header:
+    """Read the names in the first line.
+
+    Raises
+    ------
+    DatasetError
+        For a file that is empty, or no UTF-8 text.
+    """
     with file.path.open("rb") as lines:
-        several = dataset.delimiter.encode() in lines.readline()
-    parse = csv.ParseOptions(delimiter=dataset.delimiter, ignore_empty_lines=several, newlines_in_values=True)
-    return csv.read_csv(file.path, parse_options=parse, convert_options=convert)
+        first = lines.readline(MAX_HEADER_BYTES)
+        alone = not lines.read(1)
+    try:
+        text = first.decode("utf-8-sig")
+        names = next(iter(read_records([text], delimiter=dataset.delimiter)), [])
+    except (UnicodeDecodeError, CsvError):
+        raise DatasetError(f"{file.path}: the first line is not column names in UTF-8") from None
+    if not names:
+        raise DatasetError(f"{file.path}: empty; a CSV file begins with a line of column names")
+    return Header(names, alone)
 
 
 def constant(value: Any, dtype: DataType, rows: int) -> Any:
