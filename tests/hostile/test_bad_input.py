@@ -1,7 +1,6 @@
 """Bad input through the command line: one clear message, the right exit code, no change on disk."""
 
 import json
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -108,7 +107,7 @@ def test_text_that_is_not_utf_8_is_told_when_it_is_read(run):
         ("", "t.csv: empty; a CSV file begins with a line of column names"),
         ("\n1,a\n", "t.csv: empty"),
         ("x\n1\n", "t.csv: there is no column 's'.  have: x."),
-        ("X,s\n1,a\n", "t.csv: there is no column 'x'.  have: X, s.  Did you mean"),
+        ("X,s\n1,a\n", "t.csv: there is no column 'x'.  have: X, s."),
         ("x,x,s\n1,2,a\n", "t.csv: two columns are named 'x'"),
         ("x,s\n1,a\n2\n", "Expected 2 columns, got 1"),
         ("x,s\n1,a,b\n", "Expected 2 columns, got 3"),
@@ -140,7 +139,7 @@ def test_csv_files_with_a_header_alone_or_a_byte_order_mark_are_read(run, text):
         (PIPELINE + "---\n" + PIPELINE, "but found another document"),
         ("[" * 10_000, "p.yaml:1:66: not YAML: it nests deeper than 64"), ("{a: " * 10_000, "it nests deeper than 64"),
         ("- " * 10_000, "it nests deeper than 64"), ("\n".join(" " * i + "a:" for i in range(900)), "it nests deeper than 64"),
-        ("x" * 50_000_000, "p.yaml has 50,000,000 characters"),
+        ("x" * 50_000_000, "p.yaml has more than 4,194,304 bytes"),
         ("\n".join(f"k{i}: {i}" for i in range(1_000)), "100 problems: there may be more"),
         (PIPELINE.replace("name: p", 'name: "\\ud800"'), "half of a character is no text"),
         (PIPELINE.replace("name: p", "? [a]\n: b\nname: p"), "p.yaml:2:3: a key is a text"),
@@ -190,7 +189,7 @@ def test_a_place_where_no_sink_can_be_written_is_told(run, path, code, message):
 
 @pytest.mark.parametrize("path", ["a" * 300, "a\0b", "none/*.parquet", "a[", "s3://bucket/x.parquet", "/dev/null"])
 def test_a_place_where_no_source_can_be_is_told(run, path):
-    code, text = run(PIPELINE.replace("t.parquet", json.dumps(path)))
+    code, text = run(PIPELINE.replace("t: {parquet: t.parquet}", f"t: {{parquet: {json.dumps(path)}}}"))
     assert code == 2
     assert "/p.yaml:4:16: source 't': " in text
 
@@ -319,7 +318,7 @@ def test_what_is_no_expression_of_the_language_is_told_at_its_place(run, express
 
 @pytest.mark.parametrize(
     "expression",
-    ["(" * 10_000 + "x" + ")" * 10_000, "+".join(["x"] * 9_000), "-" * 9_000 + "x", "x" * 1_000_000, f"x IN ({','.join(['1'] * 100_000)})"],
+    ["(" * 10_000 + "x" + ")" * 10_000, "+".join(["x"] * 9_000), "- " * 9_000 + "x", "x" * 1_000_000, f"x IN ({','.join(['1'] * 100_000)})"],
     ids=["parentheses", "sums", "signs", "a million characters", "a hundred thousand values"],
 )  # fmt: skip
 def test_bombs_in_expressions_are_told(run, expression):
@@ -421,7 +420,7 @@ def test_columns_may_have_any_name(run, tmp_path, name):
     assert sorted(got.column(name).to_pylist()) == [1, 2, 3]
 
 
-@pytest.mark.parametrize("name", ["a b", "日本", ":row", ":row_list", "..", ".", "a/b", "a=b", "%2F", "\n", "😀"], ids=repr)
+@pytest.mark.parametrize("name", ["a b", "日本", ":row", ":row_list", "..", ".", "a/b", "a=b", "%2F", "a\nb", "😀"], ids=repr)
 def test_a_partition_column_may_have_any_name(run, tmp_path, name):
     table = pa.table({"x": pa.array([1, 2, 3]), name: pa.array([3, 1, 3])})
     text = PIPELINE.replace("out.parquet", f"out, partition_by: {json.dumps(name)}")
@@ -430,11 +429,10 @@ def test_a_partition_column_may_have_any_name(run, tmp_path, name):
     assert len(list((tmp_path / "out").iterdir())) == 2
 
 
-def test_a_file_of_a_hundred_megabytes_is_not_read_whole(tmp_path):
+def test_a_file_of_a_terabyte_is_not_read_whole(tmp_path):
     path = tmp_path / "big.yaml"
     with path.open("wb") as file:
-        file.truncate(4 << 30)
+        file.truncate(1 << 40)
     done = CliRunner().invoke(app, ["validate", str(path)])
     assert done.exit_code == 2
-    assert "big.yaml has" in done.stderr
-    Path(path).unlink()
+    assert "big.yaml has more than 4,194,304 bytes; 1,048,576 characters are allowed" in done.stderr

@@ -16,7 +16,8 @@ from ruamel.yaml.scanner import Scanner, ScannerError
 
 from gpuetl.errors import InvalidPipeline, Place, Problem, Problems, Span, first_line
 
-MAX_BYTES = 1 << 20
+MAX_CHARACTERS = 1 << 20
+MAX_FILE_BYTES = 4 * MAX_CHARACTERS  # as many as they can take
 MAX_DEPTH = 64
 
 
@@ -93,8 +94,8 @@ def plain_node(value: Any) -> Node:
 def read_document(text: str, name: str, problems: Problems) -> Node | None:
     """Parse YAML text; returns None, with the problem kept, where it is no YAML or beyond the limits."""
     document = Document(name, tuple(text.splitlines()))
-    if len(text) > MAX_BYTES:
-        problems.add(f"{name} has {len(text):,} characters; {MAX_BYTES:,} are allowed")
+    if len(text) > MAX_CHARACTERS:
+        problems.add(f"{name} has {len(text):,} characters; {MAX_CHARACTERS:,} are allowed")
         return None
     try:
         root = _yaml().compose(io.StringIO(text))
@@ -118,13 +119,18 @@ def read_document(text: str, name: str, problems: Problems) -> Node | None:
 def read_file(path: Path, problems: Problems, shown_as: str | None = None) -> Node | None:
     """Parse a YAML file; a file that is not there or no UTF-8 text is an error at once."""
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            text = file.read(MAX_FILE_BYTES + 1).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise InvalidPipeline(
             [Problem(f"cannot read {path}: {reason}", "Give the path of a pipeline's YAML file.")]
         ) from None
-    return read_document(text, shown_as or str(path), problems)
+    name = shown_as or str(path)
+    if len(text) > MAX_FILE_BYTES:
+        problems.add(f"{name} has more than {MAX_FILE_BYTES:,} bytes; {MAX_CHARACTERS:,} characters are allowed")
+        return None
+    return read_document(text, name, problems)
 
 
 class _Scanner(Scanner):
