@@ -27,7 +27,11 @@ CUDA = 'extern "C" __global__ void k(const long long* x, long long* y, long long
 
 
 def state(folder):
-    return {path: path.read_bytes() if path.is_file() else None for path in folder.rglob("*") if "__pycache__" not in path.parts}
+    return {
+        path: path.read_bytes() if path.is_file() else None
+        for path in folder.rglob("*")
+        if "__pycache__" not in path.parts
+    }
 
 
 @pytest.fixture
@@ -200,116 +204,14 @@ def test_a_sink_s_name_may_be_as_long_as_names_can_be(run, tmp_path):
     assert pq.read_table(tmp_path / name).num_rows == 9
 
 
-EXPRESSIONS = """\
-SELECT 1
-(SELECT x)
-x IN (SELECT x FROM t)
-EXISTS (SELECT 1)
-sum(x) OVER ()
-x;
-x; DROP TABLE t
-x ; ; x
--- nothing
-/* not closed
-CAST(x AS json)
-CAST(x AS struct<a int>)
-CAST(x AS int[])
-CAST(x AS map(int, int))
-CAST(x AS varchar(10))
-CAST(x AS 'int64')
-CAST(x)
-CAST(x AS int64 FORMAT 'a')
-SAFE_CAST(x AS int64)
-x::foo
-x y
-x > > 3
-x = = 3
-x =! 3
-!(x = 3)
-x && x
-x & 1
-x | 1
-~x
-x ** 2
-s ~ 'a'
-s RLIKE 'a'
-s GLOB 'a'
-s SIMILAR TO 'a'
-s LIKE ANY ('a', 'b')
-E'a\\n'
-N'abc'
-X'ABCD'
-U&'\\0041'
-$$abc$$
-$tag$abc$tag$
-'a' 'b'
-'it\\'s'
-`x`
-[x]
-x[1]
-{'a': 1}
-{{ x }}
-{% if %}
-${params.x}
-x -> x + 1
-lambda y: y
-ARRAY[1, 2]
-STRUCT(1, 2)
-MAP {'a': 1}
-(1, 2)
-x IN ()
-?
-:name
-%s
-@x
-$1
-$nope
-t.*
-* EXCEPT (x)
-COLUMNS(*)
-sum(DISTINCT x)
-max(x ORDER BY s)
-first(x) IGNORE NULLS
-percentile_cont(0.5) WITHIN GROUP (ORDER BY x)
-x TABLESAMPLE (10)
-x FROM t
-x UNION SELECT 1
-VALUES (1)
-INSERT INTO t VALUES (1)
-SET x = 1
-INTERVAL '1' YEAR
-INTERVAL '1-2' YEAR TO MONTH
-INTERVAL '1 day; drop table t'
-INTERVAL 'one day'
-INTERVAL x DAY
-DATE 'x'
-TIMESTAMP '2020-13-01'
-CURRENT_DATE
-CASE END
-CASE WHEN x > 1 THEN END
-abs(x,)
-abs(,x)
-abs(x,,x)
-abs(y => 1)
-abs(x => 1, x => 2)
-abs(x)(1)
-schema.abs(x)
-1e
-1e+
-1.2.3
-1_000e
-99999999999999999999
-__import__('os')
-x' OR '1'='1
-x)) OR ((1=1
-“x”
-""
-x ≥ 1""".split("\n")  # fmt: skip
+EXPRESSIONS = ["SELECT 1", "(SELECT x)", "x IN (SELECT x FROM t)", "EXISTS (SELECT 1)", "sum(x) OVER ()", "x;", "x; DROP TABLE t", "x ; ; x", "-- nothing", "/* not closed", "CAST(x AS json)", "CAST(x AS struct<a int>)", "CAST(x AS int[])", "CAST(x AS map(int, int))", "CAST(x AS varchar(10))", "CAST(x AS 'int64')", "CAST(x)", "CAST(x AS int64 FORMAT 'a')", "SAFE_CAST(x AS int64)", "x::foo", "x y", "x > > 3", "x = = 3", "x =! 3", "!(x = 3)", "x && x", "x & 1", "x | 1", "~x", "x ** 2", "s ~ 'a'", "s RLIKE 'a'", "s GLOB 'a'", "s SIMILAR TO 'a'", "s LIKE ANY ('a', 'b')", "E'a\\n'", "N'abc'", "X'ABCD'", "U&'\\0041'", "$$abc$$", "$tag$abc$tag$", "'a' 'b'", "'it\\'s'", "`x`", "[x]", "x[1]", "{'a': 1}", "{{ x }}", "{% if %}", "${params.x}", "x -> x + 1", "lambda y: y", "ARRAY[1, 2]", "STRUCT(1, 2)", "MAP {'a': 1}", "(1, 2)", "x IN ()", "?", ":name", "%s", "@x", "$1", "$nope", "t.*", "* EXCEPT (x)", "COLUMNS(*)", "sum(DISTINCT x)", "max(x ORDER BY s)", "first(x) IGNORE NULLS", "percentile_cont(0.5) WITHIN GROUP (ORDER BY x)", "x TABLESAMPLE (10)", "x FROM t", "x UNION SELECT 1", "VALUES (1)", "INSERT INTO t VALUES (1)", "SET x = 1", "INTERVAL '1' YEAR", "INTERVAL '1-2' YEAR TO MONTH", "INTERVAL '1 day; drop table t'", "INTERVAL 'one day'", "INTERVAL x DAY", "DATE 'x'", "TIMESTAMP '2020-13-01'", "CURRENT_DATE", "CASE END", "CASE WHEN x > 1 THEN END", "abs(x,)", "abs(,x)", "abs(x,,x)", "abs(y => 1)", "abs(x => 1, x => 2)", "abs(x)(1)", "schema.abs(x)", "1e", "1e+", "1.2.3", "1_000e", "99999999999999999999", "__import__('os')", "x' OR '1'='1", "x)) OR ((1=1", "“x”", '""', "x ≥ 1"]  # fmt: skip
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_what_is_no_expression_of_the_language_is_told_at_its_place(run, expression):
-    code, text = run(PIPELINE.replace("filter: x > 0", f"with_columns: {{y: {json.dumps(expression, ensure_ascii=False)}}}"))
+    code, text = run(
+        PIPELINE.replace("filter: x > 0", f"with_columns: {{y: {json.dumps(expression, ensure_ascii=False)}}}")
+    )
     assert code == 2
     assert text.startswith("/p.yaml:6:"), text
     assert "stage 's', step 1: " in text
@@ -412,7 +314,10 @@ def test_columns_may_have_any_name(run, tmp_path, name):
         {"filter": f"{quoted} > 0"},
     ]
     if name.strip():
-        steps += [{"distinct": name}, {"aggregate": {"by": [name, "z"], "columns": {"c": f"sum({quoted} + 1) + count(*)"}}}]
+        steps += [
+            {"distinct": name},
+            {"aggregate": {"by": [name, "z"], "columns": {"c": f"sum({quoted} + 1) + count(*)"}}},
+        ]
     text = PIPELINE.replace("[filter: x > 0]", json.dumps(steps))
     assert run(text, t__parquet=table) == (0, "")
     got = pq.read_table(tmp_path / "out.parquet")
@@ -420,7 +325,9 @@ def test_columns_may_have_any_name(run, tmp_path, name):
     assert sorted(got.column(name).to_pylist()) == [1, 2, 3]
 
 
-@pytest.mark.parametrize("name", ["a b", "日本", ":row", ":row_list", "..", ".", "a/b", "a=b", "%2F", "a\nb", "😀"], ids=repr)
+@pytest.mark.parametrize(
+    "name", ["a b", "日本", ":row", ":row_list", "..", ".", "a/b", "a=b", "%2F", "a\nb", "😀"], ids=repr
+)
 def test_a_partition_column_may_have_any_name(run, tmp_path, name):
     table = pa.table({"x": pa.array([1, 2, 3]), name: pa.array([3, 1, 3])})
     text = PIPELINE.replace("out.parquet", f"out, partition_by: {json.dumps(name)}")

@@ -41,13 +41,14 @@ def test_a_circle_of_three_thousand_stages_is_told_shortly(tmp_path):
         ge.loads(text, root=tmp_path).plan()
     (problem,) = caught.value.problems
     assert problem.message == (
-        "the stages go in a circle: "
-        "s3000 → s2999 → s2998 → s2997 → s2996 → s2995 → … → s4 → s3 → s2 → s1 → s0 → s3000"
+        "the stages go in a circle: s3000 → s2999 → s2998 → s2997 → s2996 → s2995 → … → s4 → s3 → s2 → s1 → s0 → s3000"
     )
 
 
 def test_two_circles_are_both_told():
-    text = "gpuetl: 1\nname: p\nstages:\n  a: {from: b, steps: []}\n  b: {from: a, steps: []}\n  c: {from: c, steps: []}\n"
+    text = (
+        "gpuetl: 1\nname: p\nstages:\n  a: {from: b, steps: []}\n  b: {from: a, steps: []}\n  c: {from: c, steps: []}\n"
+    )
     with pytest.raises(InvalidPipeline) as caught:
         ge.loads(text).plan()
     assert [p.message.partition(": ")[2] for p in caught.value.problems] == ["a → b → a", "c → c"]

@@ -62,7 +62,15 @@ def state(folder):
 
 
 def started(folder, *arguments):
-    command = [sys.executable, "-c", "from gpuetl.cli import main; main()", "run", "-q", str(folder / "p.yaml"), *arguments]
+    command = [
+        sys.executable,
+        "-c",
+        "from gpuetl.cli import main; main()",
+        "run",
+        "-q",
+        str(folder / "p.yaml"),
+        *arguments,
+    ]
     return subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
@@ -215,7 +223,9 @@ def test_a_pipe_that_nobody_reads_is_no_traceback(folder, command):
     read, write = os.pipe()
     os.close(read)
     code = "from gpuetl.cli import main; main()"
-    done = subprocess.run([sys.executable, "-c", code, command, str(folder / "p.yaml")], stdout=write, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, command, str(folder / "p.yaml")], stdout=write, stderr=subprocess.PIPE, text=True
+    )
     os.close(write)
     assert "Traceback" not in done.stderr
     assert "Exception" not in done.stderr
