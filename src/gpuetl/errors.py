@@ -188,7 +188,7 @@ def keys_hint(name: str, keys: Iterable[str]) -> str:
     return f"keys: {', '.join(known)}.  {suggestion(name, known)}".rstrip()
 
 
-def first_line(error: Exception) -> str:
+def first_line(error: BaseException) -> str:
     """Return the first line of an error's text, without its full stop."""
     lines = str(error).strip().splitlines()
     return lines[0].rstrip(".") if lines else type(error).__name__

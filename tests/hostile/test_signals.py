@@ -138,17 +138,17 @@ def test_signals_at_any_time_leave_all_sinks_old_or_all_new(folder):
         (folder / "a.parquet").write_bytes(b"old")
 
 
-class Killing:
-    """Sends a signal to this process before the `at`-th move of a commit."""
+def killed_before(at):
+    """Return a move of the commit that sends a signal to this process before the `at`-th one."""
+    move, done = commit.Moves.move, []
 
-    def __init__(self, at):
-        self.left, self.move = at, commit.Moves.move
-
-    def __call__(self, moves, *arguments):
-        if self.left == 0:
+    def killing(moves, *arguments):
+        if len(done) == at:
             os.kill(os.getpid(), signal.SIGTERM)
-        self.left -= 1
-        self.move(moves, *arguments)
+        done.append(arguments)
+        move(moves, *arguments)
+
+    return killing
 
 
 @pytest.mark.parametrize("at", range(5))
@@ -157,7 +157,7 @@ def test_a_signal_in_the_commit_completes_it_or_undoes_it(folder, monkeypatch, a
 
     (folder / "go").touch()
     before = state(folder)
-    monkeypatch.setattr(commit.Moves, "move", lambda *arguments, killing=Killing(at): killing(*arguments))
+    monkeypatch.setattr(commit.Moves, "move", killed_before(at))
     with stopping():
         if at < 3:  # an overwritten folder and a new file are three moves
             with pytest.raises(Stopped) as stop:
@@ -191,9 +191,13 @@ def test_handlers_of_the_program_wait_while_signals_are_held():
 
 
 def test_an_error_is_told_rather_than_the_signal_that_came_with_it():
-    with stopping(), pytest.raises(ValueError, match="told"), held_signals():
-        os.kill(os.getpid(), signal.SIGTERM)
-        raise ValueError("told")
+    def fail():
+        with held_signals():
+            os.kill(os.getpid(), signal.SIGTERM)
+            raise ValueError("told")
+
+    with stopping(), pytest.raises(ValueError, match="told"):
+        fail()
 
 
 def test_handlers_are_as_before_when_the_command_has_ended():
@@ -223,10 +227,30 @@ def test_a_pipe_that_nobody_reads_is_no_traceback(folder, command):
     read, write = os.pipe()
     os.close(read)
     code = "from gpuetl.cli import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", code, command, str(folder / "p.yaml")], stdout=write, stderr=subprocess.PIPE, text=True
-    )
+    line = [sys.executable, "-c", code, command, str(folder / "p.yaml")]
+    done = subprocess.run(line, check=False, stdout=write, stderr=subprocess.PIPE, text=True)
     os.close(write)
     assert "Traceback" not in done.stderr
     assert "Exception" not in done.stderr
     assert "Broken" not in done.stderr
+
+
+def test_a_disk_that_is_full_leaves_all_as_it_was(folder):
+    (folder / "go").touch()
+    pq.write_table(pa.table({"x": [i * 7919 % 100_003 for i in range(100_000)]}), folder / "t.parquet")
+    before = state(folder)
+    limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))"
+    line = [
+        sys.executable,
+        "-c",
+        f"{limited}; from gpuetl.cli import main; main()",
+        "run",
+        "-q",
+        str(folder / "p.yaml"),
+    ]
+    done = subprocess.run(line, check=False, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: sink 'a': cannot write a.parquet: ")
+    assert "File too large" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert state(folder) == before

@@ -65,10 +65,8 @@ class _Binder:
 
     def in_order(self) -> tuple[str, ...]:
         """Return the stages, each after those that it reads; one of a circle stays unread, so that it is told once."""
-        reads = {
-            name: [n for n in stage.reads if n in self.spec.stages and n not in self.spec.sources]
-            for name, stage in self.spec.stages.items()
-        }
+        stages = self.spec.stages.keys() - self.spec.sources.keys()
+        reads = {name: [n for n in stage.reads if n in stages] for name, stage in self.spec.stages.items()}
         while True:
             try:
                 return tuple(name for name in TopologicalSorter(reads).static_order() if name not in self.relations)
