@@ -7,6 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
+MAX_PROBLEMS = 100
+SHOWN_CHARACTERS = 240
+
 
 @dataclass(frozen=True)
 class Span:
@@ -29,9 +32,10 @@ class Place:
     def underlined(self) -> str:
         """Return the source line, indented, with a caret under the range."""
         text = self.source.rstrip()
-        margin = len(text) - len(text.lstrip())
-        width = max(1, min(self.width, len(text) - self.column + 1))
-        return f"    {text.lstrip()}\n    {' ' * (self.column - 1 - margin)}{'^' * width}"
+        margin = max(len(text) - len(text.lstrip()), self.column - 1 - SHOWN_CHARACTERS // 2)
+        text, column = text[margin : margin + SHOWN_CHARACTERS], self.column - 1 - margin
+        width = max(1, min(self.width, len(text) - column))
+        return f"    {text}\n    {' ' * column}{'^' * width}"
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,12 @@ class InvalidExpression(GpuetlError):
             f"unknown function '{name}'", span, suggestion(name, have) or "docs/functions.md lists the functions."
         )
 
+    @classmethod
+    def too_deep(cls, limit: int) -> Self:
+        """Word an expression of more operators below each other than are taken."""
+        hint = "Split the expression into columns, or use IN."
+        return cls(f"more than {limit} operators build on each other", None, hint)
+
 
 class EvaluationError(GpuetlError):
     """A value for which an operation has no result: an overflow, a cast that loses, a kernel's forbidden null."""
@@ -136,17 +146,27 @@ class Problems:
     found: list[Problem] = field(default_factory=list)
 
     def add(self, message: str, hint: str = "", place: Place | None = None, within: str = "") -> None:
-        """Keep one problem; the same text at the same place is kept once."""
+        """Keep one problem; the same text at the same place is kept once.
+
+        Raises
+        ------
+        InvalidPipeline
+            With all of them, where they are so many that looking for more helps nobody.
+        """
         problem = Problem(message, hint, place, within)
         if problem not in self.found:
             self.found.append(problem)
+        if len(self.found) == MAX_PROBLEMS:
+            raise InvalidPipeline([*self.in_order(), Problem(f"{MAX_PROBLEMS} problems: there may be more")])
 
     def check(self) -> None:
         """Raise `InvalidPipeline` if anything was found, in the order of the file."""
         if self.found:
-            raise InvalidPipeline(
-                sorted(self.found, key=lambda p: (p.place.line, p.place.column) if p.place else (0, 0))
-            )
+            raise InvalidPipeline(self.in_order())
+
+    def in_order(self) -> list[Problem]:
+        """Return the problems in the order of the file; those without a place come first."""
+        return sorted(self.found, key=lambda p: (p.place.line, p.place.column) if p.place else (0, 0))
 
 
 def suggestion(name: str, have: Iterable[str]) -> str:
@@ -168,7 +188,7 @@ def keys_hint(name: str, keys: Iterable[str]) -> str:
     return f"keys: {', '.join(known)}.  {suggestion(name, known)}".rstrip()
 
 
-def first_line(error: Exception) -> str:
+def first_line(error: BaseException) -> str:
     """Return the first line of an error's text, without its full stop."""
     lines = str(error).strip().splitlines()
     return lines[0].rstrip(".") if lines else type(error).__name__

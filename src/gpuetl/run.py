@@ -31,6 +31,7 @@ from gpuetl.plan.nodes import Read, Write
 from gpuetl.plan.plan import Plan
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
 from gpuetl.report.report import RunReport, SinkReport, stage_reports
+from gpuetl.signals import noted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,7 +93,7 @@ def run_pipeline(
     with timed(seconds, "load"):
         backend = load_backend(choice.name)
     recorder = Recorder(progress or silent)
-    with recording(recorder):
+    with noted(recorder.outcome), recording(recorder):
         sinks, heads, kept = execute(physical, backend, recorder, run_id, options.head_rows, seconds)
     report = RunReport(
         pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason, fingerprint=fingerprint,
@@ -168,7 +169,7 @@ def execute(
                 recorder.of(write, write.origin, Origin("", "")).seconds += writer.seconds
         heads |= {name: first_rows(backend.to_arrow(frame), head_rows) for name, frame in kept.items()}
         with timed(seconds, "commit"):
-            commit_sinks(writers)
+            commit_sinks(writers, recorder.commit)
     finally:
         threads.shutdown(cancel_futures=True)
         for writer in reversed(writers):  # folders that an earlier one made may hold a later one's

@@ -339,3 +339,35 @@ def test_a_link_is_written_through(t, tmp_path, path, exists):
     assert pq.read_table(tmp_path / "far" / path).num_rows == 1
     assert [file.name for file in (tmp_path / "far").iterdir()] == [path]
     assert not leftovers(tmp_path)
+
+
+@pytest.fixture
+def disk_that_fails(t, tmp_path, monkeypatch):
+    """Two sinks over old files; the second cannot be moved, nor can anything be moved back from then on."""
+    (tmp_path / "first").mkdir()
+    (tmp_path / "first/old.parquet").write_text("before")
+    t.write_parquet("first", "first", mode="overwrite")
+    t.write_parquet("second", "second")
+    broken = []
+    rename = Path.rename
+
+    def failing(path, target):
+        if broken or Path(target).name == "second":
+            broken.append(path)
+            raise OSError(5, "Input/output error")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", failing)
+    return t
+
+
+def test_an_undo_that_fails_says_where_the_old_files_are(disk_that_fails, tmp_path):
+    with pytest.raises(RunFailed) as caught:
+        run(disk_that_fails)
+    (kept,) = tmp_path.glob(".first.*/old/*")
+    assert (kept / "old.parquet").read_text() == "before"
+    assert str(caught.value) == (
+        f"sink 'second': cannot move the files to {tmp_path}/second: Input/output error.  "
+        f"Putting things back failed as well: new files stay at {tmp_path}/first; what was at {tmp_path}/first is in {kept}.  "
+        "Move them by hand before the next run"
+    )

@@ -3,7 +3,7 @@
 import pytest
 
 from gpuetl.errors import InvalidPipeline, Problems, Span
-from gpuetl.spec.document import MAX_BYTES, read_document, read_file
+from gpuetl.spec.document import MAX_CHARACTERS, read_document, read_file
 
 
 def read(text):
@@ -45,9 +45,9 @@ def test_scalars_follow_yaml_1_2(text, value):
         ("a: 1\n---\nb: 2\n", "p.yaml:2:1: not YAML: but found another document\n    ---\n    ^"),
         ("", "p.yaml is empty\nSee README.md for a first pipeline."),
         ("# nothing\n\n", "p.yaml is empty\nSee README.md for a first pipeline."),
-        ("[" * 100 + "]" * 100, "p.yaml is not YAML that can be read: it nests deeper than 64"),
-        ("- " * 100 + "a", "p.yaml is not YAML that can be read: it nests deeper than 64"),
-        ("a: " + "x" * MAX_BYTES, f"p.yaml has {MAX_BYTES + 3:,} characters; {MAX_BYTES:,} are allowed"),
+        ("[" * 100 + "]" * 100, f"p.yaml:1:66: not YAML: it nests deeper than 64\n    {'[' * 100 + ']' * 100}\n    {' ' * 65}^"),
+        ("- " * 100 + "a", f"p.yaml:1:131: not YAML: it nests deeper than 64\n    {('- ' * 100 + 'a')[10:]}\n    {' ' * 120}^"),
+        ("a: " + "x" * MAX_CHARACTERS, f"p.yaml has {MAX_CHARACTERS + 3:,} characters; {MAX_CHARACTERS:,} are allowed"),
     ],
     ids=lambda text: text[:12],
 )  # fmt: skip

@@ -75,9 +75,7 @@ def test_all_sides_widen_to_the_type_in_which_all_meet(source, check):
     check(sources[0].union(*sources[1:]), table({"x": "int64"}, (1,), (1,), (1,)))
 
 
-@pytest.mark.parametrize(
-    ("left", "right"), [("int64", "string"), ("timestamp", "timestamp[UTC]"), ("bool", "int8")]
-)
+@pytest.mark.parametrize(("left", "right"), [("int64", "string"), ("timestamp", "timestamp[UTC]"), ("bool", "int8")])
 def test_types_that_do_not_meet_are_refused(source, problem, left, right):
     one, two = source(table({"x": left}), "one"), source(table({"x": right}), "two")
     assert f"step 1: 'x' is {left}, and {right} in 'two'\nCast one of them first." in problem(one.union(two))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from gpuetl.errors import GpuetlError
+from gpuetl.signals import Stopped, stopping
 
 if TYPE_CHECKING:
     from gpuetl.options import RunOptions
@@ -28,8 +29,6 @@ PartitionRows: TypeAlias = Annotated[
 Skip: TypeAlias = Annotated[
     list[str], typer.Option(help="Leave out an optimizer pass; may be repeated.", show_default=False)
 ]
-
-INTERRUPTED = 130
 
 
 def parse_params(texts: list[str]) -> dict[str, str]:
@@ -51,12 +50,13 @@ def run_options(skip: list[str], partition_rows: int | None) -> RunOptions:
 
 @contextmanager
 def exit_codes() -> Iterator[None]:
-    """Turn errors that gpuetl raises on purpose into one message on stderr and their exit code."""
+    """Turn errors that gpuetl raises on purpose, and signals, into one message on stderr and their exit code."""
     try:
-        yield
+        with stopping():
+            yield
     except GpuetlError as error:
         typer.echo(f"error: {error}" if error.exit_code == 1 else str(error), err=True)
         raise typer.Exit(error.exit_code) from None
-    except KeyboardInterrupt:
-        typer.echo("interrupted: no sink has changed", err=True)
-        raise typer.Exit(INTERRUPTED) from None
+    except Stopped as stop:
+        typer.echo(f"interrupted ({stop}): {getattr(stop, '__notes__', ['no sink has changed'])[0]}", err=True)
+        raise typer.Exit(stop.exit_code) from None

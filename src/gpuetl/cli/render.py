@@ -119,9 +119,16 @@ def head_table(head: Any) -> Table:
     names = head.column_names[:MAX_COLUMNS]
     more = [f"+{len(head.column_names) - len(names)} columns"] if len(head.column_names) > len(names) else []
     table = _table(*((name, "left") for name in names + more))
-    for row in head.select(names).to_pylist():
-        table.add_row(*(_cell(value) for value in row.values()), *([""] if more else []))
+    for row in zip(*(_values(head.column(name)) for name in names), strict=True):
+        table.add_row(*map(_cell, row), *([""] if more else []))
     return table
+
+
+def _values(column: Any) -> list[Any]:
+    try:
+        return list(column.to_pylist())
+    except (OverflowError, ValueError):  # times that Python has not
+        return list(column.cast("string").to_pylist())
 
 
 def _cell(value: Any) -> str:

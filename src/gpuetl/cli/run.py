@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from gpuetl.cli.arguments import File, Params, PartitionRows, Root, Skip, exit_codes, parse_params, run_options
+from gpuetl.signals import noted
 
 Engine = Annotated[str, typer.Option(help="auto, pandas (this version has no other yet).")]
 Report = Annotated[
@@ -42,9 +43,10 @@ def run(
         with screen.progress() as progress:
             keep = () if pipeline.spec.sinks else None  # without a sink, the last stages are the result
             done = pipeline.run(parse_params(param), engine=engine, keep=keep, options=options, progress=progress)
-        screen.report(done.report)
-        if report is not None:
-            done.report.write(report)
+        with noted(lambda: "all sinks are written"):
+            screen.report(done.report)
+            if report is not None:
+                done.report.write(report)
 
 
 def check_report(path: Path | None) -> None:

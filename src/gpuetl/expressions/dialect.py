@@ -16,10 +16,10 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import TokenType
 
 from gpuetl.errors import InvalidExpression, Span
+from gpuetl.expressions.syntax import MAX_OPERATORS
 
 MAX_CHARACTERS = 20_000
 MAX_DEPTH = 32  # of brackets: sqlglot spends some 20 frames of the stack on each
-MAX_OPERATORS = 200  # below each other: a chain of `+` is as deep as it is long
 
 
 class ZonedTypes(set[str]):
@@ -88,11 +88,7 @@ def _refuse_depth(tree: exp.Expr) -> None:
         level = [child for node in level for child in node.iter_expressions()]
         if not level:
             return
-    raise InvalidExpression(
-        f"more than {MAX_OPERATORS} operators build on each other",
-        None,
-        "Split the expression into columns, or use IN.",
-    )
+    raise InvalidExpression.too_deep(MAX_OPERATORS)
 
 
 def _refuse_bombs(text: str) -> None:
@@ -101,7 +97,9 @@ def _refuse_bombs(text: str) -> None:
     if len(text) > MAX_CHARACTERS:
         raise InvalidExpression(f"this expression has {len(text):,} characters; {MAX_CHARACTERS:,} are allowed")
     open_at: list[int] = []
-    for token in _tokens(text):
+    words = _tokens(text)
+    _refuse_skipped(words)
+    for token in words:
         if token.token_type in (TokenType.L_PAREN, TokenType.L_BRACKET):
             open_at.append(token.start)
         elif token.token_type in (TokenType.R_PAREN, TokenType.R_BRACKET) and open_at:
@@ -110,6 +108,31 @@ def _refuse_bombs(text: str) -> None:
             raise InvalidExpression(f"parentheses nest deeper than {MAX_DEPTH}", Span(token.start, token.start + 1))
     if open_at:
         raise InvalidExpression("this parenthesis is not closed", Span(open_at[-1], open_at[-1] + 1))
+
+
+def _refuse_skipped(words: list[Any]) -> None:
+    """Refuse what sqlglot's parser passes over, or reads otherwise than it looks."""
+    for before, token in zip([None, *words], words, strict=False):
+        kind = token.token_type
+        empty = before is not None and before.token_type in (TokenType.L_PAREN, TokenType.COMMA)
+        odd = (
+            (empty and kind == TokenType.COMMA)
+            or (empty and before.token_type == TokenType.COMMA and kind == TokenType.R_PAREN)
+            or (kind == TokenType.NOT and token.text == "!")  # it binds as NOT does, looser than `=`
+            or (kind == TokenType.SEMICOLON and token is words[-1])
+        )
+        if odd:
+            span = Span(token.start, token.end + 1)
+            raise InvalidExpression(f"unexpected '{token.text}': not an SQL expression", span)
+        if before is not None and before.token_type == TokenType.INTERVAL and kind == TokenType.STRING:
+            _refuse_interval(token)
+
+
+def _refuse_interval(token: Any) -> None:
+    """Refuse an interval's text of which the parser would take a part alone."""
+    if not re.fullmatch(r"(\s*-?\d+(\.\d+)?\s*([A-Za-z]+\s*)?)+", token.text):
+        message = f"'{token.text}' is not an interval"
+        raise InvalidExpression(message, Span(token.start, token.end + 1), "Write interval '90 minutes'.")
 
 
 def _tokens(text: str) -> list[Any]:

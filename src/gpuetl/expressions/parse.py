@@ -123,7 +123,10 @@ class _Lowering:
         if node.is_string:
             return Constant(node.this, span=self.span(node))
         text = node.this.replace("_", "")
-        value: int | float = int(text) if text.isdigit() else float(text)
+        try:
+            value: int | float = int(text) if text.isdecimal() else float(text)
+        except ValueError:  # no digits after an exponent, or thousands of them
+            raise InvalidExpression(f"{text[:20]} is not a number", self.span(node)) from None
         if isinstance(value, float) and math.isinf(value):
             raise InvalidExpression(f"{text} is not a float64", self.span(node))
         return Constant(value, span=self.span(node))

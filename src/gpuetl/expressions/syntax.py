@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpuetl.errors import Span
+from gpuetl.errors import InvalidExpression, Span
 from gpuetl.expressions.types import DataType
+
+MAX_OPERATORS = 200  # below each other: a chain of `+` is as deep as it is long
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,3 +68,26 @@ class CastTo(Syntax):
     operand: Syntax
     dtype: DataType
     lenient: bool = False
+
+
+def operands(node: Syntax) -> list[Syntax]:
+    """Return what a node is built on."""
+    if isinstance(node, Apply):
+        return [*node.args, *(value for _, value in node.keywords)]
+    return [node.operand] if isinstance(node, CastTo) else []
+
+
+def refuse_depth(node: Syntax) -> None:
+    """Refuse an expression that is deeper than text may be; Python builds one in a loop.
+
+    Raises
+    ------
+    InvalidExpression
+        Where more than `MAX_OPERATORS` build on each other.
+    """
+    level = [node]
+    for _ in range(MAX_OPERATORS - 1):  # sqlglot's tree has a level more for a column: what Python takes, YAML does
+        level = list({id(child): child for parent in level for child in operands(parent)}.values())  # shared parts once
+        if not level:
+            return
+    raise InvalidExpression.too_deep(MAX_OPERATORS)

@@ -4,35 +4,47 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from gpuetl.io.staging import SinkWriter, make_folders
+from gpuetl.signals import held_signals
 
 
-def commit_sinks(writers: Sequence[SinkWriter]) -> None:
+def commit_sinks(writers: Sequence[SinkWriter], done: Callable[[], None] = lambda: None) -> None:
     """Move all that was written into place, and remove what it replaces when the last sink is there.
+
+    A signal that comes meanwhile undoes the moves between two sinks; after the last one it is too late, and it waits
+    until what was replaced is removed.  `done` is called in between.
 
     Raises
     ------
     SinkExists, RunFailed
-        Where a sink cannot be moved: every sink is as it was before.
+        Where a sink cannot be moved: every sink is as it was before, or the message says where its files are.
     """
     moves = Moves()
-    for writer in writers:
-        try:
-            commit_sink(writer, moves)
-        except OSError as error:
-            moves.undo()
-            why = f"cannot move the files to {writer.path}: {error.strerror}.  No sink has changed"
-            raise writer.failed(why) from error
-        except BaseException:
-            moves.undo()
-            raise
-    for writer in writers:
-        shutil.rmtree(writer.old, ignore_errors=True)
+    with held_signals() as held:
+        for writer in writers:
+            try:
+                held.deliver()
+                commit_sink(writer, moves)
+            except OSError as error:
+                why = f"cannot move the files to {writer.path}: {error.strerror}"
+                raise writer.failed(f"{why}.  {outcome(moves.undo())}") from error
+            except BaseException:
+                moves.undo()
+                raise
+        done()
+        for writer in writers:
+            shutil.rmtree(writer.old, ignore_errors=True)
+
+
+def outcome(stuck: Sequence[str]) -> str:
+    """Word how undoing the moves of all sinks ended."""
+    if not stuck:
+        return "No sink has changed"
+    return f"Putting things back failed as well: {'; '.join(stuck)}.  Move them by hand before the next run"
 
 
 def commit_sink(writer: SinkWriter, moves: Moves) -> None:
@@ -59,22 +71,26 @@ def commit_sink(writer: SinkWriter, moves: Moves) -> None:
 class Moves:
     """Moves of files and folders on one disk, which can be undone, last first."""
 
-    _undo: list[Callable[[], object]] = field(default_factory=list)
+    _undo: list[tuple[str, Callable[[], object]]] = field(default_factory=list)
 
     def make(self, folder: Path) -> None:
         """Make a folder and those above it, where they are missing."""
-        self._undo += [made.rmdir for made in make_folders(folder)]
+        self._undo += [("", made.rmdir) for made in make_folders(folder)]
 
-    def move(self, old: Path, new: Path) -> None:
-        """Move a file or folder to where nothing is; make the folders above."""
+    def move(self, old: Path, new: Path, stuck: str = "") -> None:
+        """Move a file or folder to where nothing is; make the folders above.
+
+        `stuck` says what is the matter where the move cannot be undone.
+        """
         self.make(new.parent)
         old.rename(new)
-        self._undo.append(partial(new.rename, old))
+        self._undo.append((stuck or f"new files stay at {new}", partial(new.rename, old)))
 
     def set_aside(self, path: Path, folder: Path) -> None:
         """Move what is at a path, if anything, into a folder, under a number."""
         if path.exists():
-            self.move(path, folder / str(len(self._undo)))
+            kept = folder / str(len(self._undo))
+            self.move(path, kept, f"what was at {path} is in {kept}")
 
     def replace(self, new: Path, path: Path, folder: Path) -> None:
         """Put a file in the place of another in one step, so that readers find the one or the other."""
@@ -86,12 +102,17 @@ class Moves:
             self.set_aside(path, folder)
             self.move(new, path)
             return
-        self._undo.append(kept.unlink)
+        self._undo.append(("", kept.unlink))
         new.replace(path)
-        self._undo.append(partial(kept.replace, path))
+        self._undo[-1] = (f"what was at {path} is in {kept}", partial(kept.replace, path))
 
-    def undo(self) -> None:
-        """Move everything back; what cannot be stays where it is."""
+    def undo(self) -> list[str]:
+        """Move everything back; what cannot be stays where it is, and is told."""
+        stuck: list[str] = []
         while self._undo:
-            with suppress(OSError):
-                self._undo.pop()()
+            what, step = self._undo.pop()
+            try:
+                step()
+            except OSError:
+                stuck += [what] * bool(what)  # a folder stays because of what is in it
+        return stuck

@@ -12,13 +12,16 @@ from gpuetl.io.dataset import NULL_PARTITION
 
 def split_by_value(table: pa.Table, keys: tuple[str, ...]) -> list[tuple[str, pa.Table]]:
     """Return hive folder names and their rows, in the order of first appearance; rows keep their order."""
-    numbered = table.select(keys).append_column(":row", pa.array(range(table.num_rows), pa.int64()))
-    groups = numbered.group_by(list(keys), use_threads=False).aggregate([(":row", "list")])
-    rows = groups.column(":row_list").combine_chunks()
+    names = [f"k{i}" for i in range(len(keys))]  # Arrow takes dots in a name for a path
+    numbers = pa.array(range(table.num_rows), pa.int64())
+    numbered = table.select(keys).rename_columns(names).append_column("row", numbers)
+    groups = numbered.group_by(names, use_threads=False).aggregate([("row", "list")])
+    rows = groups.column("row_list").combine_chunks()
     ordered = table.drop_columns(list(keys)).take(rows.flatten())
     starts = rows.offsets.to_pylist()
     folders = [
-        "/".join(f"{_quoted(key)}={_folder(groups.column(key)[i])}" for key in keys) for i in range(groups.num_rows)
+        "/".join(f"{_quoted(key)}={_folder(groups.column(name)[i])}" for key, name in zip(keys, names, strict=True))
+        for i in range(groups.num_rows)
     ]
     return [
         (folder, ordered.slice(start, stop - start))

@@ -3,8 +3,37 @@
 from __future__ import annotations
 
 import glob
+import os
 from collections.abc import Iterable
 from pathlib import Path
+
+MAX_NAME_BYTES, MAX_PATH_BYTES = 255, 4096
+
+
+class ImpossiblePath(Exception):
+    """A path that no file can have; worded for the user."""
+
+
+def checked_path(path: Path) -> Path:
+    """Return a path that a file can have.
+
+    Raises
+    ------
+    ImpossiblePath
+        For one that is too long, or holds what is no character of a name.
+    """
+    try:
+        names = [os.fsencode(part) for part in path.parts]
+    except UnicodeEncodeError:
+        raise ImpossiblePath("half of a character cannot stand in a path") from None
+    if any(b"\0" in name for name in names):
+        raise ImpossiblePath("the character NUL cannot stand in a path")
+    longest = max((len(name) for name in names), default=0)
+    if longest > MAX_NAME_BYTES:
+        raise ImpossiblePath(f"a name in the path has {longest:,} bytes; {MAX_NAME_BYTES} are possible")
+    if (length := len(os.fsencode(path))) >= MAX_PATH_BYTES:
+        raise ImpossiblePath(f"the path has {length:,} bytes; fewer than {MAX_PATH_BYTES:,} are possible")
+    return path
 
 
 def find_files(path: Path, suffix: str) -> list[Path]:

@@ -17,8 +17,9 @@ import pyarrow as pa
 
 from gpuetl.errors import RunFailed, SinkExists, first_line
 from gpuetl.io.hive import split_by_value
-from gpuetl.io.paths import is_hidden
+from gpuetl.io.paths import MAX_NAME_BYTES, is_hidden
 from gpuetl.io.target import Target
+from gpuetl.signals import held_signals
 
 WriteFile = Callable[[Any, Path], None]
 TABLES_IN_FLIGHT = 2
@@ -53,7 +54,8 @@ class SinkWriter:
     @property
     def staging(self) -> Path:
         """The folder beside the target, hidden from readers of the target."""
-        return self.path.parent / f".{self.path.name}.{self.run_id}"
+        name = self.path.name.encode()[: MAX_NAME_BYTES - len(self.run_id) - 2].decode(errors="ignore")
+        return self.path.parent / f".{name}.{self.run_id}"
 
     @property
     def new(self) -> Path:
@@ -77,10 +79,11 @@ class SinkWriter:
         """
         try:
             self.check_target()
-            for folder in (self.new, self.old):
-                self.made += make_folders(folder)
+            with held_signals():  # a folder that is made and not noted would stay
+                for folder in (self.new, self.old):
+                    self.made += make_folders(folder)
         except OSError as error:
-            raise self.failed(f"cannot write beside {self.path}: {error.strerror}") from None
+            raise self.failed(f"cannot write beside {self.target.path}: {error.strerror}") from None
 
     def check_target(self) -> None:
         """Refuse a target that the sink must not replace: see `prepare`."""
@@ -147,10 +150,11 @@ class SinkWriter:
 
     def close(self) -> None:
         """Remove what was not committed, and the folders made for it; what could not be put back stays in `old`."""
-        shutil.rmtree(self.new, ignore_errors=True)
-        for folder in reversed(self.made):
-            with suppress(OSError):  # in use: by the target, by another sink
-                folder.rmdir()
+        with held_signals():
+            shutil.rmtree(self.new, ignore_errors=True)
+            for folder in reversed(self.made):
+                with suppress(OSError):  # in use: by the target, by another sink
+                    folder.rmdir()
 
 
 def make_folders(folder: Path) -> list[Path]:

@@ -38,7 +38,7 @@ def load_twin(contract: KernelContract) -> Callable[..., Mapping[str, Array]]:
     """
     try:
         module = _load(contract.reference, contract.reference.stat().st_mtime_ns)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise EvaluationError(f"cannot load the kernel's twin {contract.reference}: {first_line(error)}") from error
     function = getattr(module, contract.function, None)
     if not callable(function):
@@ -63,18 +63,22 @@ def call_twin(
     function = load_twin(contract)
     try:
         result = function(*arrays, **arguments)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise EvaluationError(
             f"{contract.function} in {contract.reference.name} raised {type(error).__name__}: {error}"
         ) from error
     if not isinstance(result, Mapping):
         raise EvaluationError(f"{contract.function} gave a {type(result).__name__}, not a dict of arrays")
     if result.keys() != outputs.keys():
-        raise EvaluationError(f"{contract.function} gave {sorted(result)}; declared are {sorted(outputs)}")
-    return {name: _checked(contract, name, np.asarray(result[name]), dtype, rows) for name, dtype in outputs.items()}
+        raise EvaluationError(f"{contract.function} gave {sorted(map(str, result))}; declared are {sorted(outputs)}")
+    return {name: _checked(contract, name, result[name], dtype, rows) for name, dtype in outputs.items()}
 
 
-def _checked(contract: KernelContract, name: str, values: Array, dtype: np.dtype[Any], rows: int) -> Array:
+def _checked(contract: KernelContract, name: str, value: Any, dtype: np.dtype[Any], rows: int) -> Array:
+    try:
+        values = np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise EvaluationError(f"{contract.function}: output '{name}' is no array: {first_line(error)}") from None
     if values.shape != (rows,):
         raise EvaluationError(f"{contract.function}: output '{name}' has shape {values.shape}, the rows are {rows}")
     if values.dtype != dtype:

@@ -43,6 +43,7 @@ class Recorder:
     progress: Progress = silent
     work: dict[int, Work] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    committed: bool = False
 
     def of(self, key: object, origin: Origin, before: Origin | None) -> Work:
         """Return the record of an operation that runs, begun when it first does."""
@@ -58,6 +59,14 @@ class Recorder:
             yield
         finally:
             work.seconds += time.perf_counter() - start
+
+    def commit(self) -> None:
+        """Keep that all sinks are in place."""
+        self.committed = True
+
+    def outcome(self) -> str:
+        """Say what became of the sinks, where the run is broken off."""
+        return "all sinks are written" if self.committed else "no sink has changed"
 
     def note(self, message: str) -> None:
         """Keep a remark for the user, once."""

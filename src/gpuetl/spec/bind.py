@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from gpuetl.errors import Problems, have_hint
@@ -12,6 +13,7 @@ from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.types import BOOL, NULL, DataType, is_list
 from gpuetl.io.dataset import Dataset, DatasetError
 from gpuetl.io.overlap import conflicts
+from gpuetl.io.paths import ImpossiblePath, checked_path
 from gpuetl.io.target import Target
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes import Filter, Project, Read, Sort, Write, passing
@@ -45,11 +47,13 @@ class _Binder:
     run_id: str
     problems: Problems
     relations: dict[str, Node] = field(default_factory=dict)
-    under_way: list[str] = field(default_factory=list)
 
     def plan(self) -> Plan:
-        sources = {name: self.relation(name) for name in self.spec.sources}
-        stages = {name: self.relation(name) for name in self.spec.stages}
+        sources = {name: self.source(name) for name in self.spec.sources}
+        self.relations |= sources
+        for name in self.in_order():
+            self.relations[name] = self.stage(name)
+        stages = {name: self.relations[name] for name in self.spec.stages}
         sinks = {name: self.sink(name, sink) for name, sink in self.spec.sinks.items()}
         self.distinct_targets()
         return Plan(
@@ -59,24 +63,23 @@ class _Binder:
             sinks=sinks,
         )
 
-    def relation(self, name: str) -> Node:
-        """Return the node of a source or stage, built once; one with an open schema where it is wrong."""
-        if name in self.relations:
-            return self.relations[name]
-        if name in self.under_way:
-            chain = " → ".join([*self.under_way[self.under_way.index(name) :], name])
-            self.add("stage", name, f"the stages go in a circle: {chain}", "", self.spec.stages[name].from_)
-            return _Unread(origin=Origin("stage", name))
-        self.under_way.append(name)
-        build: Callable[[str], Node] = self.source if name in self.spec.sources else self.stage
-        self.relations[name] = build(name)
-        self.under_way.pop()
-        return self.relations[name]
+    def in_order(self) -> tuple[str, ...]:
+        """Return the stages, each after those that it reads; one of a circle stays unread, so that it is told once."""
+        stages = self.spec.stages.keys() - self.spec.sources.keys()
+        reads = {name: [n for n in stage.reads if n in stages] for name, stage in self.spec.stages.items()}
+        while True:
+            try:
+                return tuple(name for name in TopologicalSorter(reads).static_order() if name not in self.relations)
+            except CycleError as error:
+                first, chain = from_first(error.args[1][:0:-1], list(reads))
+                message = f"the stages go in a circle: {' → '.join(shortened(chain))}"
+                self.add("stage", first, message, "", self.spec.stages[first].from_)
+                self.relations[first], reads[first] = _Unread(origin=Origin("stage", first)), []
 
     def named(self, name: str, kind: str, of: str) -> Node:
         """Return the relation that a stage, join or sink names."""
         if name in self.spec.sources or name in self.spec.stages:
-            return self.relation(name)
+            return self.relations[name]
         if name in self.spec.unreadable:
             return _Unread()
         have = [*self.spec.sources, *self.spec.stages]
@@ -89,8 +92,8 @@ class _Binder:
 
     def path(self, kind: str, of: str, text: str) -> Path | None:
         try:
-            return self.folder / resolve_scalars(text, self.parameters, self.run_id)
-        except UnresolvedScalar as error:
+            return checked_path(self.folder / resolve_scalars(text, self.parameters, self.run_id))
+        except (UnresolvedScalar, ImpossiblePath) as error:
             self.add(kind, of, str(error), "", text)
         except UnboundScalar:
             pass  # `validate` without the value of a required parameter: the path is not known yet
@@ -204,6 +207,18 @@ class _Binder:
         for number, target in enumerate(targets):
             for message in conflicts(target, targets[:number], sources, self.folder):
                 self.add("sink", target.name, message, "Give it a path of its own.", self.spec.sinks[target.name].path)
+
+
+def from_first(circle: Sequence[str], names: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the name of a circle that is written first, and the circle from there back to it."""
+    start = circle.index(min(circle, key=names.index))
+    first = circle[start]
+    return first, [*circle[start:], *circle[:start], first]
+
+
+def shortened(chain: list[str], length: int = 12) -> list[str]:
+    """Leave out the middle of a long chain."""
+    return chain if len(chain) <= length else [*chain[: length // 2], "…", *chain[-length // 2 :]]
 
 
 def _unknown(node: Node) -> Node:

@@ -12,10 +12,12 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, ScalarNode
 from ruamel.yaml.nodes import Node as YamlNode
+from ruamel.yaml.scanner import Scanner, ScannerError
 
-from gpuetl.errors import InvalidPipeline, Place, Problem, Problems, Span
+from gpuetl.errors import InvalidPipeline, Place, Problem, Problems, Span, first_line
 
-MAX_BYTES = 1 << 20
+MAX_CHARACTERS = 1 << 20
+MAX_FILE_BYTES = 4 * MAX_CHARACTERS  # as many as they can take
 MAX_DEPTH = 64
 
 
@@ -92,16 +94,16 @@ def plain_node(value: Any) -> Node:
 def read_document(text: str, name: str, problems: Problems) -> Node | None:
     """Parse YAML text; returns None, with the problem kept, where it is no YAML or beyond the limits."""
     document = Document(name, tuple(text.splitlines()))
-    if len(text) > MAX_BYTES:
-        problems.add(f"{name} has {len(text):,} characters; {MAX_BYTES:,} are allowed")
+    if len(text) > MAX_CHARACTERS:
+        problems.add(f"{name} has {len(text):,} characters; {MAX_CHARACTERS:,} are allowed")
         return None
     try:
-        root = YAML(typ="safe", pure=True).compose(io.StringIO(text))
+        root = _yaml().compose(io.StringIO(text))
         if root is None:
             problems.add(f"{name} is empty", "See README.md for a first pipeline.")
             return None
         reader = _Reader(document, problems)
-        tree = reader.node(root, 0)
+        tree = reader.node(root)
         return None if reader.incomplete else tree
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -109,21 +111,51 @@ def read_document(text: str, name: str, problems: Problems) -> Node | None:
             name, mark.line + 1, mark.column + 1, document.lines[mark.line] if mark.line < len(document.lines) else ""
         )
         problems.add(f"not YAML: {error.problem or error.context}", "", place)
-    except (YAMLError, RecursionError, ValueError) as error:
-        problems.add(f"{name} is not YAML that can be read: {error or 'it nests too deeply'}")
+    except YAMLError as error:
+        problems.add(f"{name} is not YAML that can be read: {first_line(error)}")
     return None
 
 
 def read_file(path: Path, problems: Problems, shown_as: str | None = None) -> Node | None:
     """Parse a YAML file; a file that is not there or no UTF-8 text is an error at once."""
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            text = file.read(MAX_FILE_BYTES + 1).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise InvalidPipeline(
             [Problem(f"cannot read {path}: {reason}", "Give the path of a pipeline's YAML file.")]
         ) from None
-    return read_document(text, shown_as or str(path), problems)
+    name = shown_as or str(path)
+    if len(text) > MAX_FILE_BYTES:
+        problems.add(f"{name} has more than {MAX_FILE_BYTES:,} bytes; {MAX_CHARACTERS:,} characters are allowed")
+        return None
+    return read_document(text, name, problems)
+
+
+class _Scanner(Scanner):
+    """Stops at text that nests too deeply, before anything recurses into it."""
+
+    def fetch_flow_collection_start(self, TokenClass: Any, to_push: str) -> None:  # noqa: N803
+        """Begin a list or map in brackets."""
+        super().fetch_flow_collection_start(TokenClass, to_push)
+        self.check_depth()
+
+    def add_indent(self, column: int) -> bool:
+        """Begin an indented list or map."""
+        self.check_depth()
+        return bool(super().add_indent(column))
+
+    def check_depth(self) -> None:
+        """Raise where brackets and indents are more than anyone writes."""
+        if len(self.flow_context) + len(self.indents) > MAX_DEPTH:
+            raise ScannerError(None, None, f"it nests deeper than {MAX_DEPTH}", self.reader.get_mark())
+
+
+def _yaml() -> YAML:
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Scanner = _Scanner
+    return yaml
 
 
 _COLLECTIONS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
@@ -136,12 +168,10 @@ class _Reader:
         self.document, self.problems = document, problems
         self.seen: set[int] = set()
         self.incomplete = False  # something is refused without which the rest would look wrong
-        self.construct = YAML(typ="safe", pure=True).constructor.construct_object
+        self.construct = _yaml().constructor.construct_object
 
-    def node(self, yaml: YamlNode, depth: int) -> Node:
+    def node(self, yaml: YamlNode) -> Node:
         base = self.at(yaml, None)
-        if depth > MAX_DEPTH:
-            raise ValueError(f"it nests deeper than {MAX_DEPTH}")
         if id(yaml) in self.seen or yaml.anchor:
             self.problems.add(
                 "anchors and aliases are not part of the language", "Write it out, or make it a stage.", base.place()
@@ -154,29 +184,47 @@ class _Reader:
         if str(yaml.tag) not in _COLLECTIONS:
             self.problems.add(f"the tag '{yaml.tag}' is not part of the language", "", base.place())
         if isinstance(yaml, MappingNode):
-            return self.mapping(yaml, depth)
-        return self.at(yaml, tuple(self.node(item, depth + 1) for item in yaml.value))
+            return self.mapping(yaml)
+        return self.at(yaml, tuple(self.node(item) for item in yaml.value))
 
     def scalar(self, yaml: ScalarNode) -> Node:
-        node = self.at(yaml, yaml.value)
+        node = self.at(yaml, self.text(yaml))
         tag = str(yaml.tag).removeprefix("tag:yaml.org,2002:")
         if tag not in ("str", "int", "float", "bool", "null", "timestamp"):
             self.problems.add(f"the tag '{yaml.tag}' is not part of the language", "", node.place())
             return node
-        return node if tag in ("str", "timestamp") else self.at(yaml, self.construct(yaml))
+        if tag in ("str", "timestamp"):
+            return node
+        try:
+            return self.at(yaml, self.construct(yaml))
+        except ValueError:  # a number of thousands of digits
+            self.problems.add(f"'{yaml.value[:20]}…' is not a number that can be read", "", node.place())
+            return node
 
-    def mapping(self, yaml: MappingNode, depth: int) -> Node:
+    def text(self, yaml: ScalarNode) -> str:
+        """Return the text, in which JSON may have written a character as two halves."""
+        try:
+            return str(yaml.value).encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError:
+            self.problems.add("half of a character is no text", "Write both halves.", self.at(yaml, "").place())
+            return ""
+
+    def mapping(self, yaml: MappingNode) -> Node:
         values: dict[str, Node] = {}
         keys: dict[str, Place] = {}
         for key, value in yaml.value:
-            name, place = str(key.value), self.at(key, str(key.value)).place()
+            if not isinstance(key, ScalarNode):
+                self.problems.add("a key is a text", "", self.at(key, None).place())
+                continue
+            name = self.text(key)
+            place = self.at(key, name).place()
             if name == "<<":
                 self.problems.add("merge keys are not part of the language", "Write the keys out.", place)
                 self.incomplete = True
             elif name in values:
                 self.problems.add(f"the key '{name}' is here twice", f"The first is on line {keys[name].line}.", place)
             else:
-                values[name], keys[name] = self.node(value, depth + 1), place
+                values[name], keys[name] = self.node(value), place
         return self.at(yaml, values, keys)
 
     def at(self, yaml: YamlNode, value: Any, keys: dict[str, Place] | None = None) -> Node:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from gpuetl.errors import InvalidExpression, have_hint, suggestion
-from gpuetl.expressions.syntax import Constant, Name
+from gpuetl.expressions.syntax import Constant, Name, refuse_depth
 from gpuetl.expressions.types import DURATION, INT64, NAMED, DataType, integer_fits, is_list, parse_type, type_name
 from gpuetl.expressions.zones import UnknownZone
 from gpuetl.spec.document import Node
@@ -76,6 +76,7 @@ def write_formula(formula: Formula) -> Any:
 
     if isinstance(formula.syntax, Constant) and isinstance(formula.syntax.value, bool | int | float):
         return formula.syntax.value
+    refuse_depth(formula.syntax)
     return to_sql(formula.syntax)
 
 
@@ -150,6 +151,8 @@ def read_count(node: Node) -> int:
     number = _scalar(node, int, "a whole number")
     if number < 0:
         raise BadValue(f"takes a whole number from 0, got {number}", node)
+    if not integer_fits(number, INT64):
+        raise BadValue(f"takes a whole number that fits int64, got {number}", node)
     return int(number)
 
 

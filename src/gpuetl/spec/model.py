@@ -47,6 +47,11 @@ class StageSpec:
     from_: Text
     steps: tuple[Step | None, ...]
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The sources and stages that it reads."""
+        return (self.from_, *(name for step in self.steps if step for name in step.reads))
+
 
 @dataclass(frozen=True)
 class SinkSpec:

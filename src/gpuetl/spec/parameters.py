@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -82,12 +83,11 @@ def _parsed(value: Any, dtype: DataType) -> Any:
         number = int(text) if text is not None else value
         return number if type(number) is int and integer_fits(number, dtype) else _refuse()
     if is_floating(dtype):
-        return float(value) if not isinstance(value, bool) else _refuse()
+        return _float(value) if not isinstance(value, bool) else _refuse()
     if dtype == DATE:
         return date.fromisoformat(text) if text is not None else value if type(value) is date else _refuse()
     if pa.types.is_timestamp(dtype):
-        moment = datetime.fromisoformat(text) if text is not None else _midnight(value)
-        return moment if bool(moment.tzinfo) == bool(dtype.tz) else _refuse()
+        return _moment(text, dtype) if text is not None else _zoned(_midnight(value), dtype)
     if pa.types.is_decimal(dtype):
         exact = isinstance(value, str | int | Decimal) and not isinstance(value, bool)
         return pa.scalar(Decimal(value), dtype).as_py() if exact else _refuse()
@@ -96,21 +96,34 @@ def _parsed(value: Any, dtype: DataType) -> Any:
     return _refuse()
 
 
+def _moment(text: str, dtype: DataType) -> Any:
+    from gpuetl.expressions.constants import moment_of
+
+    return moment_of(text, dtype)
+
+
+def _zoned(moment: datetime, dtype: DataType) -> datetime:
+    return moment if bool(moment.tzinfo) == bool(dtype.tz) else _refuse()
+
+
 def _midnight(value: Any) -> datetime:
     if isinstance(value, datetime):
         return value
     return datetime(value.year, value.month, value.day) if isinstance(value, date) else _refuse()
 
 
+def _float(value: Any) -> float:
+    number = float(value)
+    beyond = math.isinf(number) and isinstance(value, str) and "inf" not in value.lower()
+    return _refuse() if beyond else number
+
+
 def _interval(value: Any) -> Any:
-    from gpuetl.expressions.parse import parse_expression
-    from gpuetl.expressions.syntax import Constant
+    from gpuetl.expressions.constants import interval_of
 
     if not isinstance(value, str):
         return value if isinstance(value, timedelta) else _refuse()
-    quoted = value.replace("'", "")
-    parsed = parse_expression(f"interval '{quoted}'")
-    return parsed.value if isinstance(parsed, Constant) else _refuse()
+    return interval_of(value)
 
 
 def _refuse() -> Never:

@@ -11,7 +11,7 @@ from gpuetl.errors import Problems, keys_hint, suggestion
 from gpuetl.expressions.types import NULL
 from gpuetl.spec.document import Node, read_document, read_file
 from gpuetl.spec.fields import keys_of, read_keys
-from gpuetl.spec.forms import read_name, read_type
+from gpuetl.spec.forms import BOOLEAN, read_name, read_texts, read_type
 from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.parameters import parse_value
 from gpuetl.spec.steps import STEPS, Step
@@ -50,7 +50,7 @@ class _Reader:
             self.problems.add("the key 'name' is missing", "Give the pipeline a name.", root.place())
         spec = PipelineSpec(
             name=self.guarded(read_name, name, "") or "pipeline" if name else "pipeline",
-            description=str(root.value["description"].value) if "description" in root.value else "",
+            description=self.description(root),
             parameters=self.entries(root, "params", "parameter", self.parameter),
             sources=self.entries(root, "sources", "source", self.source),
             stages=self.entries(root, "stages", "stage", self.stage),
@@ -58,6 +58,10 @@ class _Reader:
         )
         self.unique_names(root, spec)
         return replace(spec, unreadable=self.written(root, "sources", "stages") - {*spec.sources, *spec.stages})
+
+    def description(self, root: Node) -> str:
+        node = root.value.get("description")
+        return (self.guarded(read_texts, node, "description") or ("",))[0] if node else ""
 
     def written(self, root: Node, *sections: str) -> frozenset[str]:
         """Return the names that stand in the sections, readable or not."""
@@ -68,10 +72,9 @@ class _Reader:
         stated = root.value.get("gpuetl")
         if stated is None:
             self.problems.add("the key 'gpuetl' is missing", f"Begin the file with gpuetl: {VERSION}.", root.place())
-        elif stated.value != VERSION:
-            self.problems.add(
-                f"version {stated.value} of the language is not known", f"This is gpuetl: {VERSION}.", stated.place()
-            )
+        elif type(stated.value) is not int or stated.value != VERSION:
+            what = f"version {stated.value}" if type(stated.value) is int else f"{stated.kind} as a version"
+            self.problems.add(f"{what} of the language is not known", f"This is gpuetl: {VERSION}.", stated.place())
 
     def known_keys(self, node: Node, keys: tuple[str, ...], within: str) -> None:
         for name in node.value:
@@ -117,12 +120,12 @@ class _Reader:
             self.problems.add("the key 'type' is missing", "", node.place(), within)
             return ParameterSpec(NULL)
         dtype = self.guarded(read_type, node.value["type"], within)
-        required = node.value["required"].value is True if "required" in node.value else False
-        if not required and "default" not in node.value:
+        required = self.guarded(BOOLEAN.read, node.value["required"], within) if "required" in node.value else False
+        if required is False and "default" not in node.value:
             self.problems.add("has neither required: true nor a default", "", node.place(), within)
         if dtype is None:
             return ParameterSpec(NULL)
-        return ParameterSpec(dtype, required, self.default(node, dtype, within))
+        return ParameterSpec(dtype, bool(required), self.default(node, dtype, within))
 
     def default(self, node: Node, dtype: Any, within: str) -> Any:
         if "default" not in node.value:

@@ -18,6 +18,7 @@ from gpuetl.kernels.twin import call_twin
 from gpuetl.plan.nodes import Kernel
 
 Flags = NDArray[np.bool_]
+MAX_OFFSET = 2**31 - 1
 
 
 @run_operation.register
@@ -29,10 +30,13 @@ def run_kernel(operation: Kernel, frame: pa.Table) -> pa.Table:
     Raises
     ------
     EvaluationError
-        Where `forbid` meets a null, or the twin breaks its declaration.
+        Where `forbid` meets a null, the twin breaks its declaration, or groups have more rows than offsets count.
     """
     segments = None
     if operation.kind == "groups":
+        if frame.num_rows > MAX_OFFSET:
+            found = f"kernel '{operation.contract.entry}' has {frame.num_rows:,} rows in one partition"
+            raise EvaluationError(f"{found}, and offsets hold {MAX_OFFSET:,}.  Run with smaller partitions")
         frame, segments = sorted_segments(operation, frame)
     inputs = {name: to_masked(frame.column(name)) for name in operation.reads}
     valid = np.logical_and.reduce([np.ones(frame.num_rows, bool), *(column.valid for column in inputs.values())])

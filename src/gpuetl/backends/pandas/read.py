@@ -9,15 +9,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pyarrow import csv
 
-from gpuetl.backends.pandas.casts import cast_value
-from gpuetl.backends.pandas.columns import with_column
+from gpuetl.backends.pandas.columns import text_bytes
 from gpuetl.backends.pandas.operation import run_operation
+from gpuetl.backends.pandas.parallel import map_columns
+from gpuetl.backends.pandas.read_csv import read_csv
 from gpuetl.errors import RunFailed, first_line
-from gpuetl.expressions.decimals import is_decimal
-from gpuetl.expressions.types import STRING, DataType, type_name
-from gpuetl.io.dataset import DataFile, Dataset, DatasetError, RowGroup, check_widens
+from gpuetl.expressions.types import STRING, DataType, language_type
+from gpuetl.io.dataset import DataFile, DatasetError, RowGroup, check_widens
 from gpuetl.plan.nodes import Read
 
 
@@ -60,37 +59,17 @@ def read_parquet(file: DataFile, indices: Sequence[int], columns: list[str]) -> 
         if not columns:
             rows = sum(parquet.metadata.row_group(i).num_rows for i in indices)
             return pa.table({":row": pa.nulls(rows)})
-        return parquet.read_row_groups(list(indices), columns=columns)
-
-
-def read_csv(dataset: Dataset, file: DataFile, columns: list[str]) -> pa.Table:
-    """Read columns of a CSV file with a header; an empty field that is not quoted is null.
-
-    In a file of one column that field is an empty line; in others empty lines are skipped.
-    """
-    declared = {name: dtype for name, dtype in dataset.schema.items() if name not in dataset.partitions}
-    written = {name: STRING if is_decimal(dtype) else dtype for name, dtype in declared.items()}
-    convert = csv.ConvertOptions(
-        column_types=written, include_columns=columns or list(declared)[:1], null_values=list(dataset.nulls),
-        strings_can_be_null=True, quoted_strings_can_be_null=False,
-    )  # fmt: skip
-    with file.path.open("rb") as lines:
-        several = dataset.delimiter.encode() in lines.readline()
-    parse = csv.ParseOptions(delimiter=dataset.delimiter, ignore_empty_lines=several, newlines_in_values=True)
-    table = csv.read_csv(file.path, parse_options=parse, convert_options=convert)
-    for name in table.column_names:
-        if is_decimal(declared[name]):
-            table = with_column(table, name, read_decimals(table.column(name), declared[name], name))
+        table = parquet.read_row_groups(list(indices), columns=columns)
+    map_columns(check_text, table.columns)
     return table
 
 
-def read_decimals(text: Any, dtype: DataType, name: str) -> Any:
-    """Read the decimals of a CSV column exactly, which Arrow does not: it checks no digits there."""
-    numbers = cast_value(text, dtype, lenient=True, implicit=False)
-    if numbers.null_count > text.null_count:
-        wrong = text.filter(pc.and_(pc.is_null(numbers), pc.is_valid(text)))[0]
-        raise pa.ArrowInvalid(f"column '{name}': '{wrong.as_py()}' is not a {type_name(dtype)}")
-    return numbers
+def check_text(column: pa.ChunkedArray) -> None:
+    """Raise `pyarrow.ArrowInvalid` for a text that is not UTF-8: the reader takes any bytes."""
+    if language_type(column.type) == STRING:
+        for chunk in column.chunks:
+            if chunk.type != STRING or (text_bytes(chunk)[0] >= 0x80).any():  # ASCII is, wherever it is cut
+                chunk.validate(full=True)
 
 
 def constant(value: Any, dtype: DataType, rows: int) -> Any:

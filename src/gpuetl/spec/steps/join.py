@@ -47,6 +47,11 @@ class Join(Step):
     suffix: str = key(NAME, "")
     nulls_equal: bool = key(BOOLEAN, False)
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The right side."""
+        return (self.with_,)
+
     def build(self, context: Context, source: Node) -> Node:
         """Join on the keys; the right side's columns that the left has too get the suffix."""
         right = context.relation(self.with_)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,8 @@ from gpuetl.spec.forms import COUNT, EXPRESSIONS, NAME, NAMES, ORDER, TYPES, cho
 from gpuetl.spec.steps.rows import sort_keys
 from gpuetl.spec.steps.step import Context, Step
 from gpuetl.spec.values import Formula, Order
+
+MAX_BLOCK = 1024  # threads: the limit of every CUDA device
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,8 @@ class Kernel(Step):
         if len(inputs) == len(self.inputs) or schema.open:
             self.check_contract(context, contract, schema)
         self.check_order(context)
+        if not 1 <= self.block <= MAX_BLOCK:
+            context.problem(f"block takes 1 to {MAX_BLOCK} threads, got {self.block}", "", self.entry)
         return nodes.Kernel(
             source=source, contract=contract, kind="groups" if self.grouped else "rows", reads=inputs,
             outputs=dict(self.outputs),
@@ -77,9 +82,12 @@ class Kernel(Step):
     def check_twin(self, context: Context, path: Path, function: str) -> None:
         """Look for the twin and its arguments in its source, which is not run."""
         try:
-            tree = ast.parse(path.read_bytes())
-        except (OSError, SyntaxError, ValueError):
-            return  # loading it tells more
+            tree = syntax_tree(path)
+        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
+            reason = getattr(error, "msg", None) or getattr(error, "strerror", None) or "it cannot be read"
+            context.problem(f"the kernel's twin {path}{line}: {reason}", "Write it in Python.", self.reference)
+            return
         if not {function, "*"} & {name for item in ast.walk(tree) if (name := _bound_name(item))}:
             defined = [item.name for item in tree.body if isinstance(item, ast.FunctionDef)]
             message = f"{path.name} has no function '{function}'"
@@ -127,6 +135,15 @@ class Kernel(Step):
             except KernelMismatch:
                 context.problem(f"argument '{name}' is a {type_name(value.dtype)}", "Kernels take numbers.", formula)
         return value
+
+
+def syntax_tree(path: Path) -> ast.Module:
+    """Parse and compile a Python file, of which nothing is run; raise as `compile` does."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # loading it warns
+        tree = ast.parse(path.read_bytes(), str(path))
+        compile(tree, str(path), "exec", dont_inherit=True)
+    return tree
 
 
 def _bound_name(item: ast.AST) -> str | None:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 from gpuetl.errors import InvalidExpression, Problems, have_hint
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.resolve import SCALARS, Scope, resolve
+from gpuetl.expressions.syntax import refuse_depth
 from gpuetl.expressions.types import NULL, is_list, type_name
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.schema import Schema
@@ -39,6 +40,7 @@ class Context:
     def expression(self, formula: Formula, schema: Schema, kinds: tuple[Any, ...] = SCALARS) -> Expr:
         """Return the typed expression, or null where it is wrong."""
         try:
+            refuse_depth(formula.syntax)
             return resolve(formula.syntax, Scope(schema, self.parameters, kinds, schema.open))
         except InvalidExpression as error:
             place = formula.node.place(error.span) if formula.node else None
@@ -92,6 +94,11 @@ class Step:
             main = keys_of(type(self))[self.main]
             return keys.get(self.main, main.metadata["form"].write(getattr(self, main.name)))
         return keys
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The sources and stages that it reads besides its input: they are built before it."""
+        return ()
 
     def build(self, context: Context, source: Node) -> Node:
         """Return the plan of this step on `source`."""

@@ -42,6 +42,11 @@ class Union(Step):
     with_: tuple[str, ...] = key(SOME_NAMES, name="with")
     missing: str = key(MISSING, "error")
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The other inputs."""
+        return self.with_
+
     def build(self, context: Context, source: Node) -> Node:
         """Give every input the same columns, and put them below each other, two at a time."""
         inputs = [source, *(context.relation(name) for name in self.with_)]

@@ -1,0 +1,88 @@
+"""Plans and expressions of a size that nobody writes and a program may make."""
+
+from functools import reduce
+
+import pytest
+
+import gpuetl as ge
+from gpuetl import InvalidExpression, InvalidPipeline, Pipeline, col
+from gpuetl.expressions.parse import parse_expression
+from gpuetl.expressions.syntax import MAX_OPERATORS
+from gpuetl.expressions.unparse import to_sql
+from tables import table, write_source
+
+HEAD = "gpuetl: 1\nname: p\nsources:\n  t: {parquet: t.parquet}\nstages:\n"
+
+
+def chain(count, step):
+    """Return the text of stages that each read the next one, the last one first."""
+    lines = [f"  s{i}: {{from: s{i - 1}, steps: [{step}]}}" for i in range(count, 0, -1)]
+    return HEAD + "\n".join(lines) + "\n  s0: {from: t, steps: []}\n"
+
+
+def test_three_thousand_stages_in_reverse_order_are_bound_and_run(tmp_path):
+    write_source(Pipeline("p", root=tmp_path), "t", table({"x": "int64"}, (1,), (2,)))
+    pipeline = ge.loads(chain(3_000, "limit: 5"), root=tmp_path)
+    assert len(pipeline.plan().stages) == 3_001
+    assert pipeline.run(keep=["s3000"])["s3000"].to_arrow().num_rows == 2
+
+
+def test_six_hundred_joins_in_reverse_order_are_bound(tmp_path):
+    write_source(Pipeline("p", root=tmp_path), "t", table({"x": "int64"}, (1,)))
+    joins = [f"  s{i}: {{from: t, steps: [join: {{with: s{i - 1}, on: x}}]}}" for i in range(600, 0, -1)]
+    text = HEAD + "\n".join(joins) + "\n  s0: {from: t, steps: []}\n"
+    assert len(ge.loads(text, root=tmp_path).plan().stages) == 601
+
+
+def test_a_circle_of_three_thousand_stages_is_told_shortly(tmp_path):
+    write_source(Pipeline("p", root=tmp_path), "t", table({"x": "int64"}, (1,)))
+    text = chain(3_000, "limit: 5").replace("s0: {from: t", "s0: {from: s3000")
+    with pytest.raises(InvalidPipeline) as caught:
+        ge.loads(text, root=tmp_path).plan()
+    (problem,) = caught.value.problems
+    assert problem.message == (
+        "the stages go in a circle: s3000 → s2999 → s2998 → s2997 → s2996 → s2995 → … → s4 → s3 → s2 → s1 → s0 → s3000"
+    )
+
+
+def test_two_circles_are_both_told():
+    text = (
+        "gpuetl: 1\nname: p\nstages:\n  a: {from: b, steps: []}\n  b: {from: a, steps: []}\n  c: {from: c, steps: []}\n"
+    )
+    with pytest.raises(InvalidPipeline) as caught:
+        ge.loads(text).plan()
+    assert [p.message.partition(": ")[2] for p in caught.value.problems] == ["a → b → a", "c → c"]
+
+
+def sums(count):
+    return reduce(lambda total, i: total + i, range(count), col("x"))
+
+
+def nots(count):
+    return reduce(lambda value, _: ~value, range(count), col("x") > 1)
+
+
+@pytest.mark.parametrize("make", [sums, nots])
+@pytest.mark.parametrize("count", [400, 100_000])
+def test_python_refuses_chains_that_text_may_not_hold(source, problem, make, count):
+    text = problem(source(table({"x": "int64"}, (1,))).with_columns(y=make(count)))
+    assert f"step 1: more than {MAX_OPERATORS} operators build on each other" in text
+    assert "Split the expression into columns, or use IN." in text
+
+
+def test_a_chain_too_long_is_not_written_as_yaml_either(source, pipeline):
+    source(table({"x": "int64"}, (1,))).with_columns(y=sums(400)).stage("s")
+    with pytest.raises(InvalidExpression, match="operators build on each other"):
+        pipeline.to_yaml()
+
+
+def test_the_longest_chain_that_python_takes_is_computed_and_read_back(source, check):
+    longest = MAX_OPERATORS - 2
+    steps = source(table({"x": "int64"}, (1,))).select(y=sums(longest))
+    check(steps, table({"y": "int64"}, (1 + sum(range(longest)),)))
+    assert parse_expression(to_sql(sums(longest).syntax)) == sums(longest).syntax
+
+
+def test_parts_that_are_shared_are_looked_at_once(source, problem):
+    doubled = reduce(lambda value, _: value + value, range(100_000), col("x"))
+    assert "operators build on each other" in problem(source(table({"x": "int64"}, (1,))).filter(doubled > 0))

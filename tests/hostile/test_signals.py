@@ -1,0 +1,256 @@
+"""Signals: a run that is told to stop changes nothing, or everything, and leaves nothing behind."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from gpuetl.io import commit
+from gpuetl.signals import Stopped, held_signals, stopping
+
+NEW = """\
+gpuetl: 1
+name: p
+sources:
+  t: {parquet: t.parquet}
+stages:
+  slow:
+    from: t
+    steps:
+      - kernel: {cuda: k.cu, entry: k, inputs: x, outputs: {y: int64}, reference: k.py:k}
+sinks:
+  a: {from: t, parquet: a.parquet, mode: overwrite}
+  b: {from: slow, parquet: b, mode: overwrite}
+  c: {from: slow, csv: deep/er/c.csv, mode: overwrite}
+"""
+CUDA = 'extern "C" __global__ void k(const long long* x, long long* y, long long n) {}\n'
+TWIN = """\
+import pathlib, time
+
+def k(x):
+    pathlib.Path(__file__).with_name("begun").touch()
+    while not pathlib.Path(__file__).with_name("go").exists():
+        time.sleep(0.01)
+    return {"y": x + 1}
+"""
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A pipeline of three sinks, two of which are there already; its kernel waits for a file `go`."""
+    pq.write_table(pa.table({"x": [1, 2, 3]}), tmp_path / "t.parquet")
+    pq.write_table(pa.table({"x": [0]}), tmp_path / "a.parquet")
+    (tmp_path / "b").mkdir()
+    pq.write_table(pa.table({"x": [0]}), tmp_path / "b/old.parquet")
+    for name, text in {"p.yaml": NEW, "k.cu": CUDA, "k.py": TWIN}.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def state(folder):
+    """Return every path below the folder, and the bytes of files; what Python and the kernel leave does not count."""
+    paths = (path for path in folder.rglob("*") if "__pycache__" not in path.parts and path.name not in ("begun", "go"))
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in paths}
+
+
+def started(folder, *arguments):
+    command = [
+        sys.executable,
+        "-c",
+        "from gpuetl.cli import main; main()",
+        "run",
+        "-q",
+        str(folder / "p.yaml"),
+        *arguments,
+    ]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def wait_for(path, process):
+    while not path.exists():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("number", CODES, ids=lambda number: number.name)
+def test_a_signal_in_the_middle_of_a_run_leaves_all_as_it_was(folder, number):
+    before = state(folder)
+    process = started(folder)
+    wait_for(folder / "begun", process)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == CODES[number]
+    assert errors == f"interrupted ({number.name}): no sink has changed\n"
+    assert state(folder) == before
+
+
+def test_a_second_signal_does_not_break_off_what_the_first_one_cleans_up(folder):
+    before = state(folder)
+    process = started(folder)
+    wait_for(folder / "begun", process)
+    for _ in range(20):
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.001)
+    process.communicate(timeout=60)
+    assert process.returncode in (130, 143, -signal.SIGTERM, -signal.SIGINT)  # by itself, or while Python ends
+    assert state(folder) == before
+
+
+def test_a_signal_that_is_ignored_stays_ignored(folder):
+    code = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); from gpuetl.cli import main; main()"
+    process = subprocess.Popen([sys.executable, "-c", code, "run", "-q", str(folder / "p.yaml")])
+    wait_for(folder / "begun", process)
+    process.send_signal(signal.SIGHUP)
+    (folder / "go").touch()
+    assert process.wait(timeout=60) == 0
+
+
+def test_signals_at_any_time_leave_all_sinks_old_or_all_new(folder):
+    (folder / "go").touch()
+    draw = random.Random(1)
+    start = time.perf_counter()
+    whole = started(folder)
+    whole.communicate(timeout=60)
+    assert whole.returncode == 0
+    seconds = time.perf_counter() - start
+    (folder / "a.parquet").write_bytes(b"old")
+    for _ in range(20):
+        before = state(folder)
+        process = started(folder)
+        time.sleep(seconds * draw.uniform(0.2, 1.0))
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+        assert process.returncode in (0, 143, -signal.SIGTERM)
+        after = state(folder)
+        assert {name for name in after if not name.startswith("b/")} == {n for n in before if not n.startswith("b/")}
+        changed = {name.split("/")[0] for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+        assert changed in (set(), {"b"}, {"a.parquet", "b"})  # the first and third write the same bytes again
+        assert (after["a.parquet"] == b"old") == ("a.parquet" not in changed)
+        (folder / "a.parquet").write_bytes(b"old")
+
+
+def killed_before(at):
+    """Return a move of the commit that sends a signal to this process before the `at`-th one."""
+    move, done = commit.Moves.move, []
+
+    def killing(moves, *arguments):
+        if len(done) == at:
+            os.kill(os.getpid(), signal.SIGTERM)
+        done.append(arguments)
+        move(moves, *arguments)
+
+    return killing
+
+
+@pytest.mark.parametrize("at", range(5))
+def test_a_signal_in_the_commit_completes_it_or_undoes_it(folder, monkeypatch, at):
+    import gpuetl
+
+    (folder / "go").touch()
+    before = state(folder)
+    monkeypatch.setattr(commit.Moves, "move", killed_before(at))
+    with stopping():
+        if at < 3:  # an overwritten folder and a new file are three moves
+            with pytest.raises(Stopped) as stop:
+                gpuetl.load(folder / "p.yaml").run(keep=[])
+            all_written = stop.value.__notes__ == ["all sinks are written"]
+        else:
+            gpuetl.load(folder / "p.yaml").run(keep=[])
+            all_written = True
+    after = state(folder)
+    assert not any("/." in f"/{name}" for name in after)
+    if all_written:
+        assert {"a.parquet", "deep/er/c.csv"} <= {name for name in after if before.get(name) != after[name]}
+        assert "b/old.parquet" not in after
+    else:
+        assert after == before
+
+
+def test_handlers_of_the_program_wait_while_signals_are_held():
+    heard = []
+    before = signal.signal(signal.SIGTERM, lambda number, frame: heard.append(number))
+    try:
+        with held_signals() as held:
+            os.kill(os.getpid(), signal.SIGTERM)
+            assert heard == []
+            held.deliver()
+            assert heard == [signal.SIGTERM]
+            os.kill(os.getpid(), signal.SIGTERM)
+        assert heard == [signal.SIGTERM] * 2
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_an_error_is_told_rather_than_the_signal_that_came_with_it():
+    def fail():
+        with held_signals():
+            os.kill(os.getpid(), signal.SIGTERM)
+            raise ValueError("told")
+
+    with stopping(), pytest.raises(ValueError, match="told"):
+        fail()
+
+
+def test_handlers_are_as_before_when_the_command_has_ended():
+    before = [signal.getsignal(number) for number in CODES]
+    with stopping(), held_signals():
+        pass
+    assert [signal.getsignal(number) for number in CODES] == before
+
+
+def test_other_threads_change_no_handler():
+    handlers = []
+
+    def work():
+        with stopping(), held_signals() as held:
+            handlers.append(signal.getsignal(signal.SIGTERM))
+            held.deliver()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert handlers == [signal.getsignal(signal.SIGTERM)]
+
+
+@pytest.mark.parametrize("command", ["plan", "run", "validate"])
+def test_a_pipe_that_nobody_reads_is_no_traceback(folder, command):
+    (folder / "go").touch()
+    read, write = os.pipe()
+    os.close(read)
+    code = "from gpuetl.cli import main; main()"
+    line = [sys.executable, "-c", code, command, str(folder / "p.yaml")]
+    done = subprocess.run(line, check=False, stdout=write, stderr=subprocess.PIPE, text=True)
+    os.close(write)
+    assert "Traceback" not in done.stderr
+    assert "Exception" not in done.stderr
+    assert "Broken" not in done.stderr
+
+
+def test_a_disk_that_is_full_leaves_all_as_it_was(folder):
+    (folder / "go").touch()
+    pq.write_table(pa.table({"x": [i * 7919 % 100_003 for i in range(100_000)]}), folder / "t.parquet")
+    before = state(folder)
+    limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))"
+    line = [
+        sys.executable,
+        "-c",
+        f"{limited}; from gpuetl.cli import main; main()",
+        "run",
+        "-q",
+        str(folder / "p.yaml"),
+    ]
+    done = subprocess.run(line, check=False, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: sink 'a': cannot write a.parquet: ")
+    assert "File too large" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert state(folder) == before

@@ -1,0 +1,434 @@
+"""What every operation means: a test for each row of the table of the contract, on every engine and layout."""
+
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+
+from gpuetl import RunFailed, RunOptions, col, expr
+from gpuetl.backends.pandas import kernel
+from tables import INF, INT64_MAX, INT64_MIN, NAN, table
+
+INT, FLOAT = {"x": "int64"}, {"x": "float64"}
+KEYED = {"k": "float64", "x": "int64"}
+
+
+@pytest.fixture
+def aggregated(source, check):
+    """Compares aggregates of one column without keys with the values expected."""
+
+    def compare(types, values, **outputs):
+        (name,) = types
+        rows = source(table(types, *((value,) for value in values)))
+        calls = {output: expr(text) for output, (text, _, _) in outputs.items()}
+        expected = table({n: dtype for n, (_, dtype, _) in outputs.items()}, tuple(v for _, _, v in outputs.values()))
+        assert name in rows.pipeline.plan().sources["t"].schema
+        check(rows.aggregate(**calls), expected)
+
+    return compare
+
+
+@pytest.fixture
+def windowed(source, check):
+    """Compares a window over x within k in the order of t with the values expected, in the order of t."""
+
+    def compare(call, dtype, values, rows, types=None):
+        types = types or {"k": "int64", "t": "int64", "x": "float64"}
+        steps = source(table(types, *rows)).window("k", "t", y=expr(call)).select("k", "t", "y")
+        expected = table(
+            {"k": types["k"], "t": types["t"], "y": dtype},
+            *((*row[:2], value) for row, value in zip(rows, values, strict=True)),
+        )
+        check(steps, expected)
+
+    return compare
+
+
+@pytest.mark.parametrize(
+    ("predicate", "kept"),
+    [("x > 3", [4]), ("NOT (x > 3)", [1]), ("x <> 4", [1]), ("x IN (4, NULL)", [4]), ("NOT (x IN (4))", [1]), ("NULL", []), ("x > 3 OR TRUE", [1, 4, None])],
+)  # fmt: skip
+def test_filter_keeps_rows_where_the_predicate_is_true_and_null_is_not_true(source, check, predicate, kept):
+    rows = source(table(INT, (1,), (4,), (None,)))
+    check(rows.filter(expr(predicate)), table(INT, *((x,) for x in kept)))
+
+
+@pytest.mark.parametrize(
+    ("text", "true", "false", "null"),
+    [
+        ("b AND TRUE", True, False, None), ("b AND FALSE", False, False, False), ("b AND NULL", None, False, None),
+        ("b OR TRUE", True, True, True), ("b OR FALSE", True, False, None), ("b OR NULL", True, None, None),
+        ("NOT b", False, True, None), ("b = TRUE", True, False, None), ("b = NULL", None, None, None),
+        ("b IN (TRUE)", True, False, None), ("b IN (TRUE, NULL)", True, None, None), ("b NOT IN (TRUE)", False, True, None),
+        ("b NOT IN (TRUE, NULL)", False, None, None), ("b IS NULL", False, False, True), ("b IS DISTINCT FROM NULL", True, True, False),
+    ],
+)  # fmt: skip
+def test_equality_in_and_or_not_are_kleene_s(source, check, text, true, false, null):
+    rows = source(table({"b": "bool"}, (True,), (False,), (None,)))
+    check(
+        rows.select(y=expr(text), b=col("b")),
+        table({"y": "bool", "b": "bool"}, (true, True), (false, False), (null, None)),
+    )
+
+
+@pytest.mark.parametrize("nulls_equal", [False, True])
+def test_join_keys_null_matches_nothing_unless_asked_and_nan_is_nan_and_zeros_are_one(source, check, nulls_equal):
+    left = source(table(KEYED, (None, 1), (NAN, 2), (-0.0, 3), (INF, 4)))
+    right = source(table({"k": "float64", "y": "int64"}, (None, 10), (NAN, 20), (0.0, 30)), "r")
+    pairs = [(2, 20), (3, 30), *([(1, 10)] if nulls_equal else [])]
+    check(left.join(right, "k", nulls_equal=nulls_equal).select("x", "y"), table({"x": "int64", "y": "int64"}, *pairs))
+
+
+def test_an_outer_join_keeps_its_columns_types(source, check):
+    left, right = source(table(INT, (1,), (2,))), source(table({"x": "int64", "y": "int64"}, (1, 2**53 + 1)), "r")
+    check(left.join(right, "x", how="left"), table({"x": "int64", "y": "int64"}, (1, 2**53 + 1), (2, None)))
+
+
+def test_a_name_that_both_sides_of_a_join_have_needs_a_suffix(source, problem):
+    left, right = source(table(KEYED, (1.0, 1))), source(table(KEYED, (1.0, 2)), "r")
+    text = problem(left.join(right, "k"))
+    assert "both sides have x" in text
+    assert "Set suffix: _r" in text
+
+
+@pytest.mark.parametrize(
+    ("validate", "left", "right", "valid"),
+    [
+        ("one_to_one", [1, 2], [1, 2], True), ("one_to_one", [1, 1], [1], False), ("one_to_one", [1], [1, 1], False),
+        ("many_to_one", [1, 1], [1], True), ("many_to_one", [1], [1, 1], False),
+        ("one_to_many", [1], [1, 1], True), ("one_to_many", [1, 1], [1], False), ("many_to_many", [1, 1], [1, 1], True),
+    ],
+)  # fmt: skip
+def test_validate_is_checked(source, answer, failure, validate, left, right, valid):
+    joined = source(table(INT, *((x,) for x in left))).join(
+        source(table(INT, *((x,) for x in right)), "r"), "x", validate=validate
+    )
+    if valid:
+        assert answer(joined).num_rows == len(left) * len(right) // (len(set(left)))
+    else:
+        assert validate in failure(joined, RunFailed)
+
+
+def test_group_keys_null_is_a_group_and_nan_another_and_zeros_are_one(source, check):
+    rows = source(table(KEYED, (None, 1), (NAN, 2), (0.0, 3), (None, 4), (-0.0, 5), (NAN, 6)))
+    check(rows.aggregate("k", s=expr("sum(x)")), table({"k": "float64", "s": "int64"}, (None, 5), (NAN, 8), (0.0, 8)))
+
+
+@pytest.mark.parametrize("values", [[], [None], [None, None, None]])
+def test_sum_of_nothing_or_of_nulls_is_null(aggregated, values):
+    aggregated(INT, values, s=("sum(x)", "int64", None))
+
+
+def test_sum_of_integers_is_int64(aggregated):
+    aggregated({"x": "int8"}, [127, 127, None, 127], s=("sum(x)", "int64", 381))
+
+
+def test_sum_of_decimals_has_38_digits(aggregated):
+    aggregated(
+        {"x": "decimal(5,2)"},
+        [Decimal("999.99"), None, Decimal("999.99")],
+        s=("sum(x)", "decimal(38,2)", Decimal("1999.98")),
+    )
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"), [("int64", INT64_MAX), ("int64", INT64_MIN), ("decimal(38,0)", Decimal("9" * 38))]
+)
+def test_sum_that_overflows_is_an_error(source, failure, dtype, value):
+    rows = source(table({"x": dtype}, (value,), (value,), (value,)))
+    assert "stage 'result', step 1: column 's': " in failure(rows.aggregate(s=expr("sum(x)")), RunFailed)
+
+
+def test_a_sum_whose_parts_overflow_and_whose_total_does_not_has_a_result(aggregated):
+    aggregated(INT, [INT64_MAX, INT64_MAX, INT64_MIN, INT64_MIN, 3], s=("sum(x)", "int64", 1))
+
+
+def test_count_is_of_values_count_star_of_rows_count_distinct_of_different_values(aggregated):
+    values = [None, NAN, NAN, 0.0, -0.0, 1.0]
+    aggregated(
+        FLOAT, values, n=("count(x)", "int64", 5), rows=("count(*)", "int64", 6), d=("count(DISTINCT x)", "int64", 3)
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "least", "greatest"),
+    [([1.0, NAN, None], 1.0, NAN), ([NAN, NAN], NAN, NAN), ([None], None, None), ([], None, None), ([-INF, NAN, INF], -INF, NAN), ([2.0, None, 1.0], 1.0, 2.0)],
+)  # fmt: skip
+def test_nan_is_the_greatest_value_for_min_and_max_and_nulls_are_skipped(aggregated, values, least, greatest):
+    aggregated(FLOAT, values, least=("min(x)", "float64", least), greatest=("max(x)", "float64", greatest))
+
+
+@pytest.mark.parametrize(
+    ("values", "mean", "var"),
+    [
+        ([], None, None),
+        ([None], None, None),
+        ([2], 2.0, None),
+        ([2, None], 2.0, None),
+        ([2, 4], 3.0, 2.0),
+        ([1, 2, 3, 4, None], 2.5, 5 / 3),
+    ],
+)
+def test_mean_var_and_std_are_float64_with_ddof_1(aggregated, values, mean, var):
+    std = None if var is None else var**0.5
+    aggregated(INT, values, m=("mean(x)", "float64", mean), v=("var(x)", "float64", var), s=("std(x)", "float64", std))
+
+
+@pytest.mark.parametrize(
+    ("values", "median"), [([], None), ([None, None], None), ([3.0, None, 1.0], 2.0), ([1.0, 2.0, NAN], 2.0), ([1.0, NAN, NAN], NAN), ([4.0, 1.0, 2.0, 3.0], 2.5)]
+)  # fmt: skip
+def test_median_is_linear_and_exact_with_nan_greatest_and_nulls_skipped(aggregated, values, median):
+    aggregated(FLOAT, values, m=("median(x)", "float64", median))
+
+
+ORDERED = [(1, 1, None), (1, 2, 1.0), (1, 3, None), (2, 1, 5.0)]
+
+
+@pytest.mark.parametrize(
+    ("call", "values"),
+    [
+        ("first(x)", [None, None, None, 5.0]), ("last(x)", [None, None, None, 5.0]),
+        ("lag(x)", [None, None, 1.0, None]), ("lead(x)", [1.0, None, None, None]),
+    ],
+)  # fmt: skip
+def test_first_last_lag_and_lead_go_by_the_order_and_keep_nulls(windowed, call, values):
+    windowed(call, "float64", values, ORDERED)
+
+
+def test_order_matters_and_the_rows_place_in_the_input_does_not(source, check):
+    rows = source(table({"t": "int64", "x": "int64"}, (3, 30), (1, 10), (2, 20)))
+    check(
+        rows.window((), "t", y=expr("lag(x)")).select("t", "y"),
+        table({"t": "int64", "y": "int64"}, (1, None), (2, 10), (3, 20)),
+    )
+
+
+CUMULATED = [(1, 1, 1.0), (1, 2, None), (1, 3, 3.0), (1, 4, NAN), (1, 5, 1.0), (None, 1, 7.0), (None, 2, 8.0)]
+
+
+@pytest.mark.parametrize(
+    ("call", "dtype", "values"),
+    [
+        ("cum_sum(x)", "float64", [1.0, None, 4.0, NAN, NAN, 7.0, 15.0]), ("cum_min(x)", "float64", [1.0, None, 1.0, 1.0, 1.0, 7.0, 7.0]),
+        ("cum_max(x)", "float64", [1.0, None, 3.0, NAN, NAN, 7.0, 8.0]), ("cum_mean(x)", "float64", [1.0, None, 2.0, NAN, NAN, 7.0, 7.5]),
+        ("cum_count(x)", "int64", [1, None, 2, 3, 4, 1, 2]),
+    ],
+)  # fmt: skip
+def test_cumulated_values_include_the_row_and_skip_nulls_and_nan_poisons_what_follows(windowed, call, dtype, values):
+    windowed(call, dtype, values, CUMULATED)
+
+
+def test_a_cumulated_sum_that_overflows_is_an_error(source, failure):
+    rows = source(table({"t": "int64", "x": "int64"}, (1, INT64_MAX), (2, 1)))
+    assert "stage 'result', step 1: column 'y'" in failure(rows.window((), "t", y=expr("cum_sum(x)")), RunFailed)
+
+
+@pytest.mark.parametrize(("function", "last"), [("ewm_mean", 6.0), ("decayed_sum", 8.0)])
+def test_decay_goes_by_rows_and_those_with_a_null_do_not_count(windowed, function, last):
+    windowed(f"{function}(x, half_life => 1)", "float64", [8.0, None, last], [(1, 1, 8.0), (1, 5, None), (1, 9, 4.0)])
+
+
+@pytest.mark.parametrize(("function", "last"), [("ewm_mean", 5.0), ("decayed_sum", 6.0)])
+def test_decay_goes_by_time_where_the_order_is_a_time(windowed, function, last):
+    types = {"k": "int64", "t": "timestamp", "x": "float64"}
+    rows = [(1, datetime(2020, 1, 1, hour), x) for hour, x in ((0, 8.0), (1, None), (2, 4.0))]
+    windowed(f"{function}(x, half_life => INTERVAL '1 hour')", "float64", [8.0, None, last], rows, types)
+
+
+@pytest.mark.parametrize(
+    ("call", "dtype", "values"),
+    [
+        ("rolling_sum(x, 2)", "float64", [1.0, 1.0, INF, INF, 3.0, 7.0]), ("rolling_count(x, 2)", "int64", [1, 1, 1, 2, 2, 2]),
+        ("rolling_max(x, 2)", "float64", [1.0, 1.0, INF, INF, 2.0, 5.0]), ("rolling_min(x, 3)", "float64", [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]),
+        ("rolling_mean(x, 9)", "float64", [1.0, 1.0, INF, INF, INF, INF]),
+    ],
+)  # fmt: skip
+def test_frames_hold_the_row_and_those_before_it_and_partial_ones_count(windowed, call, dtype, values):
+    xs = [1.0, None, INF, 1.0, 2.0, 5.0]
+    windowed(call, dtype, values, [(1, t, x) for t, x in enumerate(xs)])
+
+
+def test_frames_over_an_interval_include_their_far_end(windowed):
+    types = {"k": "int64", "t": "timestamp", "x": "float64"}
+    start = datetime(2020, 1, 1)
+    rows = [
+        (1, start, 1.0),
+        (1, start + timedelta(hours=1), 2.0),
+        (1, start + timedelta(hours=1, microseconds=1), 4.0),
+        (1, start + timedelta(hours=9), NAN),
+    ]
+    windowed("rolling_sum(x, INTERVAL '1 hour')", "float64", [1.0, 3.0, 6.0, NAN], rows, types)
+
+
+def test_a_session_ends_with_a_gap_that_is_longer(windowed):
+    types = {"k": "int64", "t": "timestamp", "x": "float64"}
+    rows = [(1, datetime(2020, 1, 1, hour, minute), 0.0) for hour, minute in ((0, 0), (1, 0), (2, 1), (2, 2), (9, 0))]
+    windowed("session_id(gap => INTERVAL '1 hour')", "int64", [0, 0, 1, 1, 2], rows, types)
+
+
+@pytest.mark.parametrize("step", ["sort", "window"])
+def test_ties_are_noted(source, pipeline, engine, layout, step):
+    rows = source(table({"t": "int64", "x": "int64"}, (1, 1), (1, 2), (2, 3)))
+    (rows.sort("t") if step == "sort" else rows.window((), "t", n=expr("row_number()"))).stage("s")
+    (note,) = pipeline.run(engine=engine, options=layout).report.notes
+    assert note == "stage 's', step 1: some rows tie in (t); add a column to the order that tells them apart"
+
+
+def test_ties_keep_the_order_of_the_input_on_one_partition(source, pipeline, engine):
+    rows = source(table({"t": "int64", "x": "int64"}, (2, 1), (1, 2), (2, 3), (1, 4)))
+    rows.sort("t").stage("s")
+    got = pipeline.run(engine=engine, options=RunOptions())["s"].to_arrow()
+    assert got.column("x").to_pylist() == [2, 4, 1, 3]
+
+
+@pytest.mark.parametrize(
+    ("order", "values"),
+    [
+        ("x", [-INF, 0.5, INF, NAN, None]), ("x desc", [NAN, INF, 0.5, -INF, None]),
+        ("x nulls first", [None, -INF, 0.5, INF, NAN]), ("x desc nulls first", [None, NAN, INF, 0.5, -INF]),
+    ],
+)  # fmt: skip
+def test_sort_puts_nulls_last_both_ways_unless_stated_and_nan_above_all(source, check, order, values):
+    rows = source(table(FLOAT, (INF,), (None,), (0.5,), (NAN,), (-INF,)))
+    check(rows.sort(order), table(FLOAT, *((x,) for x in values)), ordered=True)
+
+
+def test_sort_orders_texts_by_their_utf_8_bytes(source, check):
+    words = ["", "A", "Z", "a", "a\0", "aa", "e\u0301", "z", "\u00e9", "\uffff", "\U00010000"]
+    check(
+        source(table({"s": "string"}, *((w,) for w in reversed(words)))).sort("s"),
+        table({"s": "string"}, *((w,) for w in words)),
+        ordered=True,
+    )
+
+
+def test_distinct_takes_nulls_for_equal_and_nan_for_equal(source, check):
+    rows = source(table(FLOAT, (None,), (NAN,), (None,), (0.0,), (NAN,), (-0.0,)))
+    check(rows.distinct("x"), table(FLOAT, (None,), (NAN,), (0.0,)))
+
+
+def test_distinct_that_keeps_the_first_needs_an_order(source, check, problem):
+    rows = source(table({"k": "int64", "t": "int64"}, (1, 3), (1, 2), (2, 9)))
+    check(rows.distinct("k", keep="first", order_by="t"), table({"k": "int64", "t": "int64"}, (1, 2), (2, 9)))
+    assert "distinct with keep: first needs order_by" in problem(rows.distinct("k", keep="first"))
+
+
+def test_division_is_ieee_s_in_float64(source, check):
+    rows = source(table({"x": "int64", "y": "int64"}, (1, 0), (-1, 0), (0, 0), (7, 2), (None, 1), (1, None)))
+    check(rows.select(q=expr("x / y")), table({"q": "float64"}, (INF,), (-INF,), (NAN,), (3.5,), (None,), (None,)))
+
+
+def test_integer_division_truncates_and_the_remainder_has_the_dividend_s_sign_and_by_zero_is_null(source, check):
+    rows = source(table({"x": "int64", "y": "int64"}, (7, 2), (-7, 2), (7, -2), (-7, -2), (7, 0), (0, 0), (None, 1)))
+    expected = table(
+        {"q": "int64", "r": "int64"}, (3, 1), (-3, -1), (-3, 1), (3, -1), (None, None), (None, None), (None, None)
+    )
+    check(rows.select(q=expr("x // y"), r=expr("x % y")), expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("x + 1", INT64_MAX),
+        ("x - 1", INT64_MIN),
+        ("x * 2", INT64_MAX),
+        ("-x", INT64_MIN),
+        ("abs(x)", INT64_MIN),
+        ("x // -1", INT64_MIN),
+    ],
+)
+def test_integer_arithmetic_that_overflows_names_stage_column_and_row(source, failure, text, value):
+    rows = source(table(INT, (0,), (value,)))
+    message = failure(rows.with_columns(y=expr(text)), RunFailed)
+    assert message.startswith("stage 'result', step 1: column 'y': ")
+    assert f"has no result in row 1, for {value}" in message
+
+
+CASTS = [
+    ("float64", 1.5, "int64", None), ("float64", 1e300, "int64", None), ("float64", NAN, "int64", None), ("float64", 2.0, "int64", 2),
+    ("int64", 300, "int8", None), ("int64", -1, "uint8", None), ("int64", 127, "int8", 127), ("int64", 2**53 + 1, "float64", None),
+    ("string", "12", "int64", 12), ("string", "1.5", "int64", None), ("string", " ", "float64", None), ("string", "2020-02-30", "date", None),
+    ("string", "2020-02-29", "date", date(2020, 2, 29)), ("decimal(5,2)", Decimal("1.50"), "int64", None), ("decimal(5,2)", Decimal("2.00"), "int64", 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("source_type", "value", "target", "result"), CASTS)
+def test_a_cast_is_exact_or_an_error_and_try_cast_gives_null(
+    source, check, failure, source_type, value, target, result
+):
+    rows = source(table({"x": source_type}, (value,), (None,)))
+    check(rows.select(y=col("x").try_cast(target)), table({"y": target}, (result,), (None,)))
+    if result is None:
+        assert "has no result in row 0" in failure(rows.select(y=col("x").cast(target)), RunFailed)
+    else:
+        check(rows.select(y=col("x").cast(target)), table({"y": target}, (result,), (None,)))
+
+
+def test_round_goes_half_to_even(source, check):
+    values = {-2.5: -2.0, -1.5: -2.0, -0.5: -0.0, 0.5: 0.0, 1.5: 2.0, 2.5: 2.0, NAN: NAN, INF: INF}
+    check(
+        source(table(FLOAT, *((x,) for x in values))).select(y=expr("round(x)")),
+        table({"y": "float64"}, *((y,) for y in values.values())),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "length", "upper"),
+    [("", 0, ""), ("aé", 2, "AÉ"), ("e\u0301", 2, "E\u0301"), ("😀", 1, "😀"), ("ﬁ", 1, "ﬁ"), (None, None, None)],
+)
+def test_a_text_s_length_is_in_code_points_and_upper_maps_one_to_one(source, check, text, length, upper):
+    rows = source(table({"s": "string"}, (text,)))
+    expected = table({"n": "int64", "u": "string"}, (length, upper))
+    check(rows.select(n=expr("CAST(length(s) AS int64)"), u=expr("upper(s)")), expected)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "kept"), [("a%", ["a", "ab", "a\nb"]), ("a_", ["ab"]), ("%", ["", "a", "ab", "a\nb", "b"]), ("", [""])]
+)
+def test_like_has_wildcards_for_one_character_and_for_any_number(source, check, pattern, kept):
+    rows = source(table({"s": "string"}, ("",), ("a",), ("ab",), ("a\nb",), ("b",), (None,)))
+    check(rows.filter(expr(f"s LIKE '{pattern}'")), table({"s": "string"}, *((s,) for s in kept)))
+
+
+def test_timestamps_are_microseconds(source, check):
+    moment = datetime(1969, 12, 31, 23, 59, 59, 999_999)
+    check(source(table({"t": "timestamp"}, (moment,))).select(n=expr("CAST(t AS int64)")), table({"n": "int64"}, (-1,)))
+
+
+@pytest.mark.parametrize("text", ["t = z", "t < z", "coalesce(t, z) IS NULL", "t - z > INTERVAL '1 day'", "t IN (z)"])
+def test_naive_and_zoned_timestamps_do_not_mix(source, problem, text):
+    rows = source(
+        table({"t": "timestamp", "z": "timestamp[UTC]"}, (datetime(2020, 1, 1), datetime(2020, 1, 1, tzinfo=UTC)))
+    )
+    told = problem(rows.filter(expr(text)))
+    assert "timestamp and timestamp[UTC]" in told
+    assert "A naive and a zoned timestamp are different types: x AT TIME ZONE" in told
+
+
+def test_empty_input_gives_typed_empty_results_and_an_aggregate_without_keys_one_row(source, check):
+    rows = source(table(KEYED))
+    check(
+        rows.aggregate("k", s=expr("sum(x)"), n=expr("count(*)")), table({"k": "float64", "s": "int64", "n": "int64"})
+    )
+    check(
+        rows.aggregate(s=expr("sum(x)"), n=expr("count(*)"), m=expr("mean(x)")),
+        table({"s": "int64", "n": "int64", "m": "float64"}, (None, 0, None)),
+    )
+    check(rows.window("k", "x", r=expr("row_number()")), table({**KEYED, "r": "int64"}))
+    check(rows.sort("x").distinct("k").limit(3), table(KEYED))
+    check(
+        rows.join(source(table({"k": "float64", "y": "string"}), "r"), "k", how="left"), table({**KEYED, "y": "string"})
+    )
+
+
+def test_groups_of_more_rows_than_offsets_count_are_an_error(source, failure, pipeline, monkeypatch):
+    monkeypatch.setattr(kernel, "MAX_OFFSET", 2)
+    (pipeline.root / "k.cu").write_text(
+        'extern "C" __global__ void k(const long long* x, long long* y, const int* offsets, int n_groups, long long n) {}'
+    )
+    (pipeline.root / "k.py").write_text("def k(offsets, x):\n    return {'y': x}\n")
+    steps = source(table(INT, (1,), (2,), (3,))).kernel("k.cu", "k", "x", {"y": "int64"}, "k.py:k", order_by="x")
+    message = failure(steps, RunFailed)
+    assert message == (
+        "stage 'result', step 1: kernel 'k' has 3 rows in one partition, and offsets hold 2.  Run with smaller partitions"
+    )
