@@ -140,7 +140,7 @@ class _Lowering:
         if left.partitions == 1 and right.partitions == 1:
             return Map(node, (left, right))
         if node.how in ("semi", "anti") and right.partitions > 1 and right.partitioned_by != node.right_on:
-            right = Map(Distinct(source=node.right, on=node.right_on, origin=node.origin), (right,))
+            right = Map(Distinct(source=node.right, on=node.right_on, origin=node.right.origin), (right,))
         if node.how == "cross" or (not must_meet(node) and self.is_small(right)):
             return Map(node, (left, Exchange("broadcast", right, node.origin)))
         return Map(node, self.co_partitioned(node, left, right))

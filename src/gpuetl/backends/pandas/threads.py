@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
+
+import pyarrow as pa
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -14,7 +15,7 @@ R = TypeVar("R")
 def in_threads(function: Callable[[T], R], arguments: Iterable[T]) -> list[R]:
     """Return `function` of each argument, in order; one argument is not worth a thread."""
     jobs = list(arguments)
-    threads = min(len(jobs), len(os.sched_getaffinity(0)))
+    threads = min(len(jobs), int(pa.cpu_count()))
     if threads < 2:
         return [function(job) for job in jobs]
     with ThreadPoolExecutor(threads) as pool:
