@@ -26,11 +26,12 @@ KERNEL = ("k.cu", "k", "a", {"c": "float64"}, "k.py:k")
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda t: t.join(t, "a", how="right"), "join: how: takes one of inner, left"),
+        (lambda t: t.join(t, "a", how="outer"), "join: how: takes one of inner, left, right, full, semi, anti, cross"),
         (lambda t: t.join(t, "a", how="lefft"), "Did you mean 'left'?"),
         (lambda t: t.join(t, "a", validate="m:1"), "join: validate: takes one of one_to_one"),
         (lambda t: t.join(t, []), "join: on: takes a column, a list of columns"),
         (lambda t: t.join(t, {}), "join: on: takes a column, a list of columns"),
+        (lambda t: t.join(t, {"a": "a", "b": "a"}), "join: on: the right column 'a' is named twice"),
         (lambda t: t.write_parquet("o", "o", mode="overwite"), "Did you mean 'overwrite'?"),
         (lambda t: t.write_parquet("o", "o", mod="append"), "unknown key 'mod'"),
         (lambda t: t.distinct("a", keep="last"), "distinct: keep: takes one of any, first, got 'last'"),

@@ -66,14 +66,17 @@ class Table:
         return self.step(verbs.CastColumns(read_plain(TYPES, types, "cast")))
 
     def join(
-        self, other: Table, on: Names | Mapping[str, str], how: str = "inner", *,
+        self, other: Table, on: Names | Mapping[str, str] | None = None, how: str = "inner", *,
         validate: str = "many_to_many", suffix: str = "", nulls_equal: bool = False,
     ) -> Table:  # fmt: skip
-        """Join with another table; `on` names columns, or maps left names to right ones."""
+        """Join with another table; `on` names columns, or maps left names to right ones, except for `how="cross"`.
+
+        `how` is inner, left, right, full, semi (rows that have a match), anti (those that have none) or cross.
+        """
         if other.pipeline is not self.pipeline:
             message = f"'{other.origin}' belongs to pipeline '{other.pipeline.spec.name}'"
             raise InvalidPipeline.because(message, "Declare its source in this pipeline.", "join")
-        pairs = dict(on) if isinstance(on, Mapping) else {name: name for name in as_names(on)}
+        pairs = on if on is None else dict(on) if isinstance(on, Mapping) else {name: name for name in as_names(on)}
         return self.step(verbs.Join(other.named(), pairs, how, validate, suffix, nulls_equal))
 
     def union(self, *others: Table, missing: str = "error") -> Table:

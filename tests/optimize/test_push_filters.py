@@ -76,6 +76,12 @@ def test_only_a_filter_on_keys_passes_groups(t, lines, steps, below, above):
         lambda t, u: t.with_columns(x=col("x") * 2).filter(expr("x > 3")),
         lambda t, u: t.join(u, "k", "left").filter(expr("y > 1")),
         lambda t, u: t.join(u, "k", "left").filter(expr("y IS NULL")),
+        lambda t, u: t.join(u, "k", "left").filter(expr("k < y")),
+        lambda t, u: t.join(u, "k", "full").filter(expr("x > 1")),
+        lambda t, u: t.join(u, "k", "full").filter(expr("y > 1")),
+        lambda t, u: t.join(u.distinct("k"), "k", "full", validate="many_to_one").filter(expr("k > 1")),
+        lambda t, u: t.join(u, "k", "semi").filter(expr("x + 1 > 3")),
+        lambda t, u: t.join(u, "k", "semi").filter(expr("k + 1 > 3")),
         lambda t, u: t.join(u, "k").filter(expr("x > y")),
         lambda t, u: t.join(u, "k").filter(expr("x + 1 > 3")),
         lambda t, u: t.join(u.distinct("k"), "k", validate="many_to_one").filter(expr("y > 1")),
@@ -113,9 +119,68 @@ def test_parts_go_to_the_side_that_they_read(t, u, lines, how):
     ]
 
 
-def test_a_filter_on_the_left_key_goes_left(t, u, lines):
-    _, after = lines(t.join(u, "k").filter(expr("k > 1")))
-    assert after == [READ_T, "Filter k > 1", READ_U, "Join inner on k"]
+@pytest.mark.parametrize("how", ["inner", "left", "right", "full", "semi", "anti"])
+@pytest.mark.parametrize("predicate", ["k > 1", "NOT k IS NULL", "k IS NULL"])
+def test_a_filter_on_a_key_goes_to_both_sides(t, u, lines, how, predicate):
+    before, after = lines(t.join(u, "k", how).filter(expr(predicate)))
+    first, second, *rest = before[:-1]
+    assert after == [first, f"Filter {predicate}", second, f"Filter {predicate}", *rest]
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "right", "semi"])
+def test_a_filter_on_keys_that_are_null_goes_to_both_sides_where_nulls_are_equal(t, u, lines, how):
+    _, after = lines(t.join(u, "k", how, nulls_equal=True).filter(expr("k IS NULL")))
+    assert [line for line in after if line.startswith("Filter")] == ["Filter k IS NULL"] * 2
+
+
+def test_a_filter_on_a_key_reads_the_right_key_by_its_name(t, u, lines):
+    _, after = lines(t.join(u.rename({"k": "j"}), {"k": "j"}, "semi").filter(expr("k > 1")))
+    renamed = "Project j = k, 2 columns kept"
+    assert after == [READ_T, "Filter k > 1", READ_U, "Filter k > 1", renamed, "Join semi on k = j"]
+
+
+@pytest.mark.parametrize(("how", "kept"), [("inner", []), ("full", ["Filter k > 1.0"])])
+def test_equal_floats_that_differ_are_filtered_on_their_own_side(t, u, lines, how, kept):
+    left, right = (side.with_columns(k=expr("CAST(k AS float64)")).sort("k") for side in (t, u))
+    _, after = lines(left.join(right, "k", how).filter(expr("k > 1")))
+    assert after[after.index(f"Join {how} on k") + 1 :] == kept
+    assert len([line for line in after if line.startswith("Filter")]) == 1
+
+
+def test_keys_of_other_widths_are_filtered_on_their_own_side(t, u, lines):
+    _, after = lines(t.join(u.cast(k="int32"), "k").filter(expr("k > 1")))
+    assert after.count("Filter k > 1") == 1
+
+
+def test_a_left_column_that_is_named_as_a_right_key_is_filtered_on_the_left_side(t, u, lines):
+    before, after = lines(t.join(u.rename({"k": "x"}), {"k": "x"}).filter(expr("x < y")))
+    assert before == after
+
+
+def test_a_part_that_reads_keys_and_right_columns_goes_right(t, u, lines):
+    _, after = lines(t.join(u, "k").filter(expr("k < y")))
+    assert after == [READ_T, READ_U, "Filter k < y", "Join inner on k"]
+
+
+def test_parts_go_to_the_sides_of_a_cross_join(t, u, lines):
+    steps = t.join(u.rename({"k": "j"}), how="cross").filter(expr("x > 1 AND y > 2 AND x < y"))
+    _, after = lines(steps)
+    assert after == [
+        READ_T, "Filter x > 1", READ_U, "Filter y > 2", "Project j = k, 2 columns kept", "Join cross", "Filter x < y",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("how", ["semi", "anti"])
+def test_a_semi_join_lets_its_rows_be_filtered(t, u, lines, how):
+    _, after = lines(t.join(u, "k", how).filter(expr("x > 1")))
+    assert after == [READ_T, "Filter x > 1", READ_U, f"Join {how} on k"]
+
+
+def test_a_right_join_lets_its_right_side_be_filtered(t, u, lines):
+    _, after = lines(t.join(u, "k", "right").filter(expr("x > 1 AND y > 2")))
+    assert after == [
+        READ_U, "Filter y > 2", READ_T, "Join right on k", "Filter x > 1", "Project 5 columns kept",
+    ]  # fmt: skip
 
 
 def test_many_to_one_lets_the_left_side_be_filtered(t, u, lines):

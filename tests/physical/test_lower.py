@@ -94,6 +94,64 @@ def test_a_left_side_of_one_partition_meets_by_hash(u, pipeline, lines):
     ]
 
 
+BY_HASH = ["Read [3]", "hash k [3]", "Read [2]", "hash k [3]", "Join [3]", "gather [1]"]
+
+
+@pytest.mark.parametrize("options", [None, NO_BROADCAST])
+def test_the_rows_of_a_full_join_meet_whatever_their_size(t, u, lines, options):
+    assert lines(t.join(u, "k", "full"), options) == BY_HASH
+
+
+def test_a_full_join_with_one_partition_meets_by_hash(t, pipeline, lines):
+    one = pipeline.table("one")
+    by_hash = ["Read [3]", "hash k [3]", "Read [1]", "hash k [3]", "Join [3]", "gather [1]"]
+    assert lines(t.join(one, "k", "full")) == by_hash
+
+
+def test_the_left_side_of_a_right_join_is_broadcast(t, u, lines):
+    right = ["Read [2]", "Read [3]", "broadcast [1]", "Join [2]", "Project [2]", "gather [1]"]
+    assert lines(t.join(u, "k", "right")) == right
+
+
+@pytest.mark.parametrize("how", ["semi", "anti"])
+@pytest.mark.parametrize(
+    ("options", "left", "right"), [(None, [], "broadcast [1]"), (NO_BROADCAST, ["hash k [3]"], "hash k [3]")]
+)
+def test_of_a_semi_join_s_right_side_distinct_keys_are_moved(t, u, lines, how, options, left, right):
+    expected = ["Read [3]", *left, "Read [2]", "Distinct [2]", right, "Join [3]", "gather [1]"]
+    assert lines(t.join(u, "k", how), options) == expected
+
+
+def test_a_semi_join_reads_the_keys_of_its_right_side_alone(t, u, pipeline):
+    t.join(u, "k", "semi").stage("result")
+    reads = [node.read.columns for node in walk_graph(*lowered(pipeline).roots) if isinstance(node, Scan)]
+    assert reads == [("k", "x"), ("k",)]
+
+
+@pytest.mark.parametrize("options", [None, NO_BROADCAST, RunOptions(broadcast_bytes=0)])
+def test_the_right_side_of_a_cross_join_goes_everywhere(t, u, lines, options):
+    steps = t.join(u, how="cross", suffix="_u")
+    several = options is None or options.partition_rows == 2
+    spread = ["Read [3]", "Read [2]", "Project [2]", "broadcast [1]", "Join [3]", "gather [1]"]
+    assert lines(steps, options) == (spread if several else ["Read [1]", "Read [1]", "Project [1]", "Join [1]"])
+
+
+def test_a_cross_join_of_one_partition_with_several_gathers_them(t, pipeline, lines):
+    steps = pipeline.table("one").join(t, how="cross", suffix="_t")
+    assert lines(steps) == ["Read [1]", "Read [3]", "Project [3]", "broadcast [1]", "Join [1]"]
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "right", "full", "semi", "anti"])
+def test_rows_that_met_to_be_joined_do_not_meet_again(t, u, lines, how):
+    got = lines(t.join(u, "k", how).distinct("k"), NO_BROADCAST)
+    assert got.count("hash k [3]") == 2
+
+
+def test_the_right_rows_of_a_left_join_are_not_where_their_keys_are(t, u, lines):
+    steps = t.join(u.rename({"k": "y", "y": "k2"}), {"k": "y"}, "left").distinct("k2")
+    assert [line for line in lines(steps, NO_BROADCAST) if "hash" in line][-1] == "hash k2 [3]"
+
+
 @pytest.mark.parametrize("validate", ["one_to_one", "one_to_many"])
 def test_a_check_of_the_left_keys_needs_them_to_meet(t, u, lines, validate):
     assert "broadcast [1]" not in lines(t.join(u, "k", validate=validate))

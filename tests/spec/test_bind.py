@@ -26,6 +26,12 @@ WHOLE = {"user_id": "int64", "amount": "float64", "status": "string", "ts": "tim
         ("aggregate: {columns: {r: sum(amount) / count(*)}}", {"r": "float64"}),
         ("window: {by: user_id, order_by: ts, columns: {n: row_number() - 1, p: lag(status)}}", {**WHOLE, "n": "int64", "p": "string"}),
         ("join: {with: txns, on: [user_id, status], suffix: _r}", {**WHOLE, "amount_r": "float64", "ts_r": "timestamp"}),
+        *(
+            (f"join: {{with: txns, on: [user_id, status], how: {how}, suffix: _r}}", {**WHOLE, "amount_r": "float64", "ts_r": "timestamp"})
+            for how in ("left", "right", "full")
+        ),
+        ("join: {with: txns, on: user_id, how: semi}", WHOLE), ("join: {with: txns, on: user_id, how: anti}", WHOLE),
+        ("join: {with: txns, how: cross, suffix: _r}", {**WHOLE, **{f"{name}_r": dtype for name, dtype in WHOLE.items()}}),
     ],
 )  # fmt: skip
 def test_schemas_follow_the_steps(step, columns):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuetl import RunFailed, col
+from gpuetl import col
 from gpuetl.testing import assert_same
 from tables import NAN, table
 
@@ -119,46 +119,6 @@ def test_a_table_joins_itself(source, check, pipeline, how):
     expected = table({"k": "int64", "x": "int64", "x2": "int64"}, (1, 1, 1), (1, 1, 3), (1, 3, 1), (1, 3, 3), (2, 2, 2))
     check(t.join(t, "k", how, suffix="2"), expected)
     assert_same(pipeline)
-
-
-UNIQUE = [(1.0, 1), (None, 2), (2.0, 3), (None, 4), (NAN, 5)]
-REPEATED = [(2.0, 6), (1.0, 7), (3.0, 8), (1.0, 9)]
-BROKEN_LEFT = ["one_to_one", "one_to_many"]
-BROKEN_RIGHT = ["one_to_one", "many_to_one"]
-
-
-@pytest.mark.parametrize("how", ["inner", "left"])
-@pytest.mark.parametrize("validate", ["one_to_one", "many_to_one", "one_to_many", "many_to_many"])
-def test_what_validate_promises_may_be_kept(sides, check, how, validate):
-    left, right = sides(UNIQUE, UNIQUE)
-    more = [(None, 2, None), (None, 4, None)] if how == "left" else []
-    expected = table(BOTH, (1.0, 1, 1), (2.0, 3, 3), (NAN, 5, 5), *more)
-    check(left.join(right, "k", how, validate=validate), expected)
-
-
-@pytest.mark.parametrize("how", ["inner", "left"])
-@pytest.mark.parametrize(
-    ("left_rows", "right_rows", "side", "validate"),
-    [
-        *((REPEATED, UNIQUE, "left", validate) for validate in BROKEN_LEFT),
-        *((UNIQUE, REPEATED, "right", validate) for validate in BROKEN_RIGHT),
-    ],
-)
-def test_what_validate_promises_may_be_broken(sides, failure, how, left_rows, right_rows, side, validate):
-    left, right = sides(left_rows, right_rows)
-    message = failure(left.join(right, "k", how, validate=validate), RunFailed)
-    assert message.startswith(f"stage 'result', step 1: the join is not {validate}: k repeats on the {side} side")
-
-
-def test_repeated_keys_that_nothing_matches_break_validate_too(sides, failure):
-    left, right = sides([(9.0, 0)], REPEATED)
-    assert "not many_to_one" in failure(left.join(right, "k", validate="many_to_one"), RunFailed)
-
-
-def test_repeated_null_keys_break_validate_only_where_they_match(sides, check, failure):
-    left, right = sides([(None, 1)], [(None, 2), (None, 3)])
-    check(left.join(right, "k", validate="many_to_one"), table(BOTH))
-    assert "not many_to_one" in failure(left.join(right, "k", validate="many_to_one", nulls_equal=True), RunFailed)
 
 
 def test_a_chain_of_joins_on_one_key(source, pipeline, check):

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column, Expr, Literal, can_fail, columns_of, conjuncts, substitute
-from gpuetl.expressions.types import BOOL
+from gpuetl.expressions.types import BOOL, is_floating
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node, Origin
-from gpuetl.plan.nodes import Aggregate, Distinct, Explode, Filter, Grouped, Join, Project, Sort, Union
+from gpuetl.plan.nodes import Aggregate, Distinct, Explode, Filter, Grouped, Join, Project, Sort, Union, passing
 from gpuetl.plan.plan import Plan
 
 
@@ -121,15 +121,30 @@ def _union(node: Union, part: Expr) -> list[tuple[int, Expr]]:
 
 @passes.register
 def _join(node: Join, part: Expr) -> list[tuple[int, Expr]]:
-    """A part that reads one side goes there, for the side that an outer join pads only where the join is inner.
+    """A part goes to the sides that have all it reads; the sides that the join pads, or does not give, are filtered
+    only as far as keys tell, and beside the other one: rows that it drops match no row that is left there.
 
-    What is checked by `validate` counts rows before the filter, so the checked side keeps all of them.
+    What is checked by `validate` counts rows before the filter, so a side that is checked keeps all of them.
     """
     reads, (left, right) = columns_of(part), node.inputs
-    if not reads or can_fail(part) or node.validate in ("one_to_one", "one_to_many"):
+    if not reads or can_fail(part) or node.unique[0]:
         return []
-    if reads <= set(left.schema):
-        return [(0, part)]
-    if reads <= set(right.schema) and node.how == "inner" and node.validate == "many_to_many":
-        return [(1, part)]
-    return []
+    keys = _same_keys(node)
+    on_right = {**keys, **passing(right.schema.select(node.payload))} if node.how in ("inner", "cross") else keys
+    sides = [(0, part)] if reads <= left.schema.keys() else []
+    if reads <= on_right.keys() and not node.unique[1]:
+        sides.append((1, substitute(part, on_right)))
+    return sides if node.how != "full" or len(sides) == 2 else []
+
+
+def _same_keys(node: Join) -> dict[str, Expr]:
+    """Return the left keys whose equal values no expression can tell from the right ones, which stand in for them.
+
+    Floats can be told: -0.0 equals 0.0.
+    """
+    left, right = (side.schema for side in node.inputs)
+    return {
+        a: Column(b, right[b])
+        for a, b in zip(node.left_on, node.right_on, strict=True)
+        if left[a] == right[b] and not is_floating(left[a])
+    }

@@ -63,5 +63,4 @@ def of_union(node: Union, wanted: Wanted) -> list[Wanted]:
 @wanted_of_inputs.register
 def of_join(node: Join, wanted: Wanted) -> list[Wanted]:
     """A left join gives each left row at least once, in their order; every right row may be needed."""
-    checks_left = node.validate in ("one_to_one", "one_to_many")
-    return [wanted if node.how == "left" and not checks_left else None, None]
+    return [wanted if node.how == "left" and not node.unique[0] else None, None]

@@ -14,7 +14,7 @@ CSV_ROW_BYTES = 32
 
 
 def estimated_rows(*roots: Physical) -> dict[int, int]:
-    """Return the rows that each node may give, by identity: filters keep all, joins have those of their larger side."""
+    """Return the rows that each node may give, by identity: filters keep all, joins match every row."""
     rows: dict[int, int] = {}
     for node in walk_graph(*roots):
         rows[id(node)] = _rows(node, [rows[id(child)] for child in node.inputs])
@@ -37,9 +37,21 @@ def _rows(node: Physical, inputs: list[int]) -> int:
         return inputs[0] * LIST_ELEMENTS
     if isinstance(operation, Union):
         return sum(inputs)
-    if isinstance(operation, Join) and operation.validate in ("many_to_many", "one_to_many"):
-        return max(inputs)
-    return inputs[0]
+    return _joined_rows(operation, *inputs) if isinstance(operation, Join) else inputs[0]
+
+
+def _joined_rows(join: Join, left: int, right: int) -> int:
+    """A side whose partners are unique gives each of its rows once; if neither is known to, the larger side's rows."""
+    if join.how == "cross":
+        return left * right
+    if join.how in ("semi", "anti"):
+        return left
+    left_once, right_once = join.unique[1], join.unique[0]
+    if join.how == "inner":
+        return min([rows for rows, once in ((left, left_once), (right, right_once)) if once], default=max(left, right))
+    if join.how == "full":
+        return left + right
+    return left if left_once else max(left, right)
 
 
 def row_bytes(schema: Schema) -> int:

@@ -137,16 +137,22 @@ class _Lowering:
 
     @node.register
     def join(self, node: Join, left: Physical, right: Physical) -> Physical:
-        """Send a small right side everywhere; else rows of equal keys meet.
+        """Send a small right side everywhere, that of a cross join whatever its size; else rows of equal keys meet.
 
-        A check that left keys are unique needs equal keys in one partition.
+        Rows must meet where left keys are checked not to repeat, and in a full join, which gives the right rows that
+        no left row matches.  Of a semi or anti join's right side only distinct keys are moved.
         """
-        checks_left = node.validate in ("one_to_one", "one_to_many")
         if left.partitions == 1 and right.partitions == 1:
             return Map(node, (left, right))
-        if not checks_left and (right.partitions == 1 or estimated_bytes(right) <= self.layout.broadcast_bytes):
+        if node.how in ("semi", "anti") and right.partitions > 1 and right.partitioned_by != node.right_on:
+            right = Map(Distinct(source=node.right, on=node.right_on, origin=node.right.origin), (right,))
+        if node.how == "cross" or (not must_meet(node) and self.is_small(right)):
             return Map(node, (left, Exchange("broadcast", right, node.origin)))
         return Map(node, self.co_partitioned(node, left, right))
+
+    def is_small(self, side: Physical) -> bool:
+        """Tell whether a side may go whole to every partition of the other."""
+        return side.partitions == 1 or estimated_bytes(side) <= self.layout.broadcast_bytes
 
     def co_partitioned(self, node: Join, left: Physical, right: Physical) -> tuple[Physical, Physical]:
         """Exchange the sides by the join's keys, each only where it is not there yet."""
@@ -177,6 +183,11 @@ def first_groups(groups: list[RowGroup], rows: int) -> list[RowGroup]:
     """Return the first row groups that hold so many rows; those of a CSV file may hold none."""
     before = accumulate((max(group.rows, 0) for group in groups), initial=0)
     return [group for group, count in zip(groups, before, strict=False) if count < rows]
+
+
+def must_meet(node: Join) -> bool:
+    """Tell whether a join needs all rows of equal keys of its left side in one place."""
+    return node.how == "full" or node.unique[0]
 
 
 def split_groups(groups: list[RowGroup], partition_rows: int) -> tuple[tuple[RowGroup, ...], ...]:

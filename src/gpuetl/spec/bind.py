@@ -23,6 +23,7 @@ from gpuetl.spec.model import PipelineSpec, SinkSpec, SourceSpec
 from gpuetl.spec.scalars import UnboundScalar, UnresolvedScalar, resolve_scalars
 from gpuetl.spec.steps import Context
 from gpuetl.spec.steps.rows import sort_keys
+from gpuetl.spec.steps.step import Unknown
 from gpuetl.spec.values import node_of
 
 
@@ -160,7 +161,7 @@ class _Binder:
         node = self.named(spec.from_, "stage", name)
         for number, step in enumerate(spec.steps, 1):
             if step is None:  # it could not be read: what follows is checked as far as that goes
-                node = _unknown(node)
+                node = Unknown(source=node, columns={})
                 continue
             node = step.build(self.context(Origin("stage", name, number)), node)
         return node
@@ -221,10 +222,6 @@ def shortened(chain: list[str], length: int = 12) -> list[str]:
     return chain if len(chain) <= length else [*chain[: length // 2], "…", *chain[-length // 2 :]]
 
 
-def _unknown(node: Node) -> Node:
-    return _Open(source=node, columns={})
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Unread(Node):
     """Stands for a source or stage that is wrong, or whose files are not known yet: it may have any column."""
@@ -236,11 +233,3 @@ class _Unread(Node):
     def needs(self, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
         """It reads nothing."""
         return ()
-
-
-class _Open(Project):
-    """Stands for a step that could not be read: its columns are unknown, so none is called unknown."""
-
-    def output_schema(self, *schemas: Schema) -> Schema:
-        """Return the input's columns, and any other."""
-        return Schema(schemas[0], open=True)

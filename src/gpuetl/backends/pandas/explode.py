@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from gpuetl.backends.pandas.columns import arange, from_masked, list_parts, whole
 from gpuetl.backends.pandas.gather import take_or_null
-from gpuetl.backends.pandas.join import MAX_ROWS
+from gpuetl.backends.pandas.join_checks import MAX_ROWS
 from gpuetl.backends.pandas.operation import run_operation
 from gpuetl.backends.pandas.segments import Masked
 from gpuetl.errors import EvaluationError

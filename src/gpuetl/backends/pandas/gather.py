@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gpuetl.backends.pandas.columns import Column, from_masked, whole
-from gpuetl.backends.pandas.parallel import map_columns
 from gpuetl.backends.pandas.segments import Masked
+from gpuetl.backends.pandas.threads import in_threads
 from gpuetl.expressions.types import INT64, STRING
 
 SAMPLE_ROWS, DISTINCT_IN_SAMPLE = 1 << 13, 1 << 10
@@ -20,7 +20,7 @@ SAMPLE_ROWS, DISTINCT_IN_SAMPLE = 1 << 13, 1 << 10
 def take_rows(frame: pa.Table, rows: NDArray[np.int64]) -> pa.Table:
     """Return the rows of a frame that has columns, in the order of `rows`."""
     numbers = pa.array(rows)
-    columns = map_columns(lambda column: take_column(column, numbers), frame.columns)
+    columns = in_threads(lambda column: take_column(column, numbers), frame.columns)
     return pa.table(columns, schema=frame.schema)
 
 
@@ -36,7 +36,7 @@ def take_column(column: Column, rows: Any) -> Column:
     """
     values = whole(column)
     if values.type != STRING or len(rows) < SAMPLE_ROWS or not _repeats(values):
-        return values.take(rows)
+        return pc.take(values, rows, boundscheck=False)
     encoded = values.dictionary_encode()
     return encoded.dictionary.take(encoded.indices.take(rows))
 

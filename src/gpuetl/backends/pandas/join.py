@@ -2,99 +2,115 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from gpuetl.backends.pandas.columns import arange, whole
-from gpuetl.backends.pandas.gather import take_or_null, take_rows
-from gpuetl.backends.pandas.keys import encode_keys
+from gpuetl.backends.pandas.gather import take_column
+from gpuetl.backends.pandas.join_checks import check_size, check_unique
+from gpuetl.backends.pandas.join_keys import encode_sides
+from gpuetl.backends.pandas.join_rows import (
+    KeyCodes,
+    Pairs,
+    Rows,
+    count_codes,
+    has_match,
+    pairs_of_many,
+    pairs_of_one,
+    rows_by_code,
+)
 from gpuetl.backends.pandas.operation import run_operation
-from gpuetl.backends.pandas.segments import Masked
-from gpuetl.errors import EvaluationError
-from gpuetl.expressions.types import common_type
+from gpuetl.backends.pandas.threads import in_threads
 from gpuetl.plan.nodes import Join
-
-Ints = NDArray[np.int64]
-MAX_ROWS = (1 << 31) - 1
 
 
 @run_operation.register
 def join_tables(operation: Join, left: pa.Table, right: pa.Table) -> pa.Table:
-    """Join two frames; rows come in the order of the left ones, then of the right ones.
+    """Join two frames.
+
+    Rows come in the order of the left ones, then of the right ones; a full join's right rows without a match come last.
 
     Raises
     ------
     EvaluationError
-        Where `validate` is broken, or the result would have 2^31 rows or more.
+        Where `validate` is broken, or the result would have 2^31 rows or more, or not fit this machine's memory.
     """
-    left_codes, right_codes = joint_codes(operation, left, right)
-    check_unique(operation, left_codes, right_codes)
-    by_code = np.argsort(right_codes, kind="stable")
-    by_code = by_code[right_codes[by_code] >= 0]
-    count = int(max(left_codes.max(initial=-1), right_codes.max(initial=-1))) + 1
-    sizes = np.bincount(right_codes[by_code], minlength=count + 1)  # the last, empty one is for code -1
-    starts = np.cumsum(sizes) - sizes
-    matches = sizes[left_codes]
-    left_rows, right_rows = matching_rows(operation, matches, starts[left_codes], by_code)
-    payload = [name for name in operation.schema if name not in left.column_names]
-    kept = left if left_rows is None else take_rows(left, left_rows)
-    columns = dict(zip(kept.column_names, kept.columns, strict=True))
-    columns |= {name: take_or_null(right.column(name), right_rows) for name in payload}
-    return pa.table(columns, schema=operation.schema.to_arrow())
+    if operation.how == "cross":
+        return combined(operation, left, right, every_pair(operation, left, right), np.zeros(0, np.int64))
+    keys = encoded_keys(operation, left, right)
+    if operation.how in ("semi", "anti"):
+        kept = has_match(keys.left, keys.right, keys.size) == (operation.how == "semi")
+        return combined(operation, left, right, Pairs(np.flatnonzero(kept), arange(0)), arange(0))
+    lonely = arange(0)
+    if operation.how == "full":
+        lonely = np.flatnonzero(~has_match(keys.right, keys.left, keys.size))
+    return combined(operation, left, right, matching_pairs(operation, left, right, keys, len(lonely)), lonely)
 
 
-def joint_codes(operation: Join, left: pa.Table, right: pa.Table) -> tuple[Ints, Ints]:
-    """Number the keys of both sides together; -1 for a key with a null, which matches nothing."""
-    pairs = list(zip(operation.left_on, operation.right_on, strict=True))
-    keys = [both_sides(left.column(a), right.column(b)) for a, b in pairs]
-    codes = encode_keys(keys, left.num_rows + right.num_rows).codes
-    if not operation.nulls_equal:
-        for key in keys:
-            if key.null_count:
-                codes = np.where(key.is_valid().to_numpy(zero_copy_only=False), codes, -1)
-    return codes[: left.num_rows], codes[left.num_rows :]
+def every_pair(operation: Join, left: pa.Table, right: pa.Table) -> Pairs:
+    """Pair every left row with every right one."""
+    check_size(operation, left, right, left.num_rows * right.num_rows)
+    rows = np.repeat(arange(left.num_rows), right.num_rows)
+    return Pairs(rows, np.tile(arange(right.num_rows), left.num_rows))
 
 
-def both_sides(left: Any, right: Any) -> Any:
-    """Put two key columns below each other, in the type in which they meet."""
-    dtype = common_type(left.type, right.type)
-    return pa.concat_arrays([whole(pc.cast(left, dtype)), whole(pc.cast(right, dtype))])
+def encoded_keys(operation: Join, left: pa.Table, right: pa.Table) -> KeyCodes:
+    """Number the keys of both sides, and check those that must not repeat.
 
-
-def check_unique(operation: Join, left_codes: Ints, right_codes: Ints) -> None:
-    """Check what `validate` promises of each side's keys."""
-    for side, codes, checked in (
-        ("left", left_codes, ("one_to_one", "one_to_many")),
-        ("right", right_codes, ("one_to_one", "many_to_one")),
-    ):
-        kept = codes[codes >= 0]
-        if operation.validate in checked and len(kept) and np.bincount(kept).max() > 1:
-            on = operation.left_on if side == "left" else operation.right_on
-            row = int(np.flatnonzero(codes == np.bincount(kept).argmax())[1])
-            raise EvaluationError(
-                f"the join is not {operation.validate}: {', '.join(on)} repeats on the {side} side, "
-                f"again in row {row}.  Make the keys distinct, or relax validate"
-            )
-
-
-def matching_rows(operation: Join, matches: Ints, starts: Ints, by_code: Ints) -> tuple[Ints | None, Masked]:
-    """Return the left and right row numbers of the result.
-
-    A left row without a match has no right one; None stands for every left row once, in order.
+    A side that is checked needs codes for all of its keys, so it is the base; else the smaller one is.
     """
-    repeats = np.maximum(matches, 1) if operation.how == "left" else matches
-    total = int(repeats.sum())
-    if total > MAX_ROWS:
-        raise EvaluationError(
-            f"the join would have {total:,} rows, more than {MAX_ROWS:,}.  Check its keys: each side repeats them"
-        )
-    left_rows = None if bool((repeats == 1).all()) else np.repeat(arange(len(matches)), repeats)
-    offset = arange(total) - np.repeat(np.cumsum(repeats) - repeats, repeats)
-    found = np.repeat(matches > 0, repeats)
-    position = np.where(found, np.repeat(starts, repeats) + offset, 0)
-    right_rows = by_code[position] if len(by_code) else np.zeros(total, np.int64)
-    return left_rows, Masked(right_rows, found)
+    sides = [left.column(name) for name in operation.left_on], [right.column(name) for name in operation.right_on]
+    smaller = 0 if left.num_rows < right.num_rows else 1
+    base = operation.unique.index(True) if any(operation.unique) else smaller
+    codes = encode_sides(sides[base], sides[1 - base], operation.nulls_equal)
+    for side in (0, 1):
+        if operation.unique[side]:
+            own = codes if side == base else encode_sides(sides[side], nothing(sides[base]), operation.nulls_equal)
+            check_unique(operation, side, (left, right)[side], own.base, own.size)
+    return KeyCodes(*((codes.other, codes.base) if base else (codes.base, codes.other)), codes.size)
+
+
+def nothing(columns: Sequence[Any]) -> list[Any]:
+    """Return no rows of the columns."""
+    return [column[:0] for column in columns]
+
+
+def matching_pairs(operation: Join, left: pa.Table, right: pa.Table, keys: KeyCodes, more: int) -> Pairs:
+    """Pair rows of equal keys, after looking whether that many, and `more`, fit."""
+    outer = operation.how != "inner"
+    partners = rows_by_code(keys.right, keys.size)
+    if partners is not None:
+        pairs = pairs_of_one(partners, keys, outer)
+        check_size(operation, left, right, len(pairs.right) + more, keys)
+        return pairs
+    counts = count_codes(keys.right, keys.size)
+    repeats = np.maximum(counts[keys.left], 1) if outer else counts[keys.left]
+    check_size(operation, left, right, int(repeats.sum()) + more, keys)
+    return pairs_of_many(counts, repeats, keys)
+
+
+def combined(operation: Join, left: pa.Table, right: pa.Table, pairs: Pairs, lonely: Rows) -> pa.Table:
+    """Put the columns of paired rows beside each other, and below them the right rows that are alone."""
+    keys = dict(zip(operation.left_on, operation.right_on, strict=True))
+    right_rows = pairs.right if not len(lonely) else np.concatenate([pairs.right, lonely])
+
+    def column(name: str) -> Any:
+        if name not in left.column_names:
+            return taken(right.column(name), right_rows)
+        top = left.column(name) if pairs.left is None else taken(left.column(name), pairs.left)
+        if not len(lonely):
+            return top
+        below = taken(right.column(keys[name]), lonely) if name in keys else pa.nulls(len(lonely), top.type)
+        return pa.chunked_array([whole(top), below])
+
+    names = operation.schema.names
+    return pa.table(in_threads(column, names), schema=operation.schema.to_arrow())
+
+
+def taken(column: Any, rows: Rows) -> Any:
+    """Return the values at `rows`, null at -1."""
+    missing = rows < 0
+    return take_column(column, pa.array(rows, mask=missing if missing.any() else None))

@@ -63,7 +63,7 @@ def hash_rows(frame: pa.Table, keys: Sequence[str]) -> NDArray[np.uint64]:
     """Return a hash of each row's keys: equal for equal keys, integers of any width, in every process."""
     mixed = np.full(frame.num_rows, 0x9E3779B97F4A7C15, np.uint64)
     for name in keys:
-        mixed = _mix(mixed ^ _column_bits(whole(frame.column(name))))
+        mixed = mix_bits(mixed ^ _column_bits(whole(frame.column(name))))
     return mixed
 
 
@@ -78,7 +78,7 @@ def _column_bits(column: Any) -> NDArray[np.uint64]:
     return hashes
 
 
-def _mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mix_bits(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Mix 64 bits so that each decides all: the finalizer of splitmix64 (Steele, Lea, Flood 2014)."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from gpuetl.backends.pandas.evaluate import evaluate_column
 from gpuetl.backends.pandas.operation import run_operation
-from gpuetl.backends.pandas.parallel import map_columns
+from gpuetl.backends.pandas.threads import in_threads
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Expr
 from gpuetl.plan.nodes import Project
@@ -15,7 +15,7 @@ from gpuetl.plan.nodes import Project
 @run_operation.register
 def compute_columns(operation: Project, frame: pa.Table) -> pa.Table:
     """Compute each output column from the input's, several at a time."""
-    columns = map_columns(lambda column: named(*column, frame), operation.columns.items())
+    columns = in_threads(lambda column: named(*column, frame), operation.columns.items())
     return pa.table(columns, schema=operation.schema.to_arrow())
 
 

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 
 from gpuetl.backends.pandas.columns import text_bytes
 from gpuetl.backends.pandas.operation import run_operation
-from gpuetl.backends.pandas.parallel import map_columns
 from gpuetl.backends.pandas.read_csv import read_csv
+from gpuetl.backends.pandas.threads import in_threads
 from gpuetl.errors import RunFailed, first_line
 from gpuetl.expressions.types import STRING, DataType, language_type
 from gpuetl.io.dataset import DataFile, DatasetError, RowGroup, check_widens
@@ -60,7 +60,7 @@ def read_parquet(file: DataFile, indices: Sequence[int], columns: list[str]) -> 
             rows = sum(parquet.metadata.row_group(i).num_rows for i in indices)
             return pa.table({":row": pa.nulls(rows)})
         table = parquet.read_row_groups(list(indices), columns=columns)
-    map_columns(check_text, table.columns)
+    in_threads(check_text, table.columns)
     return table
 
 

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, cast
+from typing import ClassVar, NamedTuple, cast
 
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Column, Expr
-from gpuetl.expressions.types import is_integer, type_name
+from gpuetl.expressions.resolve import coerce
+from gpuetl.expressions.types import DataType, common_type, is_integer, type_name
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes.join import How, Validate
+from gpuetl.plan.nodes.join import MIRRORED, How, Validate
 from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.fields import Field, key
 from gpuetl.spec.forms import BOOLEAN, NAME, choice, read_mapping, read_name, read_names, some
-from gpuetl.spec.steps.step import Context, Step
+from gpuetl.spec.steps.step import Context, Step, Unknown
+from gpuetl.spec.values import BadValue
+
+KINDS = ("inner", "left", "right", "full", "semi", "anti", "cross")
+KEYLESS = "how: cross puts every row beside every row"
 
 
 def read_pairs(node: TextNode) -> dict[str, str]:
     """Read join keys: names that both sides have, or a map of left names to right ones."""
-    if isinstance(node.value, dict):
-        return dict(read_mapping(read_name)(node))
-    return {name: name for name in read_names(node)}
+    if not isinstance(node.value, dict):
+        return {name: name for name in read_names(node)}
+    pairs = read_mapping(read_name)(node)
+    for index, right in enumerate(pairs.values()):
+        if right in list(pairs.values())[:index]:
+            raise BadValue(f"the right column '{right}' is named twice", right.node)
+    return dict(pairs)
 
 
 def write_pairs(pairs: Mapping[str, str]) -> object:
@@ -35,14 +44,22 @@ def write_pairs(pairs: Mapping[str, str]) -> object:
 PAIRS = some(Field("a column, a list of columns, or a map of left columns to right ones", read_pairs, write_pairs))
 
 
+class KeyPair(NamedTuple):
+    """A left key, its right one, and the type in which they meet."""
+
+    left: str
+    right: str
+    dtype: DataType
+
+
 @dataclass(frozen=True)
 class Join(Step):
     """Join with another stage or source: `join: {with: users, on: user_id, how: left, validate: many_to_one}`."""
 
     verb: ClassVar[str] = "join"
     with_: str = key(NAME, name="with")
-    on: Mapping[str, str] = key(PAIRS)
-    how: str = key(choice("inner", "left"), "inner")
+    on: Mapping[str, str] | None = key(PAIRS, None)
+    how: str = key(choice(*KINDS), "inner")
     validate: str = key(choice("one_to_one", "many_to_one", "one_to_many", "many_to_many"), "many_to_many")
     suffix: str = key(NAME, "")
     nulls_equal: bool = key(BOOLEAN, False)
@@ -55,29 +72,73 @@ class Join(Step):
     def build(self, context: Context, source: Node) -> Node:
         """Join on the keys; the right side's columns that the left has too get the suffix."""
         right = context.relation(self.with_)
-        left_on = context.keys(self.on, source.schema)
-        right_on = context.keys(self.on.values(), right.schema)
-        if len(left_on) == len(right_on) == len(self.on) and not (source.schema.open or right.schema.open):
-            self.check_types(context, source, right)
-        right = self.renamed(context, source, right)
+        self.check_validate(context)
+        if (self.on is None) != (self.how == "cross"):
+            self.tell_of_on(context)
+            return Unknown(source=source, columns={})
+        pairs = self.key_pairs(context, source, right)
+        if self.how not in ("semi", "anti"):
+            right = self.renamed(context, source, right)
+        if self.how == "right":
+            return self.mirrored(context, source, right, pairs)
+        if self.how == "full":
+            source = with_keys(source, {pair.left: (pair.left, pair.dtype) for pair in pairs})
+            right = with_keys(right, {pair.right: (pair.right, pair.dtype) for pair in pairs})
         return nodes.Join(
-            left=source, right=right, left_on=left_on, right_on=right_on,
-            how=cast("How", self.how), validate=cast("Validate", self.validate), nulls_equal=self.nulls_equal,
-            origin=context.origin,
+            left=source, right=right, left_on=tuple(pair.left for pair in pairs),
+            right_on=tuple(pair.right for pair in pairs), how=cast("How", self.how),
+            validate=cast("Validate", self.validate), nulls_equal=self.nulls_equal, origin=context.origin,
         )  # fmt: skip
 
-    def check_types(self, context: Context, left: Node, right: Node) -> None:
-        """Keys must have one type; integers of any width compare, and decimals of one scale."""
-        for left_name, right_name in self.on.items():
-            a, b = left.schema[left_name], right.schema[right_name]
-            same_units = is_decimal(a) and is_decimal(b) and a.scale == b.scale
-            if a != b and not same_units and not (is_integer(a) and is_integer(b)):
-                message = f"cannot join '{left_name}' ({type_name(a)}) with '{right_name}' ({type_name(b)})"
-                context.problem(message, "Cast one of them first.", left_name)
+    def mirrored(self, context: Context, source: Node, right: Node, pairs: Sequence[KeyPair]) -> Node:
+        """Return a right join: a left one with its sides exchanged, then its columns in the order of a join's.
+
+        The right side's keys get the left ones' names first, which none of its other columns has.
+        """
+        right = with_keys(right, {pair.right: (pair.left, pair.dtype) for pair in pairs})
+        on = tuple(pair.left for pair in pairs)
+        joined = nodes.Join(
+            left=right, right=source, left_on=on, right_on=on, how="left",
+            validate=cast("Validate", MIRRORED.get(self.validate, self.validate)), nulls_equal=self.nulls_equal,
+            mirrored_on=tuple(pair.right for pair in pairs), origin=context.origin,
+        )  # fmt: skip
+        names = [*source.schema, *(name for name in right.schema if name not in on)]
+        return nodes.Project(source=joined, columns=nodes.passing(joined.schema.select(names)), origin=context.origin)
+
+    def tell_of_on(self, context: Context) -> None:
+        """Tell of keys that are missing, or given to a join that has none."""
+        if self.on is None:
+            hint = f"It takes {PAIRS.what}.  Only how: cross goes without."
+            context.problem("the key 'on' is missing", hint, self.with_)
+        else:
+            context.problem(f"{KEYLESS}, and takes no 'on'", "Leave it out, or choose how: inner.", next(iter(self.on)))
+
+    def check_validate(self, context: Context) -> None:
+        """Tell of checks and comparisons of keys that mean nothing to this kind of join."""
+        if self.how in ("semi", "anti", "cross") and self.validate != "many_to_many":
+            why = KEYLESS if self.how == "cross" else f"how: {self.how} gives a left row at most once, whatever repeats"
+            context.problem(f"{why}: there is nothing to validate", "Leave validate out.", self.with_)
+        if self.how == "cross" and self.nulls_equal:
+            context.problem(f"{KEYLESS}: there are no keys for nulls_equal", "Leave it out.", self.with_)
+
+    def key_pairs(self, context: Context, left: Node, right: Node) -> list[KeyPair]:
+        """Return the keys that both sides have; each pair must have one type, or be integers of any width."""
+        on = self.on or {}
+        left_on, right_on = context.keys(on, left.schema), context.keys(on.values(), right.schema)
+        pairs = []
+        for a, b in on.items():
+            if a in left_on and b in right_on:
+                dtype = meeting_type(left.schema[a], right.schema[b])
+                if dtype is None:
+                    types = type_name(left.schema[a]), type_name(right.schema[b])
+                    message = f"cannot join '{a}' ({types[0]}) with '{b}' ({types[1]})"
+                    context.problem(message, "Cast one of them first.", a)
+                pairs.append(KeyPair(str(a), str(b), dtype or left.schema[a]))
+        return pairs
 
     def renamed(self, context: Context, left: Node, right: Node) -> Node:
         """Return the right side with its columns renamed that the left side has too."""
-        payload = [name for name in right.schema if name not in self.on.values()]
+        payload = [name for name in right.schema if name not in (self.on or {}).values()]
         both = [name for name in payload if name in left.schema]
         if not both:
             return right
@@ -94,3 +155,22 @@ class Join(Step):
                 context.problem(f"the suffix gives two columns the name '{new}'", "Choose another suffix.", self.suffix)
             columns[new] = Column(name, dtype)
         return nodes.Project(source=right, columns=columns, origin=right.origin)
+
+
+def meeting_type(left: DataType, right: DataType) -> DataType | None:
+    """Return the type in which two keys meet, or None: one type, integers of two widths, decimals of one scale."""
+    if left == right:
+        return left
+    same_units = is_decimal(left) and is_decimal(right) and left.scale == right.scale
+    return common_type(left, right) if same_units or (is_integer(left) and is_integer(right)) else None
+
+
+def with_keys(side: Node, keys: Mapping[str, tuple[str, DataType]]) -> Node:
+    """Return a side whose keys have other names and wider types; itself where they have them already."""
+    if all(name == new and side.schema[name] == dtype for name, (new, dtype) in keys.items()):
+        return side
+    columns: dict[str, Expr] = {}
+    for name, dtype in side.schema.items():
+        new, wanted = keys.get(name, (name, dtype))
+        columns[new] = coerce(Column(name, dtype), wanted)
+    return nodes.Project(source=side, columns=columns, origin=side.origin)

@@ -13,6 +13,7 @@ from gpuetl.expressions.resolve import SCALARS, Scope, resolve
 from gpuetl.expressions.syntax import refuse_depth
 from gpuetl.expressions.types import NULL, is_list, type_name
 from gpuetl.plan.node import Node, Origin
+from gpuetl.plan.nodes import Project
 from gpuetl.plan.schema import Schema
 from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.fields import keys_of, read_keys, write_keys
@@ -103,3 +104,11 @@ class Step:
     def build(self, context: Context, source: Node) -> Node:
         """Return the plan of this step on `source`."""
         raise NotImplementedError
+
+
+class Unknown(Project):
+    """Stands for a step that is wrong as a whole: its columns are unknown, so none is called unknown."""
+
+    def output_schema(self, *schemas: Schema) -> Schema:
+        """Return the input's columns, and any other."""
+        return Schema(schemas[0], open=True)

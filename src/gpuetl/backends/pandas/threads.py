@@ -1,4 +1,4 @@
-"""Columns side by side: pyarrow and NumPy let go of the interpreter in their loops."""
+"""Work in threads: pyarrow and NumPy let go of the interpreter in their loops."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import pyarrow as pa
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-THREAD_NAME = "gpuetl-columns"
+THREAD_NAME = "gpuetl-operation"
 
 
-def map_columns(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+def in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
     """Return `function` of each item, in order, computed on as many threads as Arrow uses.
 
     The first error in the order of the items is raised.  Called inside itself, it runs in the thread that it is in:
