@@ -72,9 +72,9 @@ class Table:
         pairs = dict(on) if isinstance(on, Mapping) else {name: name for name in as_names(on)}
         return self.step(verbs.Join(other.named(), pairs, how, validate, suffix, nulls_equal))
 
-    def aggregate(self, by: Names = (), **columns: Any) -> Table:
-        """One row a group; without keys, one row."""
-        return self.step(verbs.Aggregate(_formulas(columns), as_names(by)))
+    def aggregate(self, by: Names = (), order_by: Names = (), **columns: Any) -> Table:
+        """One row a group; without keys, one row.  `order_by` is the order of the rows for `first` and `last`."""
+        return self.step(verbs.Aggregate(_formulas(columns), as_names(by), _order(order_by)))
 
     def window(self, by: Names = (), order_by: Names = (), **columns: Any) -> Table:
         """Add columns computed from the rows of a group in order: see docs/functions.md, window functions."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.functions import Function, Kind, TypeMismatch, find_function, function_names
-from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
+from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
 from gpuetl.expressions.types import FLOAT64, NULL, TIMESTAMP, DataType, can_cast, literal_type, type_name
 
@@ -102,7 +102,7 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
     if function is None:
         raise _unknown(syntax, scope)
     inner = scope if function.kind == "scalar" else replace(scope, kinds=SCALARS, inside=function)
-    args = [resolve(argument, inner) for argument in _bind(function, syntax)]
+    args = [ABSENT if argument is None else resolve(argument, inner) for argument in _bind(function, syntax)]
     _check_constants(function, args, syntax)
     try:
         types, dtype = function.rule(args)
@@ -133,13 +133,13 @@ def _nested(inner: Function, outer: Function, syntax: Apply) -> InvalidExpressio
 def _check_constants(function: Function, args: Sequence[Expr], syntax: Apply) -> None:
     """Refuse null, written or as a parameter's value, where a function takes a constant."""
     for slot, arg in zip(function.arguments, args, strict=False):
-        if slot.constant and isinstance(arg, Literal) and arg.value is None:
+        if slot.constant and arg is not ABSENT and isinstance(arg, Literal) and arg.value is None:
             message = f"{function.name} takes a constant that is not null as {slot.name}"
             raise InvalidExpression(message, syntax.span, "A parameter needs a value or a default here.")
 
 
-def _bind(function: Function, syntax: Apply) -> list[Syntax]:
-    """Order positional and keyword arguments by the function's parameters."""
+def _bind(function: Function, syntax: Apply) -> list[Syntax | None]:
+    """Order positional and keyword arguments by the function's parameters; None for one left out before another."""
     slots = function.arguments
     if slots and slots[-1].repeats:
         if len(syntax.args) < sum(not slot.optional for slot in slots) or syntax.keywords:
@@ -157,7 +157,12 @@ def _bind(function: Function, syntax: Apply) -> list[Syntax]:
         if slot.constant and slot.name in given and not isinstance(given[slot.name], Constant | ParameterName):
             message = f"{function.name} takes a constant or a $parameter as {slot.name}"
             raise InvalidExpression(message, given[slot.name].span or syntax.span)
-    return [given[slot.name] for slot in slots if slot.name in given]
+    last = max((index for index, slot in enumerate(slots) if slot.name in given), default=-1)
+    bound = [given.get(slot.name) for slot in slots[: last + 1]]
+    if None in bound and function.kind == "scalar":
+        message = f"{function.name} needs {slots[bound.index(None)].name} where {slots[last].name} is given"
+        raise InvalidExpression(message, syntax.span, _signature(function))
+    return bound
 
 
 def _arity(function: Function, syntax: Apply) -> InvalidExpression:

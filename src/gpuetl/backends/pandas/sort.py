@@ -13,7 +13,7 @@ from gpuetl.plan.nodes import Limit, Sort
 def sort_table(operation: Sort, frame: pa.Table) -> pa.Table:
     """Sort rows, stably."""
     order = sort_rows(frame, operation.by)
-    note_ties(operation, operation.by, order)
+    note_ties(operation, operation.by, order.ties)
     return order.apply(frame)
 
 

@@ -16,6 +16,8 @@ ALIASES = {
     "avg": "mean", "average": "mean", "variance": "var", "stddev": "std", "log": "ln", "pow": "power",
     "substr": "substring", "char_length": "length", "ceiling": "ceil", "mod": "modulo", "isnan": "is_nan",
     "dow": "dayofweek", "doy": "dayofyear", "is_in": "in", "fill_null": "coalesce",
+    "var_samp": "var", "stddev_samp": "std", "stddev_pop": "std_pop", "covar": "covar_samp", "quantile_cont": "quantile",
+    "bool_and": "all", "every": "all", "bool_or": "any", "arg_min": "min_by", "arg_max": "max_by",
 }  # fmt: skip
 
 
@@ -27,7 +29,7 @@ def find_function(name: str, kinds: tuple[Kind, ...]) -> Function | None:
 
 def table_entry(kind: Kind, name: str) -> Function:
     """Return the function of that kind and name, also where users cannot call it."""
-    return aggregates.WIDE_SUM if name == aggregates.WIDE_SUM.name else FUNCTIONS[kind, name]
+    return aggregates.INTERNAL.get(name) or FUNCTIONS[kind, name]
 
 
 def function_names(kinds: tuple[Kind, ...]) -> list[str]:
