@@ -163,11 +163,13 @@ def test_of_rows_that_tie_min_by_and_max_by_give_the_least_x(source, check, pipe
 
 
 def test_ties_are_noted_only_where_one_of_the_rows_is_picked(source, pipeline):
-    t = source(table(TYPES, ("a", 1, 1), ("a", 2, 2), ("a", 2, 3), ("a", 3, 4)), "s")
-    t.aggregate("k", "t", **exprs(f="first(x)", l="last(x)")).stage("clear")
+    types = {"k": "string", "t:u": "int64", "x": "int64"}
+    t = source(table(types, ("a", 1, 1), ("a", 2, 2), ("a", 3, 4), ("a", 2, 3)), "s")
+    t.aggregate("k", "t:u", **exprs(f="first(x)", l="last(x)")).stage("clear")
     assert pipeline.run(engine="pandas").report.notes == ()
-    t.aggregate("k", "t", **exprs(f="first(x) FILTER (WHERE x > 1)")).stage("tied")
-    note = "stage 'tied', step 1: some rows tie in (k, t); add a column to the order that tells them apart"
+    calls = exprs(g='first("t:u") FILTER (WHERE x > 1)', f="first(x) FILTER (WHERE x > 1)")
+    t.aggregate("k", "t:u", **calls).stage("tied")
+    note = "stage 'tied', step 1: some rows tie in (k, t:u); add a column to the order that tells them apart"
     for rows in (1_000_000, 2):
         options = ge.RunOptions(partition_rows=rows)
         assert pipeline.run(engine="pandas", keep=["tied"], options=options).report.notes == (note,)

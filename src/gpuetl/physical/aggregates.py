@@ -8,7 +8,15 @@ from typing import TypeVar
 
 from gpuetl.expressions.build import Expression, col, when
 from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.expressions.functions.aggregates import CENTER, CO_MOMENT, MERGED_CO_MOMENT, WIDE, WIDE_SUM, candidates
+from gpuetl.expressions.functions.aggregates import (
+    CARRIED,
+    CENTER,
+    CO_MOMENT,
+    MERGED_CO_MOMENT,
+    WIDE,
+    WIDE_SUM,
+    edge_arguments,
+)
 from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, substitute
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.types import BOOL, FLOAT64, INT64, DataType
@@ -153,8 +161,8 @@ def _extreme_by(split: _Split, own: _Named) -> Expr:
 
 
 def _edge(split: _Split, own: _Named) -> Expr:
-    """Carry the order's keys of the row that was picked, and whether there was one."""
-    x, ignore_nulls, only = candidates(own.call)
+    """Carry the order's keys of the row that was picked, named for the user, and whether there was one."""
+    x, ignore_nulls, only = edge_arguments(own.call)
     considered = col("only") & col("x").is_not_null() if ignore_nulls else col("only")
     kept = split.prepare(own.name, _formula(considered, x=x, only=only))
 
@@ -163,25 +171,26 @@ def _edge(split: _Split, own: _Named) -> Expr:
         split.partial_orders[part.name] = own.order
         return part
 
-    value = picked(own.name, x)
-    keys = [picked(f"{key.column}:{own.name}", Column(key.column, split.schema[key.column])) for key in own.order]
+    order = []
+    for key in own.order:
+        carried = picked(f"{key.column}{CARRIED}{own.name}", Column(key.column, split.schema[key.column]))
+        order.append(replace(key, column=carried.name))
     found = split.part(own.name, _call("any", BOOL, kept))
-    result = split.merge(own.name, replace(own.call, args=(value, ABSENT, found)))
-    carried = zip(own.order, keys, strict=True)
-    split.final_orders[result.name] = tuple(replace(key, column=part.name) for key, part in carried)
+    result = split.merge(own.name, replace(own.call, args=(picked(own.name, x), ABSENT, found)))
+    split.final_orders[result.name] = tuple(order)
     return result
 
 
-N, XY, XX, YY = map(col, ("n", "xy", "xx", "yy"))
-R = XY / (XX.sqrt() * YY.sqrt())
+_N, _XY, _XX, _YY = map(col, ("n", "xy", "xx", "yy"))
+_R = _XY / (_XX.sqrt() * _YY.sqrt())
 _FINISH = {
-    "var": when(N > 1, XY / (N - 1)).end(),
-    "std": when(N > 1, (XY / (N - 1)).sqrt()).end(),
-    "var_pop": XY / N,
-    "std_pop": (XY / N).sqrt(),
-    "covar_samp": when(N > 1, XY / (N - 1)).end(),
-    "covar_pop": XY / N,
-    "corr": when(N > 1, when(R.abs() > 1, R.sign()).otherwise(R)).end(),
+    "var": when(_N > 1, _XY / (_N - 1)).end(),
+    "std": when(_N > 1, (_XY / (_N - 1)).sqrt()).end(),
+    "var_pop": _XY / _N,
+    "std_pop": (_XY / _N).sqrt(),
+    "covar_samp": when(_N > 1, _XY / (_N - 1)).end(),
+    "covar_pop": _XY / _N,
+    "corr": when(_N > 1, when(_R.abs() > 1, _R.sign()).otherwise(_R)).end(),
 }
 
 _SPLIT: dict[str, Callable[[_Split, _Named], Expr]] = {

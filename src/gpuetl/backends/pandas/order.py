@@ -45,7 +45,7 @@ class SortedRows:
 def note_ties(operation: Node, keys: Sequence[SortKey], ties: int) -> None:
     """Tell the user of rows that the order does not tell apart: their order may differ from engine to engine."""
     if ties:
-        names = ", ".join(key.column.partition(":")[0] for key in keys)
+        names = ", ".join(key.column for key in keys)
         note(f"{operation.origin}: some rows tie in ({names}); add a column to the order that tells them apart")
 
 

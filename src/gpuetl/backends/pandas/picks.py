@@ -13,7 +13,7 @@ from gpuetl.backends.pandas.grouped_rows import GroupedRows, Ints
 from gpuetl.backends.pandas.keys import Groups
 from gpuetl.backends.pandas.order import note_ties, ordinal
 from gpuetl.backends.pandas.segments import INT64_MAX, Masked
-from gpuetl.expressions.functions.aggregates import candidates
+from gpuetl.expressions.functions.aggregates import CARRIED, edge_arguments
 from gpuetl.expressions.ir import Call
 from gpuetl.plan.node import SortKey
 
@@ -55,7 +55,7 @@ def last_value(rows: GroupedRows, call: Call) -> Any:
 
 def edge(rows: GroupedRows, call: Call, last: bool) -> Any:
     """The value of the group's first or last row among those that the call considers; ties are noted."""
-    x, ignore_nulls, only = candidates(call)
+    x, ignore_nulls, only = edge_arguments(call)
     order = rows.order_of(call)
 
     def pick() -> Picked:
@@ -64,8 +64,13 @@ def edge(rows: GroupedRows, call: Call, last: bool) -> Any:
         return least_rows(rows.groups, np.flatnonzero(kept), digits, last)
 
     picked = rows.once(("edge", last, order, only, x if ignore_nulls else None), pick)
-    note_ties(rows.operation, (*map(SortKey, rows.operation.by), *order), picked.ties)
+    note_ties(rows.operation, (*map(SortKey, rows.operation.by), *map(as_written, order)), picked.ties)
     return take_or_null(rows.column(x), picked.rows)
+
+
+def as_written(key: SortKey) -> SortKey:
+    """Return a key by the name that the user knows: one that partitions carry has more after a colon."""
+    return replace(key, column=key.column.partition(CARRIED)[0])
 
 
 def value_of_least(rows: GroupedRows, call: Call) -> Any:

@@ -57,7 +57,7 @@ def picked(args: Sequence[Expr]) -> Typing:
     return [args[0].dtype, BOOL, BOOL][: len(args)], args[0].dtype
 
 
-def candidates(call: Call) -> tuple[Expr, bool, Expr]:
+def edge_arguments(call: Call) -> tuple[Expr, bool, Expr]:
     """Return the x of `first` or `last`, whether its nulls are ignored, and the condition `only`."""
     x, *options = call.args
     only = options[1] if len(options) > 1 else Literal(True, BOOL)
@@ -110,6 +110,9 @@ FUNCTIONS = (
 
 ORDERED = frozenset(["first", "last"])
 """Those that need order_by."""
+
+CARRIED = ":key of "
+"""Stands in the name of a column by which a partition's first or last row is compared with those of others."""
 
 FILTERED = {"first": "only", "last": "only", "min_by": "y", "max_by": "y"}
 """The argument by which FILTER leaves rows out, where it is not x: null there has a row skipped, false as `only`."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from gpuetl.expressions.functions.aggregates import in_float64, picked, summed
+from gpuetl.expressions.functions.aggregates import averaged, in_float64, picked, summed
 from gpuetl.expressions.functions.function import (
     Function,
     Rule,
@@ -26,7 +26,7 @@ from gpuetl.expressions.functions.function import (
     meet,
 )
 from gpuetl.expressions.ir import ABSENT, Expr, Literal
-from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, is_integer, type_name
+from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, is_floating, is_integer, type_name
 
 Window = partial(Function, kind="window", nulls="own")
 
@@ -131,9 +131,9 @@ def accumulated(args: Sequence[Expr]) -> Typing:
 
 def multiplied(args: Sequence[Expr]) -> Typing:
     """Integers in int64, floats in float64."""
-    if args[0].dtype == DURATION:
-        raise TypeMismatch("takes numbers, got duration")
-    return accumulated(args)
+    dtype = averaged(args)[1]
+    result = FLOAT64 if is_floating(dtype) else INT64
+    return [result], result
 
 
 keeps, counts, sums, means = anything(), anything(INT64), accumulated, in_float64
@@ -151,8 +151,8 @@ FUNCTIONS = (
     Window("ntile", "n!", dealt, "The tile, from 1, when the group's rows are dealt to n equal tiles; the first ones get the rest.",
            "ntile(3)", [1, 1, 2, 3]),
     Window("lag", "x offset?! default? ignore_nulls?!", moved,
-           "x of the row `offset` (1) rows before, `default` (null) where there is none; nulls are kept, unless `ignore_nulls` "
-           "counts the rows without one only.", "lag(x)", [None, 1, 2, None]),
+           "x of the row `offset` (1) rows before, `default` (null) where there is none; nulls are kept, or, with `ignore_nulls`, "
+           "their rows not counted.", "lag(x)", [None, 1, 2, None]),
     Window("lead", "x offset?! default? ignore_nulls?!", moved, "x of the row `offset` (1) rows after, as in lag.",
            "lead(x, ignore_nulls => true)", [2, 4, 4, None]),
     Window("first", "x ignore_nulls?! only?", picked,
