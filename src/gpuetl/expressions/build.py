@@ -234,19 +234,14 @@ def ntile(n: Any) -> Expression:
     return apply("ntile", n)
 
 
-def lag(x: Expression, offset: Any = 1, **options: Any) -> Expression:
-    """The x of `offset` rows before in the window's group; `default` and `ignore_nulls` as in SQL."""
-    return _moved("lag", x, offset, options)
+def lag(x: Expression, *offset: Any, **options: Any) -> Expression:
+    """The x of `offset` (1) rows before in the window's group; `default` and `ignore_nulls` as in SQL."""
+    return apply("lag", x, *offset, **options)
 
 
-def lead(x: Expression, offset: Any = 1, **options: Any) -> Expression:
-    """The x of `offset` rows after in the window's group; `default` and `ignore_nulls` as in SQL."""
-    return _moved("lead", x, offset, options)
-
-
-def _moved(function: str, x: Expression, offset: Any, options: dict[str, Any]) -> Expression:
-    plain = isinstance(offset, int) and offset == 1
-    return apply(function, x, **options) if plain else apply(function, x, offset, **options)
+def lead(x: Expression, *offset: Any, **options: Any) -> Expression:
+    """The x of `offset` (1) rows after in the window's group; `default` and `ignore_nulls` as in SQL."""
+    return apply("lead", x, *offset, **options)
 
 
 def session_id(gap: Any) -> Expression:
