@@ -28,11 +28,16 @@ if TYPE_CHECKING:
         Expression,
         col,
         count,
+        cume_dist,
+        dense_rank,
         expr,
         lag,
         lead,
         lit,
+        ntile,
         param,
+        percent_rank,
+        rank,
         row_number,
         session_id,
         when,
@@ -45,8 +50,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "EngineUnavailable", "Expression", "GpuetlError", "InvalidExpression", "InvalidPipeline", "Pipeline", "RunFailed",
-    "RunOptions", "SinkExists", "Table", "col", "count", "expr", "lag", "lead", "lit", "load", "loads", "param",
-    "row_number", "session_id", "when",
+    "RunOptions", "SinkExists", "Table", "col", "count", "cume_dist", "dense_rank", "expr", "lag", "lead", "lit",
+    "load", "loads", "ntile", "param", "percent_rank", "rank", "row_number", "session_id", "when",
 ]  # fmt: skip
 
 _MODULES = ("errors", "expressions.build", "options", "pipeline", "table")

@@ -87,9 +87,9 @@ class Table:
         """One row for each element of a list; a null or empty one gives a row with null, unless not `keep_empty`."""
         return self.step(verbs.Explode(column, keep_empty, index))
 
-    def aggregate(self, by: Names = (), **columns: Any) -> Table:
-        """One row a group; without keys, one row."""
-        return self.step(verbs.Aggregate(_formulas(columns), as_names(by)))
+    def aggregate(self, by: Names = (), order_by: Names = (), **columns: Any) -> Table:
+        """One row a group; without keys, one row.  `order_by` is the order of the rows for `first` and `last`."""
+        return self.step(verbs.Aggregate(_formulas(columns), as_names(by), _order(order_by)))
 
     def window(self, by: Names = (), order_by: Names = (), **columns: Any) -> Table:
         """Add columns computed from the rows of a group in order: see docs/functions.md, window functions."""

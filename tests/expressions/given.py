@@ -57,9 +57,10 @@ def table(**columns):
     )
 
 
-def aggregated(sql, frame, by=()):
+def aggregated(sql, frame, by=(), order_by=()):
     """Run an aggregate step of one output; returns its values."""
-    return _step(Aggregate(columns={"out": Formula(parse_expression(sql))}, by=tuple(by)), frame)
+    order = tuple(map(parse_order, order_by))
+    return _step(Aggregate(columns={"out": Formula(parse_expression(sql))}, by=tuple(by), order_by=order), frame)
 
 
 def windowed(sql, frame, order_by, by=()):

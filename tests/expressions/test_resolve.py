@@ -7,6 +7,8 @@ import pytest
 
 from expressions.given import typed
 from gpuetl.errors import InvalidExpression
+from gpuetl.expressions.functions import FUNCTIONS, Function
+from gpuetl.expressions.functions.function import floats
 from gpuetl.expressions.ir import Call, Cast, Column, Literal, Parameter
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.resolve import AGGREGATES, NAIVE_AND_ZONED, SCALARS, WINDOWS, Scope, resolve
@@ -50,6 +52,13 @@ def test_scalar_types(sql, dtype):
         ("count(*)", AGGREGATES, "int64"), ("count(DISTINCT s)", AGGREGATES, "int64"), ("any(b)", AGGREGATES, "bool"), ("sum(i8) / count(*)", AGGREGATES, "float64"),
         ("lag(i8)", WINDOWS, "int8"), ("first(s)", WINDOWS, "string"), ("row_number()", WINDOWS, "int64"), ("cum_sum(i8)", WINDOWS, "int64"),
         ("cum_min(i8)", WINDOWS, "int8"), ("rolling_mean(i8, 3)", WINDOWS, "float64"), ("diff(i8)", WINDOWS, "int64"), ("ewm_mean(f32, 2)", WINDOWS, "float64"),
+        ("quantile(i8, 1)", AGGREGATES, "float64"), ("corr(i8, f32)", AGGREGATES, "float64"), ("first(dec)", AGGREGATES, "decimal(10,2)"),
+        ("last(s, only => b)", AGGREGATES, "string"), ("max_by(tz, s)", AGGREGATES, "timestamp[Europe/Berlin]"), ("mode(d)", AGGREGATES, "date"),
+        ("count_if(b)", AGGREGATES, "int64"), ("rank()", WINDOWS, "int64"), ("percent_rank()", WINDOWS, "float64"), ("ntile(3)", WINDOWS, "int64"),
+        ("lag(i8, default => 1)", WINDOWS, "int8"), ("lag(i8, default => 300)", WINDOWS, "int64"), ("lag(i8, 1, 0.5)", WINDOWS, "float64"),
+        ("lead(d, default => ts)", WINDOWS, "timestamp"), ("lag(i8, ignore_nulls => true)", WINDOWS, "int8"), ("cum_prod(i8)", WINDOWS, "int64"),
+        ("cum_prod(f32)", WINDOWS, "float64"), ("pct_change(i8)", WINDOWS, "float64"), ("ewm_mean(i8, span => 3)", WINDOWS, "float64"),
+        ("first(i8, only => b)", WINDOWS, "int8"), ("bfill(s)", WINDOWS, "string"), ("rolling_var(i8, 3)", WINDOWS, "float64"),
         ("session_id(interval '1 hour')", WINDOWS, "int64"), ("row_number() - 1", WINDOWS, "int64"),
     ],
 )  # fmt: skip
@@ -187,6 +196,14 @@ def test_any_column_may_be_named_in_an_open_scope():
     assert resolve(parse_expression("nobody || 'x'"), Scope({}, {}, open=True)).dtype == STRING
 
 
+def test_a_scalar_function_takes_no_argument_after_one_that_is_left_out(monkeypatch):
+    clip = Function("clip", "x low? high?", floats, "", "", None)
+    monkeypatch.setitem(FUNCTIONS, ("scalar", "clip"), clip)
+    assert len(typed("clip(f64, high => 1, low => 0)", COLUMNS).args) == 3
+    with pytest.raises(InvalidExpression, match="clip needs low where high is given"):
+        typed("clip(f64, high => 1)", COLUMNS)
+
+
 @pytest.mark.parametrize(
     ("sql", "kinds", "message"),
     [
@@ -212,6 +229,25 @@ def test_any_column_may_be_named_in_an_open_scope():
         ("lag(x, $none)", WINDOWS, "lag takes a constant that is not null as offset"),
         ("rolling_sum(x, NULL)", WINDOWS, "rolling_sum takes a constant that is not null as frame"),
         ("ewm_mean(x, NULL)", WINDOWS, "ewm_mean takes a constant that is not null as half_life"),
+        ("lag(x, default => k)", WINDOWS, "lag cannot mix float64 and string"),
+        ("lag(x, ignore_nulls => 1)", WINDOWS, "lag takes bool, got int64"),
+        ("lag(x, ignore_nulls => x > 1)", WINDOWS, "lag takes a constant or a $parameter as ignore_nulls"),
+        ("diff(x, 1, 2)", WINDOWS, "diff got 3 arguments"),
+        ("ntile(0)", WINDOWS, "ntile takes a number of tiles from 1, got 0"),
+        ("ntile($text)", WINDOWS, "ntile takes a number of tiles from 1, got string"),
+        ("ewm_mean(x)", WINDOWS, "ewm_mean takes one of half_life, span and alpha, got none"),
+        (
+            "ewm_mean(x, span => 3, alpha => 0.5)",
+            WINDOWS,
+            "ewm_mean takes one of half_life, span and alpha, got span and alpha",
+        ),
+        ("ewm_mean(x, span => 0.5)", WINDOWS, "ewm_mean takes a span of 1 row or more, got 0.5"),
+        ("ewm_mean(x, alpha => 0)", WINDOWS, "ewm_mean takes an alpha above 0, at most 1, got 0"),
+        ("ewm_mean(x, alpha => 1.5)", WINDOWS, "ewm_mean takes an alpha above 0, at most 1, got 1.5"),
+        ("ewm_mean(x, span => NULL)", WINDOWS, "ewm_mean takes a constant that is not null as span"),
+        ("ewm_mean(x, span => interval '1 hour')", WINDOWS, "ewm_mean takes a number as span, got duration"),
+        ("cum_prod(k)", WINDOWS, "cum_prod takes numbers, got string"),
+        ("rank(x)", WINDOWS, "rank got 1 argument"),
         ("session_id(NULL)", WINDOWS, "session_id takes a constant that is not null as gap"),
         ("contains(k, NULL)", SCALARS, "contains takes a constant that is not null as part"),
         ("k LIKE $none", SCALARS, "like takes a constant that is not null as pattern"),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from expressions.given import typed
 from gpuetl.expressions.parse import parse_expression
+from gpuetl.expressions.resolve import WINDOWS
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName
 from gpuetl.expressions.types import FLOAT64, INT64, parse_type
 from gpuetl.expressions.unparse import to_sql
@@ -142,6 +143,23 @@ def trees(inner):
 @given(st.recursive(LEAVES, trees, max_leaves=12))
 def test_any_syntax_is_read_back_equal(syntax):
     assert parse_expression(to_sql(syntax)) == syntax
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "lag(x, 2, 0.5)", "lag(x, ignore_nulls => true)", "lag(x, 1, NULL)", "ewm_mean(x, alpha => 0.5)",
+        "ewm_mean(x, 2.0)", "first(x, only => x > 1.0)", "first(x, only => NULL)", "last(x, true, x > 1.0)",
+    ],
+)  # fmt: skip
+def test_a_typed_call_is_written_so_that_it_is_typed_again(sql):
+    expression = typed(sql, {"x": FLOAT64}, kinds=WINDOWS)
+    assert typed(to_sql(expression), {"x": FLOAT64}, kinds=WINDOWS) == expression
+
+
+def test_arguments_that_are_left_out_are_not_written():
+    assert to_sql(typed("ewm_mean(x, alpha => 0.5)", {"x": FLOAT64}, kinds=WINDOWS)) == "ewm_mean(x, alpha => 0.5)"
+    assert to_sql(typed("lag(x, default => 1)", {"x": FLOAT64}, kinds=WINDOWS)) == "lag(x, default => 1.0)"
 
 
 def test_times_keep_their_microseconds():

@@ -123,7 +123,7 @@ def test_a_zone_whose_parameter_has_no_value_yet_is_taken_for_utc():
         ("ts AT TIME ZONE 7", "at_time_zone takes the name of a time zone, got int64", ""), ("ts AT TIME ZONE t", "at_time_zone takes a constant or a $parameter as zone", ""),
         ("t AT TIME ZONE 'UTC'", "at_time_zone takes a naive timestamp, got string", ""), ("assume_zone(tz, 'UTC')", "assume_zone takes a naive timestamp, got timestamp[Europe/Berlin]", ""),
         ("assume_zone(ts, 'UTC', 'first')", "assume_zone takes 'earliest', 'latest' or 'raise', got 'first'", ""),
-        ("assume_zone(ts, 'UTC', nonexistent => 'latest')", "assume_zone needs ambiguous as well", "It is assume_zone(x, zone, ambiguous?, nonexistent?)."),
+        ("assume_zone(ts, 'UTC', nonexistent => 'latest')", "assume_zone needs ambiguous where nonexistent is given", "It is assume_zone(x, zone, ambiguous?, nonexistent?)."),
         ("local_time(ts)", "local_time takes a zoned timestamp, got timestamp", ""), ("convert_zone(ts, 'UTC')", "convert_zone takes a zoned timestamp, got timestamp", ""),
         ('CAST(ts AS "timestamp[Europe/Berln]")', "unknown time zone 'Europe/Berln'", "Did you mean 'Europe/Berlin'?"),
     ],

@@ -48,6 +48,12 @@ def test_aggregates_that_nobody_wants_are_not_computed(t, lines):
     assert lines(steps) == ["Read t: 2 of 3 columns", "Aggregate s = sum(x) by k", "Project 1 columns kept"]
 
 
+@pytest.mark.parametrize(("kept", "expected"), [("f", "Read t: 3 of 3 columns"), ("n", "Read t: 1 of 3 columns")])
+def test_an_order_is_read_where_an_aggregate_that_is_wanted_needs_it(t, lines, kept, expected):
+    steps = t.aggregate("k", ["s", "x desc"], n=count(), f=col("x").first())
+    assert lines(steps.select(kept))[0] == expected
+
+
 @pytest.mark.parametrize("aggregated", [{"n": count()}, {"one": expr("1")}])
 def test_rows_are_counted_by_the_cheapest_column(t, lines, aggregated):
     assert lines(t.aggregate(**aggregated))[0] == "Read t: 1 of 3 columns"

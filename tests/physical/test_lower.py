@@ -6,11 +6,12 @@ import pytest
 
 from gpuetl import Pipeline, RunOptions, col, expr
 from gpuetl.expressions.functions import table_entry
+from gpuetl.expressions.unparse import to_sql
 from gpuetl.io.dataset import DataFile, RowGroup
 from gpuetl.physical.lower import split_groups
 from gpuetl.physical.nodes import Map, Scan
 from gpuetl.plan.graph import walk_graph
-from plans import lowered, physical_lines
+from plans import lowered, physical_line, physical_lines
 from tables import table, write_source
 
 NO_BROADCAST = RunOptions(partition_rows=2, broadcast_bytes=0)
@@ -158,14 +159,37 @@ def test_a_check_of_the_left_keys_needs_them_to_meet(t, u, lines, validate):
 
 
 @pytest.mark.parametrize(
-    "call", ["sum(x)", "count(x)", "count(*)", "min(x)", "max(x)", "mean(x)", "any(x > 1)", "all(x > 1)"]
-)
+    "call",
+    [
+        "sum(x)", "count(x)", "count(*)", "count_if(x > 1)", "min(x)", "max(x)", "mean(x)", "any(x > 1)", "all(x > 1)",
+        "var(x)", "std(x)", "var_pop(x)", "std_pop(x)", "covar_samp(x, k)", "covar_pop(x, k)", "corr(x, k)",
+        "min_by(x, k)", "max_by(x, k)",
+    ],
+)  # fmt: skip
 def test_aggregates_that_merge_are_computed_before_the_exchange_too(t, lines, call):
     got = [line for line in lines(t.aggregate("k", y=expr(call)), optimized=False) if line != "Project [3]"]
     assert got == ["Read [3]", "Aggregate [3]", "hash k [3]", "Aggregate [3]", "gather [1]"]
 
 
-@pytest.mark.parametrize("call", ["var(x)", "std(x)", "median(x)", "count(DISTINCT x)"])
+@pytest.mark.parametrize("call", ["first(x)", "last(x, ignore_nulls => true)", "first(x) FILTER (WHERE x > 1)"])
+def test_first_and_last_carry_their_keys_from_partition_to_partition(t, lines, call):
+    got = [line for line in lines(t.aggregate("k", "x", y=expr(call)), optimized=False) if line != "Project [3]"]
+    assert got == ["Read [3]", "Aggregate [3]", "hash k [3]", "Aggregate [3]", "gather [1]"]
+
+
+def test_what_calls_share_is_computed_once(t, pipeline):
+    t.aggregate("k", m=expr("mean(x)"), v=expr("var(x)"), s=expr("std(x)")).stage("s")
+    plan = lowered(pipeline)
+    partial = next(node.operation for node in walk_graph(*plan.roots) if physical_line(node) == "Aggregate")
+    assert [to_sql(call) for call in partial.calls.values()] == [
+        'sum("m:argument0")',
+        'count("m:argument0")',
+        'center("m:argument0")',
+        'co_moment("m:argument0", "m:argument0")',
+    ]
+
+
+@pytest.mark.parametrize("call", ["median(x)", "quantile(x, 0.9)", "mode(x)", "count(DISTINCT x)"])
 def test_other_aggregates_need_all_rows_of_a_group(t, lines, call):
     steps = t.aggregate("k", y=expr(call), n=expr("count(*)"))
     got = [line for line in lines(steps, optimized=False) if line != "Project [3]"]

@@ -42,6 +42,9 @@ STEPS = [
     "window: {by: user_id, order_by: ts, columns: {n: row_number(), gap: epoch(ts) - epoch(lag(ts))}}",
     "window: {by: [user_id, status], order_by: [ts desc, amount nulls first], columns: {ewm: 'cum_sum(amount)', s: 'rolling_sum(amount, 3)'}}",
     "window: {order_by: [ts], columns: {e: \"ewm_mean(amount, half_life => interval '1 hour')\"}}",
+    "aggregate: {by: user_id, order_by: [ts desc, amount nulls first], columns: {f: first(amount), l: 'last(amount, ignore_nulls => true) FILTER (WHERE amount > 1)'}}",
+    "aggregate: {order_by: ts, columns: {f: first(amount) FILTER (WHERE amount > 1), c: 'corr(amount, user_id) FILTER (WHERE amount > 1)', q: 'quantile(amount, 0.9)'}}",
+    "window: {order_by: [ts], columns: {a: 'lag(amount, default => 0.5, ignore_nulls => true)', b: 'ewm_mean(amount, span => 5)', c: rank(), d: ntile(4), e: last(amount) FILTER (WHERE amount > 1)}}",
     "sort: amount desc",
     "sort: [status, amount desc nulls first, ts]",
     "limit: 0",
@@ -117,7 +120,9 @@ def python_pipeline():
         by="user_id", order_by=["ts", "amount desc"], n=row_number() - 1, gap_s=col("ts").epoch() - lag(col("ts")).epoch(),
         hour_sum=col("amount").rolling_sum(timedelta(hours=1)),
     ).stage("features")  # fmt: skip
-    clean.aggregate(by=["hour"], n=count(), spend=col("amount").sum()).sort("hour").limit(3).stage("hourly")
+    first, last = col("amount").first(ignore_nulls=True), col("amount").last()
+    hourly = clean.aggregate(by=["hour"], order_by=["ts", "user_id desc"], n=count(), first=first, change=last - first)
+    hourly.sort("hour").limit(3).stage("hourly")
     return p
 
 
@@ -147,7 +152,13 @@ stages:
   hourly:
     from: clean
     steps:
-      - aggregate: {by: hour, columns: {n: count(*), spend: sum(amount)}}
+      - aggregate:
+          by: hour
+          order_by: [ts, user_id desc]
+          columns:
+            n: count(*)
+            first: first(amount, ignore_nulls => true)
+            change: last(amount) - first(amount, true)
       - sort: hour
       - limit: 3
 """

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gpuetl import Pipeline, RunFailed, expr
+import gpuetl as ge
+from gpuetl import Pipeline, RunFailed, col, expr
 from gpuetl.testing import Tolerance, assert_same
 from tables import INT64_MAX, NAN, table, write_source
 
@@ -45,6 +46,25 @@ def exprs(calls):
         ("first(x)", "float64", [1.0, 1.0, 1.0, NAN, NAN, NAN, 1.0, 1.0]),
         ("last(x)", "float64", [4.0, 4.0, 4.0, 5.0, 5.0, 5.0, 3.0, 3.0]),
         ("ffill(x)", "float64", [1.0, 2.0, 4.0, NAN, NAN, 5.0, 1.0, 3.0]),
+        ("bfill(x)", "float64", [1.0, 2.0, 4.0, NAN, 5.0, 5.0, 1.0, 3.0]),
+        ("lag(x, default => 0)", "float64", [0.0, 1.0, 2.0, 0.0, NAN, None, 0.0, 1.0]),
+        ("lead(x, 2, t * 10)", "float64", [4.0, 20.0, 30.0, 5.0, 20.0, 30.0, 10.0, 20.0]),
+        ("lag(x, ignore_nulls => true)", "float64", [None, 1.0, 2.0, None, NAN, NAN, None, 1.0]),
+        ("lead(x, 1, -1, true)", "float64", [2.0, 4.0, -1.0, 5.0, 5.0, -1.0, 3.0, -1.0]),
+        ("first(x, ignore_nulls => true)", "float64", [1.0, 1.0, 1.0, NAN, NAN, NAN, 1.0, 1.0]),
+        ("first(x) FILTER (WHERE t > 1)", "float64", [2.0, 2.0, 2.0, None, None, None, 3.0, 3.0]),
+        ("last(x) FILTER (WHERE x < 4)", "float64", [2.0, 2.0, 2.0, None, None, None, 3.0, 3.0]),
+        ("rank()", "int64", [1, 2, 3, 1, 2, 3, 1, 2]),
+        ("percent_rank()", "float64", [0.0, 0.5, 1.0, 0.0, 0.5, 1.0, 0.0, 1.0]),
+        ("cume_dist()", "float64", [1 / 3, 2 / 3, 1.0, 1 / 3, 2 / 3, 1.0, 0.5, 1.0]),
+        ("ntile(2)", "int64", [1, 1, 2, 1, 1, 2, 1, 2]),
+        ("pct_change(x)", "float64", [None, 1.0, 1.0, None, None, None, None, 2.0]),
+        ("cum_prod(x)", "float64", [1.0, 2.0, 8.0, NAN, None, NAN, 1.0, 3.0]),
+        ("cum_prod(t)", "int64", [1, 2, 6, 1, 2, 6, 1, 2]),
+        ("cum_prod(x) FILTER (WHERE t > 1)", "float64", [None, 2.0, 8.0, None, None, 5.0, None, 3.0]),
+        ("rolling_var(x, 2)", "float64", [None, 0.5, 2.0, None, None, None, None, 2.0]),
+        ("ewm_mean(x, span => 3)", "float64", [1.0, 1.5, 2.75, NAN, None, NAN, 1.0, 2.0]),
+        ("ewm_mean(x, alpha => 0.25)", "float64", [1.0, 1.25, 1.9375, NAN, None, NAN, 1.0, 1.5]),
         ("diff(x)", "float64", [None, 1.0, 2.0, None, None, None, None, 2.0]),
         ("cum_count(x)", "int64", [1, 2, 3, 1, None, 2, 1, 2]),
         ("cum_sum(x)", "float64", [1.0, 3.0, 7.0, NAN, None, NAN, 1.0, 4.0]),
@@ -132,13 +152,16 @@ def test_values_of_every_type_move(source, check, dtype, values):
     values = values or [datetime(2024, 1, 1), None, datetime(2025, 1, 1), datetime(1969, 1, 1)]
     a, _, c, d = values
     t = source(table({"t": "int64", "x": dtype}, *enumerate(values)))
-    calls = exprs({"back": "lag(x)", "one": "first(x)", "filled": "ffill(x)", "n": "cum_count(x)"})
+    calls = exprs({
+        "back": "lag(x)", "one": "first(x)", "filled": "ffill(x)", "n": "cum_count(x)", "ahead": "bfill(x)",
+        "other": "lag(x, 1, x)", "skip": "lead(x, ignore_nulls => true)", "most": "last(x) FILTER (WHERE t < 2)",
+    })  # fmt: skip
     expected = table(
-        {"back": dtype, "one": dtype, "filled": dtype, "n": "int64"},
-        (None, a, a, 1),
-        (a, a, a, None),
-        (None, a, c, 2),
-        (c, a, d, 3),
+        {**dict.fromkeys(calls, dtype), "n": "int64"},
+        (None, a, a, 1, a, a, c, None),
+        (a, a, a, None, c, a, c, None),
+        (None, a, c, 2, c, None, d, None),
+        (c, a, d, 3, d, c, None, None),
     )
     check(t.window((), "t", **calls).select(*calls), expected, ordered=True)
     if dtype != "bool":
@@ -201,9 +224,14 @@ def test_null_order_keys_come_last_unless_stated(source, check, order, x):
 
 @pytest.mark.parametrize("rows", [[], [(1, 1, 1.0)], [(None, None, None)]])
 def test_zero_rows_or_one(source, check, rows):
-    calls = exprs({"n": "row_number()", "s": "cum_sum(x)", "l": "lag(x)"})
+    calls = exprs({
+        "n": "row_number()", "s": "cum_sum(x)", "l": "lag(x)", "r": "rank()", "p": "percent_rank()", "c": "cume_dist()",
+        "d": "lead(x, 1, 0, true)", "f": "last(x, ignore_nulls => true)", "m": "cum_prod(x)", "b": "bfill(x)", "i": "ntile(3)",
+    })  # fmt: skip
+    types = dict.fromkeys("nri", "int64")
     expected = table(
-        {**TYPES, "n": "int64", "s": "float64", "l": "float64"}, *((*row, 1, row[2], None) for row in rows)
+        {**TYPES, **{name: types.get(name, "float64") for name in calls}},
+        *((*row, 1, row[2], None, 1, 0.0, 1.0, 0.0, row[2], row[2], row[2], 1) for row in rows),
     )
     check(source(table(TYPES, *rows)).window("k", "t", **calls), expected)
 
@@ -231,7 +259,75 @@ def test_ties_in_the_order_are_noted_and_other_orders_are_not(t, pipeline):
     assert pipeline.run(engine="pandas", keep=["tied"]).report.notes == (note,)
 
 
-@pytest.mark.parametrize("call", ["cum_sum(x)", "rolling_sum(x, 2)", "lag(x) + x", "diff(-x)"])
+def test_ties_are_noted_only_where_an_answer_depends_on_the_order_of_the_rows_that_tie(t, pipeline):
+    free = {"a": "rank()", "b": "dense_rank() + 1", "c": "percent_rank()", "d": "cume_dist()"}
+    t.window((), "t", **exprs(free)).stage("free")
+    assert pipeline.run(engine="pandas", keep=["free"]).report.notes == ()
+    t.window((), "t", **exprs({**free, "e": "ntile(2)"})).stage("tied")
+    assert len(pipeline.run(engine="pandas", keep=["tied"]).report.notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        ("t", [(1, 1, 1, 0.0), (1, 1, 1, 0.0), (2, 3, 2, 0.5), (3, 4, 3, 0.75), (None, 5, 4, 1.0)]),
+        ("t desc", [(1, 3, 3, 0.5), (1, 3, 3, 0.5), (2, 2, 2, 0.25), (3, 1, 1, 0.0), (None, 5, 4, 1.0)]),
+        ("t nulls first", [(1, 2, 2, 0.25), (1, 2, 2, 0.25), (2, 4, 3, 0.75), (3, 5, 4, 1.0), (None, 1, 1, 0.0)]),
+    ],
+)
+def test_rows_that_tie_share_their_rank(source, check, pipeline, order, expected):
+    t = source(table({"t": "int64"}, (3,), (1,), (None,), (2,), (1,)))
+    steps = t.window((), order, r=ge.rank(), d=ge.dense_rank(), p=ge.percent_rank())
+    check(steps, table({"t": "int64", "r": "int64", "d": "int64", "p": "float64"}, *expected))
+    assert_same(pipeline)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "values"),
+    [
+        ("float64", [-0.0, 0.0, NAN, NAN, None, None]),
+        ("string", ["é", "é", "\U0001f600", "\U0001f600", None, None]),
+        ("decimal(9,2)", [Decimal("-1.50")] * 2 + [Decimal("0.00")] * 2 + [None] * 2),
+    ],
+)
+def test_null_ties_with_null_nan_with_nan_and_both_zeros(source, check, dtype, values):
+    t = source(table({"x": dtype}, *((value,) for value in values)))
+    steps = t.window((), "x", r=ge.rank(), c=ge.cume_dist()).select("r", "c")
+    expected = [(1, 1 / 3), (1, 1 / 3), (3, 2 / 3), (3, 2 / 3), (5, 1.0), (5, 1.0)]
+    check(steps, table({"r": "int64", "c": "float64"}, *expected), ordered=True)
+
+
+def test_ranks_follow_on_rows_that_are_in_order_already(source, check, pipeline):
+    t = source(table({"k": "int64", "t": "int64", "i": "int64"}, (1, 1, 1), (1, 1, 2), (1, 2, 3), (2, 2, 4)))
+    steps = t.window("k", ["t", "i"], n=ge.row_number()).window("k", "t", r=ge.rank(), d=ge.dense_rank())
+    expected = [(1, 1, 1, 1), (2, 2, 1, 1), (3, 3, 3, 2), (4, 1, 1, 1)]
+    types = {"i": "int64", "n": "int64", "r": "int64", "d": "int64"}
+    check(steps.select("i", "n", "r", "d"), table(types, *expected))
+
+
+def test_a_default_meets_the_type_of_its_column(source, check):
+    t = source(table({"i": "int8", "d": "date"}, (1, date(2024, 1, 1)), (2, date(2024, 1, 2))))
+    calls = exprs({
+        "a": "lag(i, default => 5)", "b": "lag(i, default => 0.5)", "c": "lead(d, default => TIMESTAMP '2030-01-01')",
+    })  # fmt: skip
+    expected = table(
+        {"a": "int8", "b": "float64", "c": "timestamp"},
+        (5, 0.5, datetime(2024, 1, 2)),
+        (1, 1.0, datetime(2030, 1, 1)),
+    )
+    check(t.window((), "i", **calls).select("a", "b", "c"), expected, ordered=True)
+
+
+def test_ignore_nulls_and_tiles_may_be_parameters(source, check, pipeline):
+    skip, n = pipeline.param("skip", "bool", True), pipeline.param("n", "int64", 2)
+    t = source(table({"t": "int64", "x": "int64"}, (1, 1), (2, None), (3, 3)))
+    steps = t.window((), "t", y=ge.lag(col("x"), ignore_nulls=skip), m=ge.ntile(n)).select("y", "m")
+    types = {"y": "int64", "m": "int64"}
+    check(steps, table(types, (None, 1), (1, 1), (1, 2)), ordered=True)
+    check(steps, table(types, (None, 1), (1, 2), (None, 3)), ordered=True, params={"skip": False, "n": 3})
+
+
+@pytest.mark.parametrize("call", ["cum_prod(x)", "cum_sum(x)", "rolling_sum(x, 2)", "lag(x) + x", "diff(-x)"])
 def test_an_integer_overflow_is_an_error_that_names_stage_and_column(source, failure, call):
     t = source(table({"t": "int64", "x": "int64"}, (1, -2), (2, INT64_MAX), (3, INT64_MAX)))
     message = failure(t.window((), "t", y=expr(call)), RunFailed)
@@ -270,7 +366,9 @@ rows = st.lists(st.tuples(st.none() | st.integers(0, 2), st.none() | st.integers
 CALLS = {
     "n": "row_number()", "a": "lag(x)", "b": "cum_sum(x)", "c": "rolling_sum(x, 2)", "d": "cum_max(x)",
     "e": "ewm_mean(x, half_life => 2)",
-    "f": "rolling_std(x, 3)", "g": "ffill(x)", "h": "last(x)",
+    "f": "rolling_std(x, 3)", "g": "ffill(x)", "h": "last(x)", "i": "lag(x, 2, 7, true)", "j": "bfill(x)",
+    "l": "first(x, ignore_nulls => true) FILTER (WHERE t > 0)", "m": "ewm_mean(x, span => 3)", "o": "ntile(2)",
+    "p": "pct_change(x)", "q": "cum_prod(x)", "r": "dense_rank()",
 }  # fmt: skip
 
 

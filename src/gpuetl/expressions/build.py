@@ -219,14 +219,39 @@ def row_number() -> Expression:
     return apply("row_number")
 
 
-def lag(x: Expression, offset: int = 1) -> Expression:
-    """The x of `offset` rows before in the window's group."""
-    return apply("lag", x, offset) if offset != 1 else apply("lag", x)
+def rank() -> Expression:
+    """1 more than the rows before it in its window's group; rows that tie share it."""
+    return apply("rank")
 
 
-def lead(x: Expression, offset: int = 1) -> Expression:
-    """The x of `offset` rows after in the window's group."""
-    return apply("lead", x, offset) if offset != 1 else apply("lead", x)
+def dense_rank() -> Expression:
+    """1 more than the distinct keys before it in its window's group; rows that tie share it."""
+    return apply("dense_rank")
+
+
+def percent_rank() -> Expression:
+    """(rank - 1) / (rows - 1) in its window's group."""
+    return apply("percent_rank")
+
+
+def cume_dist() -> Expression:
+    """The share of its window's group that comes no later in order."""
+    return apply("cume_dist")
+
+
+def ntile(n: Any) -> Expression:
+    """The tile, from 1, when the rows of its window's group are dealt to n equal tiles."""
+    return apply("ntile", n)
+
+
+def lag(x: Expression, *offset: Any, **options: Any) -> Expression:
+    """The x of `offset` (1) rows before in the window's group; `default` and `ignore_nulls` as in SQL."""
+    return apply("lag", x, *offset, **options)
+
+
+def lead(x: Expression, *offset: Any, **options: Any) -> Expression:
+    """The x of `offset` (1) rows after in the window's group; `default` and `ignore_nulls` as in SQL."""
+    return apply("lead", x, *offset, **options)
 
 
 def session_id(gap: Any) -> Expression:

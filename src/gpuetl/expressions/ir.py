@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gpuetl.expressions.types import NAMED, DataType, is_integer
+from gpuetl.expressions.types import NAMED, NULL, DataType, is_integer
 
 if TYPE_CHECKING:
     from gpuetl.expressions.functions import Function
@@ -68,7 +68,11 @@ class Cast:
 
 @dataclass(frozen=True)
 class Call:
-    """A function of the closed table, applied; an absent optional argument is not in `args`."""
+    """A function of the closed table, applied.
+
+    Optional arguments that are left out at the end are not in `args`; of aggregates and windows, those before one that
+    is given are null.
+    """
 
     function: Function
     args: tuple[Expr, ...]
@@ -76,6 +80,10 @@ class Call:
 
 
 Expr: TypeAlias = Column | Literal | Parameter | Cast | Call
+
+
+ABSENT = Literal(None, NULL)
+"""An optional argument that is left out before one that is given."""
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:

@@ -20,8 +20,7 @@ from gpuetl.expressions.constants import (
     type_text,
 )
 from gpuetl.expressions.dialect import Language, parse_tree
-from gpuetl.expressions.functions import find_function
-from gpuetl.expressions.functions.windows import SKIPPING
+from gpuetl.expressions.filter_clause import filtered_call
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
 from gpuetl.expressions.types import NAMED, DataType, parse_type
 from gpuetl.expressions.zones import UnknownZone
@@ -169,18 +168,7 @@ class _Lowering:
         return Apply(name, args, tuple((k.this.name, self.lower(k.expression)) for k in keywords), span=span)
 
     def filtered(self, node: exp.Filter) -> Syntax:
-        call, predicate = self.lower(node.this), self.lower(node.expression.this)
-        if not isinstance(call, Apply) or not find_function(call.function, ("aggregate", "window")):
-            raise InvalidExpression(
-                "FILTER belongs to an aggregate", self.span(node.this), "Write CASE WHEN condition THEN value END."
-            )
-        if find_function(call.function, ("window",)) and call.function not in SKIPPING:
-            message = f"{call.function} takes no FILTER: it does not skip nulls"
-            raise InvalidExpression(message, self.span(node.this), "Filter the rows in a step before.")
-        if call.function == "count_rows":
-            return Apply("count", (Apply("case", (predicate, Constant(1))),), span=call.span)
-        kept = Apply("case", (predicate, *call.args[:1]))
-        return Apply(call.function, (kept, *call.args[1:]), call.keywords, span=call.span)
+        return filtered_call(self.lower(node.this), self.lower(node.expression.this), self.span(node.this))
 
     def case(self, node: exp.Case) -> Syntax:
         args: list[Syntax] = []

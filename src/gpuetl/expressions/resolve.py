@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
-from itertools import pairwise
 from typing import Any
 
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.decimals import in_scale, is_decimal
 from gpuetl.expressions.functions import AMBIGUOUS, Function, Kind, TypeMismatch, find_function, function_names
 from gpuetl.expressions.functions.function import Argument
-from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
+from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
 from gpuetl.expressions.types import (
     DATE,
@@ -134,7 +133,7 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
     if function is None:
         raise _unknown(syntax, scope)
     inner = scope if function.kind == "scalar" else replace(scope, kinds=SCALARS, inside=function)
-    args = [resolve(argument, inner) for argument in _bind(function, syntax)]
+    args = [ABSENT if argument is None else resolve(argument, inner) for argument in _bind(function, syntax)]
     _check_constants(function, args, syntax)
     if not function.lists and any(is_list(arg.dtype) for arg in args):
         hint = "Explode the list in a step before, or take list_get, list_contains or list_length of it."
@@ -178,13 +177,13 @@ def _nested(inner: Function, outer: Function, syntax: Apply) -> InvalidExpressio
 def _check_constants(function: Function, args: Sequence[Expr], syntax: Apply) -> None:
     """Refuse null, written or as a parameter's value, where a function takes a constant."""
     for slot, arg in zip(function.arguments, args, strict=False):
-        if slot.constant and isinstance(arg, Literal) and arg.value is None:
+        if slot.constant and arg is not ABSENT and isinstance(arg, Literal) and arg.value is None:
             message = f"{function.name} takes a constant that is not null as {slot.name}"
             raise InvalidExpression(message, syntax.span, "A parameter needs a value or a default here.")
 
 
-def _bind(function: Function, syntax: Apply) -> list[Syntax]:
-    """Order positional and keyword arguments by the function's parameters."""
+def _bind(function: Function, syntax: Apply) -> list[Syntax | None]:
+    """Order positional and keyword arguments by the function's parameters; None for one left out before another."""
     slots = function.arguments
     if slots and slots[-1].repeats:
         if len(syntax.args) < sum(not slot.optional for slot in slots) or syntax.keywords:
@@ -198,15 +197,17 @@ def _bind(function: Function, syntax: Apply) -> list[Syntax]:
             raise InvalidExpression(f"{function.name} has no open argument '{name}'", syntax.span, _signature(function))
         given[name] = value
     missing = any(slot.name not in given and not slot.optional for slot in slots)
-    left_out = [slot.name for slot, later in pairwise(slots) if slot.name not in given and later.name in given]
-    if left_out and not missing:
-        raise InvalidExpression(f"{function.name} needs {left_out[0]} as well", syntax.span, _signature(function))
     if missing or len(syntax.args) > len(slots):
         raise _arity(function, syntax)
     for slot in slots:
         if slot.name in given:
             _check_constant(function, slot, given[slot.name], syntax)
-    return [given[slot.name] for slot in slots if slot.name in given]
+    last = max((index for index, slot in enumerate(slots) if slot.name in given), default=-1)
+    bound = [given.get(slot.name) for slot in slots[: last + 1]]
+    if None in bound and function.kind == "scalar":
+        message = f"{function.name} needs {slots[bound.index(None)].name} where {slots[last].name} is given"
+        raise InvalidExpression(message, syntax.span, _signature(function))
+    return bound
 
 
 def _check_constant(function: Function, slot: Argument, written: Syntax, syntax: Apply) -> None:

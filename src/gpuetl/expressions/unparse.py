@@ -43,7 +43,8 @@ def _written(expr: Expr) -> Syntax:
         case Call() if expr.function.name in ("and", "or") and len(expr.args) > 1:
             return reduce(lambda left, right: Apply(expr.function.name, (left, right)), map(_written, expr.args))
         case Call():
-            return Apply(expr.function.name, tuple(_argument(arg, expr) for arg in expr.args))
+            return _written_call(expr)
+    raise TypeError(expr)
 
 
 def _argument(arg: Expr, call: Call) -> Syntax:
@@ -52,6 +53,16 @@ def _argument(arg: Expr, call: Call) -> Syntax:
     if beside and isinstance(arg, Literal) and isinstance(arg.value, Decimal):
         return Constant(plain_number(arg.value))
     return _written(arg)
+
+
+def _written_call(call: Call) -> Apply:
+    """Write arguments by place up to the first that is left out before another, and the others by name."""
+    args, slots = tuple(_argument(arg, call) for arg in call.args), call.function.arguments
+    out = [i for i, arg in enumerate(args[:-1]) if call.function.kind != "scalar" and arg == Constant(None)]
+    out = [i for i in out if slots[i].optional]
+    places = out[0] if out else len(args)
+    named = ((slots[i].name, args[i]) for i in range(places, len(args)) if i not in out)
+    return Apply(call.function.name, args[:places], tuple(named))
 
 
 def _text(node: Syntax) -> tuple[str, int]:

@@ -3,90 +3,210 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
-import pyarrow as pa
-
+from gpuetl.expressions.build import Expression, col, when
 from gpuetl.expressions.decimals import HALF_DIGITS, is_decimal
 from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.expressions.functions.aggregates import HIGH_SUM, JOINED_HALVES, LOW_SUM, WIDE, WIDE_SUM
-from gpuetl.expressions.ir import Call, Cast, Column, Expr
-from gpuetl.expressions.types import DURATION, FLOAT64, INT64
-from gpuetl.plan.node import Node
+from gpuetl.expressions.functions.aggregates import (
+    CARRIED,
+    CENTER,
+    CO_MOMENT,
+    HIGH_SUM,
+    JOINED_HALVES,
+    LOW_SUM,
+    MERGED_CO_MOMENT,
+    WIDE,
+    WIDE_SUM,
+    edge_arguments,
+)
+from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, substitute
+from gpuetl.expressions.resolve import Scope, resolve
+from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, DataType
+from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Aggregate, Project, passing
+from gpuetl.plan.schema import Schema
+
+T = TypeVar("T", Expr, Call)
 
 
 @dataclass(frozen=True)
 class Phases:
-    """`partial` runs on each partition, `final` on the rows of equal keys, `finish` turns its columns into results."""
+    """`partial` runs on each partition, `final` on the rows of equal keys, `finish` turns its columns into results.
 
+    `prepare`, where there is one, computes on each partition what `partial` reads.
+    """
+
+    prepare: Project | None
     partial: Aggregate
     final: Aggregate
     finish: Project
 
 
-Parts = list[tuple[Call, str]]
-"""Partial calls, and the aggregate that merges each one's results."""
-
-
 def two_phases(node: Aggregate, source: Node) -> Phases | None:
     """Split an aggregate; None where one of its calls needs all rows of a group at once."""
-    partial: dict[str, Call] = {}
-    final: dict[str, Call] = {}
+    if not all(call.function.name in _SPLIT for call in node.calls.values()):
+        return None
+    split = _Split(source.schema)
     results: dict[str, Expr] = dict(passing(node.schema.select(node.by)))
     for name, call in node.calls.items():
-        if call.function.name not in _SPLIT:
-            return None
-        parts, finish = _SPLIT[call.function.name](call)
-        columns: list[Expr] = []
-        for index, (part, merge) in enumerate(parts):
-            part_name = f"{name}:part{index}"
-            partial[part_name] = part
-            final[part_name] = _call(merge, part.dtype, Column(part_name, part.dtype))
-            columns.append(Column(part_name, final[part_name].dtype))
-        results[name] = finish(*columns)
-    first = replace(node, source=source, calls=partial)
-    second = replace(node, source=first, calls=final)
-    return Phases(first, second, Project(source=second, columns=results, origin=node.origin))
+        results[name] = _SPLIT[call.function.name](split, _Named(name, call, node.orders.get(name, ())))
+    prepare = None
+    if split.prepared:
+        columns = {**passing(source.schema), **split.prepared}
+        source = prepare = Project(source=source, columns=columns, origin=node.origin)
+    first = replace(node, source=source, calls=split.partial, orders=split.partial_orders)
+    second = replace(node, source=first, calls=split.final, orders=split.final_orders)
+    return Phases(prepare, first, second, Project(source=second, columns=results, origin=node.origin))
 
 
-def _call(name: str, dtype: pa.DataType, *args: Expr) -> Call:
+@dataclass(frozen=True)
+class _Named:
+    """A call of the aggregate, its name, and the order of rows that it needs."""
+
+    name: str
+    call: Call
+    order: tuple[SortKey, ...]
+
+
+@dataclass
+class _Split:
+    """The calls of both phases, by name.  Names begin with the output's, which errors name."""
+
+    schema: Schema
+    prepared: dict[str, Expr] = field(default_factory=dict)
+    partial: dict[str, Call] = field(default_factory=dict)
+    partial_orders: dict[str, tuple[SortKey, ...]] = field(default_factory=dict)
+    final: dict[str, Call] = field(default_factory=dict)
+    final_orders: dict[str, tuple[SortKey, ...]] = field(default_factory=dict)
+
+    def prepare(self, name: str, expr: Expr) -> Column:
+        """Compute a column before the first phase."""
+        return _place(self.prepared, name, expr)
+
+    def part(self, name: str, call: Call) -> Column:
+        """Compute a call on each partition."""
+        return _place(self.partial, name, call)
+
+    def merge(self, name: str, call: Call) -> Column:
+        """Compute a call over the partitions' results."""
+        return _place(self.final, name, call)
+
+    def merged(self, name: str, call: Call, merge: str) -> Column:
+        """Compute a call on each partition, and merge its results by an aggregate of one argument."""
+        part = self.part(name, call)
+        return self.merge(name, _call(merge, part.dtype, part))
+
+
+def _place(place: dict[str, T], name: str, expr: T) -> Column:
+    """Keep an expression under a name of its own; one that is there already is computed once."""
+    made = next((own for own, there in place.items() if there == expr), f"{name}:part{len(place)}")
+    place[made] = expr
+    return Column(made, expr.dtype)
+
+
+def _call(name: str, dtype: DataType, *args: Expr) -> Call:
     return Call(FUNCTIONS["aggregate", name], args, dtype)
 
 
-def _same(expr: Expr) -> Expr:
-    return expr
+def _formula(expression: Expression, **operands: Expr) -> Expr:
+    """Type an expression over named operands, and put these in."""
+    scope = Scope({name: operand.dtype for name, operand in operands.items()}, {})
+    return substitute(resolve(expression.syntax, scope), operands)
 
 
-def _count(call: Call) -> tuple[Parts, Callable[..., Expr]]:
-    return [(call, "sum")], _same
+def _summed(split: _Split, own: _Named) -> Expr:
+    return split.merged(own.name, own.call, "sum")
 
 
-def _itself(call: Call) -> tuple[Parts, Callable[..., Expr]]:
-    return [(call, call.function.name)], _same
+def _itself(split: _Split, own: _Named) -> Expr:
+    return split.merged(own.name, own.call, own.call.function.name)
 
 
-def _sum(call: Call) -> tuple[Parts, Callable[..., Expr]]:
+def _sum(split: _Split, own: _Named) -> Expr:
     """Carry what no partition's own sum overflows: integers and durations in 38 digits, long decimals in halves."""
+    call = own.call
     if call.dtype in (INT64, DURATION):
-        return [(Call(WIDE_SUM, call.args, WIDE), "sum")], lambda total: _narrowed(Cast(total, INT64), call.dtype)
+        total = Cast(split.merged(own.name, Call(WIDE_SUM, call.args, WIDE), "sum"), INT64)
+        return Cast(total, DURATION) if call.dtype == DURATION else total
     if not is_decimal(call.dtype) or call.args[0].dtype.precision <= HALF_DIGITS:
-        return [(call, "sum")], _same
-    parts = [(Call(HIGH_SUM, call.args, WIDE), "sum"), (Call(LOW_SUM, call.args, call.dtype), "sum")]
-    return parts, lambda high, low: Call(JOINED_HALVES, (high, low), call.dtype)
+        return _summed(split, own)
+    high = split.merged(own.name, Call(HIGH_SUM, call.args, WIDE), "sum")
+    low = split.merged(own.name, Call(LOW_SUM, call.args, call.dtype), "sum")
+    return Call(JOINED_HALVES, (high, low), call.dtype)
 
 
-def _narrowed(total: Expr, dtype: pa.DataType) -> Expr:
-    return Cast(total, DURATION) if dtype == DURATION else total
+def _mean(split: _Split, own: _Named) -> Expr:
+    total = split.merged(own.name, _call("sum", FLOAT64, *own.call.args), "sum")
+    count = split.merged(own.name, _call("count", INT64, *own.call.args), "sum")
+    return _formula(col("total") / col("count"), total=total, count=count)
 
 
-def _mean(call: Call) -> tuple[Parts, Callable[..., Expr]]:
-    parts = [(_call("sum", FLOAT64, *call.args), "sum"), (_call("count", INT64, *call.args), "sum")]
-    divide = FUNCTIONS["scalar", "divide"]
-    return parts, lambda total, count: Call(divide, (total, Cast(count, FLOAT64, implicit=True)), FLOAT64)
+def _moments(split: _Split, own: _Named) -> Expr:
+    """Merge counts, means and co-moments; of pairs, those in which neither is null."""
+    x, y = own.call.args[0], own.call.args[-1]
+    if x != y:
+        both = when(col("x").is_not_null() & col("y").is_not_null(), col("x")).end()
+        x, y = (split.prepare(own.name, _formula(both, x=a, y=b)) for a, b in ((x, y), (y, x)))
+    n, centers = split.part(own.name, _call("count", INT64, x)), {}
+    for argument in (x, y):
+        centers[argument] = split.part(own.name, Call(CENTER, (argument,), FLOAT64))
+
+    def moment(left: Expr, right: Expr) -> Expr:
+        part = split.part(own.name, Call(CO_MOMENT, (left, right), FLOAT64))
+        return split.merge(own.name, Call(MERGED_CO_MOMENT, (n, centers[left], centers[right], part), FLOAT64))
+
+    operands = {"n": split.merge(own.name, _call("sum", INT64, n)), "xy": moment(x, y)}
+    if own.call.function.name == "corr":
+        operands |= {"xx": moment(x, x), "yy": moment(y, y)}
+    return _formula(_FINISH[own.call.function.name], **operands)
 
 
-_SPLIT: dict[str, Callable[[Call], tuple[Parts, Callable[..., Expr]]]] = {
-    "count": _count, "count_rows": _count, "sum": _sum, "mean": _mean,
+def _extreme_by(split: _Split, own: _Named) -> Expr:
+    """Carry the value by which rows are compared."""
+    y = own.call.args[1]
+    carried = _call(own.call.function.name.removesuffix("_by"), y.dtype, y)
+    parts = split.part(own.name, own.call), split.part(own.name, carried)
+    return split.merge(own.name, replace(own.call, args=parts))
+
+
+def _edge(split: _Split, own: _Named) -> Expr:
+    """Carry the order's keys of the row that was picked, named for the user, and whether there was one."""
+    x, ignore_nulls, only = edge_arguments(own.call)
+    considered = col("only") & col("x").is_not_null() if ignore_nulls else col("only")
+    kept = split.prepare(own.name, _formula(considered, x=x, only=only))
+
+    def picked(name: str, expr: Expr) -> Column:
+        part = split.part(name, replace(own.call, args=(expr, ABSENT, kept), dtype=expr.dtype))
+        split.partial_orders[part.name] = own.order
+        return part
+
+    order = []
+    for key in own.order:
+        carried = picked(f"{key.column}{CARRIED}{own.name}", Column(key.column, split.schema[key.column]))
+        order.append(replace(key, column=carried.name))
+    found = split.part(own.name, _call("any", BOOL, kept))
+    result = split.merge(own.name, replace(own.call, args=(picked(own.name, x), ABSENT, found)))
+    split.final_orders[result.name] = tuple(order)
+    return result
+
+
+_N, _XY, _XX, _YY = map(col, ("n", "xy", "xx", "yy"))
+_R = _XY / (_XX.sqrt() * _YY.sqrt())
+_FINISH = {
+    "var": when(_N > 1, _XY / (_N - 1)).end(),
+    "std": when(_N > 1, (_XY / (_N - 1)).sqrt()).end(),
+    "var_pop": _XY / _N,
+    "std_pop": (_XY / _N).sqrt(),
+    "covar_samp": when(_N > 1, _XY / (_N - 1)).end(),
+    "covar_pop": _XY / _N,
+    "corr": when(_N > 1, when(_R.abs() > 1, _R.sign()).otherwise(_R)).end(),
+}
+
+_SPLIT: dict[str, Callable[[_Split, _Named], Expr]] = {
+    "count": _summed, "count_rows": _summed, "count_if": _summed, "sum": _sum, "mean": _mean,
     "min": _itself, "max": _itself, "any": _itself, "all": _itself,
+    "first": _edge, "last": _edge, "min_by": _extreme_by, "max_by": _extreme_by,
+    **dict.fromkeys(_FINISH, _moments),
 }  # fmt: skip

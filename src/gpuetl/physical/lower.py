@@ -131,7 +131,8 @@ class _Lowering:
         phases = two_phases(node, node.source) if meeting is not source else None
         if phases is None:
             return Map(node, (meeting,))
-        partial = Map(phases.partial, (source,))
+        prepared = Map(phases.prepare, (source,)) if phases.prepare else source
+        partial = Map(phases.partial, (prepared,))
         final = Map(phases.final, (self.by_keys(partial, node.by, node.origin),))
         return Map(phases.finish, (final,))
 

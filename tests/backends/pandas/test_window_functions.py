@@ -1,6 +1,7 @@
 """Window functions of the CPU backend: literal answers, and agreement with plain Python loops."""
 
 from math import inf, isfinite, isnan, nan
+from sys import float_info
 from unittest.mock import patch
 
 import numpy as np
@@ -23,10 +24,16 @@ def column(values, dtype=float):
     return Masked(np.array([77 if value is None else value for value in values], dtype), valid)
 
 
-def segmented(lengths, times=None, block_rows=64):
+def segmented(lengths, times=None, block_rows=64, new_value=None):
     starts = np.cumsum([0, *lengths], dtype=np.int64)
     time = None if times is None else column(times, np.int64)
-    return WindowRows(Segments(starts[:-1], int(starts[-1]), block_rows), time)
+    return WindowRows(Segments(starts[:-1], int(starts[-1]), block_rows), time, new_value)
+
+
+def tied(*segments):
+    """Rows of segments given as the keys of their rows."""
+    changes = [i == 0 or keys[i] != keys[i - 1] for keys in segments for i in range(len(keys))]
+    return segmented(map(len, segments), new_value=np.array(changes, bool))
 
 
 def listed(result):
@@ -53,6 +60,8 @@ def window(name, rows, *arguments):
     return listed(WINDOW_FUNCTIONS[name](rows, *arguments))
 
 
+RANKS = {"rank", "dense_rank", "percent_rank", "cume_dist", "ntile"}
+WITHOUT_COLUMN = {"row_number", "session_id", *RANKS}
 THREE_AND_TWO = [1.0, None, 3.0, None, nan]
 
 
@@ -74,6 +83,20 @@ THREE_AND_TWO = [1.0, None, 3.0, None, nan]
         ("first", (), [1.0, 1.0, 1.0, None, None]),
         ("last", (), [3.0, 3.0, 3.0, nan, nan]),
         ("ffill", (), [1.0, 1.0, 3.0, None, nan]),
+        ("bfill", (), [1.0, 3.0, 3.0, nan, nan]),
+        ("lag", (1, True), [None, 1.0, 1.0, None, None]),
+        ("lag", (2, True), [None] * 5),
+        ("lag", (0, True), THREE_AND_TWO),
+        ("lead", (1, True), [3.0, 3.0, None, nan, None]),
+        ("lead", (99, True), [None] * 5),
+        ("first", (True,), [1.0, 1.0, 1.0, nan, nan]),
+        ("last", (True,), [3.0, 3.0, 3.0, nan, nan]),
+        ("cum_prod", (), [1.0, None, 3.0, None, nan]),
+        ("pct_change", (), [None] * 5),
+        ("pct_change", (2,), [None, None, 2.0, None, None]),
+        ("ewm_mean", (None, 3.0), [1.0, None, 2.0, None, nan]),
+        ("ewm_mean", (None, None, 0.25), [1.0, None, 1.5, None, nan]),
+        ("ewm_mean", (None, None, 1.0), [1.0, None, 3.0, None, nan]),
         ("diff", (), [None] * 5),
         ("diff", (2,), [None, None, 2.0, None, None]),
         ("ewm_mean", (1.0,), [1.0, None, 2.0, None, nan]),
@@ -93,6 +116,7 @@ def test_a_function_skips_nulls_and_stays_in_its_segment(name, arguments, expect
         ("rolling_min", [1.0, 1.0, 3.0, None, nan]),
         ("rolling_max", [1.0, 1.0, 3.0, None, nan]),
         ("rolling_std", [None] * 5),
+        ("rolling_var", [None] * 5),
     ],
 )
 def test_a_rolling_function_gives_the_frames_value_also_where_x_is_null(name, expected):
@@ -102,6 +126,58 @@ def test_a_rolling_function_gives_the_frames_value_also_where_x_is_null(name, ex
 
 def test_row_number_restarts_in_each_segment():
     assert window("row_number", segmented([3, 1, 2])) == [1, 2, 3, 1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("rank", [1, 2, 2, 4, 1, 1, 1]),
+        ("dense_rank", [1, 2, 2, 3, 1, 1, 1]),
+        ("percent_rank", [0.0, 1 / 3, 1 / 3, 1.0, 0.0, 0.0, 0.0]),
+        ("cume_dist", [0.25, 0.75, 0.75, 1.0, 1.0, 1.0, 1.0]),
+    ],
+)
+def test_rows_that_tie_share_their_rank(name, expected):
+    assert window(name, tied("abbc", "bb", "c")) == expected
+
+
+@pytest.mark.parametrize(
+    ("n", "expected"),
+    [
+        (1, [1, 1, 1, 1, 1, 1, 1]),
+        (2, [1, 1, 1, 2, 2, 1, 2]),
+        (3, [1, 1, 2, 2, 3, 1, 2]),
+        (9, [1, 2, 3, 4, 5, 1, 2]),
+        (MAX, [1, 2, 3, 4, 5, 1, 2]),
+    ],
+)
+def test_tiles_differ_by_one_row_at_most_and_the_first_are_the_longer_ones(n, expected):
+    assert window("ntile", segmented([5, 2]), n) == expected
+
+
+def test_a_product_s_overflow_is_told_from_one_that_is_followed_by_a_zero():
+    assert window("cum_prod", segmented([4]), column([MAX, 0, MAX, MAX], np.int64)) == [MAX, 0, 0, 0]
+    assert window("cum_prod", segmented([3]), column([MIN, 1, 1], np.int64)) == [MIN, MIN, MIN]
+    for values, row in [([MIN, -1, 0], 1), ([-1, MIN, 0], 1), ([2**32, 2**31, 0], 1), ([2**32, 2**31, 2], 1)]:
+        with pytest.raises(OverflowError, match=f"cum_prod leaves int64 at row {row}"):
+            window("cum_prod", segmented([3]), column(values, np.int64))
+
+
+def test_a_product_of_floats_is_that_of_all_its_factors_whatever_its_parts_are():
+    x = column([1e200, 1e200, 1e-300, 0.0, inf, 1e-200, 1e-200, 1e300, -5e-324, 2.0])
+    expected = [1e200, inf, 1e100, 0.0, nan, 1e-200, 0.0, 1e-100, -0.0, -0.0]
+    assert_lists(window("cum_prod", segmented([5, 5]), x), expected, [1e86] * 5 + [1e-113] * 5)
+
+
+def test_a_relative_change_is_that_of_ieee_division():
+    x = column([0.0, 0.0, 3.0, -inf, inf, 1.0, 2**60])
+    assert_lists(window("pct_change", segmented([7]), x), [None, nan, inf, -inf, nan, -1.0, 2.0**60 - 1])
+
+
+def test_a_span_and_an_alpha_count_rows_whatever_the_time():
+    rows = segmented([3], [0, 10**9, None])
+    for arguments in [(None, 3.0), (None, None, 0.5)]:
+        assert window("ewm_mean", rows, column([8.0, 0.0, 4.0]), *arguments) == [8.0, 4.0, 4.0]
 
 
 def test_rolling_std_divides_by_one_less_than_the_count():
@@ -278,9 +354,9 @@ def test_a_rolling_sum_fits_although_its_partial_sums_do_not():
 @pytest.mark.parametrize("name", sorted(WINDOW_FUNCTIONS))
 def test_no_rows_give_no_rows(name):
     rows = segmented([], times=[])
-    parameters = {"ewm_mean": [1.0], "decayed_sum": [1.0], "session_id": [5]}.get(name, [])
+    parameters = {"ewm_mean": [1.0], "decayed_sum": [1.0], "session_id": [5], "ntile": [2]}.get(name, [])
     parameters = [rows.segments.frame_starts_by_rows(3)] if name.startswith("rolling") else parameters
-    columns = [] if name in {"row_number", "session_id"} else [column([])]
+    columns = [] if name in WITHOUT_COLUMN else [column([])]
     assert window(name, rows, *columns, *parameters) == []
     assert rows.segments.frame_starts_by_interval(rows.time, 3).tolist() == []
 
@@ -291,6 +367,11 @@ def test_no_rows_give_no_rows(name):
         ("lag", (column([1.0]), -1), ValueError, "lag: offset must be 0 or more, got -1"),
         ("ewm_mean", (column([1.0]), 0.0), ValueError, "half_life must be .* got 0.0"),
         ("decayed_sum", (column([1.0]), nan), ValueError, "half_life"),
+        ("ewm_mean", (column([1.0]), None, 0.5), ValueError, "span must be from 1 to inf, got 0.5"),
+        ("ewm_mean", (column([1.0]), None, None, 0.0), ValueError, "alpha must be .* got 0.0"),
+        ("ewm_mean", (column([1.0]), None, None, nan), ValueError, "alpha must be .* got nan"),
+        ("ewm_mean", (column([1.0]),), ValueError, "alpha must be .* got None"),
+        ("ntile", (0,), ValueError, "ntile: n must be 1 or more, got 0"),
         ("session_id", (5,), ValueError, "session_id needs a date or timestamp"),
         ("session_id", (-5,), ValueError, "gap must be 0 or more"),
         ("cum_sum", (column([1], np.int32),), TypeError, "cum_sum takes int64 or float64, got int32"),
@@ -360,10 +441,19 @@ def time_lists(draw, xs):
     return [sorted(times, key=lambda time: (time is None, time or 0)) for times in drawn]
 
 
-def tolerances(xs):
-    """4 * n * eps * sum |x| of each row's segment, for its rounding in any order."""
+def tolerances(xs, name, expected):
+    """4 * n * eps of sum |x| of each row's segment, for its rounding in any order; of what grows otherwise, of that.
+
+    Below the least normal number a square has fewer digits.
+    """
     finite = [[abs(x) for x in segment if x is not None and isfinite(x)] for segment in xs]
-    return [4 * (len(x) + 2) * 2.0**-52 * sum(f) for x, f in zip(xs, finite, strict=True) for _ in x]
+    sizes = [sum(f) for x, f in zip(xs, finite, strict=True) for _ in x]
+    if name == "rolling_var":
+        sizes = [size**2 for size in sizes]
+    if name in ("cum_prod", "pct_change"):
+        sizes = [1 + abs(value) if value is not None and isfinite(value) else 0.0 for value in expected]
+    counts = [len(x) for x in xs for _ in x]
+    return [4 * (count + 2) * 2.0**-52 * (size + float_info.min) for count, size in zip(counts, sizes, strict=True)]
 
 
 def flat(lists):
@@ -374,7 +464,7 @@ def assert_like_its_twin(name, rows, xs, times, dtype, engine_arguments, twin_ar
     """Compare with the twin of each segment; a value outside int64 has to be an error with its row."""
     calls = zip(xs, times, twin_arguments, strict=True)
     expected = flat(getattr(twins, name)(x, time, *arguments) for x, time, arguments in calls)
-    columns = [] if name in {"row_number", "session_id"} else [column(flat(xs), dtype)]
+    columns = [] if name in WITHOUT_COLUMN else [column(flat(xs), dtype)]
     overflows = [i for i, value in enumerate(expected) if isinstance(value, int) and not MIN <= value <= MAX]
     if overflows:
         with pytest.raises(OverflowError) as raised:
@@ -382,19 +472,25 @@ def assert_like_its_twin(name, rows, xs, times, dtype, engine_arguments, twin_ar
         assert raised.value.args[1] == overflows[0]
     else:
         got = window(name, rows, *columns, *engine_arguments)
-        assert_lists(got, expected, tolerances(xs) if dtype is float else None)
+        assert_lists(got, expected, tolerances(xs, name, expected) if dtype is float else None)
 
 
-FRAMELESS = sorted(name for name in WINDOW_FUNCTIONS if not name.startswith("rolling"))
+FRAMELESS = sorted(name for name in WINDOW_FUNCTIONS if not name.startswith("rolling") and name not in RANKS)
 ROLLING = sorted(name for name in WINDOW_FUNCTIONS if name.startswith("rolling"))
-ROUNDED = {"cum_mean", "ewm_mean", "decayed_sum", "rolling_mean", "rolling_std"}
+ROUNDED = {"cum_mean", "ewm_mean", "decayed_sum", "pct_change", "rolling_mean", "rolling_var", "rolling_std"}
+HALF_LIVES = st.sampled_from([1e-3, 0.7, 3.0, 3600.0])
 PARAMETERS = {
-    "lag": st.integers(0, 30),
-    "lead": st.integers(0, 30),
-    "diff": st.integers(0, 3),
-    "ewm_mean": st.sampled_from([1e-3, 0.7, 3.0, 3600.0]),
-    "decayed_sum": st.sampled_from([1e-3, 0.7, 3.0, 3600.0]),
-    "session_id": st.integers(0, 50) | st.integers(0, 2**64),
+    "lag": st.tuples(st.integers(0, 30), st.booleans()),
+    "lead": st.tuples(st.integers(0, 30), st.booleans()),
+    "first": st.tuples(st.booleans()),
+    "last": st.tuples(st.booleans()),
+    "diff": st.tuples(st.integers(0, 3)),
+    "pct_change": st.tuples(st.integers(0, 3)),
+    "ewm_mean": st.tuples(HALF_LIVES)
+    | st.tuples(st.none(), st.sampled_from([1.0, 1.5, 30.0]))
+    | st.tuples(st.none(), st.none(), st.sampled_from([1e-9, 0.3, 1.0])),
+    "decayed_sum": st.tuples(HALF_LIVES),
+    "session_id": st.tuples(st.integers(0, 50) | st.integers(0, 2**64)),
 }
 
 
@@ -411,8 +507,19 @@ def test_a_function_agrees_with_its_loop(name, data):
     is_timed = name == "session_id" or data.draw(st.booleans())
     times = data.draw(time_lists(xs)) if is_timed else [None] * len(xs)
     rows = segmented(map(len, xs), flat(times) if is_timed else None, data.draw(st.integers(2, 4)))
-    arguments = [data.draw(PARAMETERS[name])] if name in PARAMETERS else []
+    arguments = data.draw(PARAMETERS[name]) if name in PARAMETERS else ()
     assert_like_its_twin(name, rows, xs, times, dtype, arguments, [arguments] * len(xs))
+
+
+@pytest.mark.parametrize("name", sorted(RANKS))
+@settings(deadline=None, max_examples=50)
+@given(
+    segments=st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=24).map(sorted), max_size=5), n=st.integers(1, 9)
+)
+def test_a_rank_agrees_with_its_loop(name, segments, n):
+    arguments = [n] if name == "ntile" else []
+    expected = flat(getattr(twins, name)(keys, *arguments) for keys in segments)
+    assert window(name, tied(*segments), *arguments) == expected
 
 
 @pytest.mark.parametrize("name", ROLLING)

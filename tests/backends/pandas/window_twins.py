@@ -4,7 +4,10 @@
 as the place of its first row in the segment.
 """
 
-from math import fsum, inf, isfinite, isnan, nan, sqrt
+from fractions import Fraction
+from math import fsum, inf, isfinite, isnan, nan, prod, sqrt
+
+import numpy as np
 
 
 def total(values):
@@ -12,6 +15,15 @@ def total(values):
     if not values or not isinstance(values[0], float):
         return sum(values)
     return fsum(values) if all(map(isfinite, values)) else sum(values)
+
+
+def product(values):
+    """Exact for ints; for floats rounded once, and IEEE where one is not finite."""
+    if not values or not isinstance(values[0], float) or not all(map(isfinite, values)):
+        return prod(values)
+    sign = prod(-1.0 if str(value).startswith("-") else 1.0 for value in values)
+    exact = abs(prod(map(Fraction, values)))
+    return sign * (inf if exact > Fraction(2) ** 1024 else float(exact))
 
 
 def least(values):
@@ -27,11 +39,15 @@ def mean(values):
     return total([float(value) for value in values]) / len(values)
 
 
-def deviation(values):
+def variance(values):
     if not all(map(isfinite, values)):
         return nan
     center = mean(values)
-    return sqrt(fsum((value - center) ** 2 for value in values) / (len(values) - 1))
+    return fsum((value - center) ** 2 for value in values) / (len(values) - 1)
+
+
+def deviation(values):
+    return sqrt(variance(values))
 
 
 def present(values):
@@ -51,12 +67,37 @@ def row_number(xs, times):
     return [i + 1 for i in range(len(xs))]
 
 
+def rank(keys):
+    return [1 + sum(before != key for before in keys[:i]) for i, key in enumerate(keys)]
+
+
+def dense_rank(keys):
+    return [len(set(keys[: i + 1])) for i in range(len(keys))]
+
+
+def percent_rank(keys):
+    return [(place - 1) / (len(keys) - 1) if len(keys) > 1 else 0.0 for place in rank(keys)]
+
+
+def cume_dist(keys):
+    return [max(j + 1 for j, other in enumerate(keys) if other == key) / len(keys) for key in keys]
+
+
+def ntile(keys, n):
+    size, longer = divmod(len(keys), n)
+    return [number + 1 for number in range(n) for _ in range(size + (number < longer))]
+
+
 def cum_count(xs, times):
     return cumulative(len, xs)
 
 
 def cum_sum(xs, times):
     return cumulative(total, xs)
+
+
+def cum_prod(xs, times):
+    return cumulative(product, xs)
 
 
 def cum_mean(xs, times):
@@ -71,24 +112,48 @@ def cum_max(xs, times):
     return cumulative(greatest, xs)
 
 
-def lag(xs, times, offset):
-    return [xs[i - offset] if i >= offset else None for i in range(len(xs))]
+def lag(xs, times, offset, ignore_nulls=False):
+    if offset == 0:
+        return xs
+    return [([None] * offset + counted(xs[:i], ignore_nulls))[-offset] for i in range(len(xs))]
 
 
-def lead(xs, times, offset):
-    return [xs[i + offset] if i + offset < len(xs) else None for i in range(len(xs))]
+def lead(xs, times, offset, ignore_nulls=False):
+    if offset == 0:
+        return xs
+    return [(counted(xs[i + 1 :], ignore_nulls) + [None] * offset)[offset - 1] for i in range(len(xs))]
 
 
-def first(xs, times):
-    return [xs[0]] * len(xs)
+def first(xs, times, ignore_nulls=False):
+    return [(counted(xs, ignore_nulls) or [None])[0]] * len(xs)
 
 
-def last(xs, times):
-    return [xs[-1]] * len(xs)
+def last(xs, times, ignore_nulls=False):
+    return [(counted(xs, ignore_nulls) or [None])[-1]] * len(xs)
+
+
+def counted(xs, ignore_nulls):
+    return present(xs) if ignore_nulls else xs
 
 
 def ffill(xs, times):
     return [(present(xs[: i + 1]) or [None])[-1] for i in range(len(xs))]
+
+
+def bfill(xs, times):
+    return [(present(xs[i:]) or [None])[0] for i in range(len(xs))]
+
+
+def pct_change(xs, times, offset):
+    return [
+        None if x is None or before is None else quotient(x, before) - 1
+        for x, before in zip(xs, lag(xs, times, offset), strict=True)
+    ]
+
+
+def quotient(x, y):
+    with np.errstate(all="ignore"):
+        return float(np.float64(x) / np.float64(y))
 
 
 def diff(xs, times, offset):
@@ -116,8 +181,21 @@ def decayed(xs, times, half_life, is_mean):
     return result
 
 
-def ewm_mean(xs, times, half_life):
+def ewm_mean(xs, times, half_life=None, span=None, alpha=None):
+    if half_life is None:
+        return averaged(xs, alpha or 2 / (span + 1))
     return decayed(xs, times, half_life, is_mean=True)
+
+
+def averaged(xs, alpha):
+    result, y = [], None
+    for x in xs:
+        if x is not None and (y is None or not isfinite(y) or not isfinite(x)):
+            y = x if y is None else (0.0 if isfinite(y) else y) + (0.0 if isfinite(x) else x)
+        elif x is not None:
+            y = (1 - alpha) * y + alpha * x
+        result.append(None if x is None else y)
+    return result
 
 
 def decayed_sum(xs, times, half_life):
@@ -155,6 +233,10 @@ def rolling_min(xs, times, starts):
 
 def rolling_max(xs, times, starts):
     return rolling(greatest, xs, starts)
+
+
+def rolling_var(xs, times, starts):
+    return rolling(variance, xs, starts, at_least=2)
 
 
 def rolling_std(xs, times, starts):

@@ -1,4 +1,4 @@
-"""Aggregate: Acero's grouped aggregation on key codes, guarded where its rules are not the contract's."""
+"""Aggregate: rows reduced into their group's place, by key codes; strings and decimals by Acero's aggregation."""
 
 from __future__ import annotations
 
@@ -9,16 +9,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.backends.pandas.columns import canonical, from_masked, to_masked, whole
+from gpuetl.backends.pandas.columns import canonical, from_masked, has_numbers, to_masked, whole
+from gpuetl.backends.pandas.combines import greatest_of, least_of
 from gpuetl.backends.pandas.decimals import halves
-from gpuetl.backends.pandas.evaluate import evaluate_column
+from gpuetl.backends.pandas.grouped_rows import GroupedRows, reduced
 from gpuetl.backends.pandas.keys import Groups, encode_keys
+from gpuetl.backends.pandas.moments import MOMENTS
 from gpuetl.backends.pandas.operation import run_operation
+from gpuetl.backends.pandas.picks import first_value, last_value, value_of_greatest, value_of_least
+from gpuetl.backends.pandas.quantiles import median, mode, quantile
 from gpuetl.backends.pandas.segments import Masked
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Call
-from gpuetl.expressions.types import FLOAT64, INT64, is_floating
+from gpuetl.expressions.types import FLOAT64, INT64
 from gpuetl.plan.nodes import Aggregate
+
+Handler = Callable[[GroupedRows, Call], Any]
 
 MAX_DIGITS = 38
 WIDE = pa.decimal128(MAX_DIGITS, 0)
@@ -36,25 +42,25 @@ def aggregate_groups(operation: Aggregate, frame: pa.Table) -> pa.Table:
     groups = encode_keys([frame.column(name) for name in operation.by], frame.num_rows)
     if not operation.by and groups.count == 0:
         groups = Groups(groups.codes, np.zeros(1, np.int64))
-    rows = pa.array(groups.first_rows)
-    columns = {name: whole(frame.column(name)).take(rows) for name in operation.by}
+    first_rows = pa.array(groups.first_rows)
+    columns = {name: whole(frame.column(name)).take(first_rows) for name in operation.by}
+    rows = GroupedRows(operation, frame, groups)
     for name, call in operation.calls.items():
-        columns[name] = named_result(name, call, frame, groups)
+        columns[name] = named_result(name, call, rows)
     return pa.table(columns, schema=operation.schema.to_arrow())
 
 
-def named_result(name: str, call: Call, frame: pa.Table, groups: Groups) -> Any:
+def named_result(name: str, call: Call, rows: GroupedRows) -> Any:
     """Compute one call for each group; an error says which column."""
-    values = [whole(evaluate_column(argument, frame)) for argument in call.args]
     try:
-        result = AGGREGATES[call.function.name](groups, *values)
+        result = AGGREGATES[call.function.name](rows, call)
     except (pa.ArrowInvalid, EvaluationError) as error:
         raise EvaluationError(f"column '{name.partition(':')[0]}': {call.function.name}: {error}") from None
     return result if result.type == call.dtype else result.cast(call.dtype)
 
 
 def grouped(groups: Groups, values: Any, function: str, options: Any = None) -> Any:
-    """Run one of Acero's hash aggregates, on one thread so that float sums repeat bit by bit."""
+    """Run one of Acero's hash aggregates, on one thread so that groups keep their order."""
     table = pa.table({"code": groups.codes, "value": values})
     result = table.group_by("code", use_threads=False).aggregate([("value", function, options)])
     if result.num_rows < groups.count:  # no rows and no keys: the one group is empty
@@ -82,15 +88,21 @@ def count_distinct(groups: Groups, values: Any) -> Any:
     )
 
 
+def count_true(groups: Groups, values: Any) -> Any:
+    """Count each group's true values."""
+    true = values.fill_null(False).to_numpy(zero_copy_only=False)
+    return pa.array(np.bincount(groups.codes[true], minlength=groups.count))
+
+
 def total(groups: Groups, values: Any) -> Any:
-    """Sum each group's values; integers exactly, whatever the order."""
+    """Sum each group's values, one after the other; integers exactly, whatever the order."""
     if pa.types.is_duration(values.type):
         return total(groups, values.cast(INT64)).cast(values.type)
-    if values.type == INT64 and not fits_int64(values):
-        return wide_total(groups, values).cast(INT64)
     if pa.types.is_decimal(values.type):
         return decimal_total(groups, values)
-    return grouped(groups, values, "sum")
+    if values.type == INT64 and not fits_int64(values):
+        return wide_total(groups, values).cast(INT64)
+    return from_masked(reduced(groups, to_masked(values), np.add, 0), values.type)
 
 
 def decimal_total(groups: Groups, values: Any) -> Any:
@@ -114,7 +126,7 @@ def wide_total(groups: Groups, values: Any) -> Any:
     if pa.types.is_duration(values.type):
         values = values.cast(INT64)
     if fits_int64(values):
-        return grouped(groups, values, "sum").cast(WIDE)
+        return total(groups, values).cast(WIDE)
     return grouped(groups, values.cast(WIDE), "sum")
 
 
@@ -124,74 +136,53 @@ def half_total(which: int) -> Callable[[Groups, Any], Any]:
 
 
 def least(groups: Groups, values: Any) -> Any:
-    """The least value; Acero skips NaN where there is another value, as the contract does."""
-    return extreme(groups, values, "min")
+    """The least value, NaN only where all are; of truth values, whether all are true."""
+    if not has_numbers(values.type):
+        return grouped(groups, values, "min")
+    masked = to_masked(canonical(values))
+    return from_masked(reduced(groups, masked, np.fmin, greatest_of(masked.values.dtype)), values.type)
 
 
 def greatest(groups: Groups, values: Any) -> Any:
-    """The greatest value; NaN if any is, which Acero skips."""
-    result = extreme(groups, values, "max")
-    if not is_floating(values.type) or not pc.any(pc.is_nan(values)).as_py():
-        return result
-    any_nan = grouped(groups, pc.is_nan(values), "any")
-    return pc.if_else(pc.fill_null(any_nan, False), pa.scalar(float("nan"), values.type), result)
-
-
-def extreme(groups: Groups, values: Any, function: str) -> Any:
-    """Acero's least or greatest value; durations, for which it has none, as integers."""
-    if pa.types.is_duration(values.type):
-        return grouped(groups, values.cast(INT64), function).cast(values.type)
-    return grouped(groups, canonical(values), function)
-
-
-def truth(function: str) -> Callable[[Groups, Any], Any]:
-    """Return the handler of `any` or `all`: null where the group has no value."""
-    options = pc.ScalarAggregateOptions(skip_nulls=True, min_count=1)
-    return lambda groups, values: grouped(groups, values, function, options)
-
-
-def spread(function: str) -> Callable[[Groups, Any], Any]:
-    """Return the handler of the sample variance or deviation: null where the group has fewer than two values."""
-    options = pc.VarianceOptions(ddof=1, min_count=2)
-    return lambda groups, values: grouped(groups, values, function, options)
+    """The greatest value, NaN if any is; of truth values, whether any is true."""
+    if not has_numbers(values.type):
+        return grouped(groups, values, "max")
+    masked = to_masked(canonical(values))
+    return from_masked(reduced(groups, masked, np.maximum, least_of(masked.values.dtype)), values.type)
 
 
 def mean(groups: Groups, values: Any) -> Any:
     """The mean of float64 values."""
-    return grouped(groups, values, "mean")
+    x = to_masked(values)
+    sums, counts = reduced(groups, x, np.add, 0), np.bincount(groups.codes[x.valid], minlength=groups.count)
+    return from_masked(Masked(sums.values / np.maximum(counts, 1), sums.valid), FLOAT64)
 
 
-def median(groups: Groups, values: Any) -> Any:
-    """The exact median: the middle of the sorted values, NaN greatest."""
-    masked = to_masked(canonical(values))
-    codes, kept = groups.codes[masked.valid], masked.values[masked.valid]
-    order = np.lexsort((kept, codes))
-    kept = kept[order]
-    sizes = np.bincount(codes, minlength=groups.count)
-    starts = np.cumsum(sizes) - sizes
-    valid = sizes > 0
-    low, high = starts + np.maximum(sizes - 1, 0) // 2, starts + sizes // 2
-    padded = np.append(kept, 0.0)
-    with np.errstate(invalid="ignore"):
-        middle = padded[np.where(valid, low, 0)] / 2 + padded[np.where(valid, high, 0)] / 2
-    middle = np.where(low == high, padded[np.where(valid, low, 0)], middle)
-    return from_masked(Masked(middle, valid), FLOAT64)
+def of_columns(handler: Callable[..., Any]) -> Handler:
+    """Return the handler of a function that takes its arguments as columns."""
+    return lambda rows, call: handler(rows.groups, *map(rows.column, call.args))
 
 
-AGGREGATES: dict[str, Callable[..., Any]] = {
-    "count_rows": count_rows,
-    "count": count_values,
-    "count_distinct": count_distinct,
-    "sum": total,
-    "wide_sum": wide_total,
-    "high_sum": half_total(0),
-    "low_sum": half_total(1),
-    "mean": mean,
-    "min": least,
-    "max": greatest,
-    "var": spread("variance"),
-    "std": spread("stddev"),
+AGGREGATES: dict[str, Handler] = {
+    "count_rows": of_columns(count_rows),
+    "count": of_columns(count_values),
+    "count_distinct": of_columns(count_distinct),
+    "count_if": of_columns(count_true),
+    "sum": of_columns(total),
+    "wide_sum": of_columns(wide_total),
+    "high_sum": of_columns(half_total(0)),
+    "low_sum": of_columns(half_total(1)),
+    "mean": of_columns(mean),
+    "min": of_columns(least),
+    "max": of_columns(greatest),
+    "any": of_columns(greatest),
+    "all": of_columns(least),
+    "mode": mode,
     "median": median,
-    "any": truth("any"),
-    "all": truth("all"),
+    "quantile": quantile,
+    "first": first_value,
+    "last": last_value,
+    "min_by": value_of_least,
+    "max_by": value_of_greatest,
+    **{name: of_columns(function) for name, function in MOMENTS.items()},
 }

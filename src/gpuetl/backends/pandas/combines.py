@@ -16,6 +16,23 @@ def add(left: States, right: States) -> States:
     return (left[0] + right[0],)
 
 
+def multiply(left: States, right: States) -> States:
+    """Return the products; of int64, modulo 2**64."""
+    return (left[0] * right[0],)
+
+
+def scaled(values: NDArray[np.float64]) -> States:
+    """Return the values as mantissas and exponents of 2."""
+    mantissas, exponents = np.frexp(values)
+    return mantissas, exponents.astype(np.int64)
+
+
+def multiply_scaled(left: States, right: States) -> States:
+    """Return the products of `scaled` numbers, which neither overflow nor underflow."""
+    mantissas, shifts = scaled(left[0] * right[0])
+    return mantissas, left[1] + right[1] + shifts
+
+
 def lesser(left: States, right: States) -> States:
     """Return the lesser values, NaN only where both are."""
     return (np.fmin(left[0], right[0]),)
@@ -77,3 +94,19 @@ def refuse_overflow(overflows: NDArray[np.bool_], name: str) -> None:
     if overflows.any():
         row = int(overflows.argmax())
         raise OverflowError(f"{name} leaves int64 at row {row}; cast the column to float64 or decimal", row)
+
+
+def unscaled(mantissas: NDArray[np.float64], exponents: NDArray[Any]) -> NDArray[np.float64]:
+    """Return ``mantissas * 2**exponents``, rounded once."""
+    with np.errstate(over="ignore", under="ignore"):
+        values: NDArray[np.float64] = np.ldexp(mantissas, np.clip(exponents, -5000, 5000))
+    return values
+
+
+def product_overflows(left: NDArray[Any], right: NDArray[Any], products: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell where int64 products, which are right modulo 2**64, are not the true ones."""
+    divisors = np.where(right == 0, 1, right)
+    with np.errstate(over="ignore"):
+        wrong = (right != 0) & (products // divisors != left)
+    overflows: NDArray[np.bool_] = wrong | ((left == np.iinfo(np.int64).min) & (right == -1))
+    return overflows

@@ -21,25 +21,50 @@ Floats = NDArray[np.float64]
 MICROSECONDS_PER_SECOND = 1e6
 
 
-def decayed_mean(rows: WindowRows, x: Masked, half_life: float) -> Masked:
-    """Return the decaying mean ``y = (1 - a) * y_before + a * x`` with ``a = 1 - 2**(-d / half_life)``.
+def decayed_mean(
+    rows: WindowRows,
+    x: Masked,
+    half_life: float | None = None,
+    span: float | None = None,
+    alpha: float | None = None,
+) -> Masked:
+    """Return the decaying mean ``y = (1 - a) * y_before + a * x``, by one of three ways to say `a`.
 
-    The first `x` of a segment is its first y.  `d` is the seconds since the row that was counted last where
-    rows have a time, else 1.  A null `x` or time gives null and is skipped.  From its first inf or NaN on, a
-    segment's y is the sum of the infs and NaNs so far, whatever their weight: an inf is never forgotten, even
-    when its decay underflows to 0, inf and -inf make NaN, and NaN poisons.
+    `half_life`: ``a = 1 - 2**(-d / half_life)`` with `d` the seconds since the row that was counted last where rows
+    have a time, else 1.  `span`: ``a = 2 / (span + 1)``, whatever the time; `alpha` is `a` itself.
+
+    The first `x` of a segment is its first y.  A null `x`, or for a half-life a null time, gives null and is skipped.
+    From its first inf or NaN on, a segment's y is the sum of the infs and NaNs so far, whatever their weight: an inf
+    is never forgotten, even when its decay underflows to 0, inf and -inf make NaN, and NaN poisons.
     """
+    if half_life is None:
+        return _mean_by_row(rows, x, alpha if span is None else 2 / (_checked(span, "span", 1, math.inf) + 1))
     counted = _counted(rows, x)
     exponent = _decay_exponents(rows, counted, half_life)
     weight = -np.expm1(exponent * math.log(2))  # 1 - 2**exponent would cancel for a d far below the half-life
-    return _decay(rows, x, counted, exponent, weight)
+    return _decay(rows, x, counted, np.exp2(exponent), weight)
+
+
+def _mean_by_row(rows: WindowRows, x: Masked, alpha: float | None) -> Masked:
+    """Return the mean in which each counted row has the weight `alpha`."""
+    weight = _checked(alpha, "alpha", math.ulp(0), 1)
+    counted = np.flatnonzero(x.valid)
+    continued = continues(rows, counted)
+    return _decay(rows, x, counted, np.where(continued, 1 - weight, 0.0), np.where(continued, weight, 1.0))
+
+
+def _checked(value: float | None, name: str, least: float, greatest: float) -> float:
+    """Return `value`; raise `ValueError` unless it is between two numbers, and finite."""
+    if value is None or not (least <= value <= greatest and math.isfinite(value)):
+        raise ValueError(f"{name} must be from {least} to {greatest}, got {value}")
+    return value
 
 
 def decayed_sum(rows: WindowRows, x: Masked, half_life: float) -> Masked:
     """Return ``y = 2**(-d / half_life) * y_before + x``; `d`, nulls, inf and NaN as in `decayed_mean`."""
     counted = _counted(rows, x)
     exponent = _decay_exponents(rows, counted, half_life)
-    return _decay(rows, x, counted, exponent, np.ones_like(exponent))
+    return _decay(rows, x, counted, np.exp2(exponent), np.ones_like(exponent))
 
 
 def _counted(rows: WindowRows, x: Masked) -> Ints:
@@ -59,11 +84,11 @@ def _decay_exponents(rows: WindowRows, counted: Ints, half_life: float) -> Float
 
 
 @np.errstate(under="ignore")
-def _decay(rows: WindowRows, x: Masked, counted: Ints, exponent: Floats, weight: Floats) -> Masked:
-    """Return ``y = 2**exponent * y_before + weight * x`` over the counted rows of each segment."""
+def _decay(rows: WindowRows, x: Masked, counted: Ints, decays: Floats, weight: Floats) -> Masked:
+    """Return ``y = decays * y_before + weight * x`` over the counted rows of each segment."""
     values = x.values[counted].astype(np.float64)
     finite = np.isfinite(values)
-    decay = _spread(rows, counted, np.exp2(exponent), 1.0)
+    decay = _spread(rows, counted, decays, 1.0)
     fresh = _spread(rows, counted, weight * np.where(finite, values, 0), 0.0)
     result, valid = rows.segments.scan(compose, decay, fresh)[1], _spread(rows, counted, True, False)
     if finite.all():

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gpuetl.backends.pandas.decimals import add_or_subtract
 from gpuetl.backends.pandas.scans import Ints
 from gpuetl.backends.pandas.segments import Masked, integer_frame_sums
-from gpuetl.backends.pandas.window_functions import previous_value
+from gpuetl.backends.pandas.shift_functions import previous_value
 from gpuetl.backends.pandas.window_rows import WindowRows
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.decimals import MAX_DIGITS, total_type

@@ -64,8 +64,8 @@ def frame_max(rows: WindowRows, x: Masked, frame_starts: Ints) -> Masked:
     return Masked(greatest, _counts(rows, x, frame_starts) > 0)
 
 
-def frame_std(rows: WindowRows, x: Masked, frame_starts: Ints) -> Masked:
-    """Return the standard deviation (ddof 1) of each row's frame; null where it has fewer than 2 values.
+def frame_var(rows: WindowRows, x: Masked, frame_starts: Ints) -> Masked:
+    """Return the variance (ddof 1) of each row's frame; null where it has fewer than 2 values.
 
     Counts, means and squared deviations are merged pairwise (Chan, Golub & LeVeque 1983, "Algorithms for
     Computing the Sample Variance"), so a large mean does not cancel.  NaN where the frame has an inf or NaN;
@@ -74,8 +74,13 @@ def frame_std(rows: WindowRows, x: Masked, frame_starts: Ints) -> Masked:
     counts, values = _counts(rows, x, frame_starts), filled_floats(x)
     moments = x.valid.astype(np.float64), values, np.zeros_like(values)
     _, means, squares = rows.segments.reduce_frames(merge_moments, frame_starts, *moments)
-    variance = np.where(np.isfinite(means), squares, np.nan) / np.maximum(counts - 1, 1)
-    return Masked(np.sqrt(variance), counts > 1)
+    return Masked(np.where(np.isfinite(means), squares, np.nan) / np.maximum(counts - 1, 1), counts > 1)
+
+
+def frame_std(rows: WindowRows, x: Masked, frame_starts: Ints) -> Masked:
+    """Return the standard deviation of each row's frame: the root of `frame_var`."""
+    variance = frame_var(rows, x, frame_starts)
+    return Masked(np.sqrt(variance.values), variance.valid)
 
 
 def _counts(rows: WindowRows, x: Masked, frame_starts: Ints) -> Ints:

@@ -27,24 +27,29 @@ class SortedRows:
     """Rows in order, and where they differ from the row before.
 
     `rows` lists the row numbers, None where they are in order already.  In that order, `new_group` marks rows that
-    differ in the leading keys (the first row does), and `ties` counts rows that differ in no key.
+    differ in the leading keys, and `new_value` rows that differ in any (the first row does).
     """
 
     rows: Ints | None
     new_group: Flags
-    ties: int
+    new_value: Flags
+
+    @property
+    def ties(self) -> int:
+        """How many rows differ in no key from the row before."""
+        return int(len(self.new_value) - self.new_value.sum())
 
     def apply(self, frame: pa.Table) -> pa.Table:
         """Return the frame's rows in order."""
         return frame if self.rows is None else take_rows(frame, self.rows)
 
 
-def note_ties(operation: Node, keys: Sequence[SortKey], order: SortedRows) -> None:
+def note_ties(operation: Node, keys: Sequence[SortKey], ties: int) -> None:
     """Tell the user of rows that the order does not tell apart: their order may differ from engine to engine.
 
     Names that begin with a colon are the planner's, such as a sample's hash: rows that tie there are equal.
     """
-    if order.ties and not all(key.column.startswith(":") for key in keys):
+    if ties and not all(key.column.startswith(":") for key in keys):
         names = ", ".join(key.column for key in keys)
         note(f"{operation.origin}: some rows tie in ({names}); add a column to the order that tells them apart")
 
@@ -67,7 +72,7 @@ def sort_rows(frame: pa.Table, keys: Sequence[SortKey], leading: int = 0, presor
     new_group = ~same
     for digit in digits[leading:]:
         same[1:] &= digit[1:] == digit[:-1]
-    return SortedRows(rows, new_group, int(same.sum()))
+    return SortedRows(rows, new_group, ~same)
 
 
 def least_rows(frame: pa.Table, keys: Sequence[SortKey], count: int) -> pa.Table:

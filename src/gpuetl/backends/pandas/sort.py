@@ -15,7 +15,7 @@ def sort_table(operation: Sort, frame: pa.Table) -> pa.Table:
     if operation.limit is not None:
         frame = least_rows(frame, operation.by, operation.limit)
     order = sort_rows(frame, operation.by)
-    note_ties(operation, operation.by, order)
+    note_ties(operation, operation.by, order.ties)
     return order.apply(frame).slice(0, operation.limit)
 
 

@@ -7,23 +7,28 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from gpuetl.backends.pandas.columns import arange, from_masked, has_numbers, to_masked, whole, with_column
 from gpuetl.backends.pandas.decimal_windows import DECIMAL_WINDOWS
 from gpuetl.backends.pandas.evaluate import evaluate_column
 from gpuetl.backends.pandas.gather import take_or_null
 from gpuetl.backends.pandas.operation import run_operation
-from gpuetl.backends.pandas.order import note_ties, rank_values, sort_rows
+from gpuetl.backends.pandas.order import SortedRows, note_ties, rank_values, sort_rows
 from gpuetl.backends.pandas.segments import Masked, Segments
 from gpuetl.backends.pandas.window_functions import WINDOW_FUNCTIONS, WindowRows
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.decimals import is_decimal
+from gpuetl.expressions.functions.function import Argument
+from gpuetl.expressions.functions.windows import TIE_FREE
 from gpuetl.expressions.ir import Call
 from gpuetl.expressions.types import DURATION, INT64, TIMESTAMP, is_temporal
 from gpuetl.plan.nodes import Grouped, Window
 
 MICROSECOND = timedelta(microseconds=1)
-MOVES_VALUES = ("lag", "lead", "first", "last", "ffill")
+FILLS = ("ffill", "bfill")
+MOVES_VALUES = ("lag", "lead", "first", "last", *FILLS)
+FRAME = {"frame": "frame_starts"}
 
 
 @run_operation.register
@@ -35,8 +40,11 @@ def compute_windows(operation: Window, frame: pa.Table) -> pa.Table:
     EvaluationError
         Where a sum or difference leaves its type.
     """
-    frame, segments = sorted_segments(operation, frame)
-    rows = WindowRows(segments, order_time(operation, frame))
+    order = group_order(operation, frame)
+    if any(call.function.name not in TIE_FREE for call in operation.calls.values()):
+        note_ties(operation, operation.sort_keys, order.ties)
+    frame = order.apply(frame)
+    rows = WindowRows(segments_of(order), order_time(operation, frame), order.new_value)
     for name, call in operation.calls.items():
         try:
             column = call_window(call, frame, rows)
@@ -48,9 +56,19 @@ def compute_windows(operation: Window, frame: pa.Table) -> pa.Table:
 
 def sorted_segments(operation: Grouped, frame: pa.Table) -> tuple[pa.Table, Segments]:
     """Return the rows in order and the segments of equal group keys; ties are noted."""
-    order = sort_rows(frame, operation.sort_keys, len(operation.by), operation.presorted)
-    note_ties(operation, operation.sort_keys, order)
-    return order.apply(frame), Segments(np.flatnonzero(order.new_group), frame.num_rows)
+    order = group_order(operation, frame)
+    note_ties(operation, operation.sort_keys, order.ties)
+    return order.apply(frame), segments_of(order)
+
+
+def group_order(operation: Grouped, frame: pa.Table) -> SortedRows:
+    """Sort the rows by group and order."""
+    return sort_rows(frame, operation.sort_keys, len(operation.by), operation.presorted)
+
+
+def segments_of(order: SortedRows) -> Segments:
+    """Return the segments of equal group keys."""
+    return Segments(np.flatnonzero(order.new_group), len(order.new_group))
 
 
 def order_time(operation: Window, frame: pa.Table) -> Masked | None:
@@ -65,44 +83,58 @@ def order_time(operation: Window, frame: pa.Table) -> Masked | None:
 def call_window(call: Call, frame: pa.Table, rows: WindowRows) -> Any:
     """Compute one call on sorted rows."""
     name = call.function.name
-    slots = list(zip(call.function.arguments, call.args, strict=False))
-    constants = [constant(argument, name, rows) for slot, argument in slots if slot.constant]
-    columns = [whole(evaluate_column(argument, frame)) for slot, argument in slots if not slot.constant]
+    given = [(s, a) for s, a in zip(call.function.arguments, call.args, strict=False) if not is_absent(s, a)]
+    constants = {FRAME.get(s.name, s.name): constant(argument, s.name, rows) for s, argument in given if s.constant}
+    columns = {s.name: whole(evaluate_column(argument, frame)) for s, argument in given if not s.constant}
     if not columns:
-        return from_masked(WINDOW_FUNCTIONS[name](rows, *constants), call.dtype)
+        return from_masked(WINDOW_FUNCTIONS[name](rows, **constants), call.dtype)
     if name in MOVES_VALUES:
-        return moved(name, columns[0], rows, constants)
-    if is_decimal(columns[0].type) and name in DECIMAL_WINDOWS:
-        return DECIMAL_WINDOWS[name](rows, columns[0], *constants)
-    if not has_numbers(columns[0].type):
-        return by_rank(name, columns[0], rows, constants)
-    return from_masked(WINDOW_FUNCTIONS[name](rows, to_masked(columns[0]), *constants), call.dtype)
+        return moved(name, columns, rows, constants)
+    if is_decimal(columns["x"].type) and name in DECIMAL_WINDOWS:
+        return DECIMAL_WINDOWS[name](rows, columns["x"], **constants)
+    if not has_numbers(columns["x"].type):
+        return by_rank(name, columns["x"], rows, constants)
+    return from_masked(WINDOW_FUNCTIONS[name](rows, to_masked(columns["x"]), **constants), call.dtype)
 
 
-def constant(argument: Any, name: str, rows: WindowRows) -> Any:
+def is_absent(slot: Argument, argument: Any) -> bool:
+    """Tell whether a constant was left out before another argument."""
+    return slot.constant and argument.value is None
+
+
+def constant(argument: Any, slot: str, rows: WindowRows) -> Any:
     """Return a constant as the window function wants it: frames as first rows, half-lives in seconds or rows."""
     value = argument.value
     interval = value // MICROSECOND if argument.dtype == DURATION else None
-    if name.startswith("rolling_"):
+    if slot == "frame":
         if interval is None:
             return rows.segments.frame_starts_by_rows(value)
         assert rows.time is not None  # the planner has checked the order
         return rows.segments.frame_starts_by_interval(rows.time, interval)
-    if name in ("ewm_mean", "decayed_sum"):
+    if slot == "half_life":
         return value if interval is None else value / timedelta(seconds=1)
     return value if interval is None else interval
 
 
-def moved(name: str, values: Any, rows: WindowRows, constants: list[Any]) -> Any:
-    """Move values of any type by their row numbers."""
-    valid = values.is_valid().to_numpy(zero_copy_only=False) if name == "ffill" else np.ones(len(values), bool)
-    return take_or_null(values, WINDOW_FUNCTIONS[name](rows, Masked(arange(len(values)), valid), *constants))
+def moved(name: str, columns: dict[str, Any], rows: WindowRows, constants: dict[str, Any]) -> Any:
+    """Move values of any type by their row numbers; `default` stands where there is no such row."""
+    values = columns["x"]
+    valid = np.ones(len(values), bool)
+    if name in FILLS or constants.get("ignore_nulls"):
+        valid &= values.is_valid().to_numpy(zero_copy_only=False)
+    if "only" in columns:
+        only = to_masked(columns["only"])
+        valid &= only.values & only.valid
+        constants = {**constants, "ignore_nulls": True}
+    found = WINDOW_FUNCTIONS[name](rows, Masked(arange(len(values)), valid), **constants)
+    result = take_or_null(values, found)
+    return pc.if_else(pa.array(found.valid), result, columns["default"]) if "default" in columns else result
 
 
-def by_rank(name: str, values: Any, rows: WindowRows, constants: list[Any]) -> Any:
+def by_rank(name: str, values: Any, rows: WindowRows, constants: dict[str, Any]) -> Any:
     """Compute counts, least and greatest of strings and decimals on the ranks of their distinct values."""
     ranked = rank_values(values)
-    result = WINDOW_FUNCTIONS[name](rows, Masked(ranked.ranks, ranked.valid), *constants)
+    result = WINDOW_FUNCTIONS[name](rows, Masked(ranked.ranks, ranked.valid), **constants)
     if name.endswith("count"):
         return from_masked(result, INT64)
     return take_or_null(ranked.values, result)

@@ -1,7 +1,7 @@
 """Window functions over rows sorted by (by, order_by): each takes the rows and columns, and returns a column.
 
 What holds for all of them: the result has one value per row; a column argument is a `Masked` of as many rows
-and a parameter is a plain value; min, max, lag, lead, first, last and ffill keep the type and take bools,
+and a parameter is a plain value; min, max, lag, lead, first, last, ffill and bfill keep the type and take bools,
 integers or floats; sums and differences take int64, where overflow raises `OverflowError` with the first such
 row as its second argument, or float64, where they are IEEE; NaN is the greatest value.  The cost is that of
 `Segments.scan`, O(rows), or for rolling functions that of `Segments.reduce_frames`.
@@ -21,8 +21,13 @@ from gpuetl.backends.pandas.combines import (
     greatest_of,
     least_of,
     lesser,
+    multiply,
+    multiply_scaled,
+    product_overflows,
     refuse_overflow,
+    scaled,
     summable,
+    unscaled,
 )
 from gpuetl.backends.pandas.decay_functions import decayed_mean, decayed_sum
 from gpuetl.backends.pandas.frame_functions import (
@@ -32,16 +37,34 @@ from gpuetl.backends.pandas.frame_functions import (
     frame_min,
     frame_std,
     frame_sum,
+    frame_var,
 )
+from gpuetl.backends.pandas.rank_functions import cumulative_share, dense_rank, percent_rank, rank, row_number, tile
 from gpuetl.backends.pandas.segments import Masked, integer_frame_sums
+from gpuetl.backends.pandas.shift_functions import (
+    fill_backward,
+    fill_forward,
+    first_value,
+    following_value,
+    last_value,
+    previous_value,
+)
 from gpuetl.backends.pandas.window_rows import WindowRows, continues, microseconds_since
 
 __all__ = ["WINDOW_FUNCTIONS", "WindowRows"]
 
 
-def row_number(rows: WindowRows) -> Masked:
-    """Return 1, 2, 3 and so on in each segment."""
-    return Masked.all_valid(rows.segments.position + 1)
+def running_product(rows: WindowRows, x: Masked) -> Masked:
+    """Return the product of `x` so far; nulls are skipped and stay null; NaN poisons what follows."""
+    values = np.where(x.valid, summable(x, "cum_prod"), x.values.dtype.type(1))
+    if values.dtype == np.float64:
+        mantissas, exponents = rows.segments.scan(multiply_scaled, *scaled(values))
+        return Masked(unscaled(mantissas, exponents), x.valid)
+    products = rows.segments.scan(multiply, values)[0]
+    before = np.where(rows.segments.position == 0, 1, np.append(1, products[:-1])[: len(products)])
+    # Up to a segment's first overflow every product is exact, so the first flag of all rows is a true one.
+    refuse_overflow(product_overflows(before, values, products), "cum_prod")
+    return Masked(products, x.valid)
 
 
 def running_count(rows: WindowRows, x: Masked) -> Masked:
@@ -78,41 +101,6 @@ def running_max(rows: WindowRows, x: Masked) -> Masked:
     return Masked(rows.segments.scan(greater, filled(x, least_of(x.values.dtype)))[0], x.valid)
 
 
-def previous_value(rows: WindowRows, x: Masked, offset: int = 1) -> Masked:
-    """Return `x` of `offset` rows before in the segment, nulls kept; null before the segment's first row."""
-    step = _checked_offset(offset, "lag", rows)
-    values, valid = x.values.copy(), np.zeros_like(x.valid)
-    values[step:] = x.values[: len(values) - step]
-    valid[step:] = x.valid[: len(values) - step]
-    return Masked(values, valid & (rows.segments.position >= step))
-
-
-def following_value(rows: WindowRows, x: Masked, offset: int = 1) -> Masked:
-    """Return `x` of `offset` rows after in the segment, nulls kept; null after the segment's last row."""
-    step = _checked_offset(offset, "lead", rows)
-    values, valid = x.values.copy(), np.zeros_like(x.valid)
-    values[: len(values) - step] = x.values[step:]
-    valid[: len(values) - step] = x.valid[step:]
-    return Masked(values, valid & (np.arange(len(values)) + step <= rows.segments.last_row))
-
-
-def first_value(rows: WindowRows, x: Masked) -> Masked:
-    """Return `x` of the segment's first row, null if that is null."""
-    return Masked(x.values[rows.segments.first_row], x.valid[rows.segments.first_row])
-
-
-def last_value(rows: WindowRows, x: Masked) -> Masked:
-    """Return `x` of the last row of the whole segment, null if that is null."""
-    return Masked(x.values[rows.segments.last_row], x.valid[rows.segments.last_row])
-
-
-def fill_forward(rows: WindowRows, x: Masked) -> Masked:
-    """Return the last non-null `x` so far; null before the first of the segment."""
-    source = np.maximum.accumulate(np.where(x.valid, np.arange(len(x.values)), -1))
-    found = source >= rows.segments.first_row
-    return Masked(x.values[np.where(found, source, 0)], found)
-
-
 @np.errstate(over="ignore", invalid="ignore")
 def difference(rows: WindowRows, x: Masked, offset: int = 1) -> Masked:
     """Return `x` less the `x` of `offset` rows before in the segment; null where either is."""
@@ -123,6 +111,13 @@ def difference(rows: WindowRows, x: Masked, offset: int = 1) -> Masked:
     if result.dtype == np.int64:
         refuse_overflow(((values ^ earlier.values) & (values ^ result) < 0) & valid, "diff")
     return Masked(result, valid)
+
+
+def relative_change(rows: WindowRows, x: Masked, offset: int = 1) -> Masked:
+    """Return float64 ``x / x_before - 1`` with the `x` of `offset` rows before; IEEE, null where either is null."""
+    earlier = previous_value(rows, x, offset)
+    with np.errstate(all="ignore"):
+        return Masked(x.values / earlier.values - 1, x.valid & earlier.valid)
 
 
 def session_number(rows: WindowRows, gap: int) -> Masked:
@@ -138,8 +133,14 @@ def session_number(rows: WindowRows, gap: int) -> Masked:
 
 WINDOW_FUNCTIONS: dict[str, Callable[..., Masked]] = {
     "row_number": row_number,
+    "rank": rank,
+    "dense_rank": dense_rank,
+    "percent_rank": percent_rank,
+    "cume_dist": cumulative_share,
+    "ntile": tile,
     "cum_count": running_count,
     "cum_sum": running_sum,
+    "cum_prod": running_product,
     "cum_mean": running_mean,
     "cum_min": running_min,
     "cum_max": running_max,
@@ -148,7 +149,9 @@ WINDOW_FUNCTIONS: dict[str, Callable[..., Masked]] = {
     "first": first_value,
     "last": last_value,
     "ffill": fill_forward,
+    "bfill": fill_backward,
     "diff": difference,
+    "pct_change": relative_change,
     "ewm_mean": decayed_mean,
     "decayed_sum": decayed_sum,
     "session_id": session_number,
@@ -157,12 +160,6 @@ WINDOW_FUNCTIONS: dict[str, Callable[..., Masked]] = {
     "rolling_mean": frame_mean,
     "rolling_min": frame_min,
     "rolling_max": frame_max,
+    "rolling_var": frame_var,
     "rolling_std": frame_std,
 }
-
-
-def _checked_offset(offset: int, name: str, rows: WindowRows) -> int:
-    """Return `offset`, at most the number of rows; raise `ValueError` if it is negative."""
-    if offset < 0:
-        raise ValueError(f"{name}: offset must be 0 or more, got {offset}")
-    return min(offset, rows.segments.n_rows)

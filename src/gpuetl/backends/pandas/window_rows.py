@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +14,23 @@ from gpuetl.backends.pandas.segments import Masked, Segments
 
 @dataclass(frozen=True, eq=False)
 class WindowRows:
-    """Sorted rows: their segments, and their `time` where they are ordered by one.
+    """Sorted rows: their segments, their `time` where they are ordered by one, and where they tie.
 
     `time` is int64 microseconds, ascending in each segment with nulls last, when the first order_by key is a
-    date or a timestamp in ascending order; else None.
+    date or a timestamp in ascending order; else None.  `new_value` marks rows that differ in a key from the row
+    before, as the first row of each segment does; where it is None, no rows tie.
     """
 
     segments: Segments
     time: Masked | None = None
+    new_value: NDArray[np.bool_] | None = None
+
+    @cached_property
+    def peers(self) -> Segments:
+        """The runs of rows that tie."""
+        n_rows = self.segments.n_rows
+        starts = np.arange(n_rows) if self.new_value is None else np.flatnonzero(self.new_value)
+        return Segments(starts, n_rows)
 
     def timed(self, name: str) -> Masked:
         """Return `time`; raise `ValueError` naming the function where there is none."""

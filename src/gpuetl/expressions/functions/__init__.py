@@ -48,6 +48,8 @@ ALIASES = {
     "isinf": "is_infinite", "rlike": "regexp_like", "regexp_matches": "regexp_like", "regexp_contains": "regexp_like",
     "weekofyear": "week", "isoyear": "iso_year", "date_bin": "time_bucket",
     "array_length": "list_length", "string_split": "split",
+    "var_samp": "var", "stddev_samp": "std", "stddev_pop": "std_pop", "covar": "covar_samp", "quantile_cont": "quantile",
+    "bool_and": "all", "every": "all", "bool_or": "any", "arg_min": "min_by", "arg_max": "max_by",
 }  # fmt: skip
 AMBIGUOUS = {"log": "Write ln(x) for the natural logarithm, log10(x) or log2(x)."}
 """Names that mean one thing in some databases and another in others: no alias, so that nobody is surprised."""

@@ -16,7 +16,7 @@ from gpuetl.expressions.functions.function import (
     fixed,
     takes_one,
 )
-from gpuetl.expressions.ir import Expr
+from gpuetl.expressions.ir import Call, Expr, Literal
 from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, NULL, is_floating, is_integer, is_number, type_name
 
 Aggregate = partial(Function, kind="aggregate", nulls="own")
@@ -38,8 +38,30 @@ averaged = takes_one(is_number, "numbers")
 
 def in_float64(args: Sequence[Expr]) -> Typing:
     """Numbers, computed in float64."""
-    averaged(args)
+    for arg in args:
+        averaged([arg])
     return [FLOAT64] * len(args), FLOAT64
+
+
+def cut_at(args: Sequence[Expr]) -> Typing:
+    """Numbers, and a constant in 0 to 1."""
+    typing = in_float64(args)
+    if isinstance(args[1], Literal) and not 0 <= args[1].value <= 1:
+        raise TypeMismatch(f"takes q from 0 to 1, got {args[1].value}")
+    return typing
+
+
+def picked(args: Sequence[Expr]) -> Typing:
+    """Any type, kept; a truth value, and a condition."""
+    fixed(BOOL, BOOL, returns=BOOL)(args[1:])
+    return [args[0].dtype, BOOL, BOOL][: len(args)], args[0].dtype
+
+
+def edge_arguments(call: Call) -> tuple[Expr, bool, Expr]:
+    """Return the x of `first` or `last`, whether its nulls are ignored, and the condition `only`."""
+    x, *options = call.args
+    only = options[1] if len(options) > 1 else Literal(True, BOOL)
+    return x, options[:1] == [Literal(True, BOOL)], only
 
 
 FUNCTIONS = (
@@ -54,11 +76,46 @@ FUNCTIONS = (
     Aggregate("var", "x", in_float64, "The sample variance (ddof 1); null of fewer than 2 values.", "var(x)", 1 / 3),
     Aggregate("std", "x", in_float64, "The sample standard deviation (ddof 1); null of fewer than 2 values.", "std(x)",
               (1 / 3) ** 0.5),
-    Aggregate("median", "x", in_float64, "The exact median, linear between the middle two.", "median(x)", 1.0),
+    Aggregate("var_pop", "x", in_float64, "The variance of the values themselves (ddof 0).", "var_pop(x)", 2 / 9),
+    Aggregate("std_pop", "x", in_float64, "The standard deviation of the values themselves (ddof 0).", "std_pop(x)",
+              (2 / 9) ** 0.5),
+    Aggregate("covar_samp", "x y", in_float64,
+              "The sample covariance (ddof 1) of the pairs without a null; null of fewer than 2.", "covar_samp(x, 3 * x)", 1.0),
+    Aggregate("covar_pop", "x y", in_float64, "The covariance (ddof 0) of the pairs without a null.", "covar_pop(x, 3 * x)",
+              2 / 3),
+    Aggregate("corr", "x y", in_float64,
+              "Pearson's correlation of the pairs without a null; NaN where x or y is constant, null of fewer than 2 pairs.",
+              "corr(x, -x)", -1.0),
+    Aggregate("median", "x", in_float64, "The exact median, linear between the middle two; NaN is the greatest value.",
+              "median(x)", 1.0),
+    Aggregate("quantile", "x q!", cut_at,
+              "The exact quantile, linear between the two values beside q·(count - 1); NaN is the greatest value.",
+              "quantile(x, 0.75)", 1.5),
+    Aggregate("mode", "x", anything(), "The most frequent value, the least of those that tie.", "mode(x)", 1),
+    Aggregate("first", "x ignore_nulls?! only?", picked,
+              "x of the group's first row in the order of order_by; of the rows where `only` is true, which FILTER sets; nulls "
+              "are kept unless `ignore_nulls`.", "first(x)", 1),
+    Aggregate("last", "x ignore_nulls?! only?", picked, "x of the group's last row, as in first.",
+              "last(x, ignore_nulls => true)", 2),
+    Aggregate("min_by", "x y", anything(), "x of the row where y is least, null or not; of rows that tie, the least x.",
+              "min_by(x, -x)", 2),
+    Aggregate("max_by", "x y", anything(), "x of the row where y is greatest, null or not; of rows that tie, the least x.",
+              "max_by(x, -x)", 1),
+    Aggregate("count_if", "condition", fixed(BOOL, returns=INT64), "The number of rows where the condition is true.",
+              "count_if(x = 1)", 2),
     Aggregate("any", "x", fixed(BOOL, returns=BOOL), "Whether any value is true.", "any(x > 1)", True),
     Aggregate("all", "x", fixed(BOOL, returns=BOOL), "Whether all values are true.", "all(x > 1)", False),
 )  # fmt: skip
-"""The examples are over x = 1, 1, 2, null."""
+"""The examples are over x = 1, 1, 2, null, in the order of x."""
+
+ORDERED = frozenset(["first", "last"])
+"""Those that need order_by."""
+
+CARRIED = ":key of "
+"""Stands in the name of a column by which a partition's first or last row is compared with those of others."""
+
+FILTERED = {"first": "only", "last": "only", "min_by": "y", "max_by": "y"}
+"""The argument by which FILTER leaves rows out, where it is not x: null there has a row skipped, false as `only`."""
 
 WIDE = pa.decimal128(38, 0)
 WIDE_SUM = Aggregate(
@@ -76,4 +133,19 @@ HIGH_SUM, LOW_SUM = (
 JOINED_HALVES = Function("joined_halves", "high low", anything(), "The sum of both.", "", None, can_fail=True)
 """The same for decimals of more than 19 digits: high halves are whole multiples of 10^19 of x's units, low ones the rest."""
 
-INTERNAL = {function.name: function for function in (WIDE_SUM, HIGH_SUM, LOW_SUM, JOINED_HALVES)}
+CENTER = Aggregate("center", "x", in_float64, "The mean, exact where all values are equal.", "", None)
+CO_MOMENT = Aggregate("co_moment", "x y", in_float64, "The sum of (x - mean x)(y - mean y) over pairs.", "", None)
+MERGED_CO_MOMENT = Aggregate(
+    "merged_co_moment",
+    "n x y moment",
+    in_float64,
+    "The co-moment of parts of n pairs around the means x and y.",
+    "",
+    None,
+)
+"""Not for users: what the partitions give of variances and correlations, and what merges them."""
+
+INTERNAL = {
+    function.name: function
+    for function in (WIDE_SUM, HIGH_SUM, LOW_SUM, JOINED_HALVES, CENTER, CO_MOMENT, MERGED_CO_MOMENT)
+}

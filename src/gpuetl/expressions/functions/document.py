@@ -36,7 +36,7 @@ def _section(module: ModuleType) -> str:
 def _closing_note(module: ModuleType) -> list[str]:
     """Return the note on what the examples are over, where their results are of a group."""
     return {
-        "aggregates": ["The examples are over x = 1, 1, 2, null."],
+        "aggregates": ["The examples are over x = 1, 1, 2, null, in the order of x."],
         "windows": [
             "The examples are over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group."
         ],

@@ -13,7 +13,7 @@ from math import inf
 from typing import Any
 
 from gpuetl.expressions.decimals import is_decimal, sum_type
-from gpuetl.expressions.functions.aggregates import in_float64, summed
+from gpuetl.expressions.functions.aggregates import averaged, in_float64, picked, summed
 from gpuetl.expressions.functions.function import (
     Function,
     Rule,
@@ -21,29 +21,56 @@ from gpuetl.expressions.functions.function import (
     Typing,
     anything,
     fixed,
+    meet,
 )
-from gpuetl.expressions.ir import Expr, Literal
-from gpuetl.expressions.types import DURATION, FLOAT64, INT64, is_integer, is_number, type_name
+from gpuetl.expressions.ir import ABSENT, Expr, Literal
+from gpuetl.expressions.types import (
+    BOOL,
+    DURATION,
+    FLOAT64,
+    INT64,
+    is_floating,
+    is_integer,
+    is_number,
+    type_name,
+)
 
 Window = partial(Function, kind="window", nulls="own")
 
 
-def offset_by(args: Sequence[Expr]) -> Typing:
-    """Any type, and a whole number of rows that is not negative."""
-    for offset in args[1:]:
-        if not is_integer(offset.dtype) or (isinstance(offset, Literal) and offset.value < 0):
+def moved(args: Sequence[Expr]) -> Typing:
+    """Any type; a whole number of rows that is not negative; a default that meets the type; a truth value."""
+    for offset in args[1:2]:
+        if offset != ABSENT and (not is_integer(offset.dtype) or (isinstance(offset, Literal) and offset.value < 0)):
             got = repr(offset.value) if isinstance(offset, Literal) else type_name(offset.dtype)
             raise TypeMismatch(f"takes a number of rows from 0 as offset, got {got}")
-    return [args[0].dtype, INT64][: len(args)], args[0].dtype
+    fixed(BOOL, returns=BOOL)(args[3:])
+    dtype = meet([args[0], *args[2:3]], "mix")
+    return [dtype, INT64, dtype, BOOL][: len(args)], dtype
 
 
 def differed(args: Sequence[Expr]) -> Typing:
     """Numbers, and a number of rows."""
-    offset_by(args)
+    moved(args)
     types, result = summed(args[:1])
     if is_decimal(types[0]):
         result = sum_type(types[0], types[0])
     return [*types, INT64][: len(args)], result
+
+
+def changed(args: Sequence[Expr]) -> Typing:
+    """Numbers, compared in float64, and a number of rows."""
+    moved(args)
+    in_float64(args[:1])
+    return [FLOAT64, INT64][: len(args)], FLOAT64
+
+
+def dealt(args: Sequence[Expr]) -> Typing:
+    """A whole number from 1."""
+    if not is_integer(args[0].dtype) or (isinstance(args[0], Literal) and args[0].value < 1):
+        got = repr(args[0].value) if isinstance(args[0], Literal) else type_name(args[0].dtype)
+        raise TypeMismatch(f"takes a number of tiles from 1, got {got}")
+    return [INT64], INT64
 
 
 def faded(args: Sequence[Expr]) -> Typing:
@@ -55,6 +82,23 @@ def faded(args: Sequence[Expr]) -> Typing:
         raise TypeMismatch(f"takes a half_life above zero, got {args[1].value}")
     in_float64(args[:1])
     return [FLOAT64, DURATION if half_life == DURATION else FLOAT64], FLOAT64
+
+
+def weighted(args: Sequence[Expr]) -> Typing:
+    """A number, and exactly one of a half-life, a span of 1 row or more, and an alpha above 0, at most 1."""
+    given = {name: arg for name, arg in zip(("half_life", "span", "alpha"), args[1:], strict=False) if arg != ABSENT}
+    if len(given) != 1:
+        raise TypeMismatch(f"takes one of half_life, span and alpha, got {' and '.join(given) or 'none'}")
+    if "half_life" in given:
+        return faded(args)
+    ((name, arg),) = given.items()
+    if not (is_integer(arg.dtype) or is_floating(arg.dtype)):
+        raise TypeMismatch(f"takes a number as {name}, got {type_name(arg.dtype)}")
+    if isinstance(arg, Literal) and not (1 <= arg.value < inf if name == "span" else 0 < arg.value <= 1):
+        raise TypeMismatch(
+            f"takes {'a span of 1 row or more' if name == 'span' else 'an alpha above 0, at most 1'}, got {arg.value}"
+        )
+    return in_float64(args)
 
 
 def _is_positive(value: Any) -> bool:
@@ -87,20 +131,49 @@ def framed(result: Rule) -> Rule:
     return rule
 
 
+def multiplied(args: Sequence[Expr]) -> Typing:
+    """Integers in int64, floats in float64; the digits of a product of decimals would have no end."""
+    dtype = averaged(args)[1]
+    if is_decimal(dtype):
+        raise TypeMismatch("does not take decimals", "Cast to float64.")
+    result = FLOAT64 if is_floating(dtype) else INT64
+    return [result], result
+
+
 keeps, counts, sums, means = anything(), anything(INT64), summed, in_float64
 
 FUNCTIONS = (
     Window("row_number", "", fixed(returns=INT64), "The row's place in its group, from 1.", "row_number()", [1, 2, 3, 4]),
-    Window("lag", "x offset?!", offset_by, "x of the row `offset` (1) rows before; nulls are kept.", "lag(x)", [None, 1, 2, None]),
-    Window("lead", "x offset?!", offset_by, "x of the row `offset` (1) rows after; nulls are kept.", "lead(x)",
-           [2, None, 4, None]),
-    Window("first", "x", keeps, "x of the group's first row; nulls are kept.", "first(x)", [1, 1, 1, 1]),
-    Window("last", "x", keeps, "x of the group's last row; nulls are kept.", "last(x)", [4, 4, 4, 4]),
+    Window("rank", "", fixed(returns=INT64), "1 more than the rows before it in order; rows that tie share it.", "rank()",
+           [1, 2, 3, 4]),
+    Window("dense_rank", "", fixed(returns=INT64), "1 more than the distinct keys of order_by before it; rows that tie share it.",
+           "dense_rank()", [1, 2, 3, 4]),
+    Window("percent_rank", "", fixed(returns=FLOAT64), "(rank - 1) / (rows - 1), 0 in a group of 1 row.", "percent_rank()",
+           [0.0, 1 / 3, 2 / 3, 1.0]),
+    Window("cume_dist", "", fixed(returns=FLOAT64), "The share of the group's rows that come no later in order.", "cume_dist()",
+           [0.25, 0.5, 0.75, 1.0]),
+    Window("ntile", "n!", dealt, "The tile, from 1, when the group's rows are dealt to n equal tiles; the first ones get the rest.",
+           "ntile(3)", [1, 1, 2, 3]),
+    Window("lag", "x offset?! default? ignore_nulls?!", moved,
+           "x of the row `offset` (1) rows before, `default` (null) where there is none; nulls are kept, or, with `ignore_nulls`, "
+           "their rows not counted.", "lag(x)", [None, 1, 2, None]),
+    Window("lead", "x offset?! default? ignore_nulls?!", moved, "x of the row `offset` (1) rows after, as in lag.",
+           "lead(x, ignore_nulls => true)", [2, 4, 4, None]),
+    Window("first", "x ignore_nulls?! only?", picked,
+           "x of the group's first row, or of those where `only` is true, which FILTER sets; nulls are kept unless `ignore_nulls`.",
+           "first(x)", [1, 1, 1, 1]),
+    Window("last", "x ignore_nulls?! only?", picked, "x of the group's last row, as in first.",
+           "last(x) FILTER (WHERE x < 4)", [2, 2, 2, 2]),
     Window("ffill", "x", keeps, "The last x up to here that is not null.", "ffill(x)", [1, 2, 2, 4]),
+    Window("bfill", "x", keeps, "The next x from here on that is not null.", "bfill(x)", [1, 2, 4, 4]),
     Window("diff", "x offset?!", differed, "x minus the x of `offset` (1) rows before.", "diff(x)", [None, 1, None, None],
            can_fail=True),
+    Window("pct_change", "x offset?!", changed, "x / x' - 1 in float64, with the x' of `offset` (1) rows before.",
+           "pct_change(x)", [None, 1.0, None, None]),
     Window("cum_count", "x", counts, "The number of values so far.", "cum_count(x)", [1, 2, None, 3]),
     Window("cum_sum", "x", sums, "The sum so far; overflow is an error.", "cum_sum(x)", [1, 3, None, 7], can_fail=True),
+    Window("cum_prod", "x", multiplied, "The product so far: int64 or float64; overflow of int64 is an error.", "cum_prod(x)",
+           [1, 2, None, 8], can_fail=True),
     Window("cum_mean", "x", means, "The mean so far.", "cum_mean(x)", [1.0, 1.5, None, 7 / 3]),
     Window("cum_min", "x", keeps, "The least value so far.", "cum_min(x)", [1, 1, None, 1]),
     Window("cum_max", "x", keeps, "The greatest value so far; NaN once one is NaN.", "cum_max(x)", [1, 2, None, 4]),
@@ -113,9 +186,11 @@ FUNCTIONS = (
            [1, 2, 1, 1]),
     Window("rolling_std", "x frame!", framed(means), "The sample standard deviation (ddof 1) over the frame.",
            "rolling_std(x, 2)", [None, 0.5**0.5, None, None]),
-    Window("ewm_mean", "x half_life!", faded,
-           "y = (1 - a)·y' + a·x with a = 1 - 2^(-d / half_life), d since the last value: seconds where order_by is a "
-           "timestamp, else rows; the first y is x.", "ewm_mean(x, half_life => interval '1 hour')",
+    Window("rolling_var", "x frame!", framed(means), "The sample variance (ddof 1) over the frame.", "rolling_var(x, 2)",
+           [None, 0.5, None, None]),
+    Window("ewm_mean", "x half_life?! span?! alpha?!", weighted,
+           "y = (1 - a)·y' + a·x; the first y is x.  With one of half_life: a = 1 - 2^(-d / half_life), d since the last value, in "
+           "seconds where order_by is a timestamp, else rows; span: a = 2 / (span + 1) a row; alpha: a itself a row.", "ewm_mean(x, half_life => interval '1 hour')",
            [1.0, 1.5, None, 3.375]),
     Window("decayed_sum", "x half_life!", faded, "y = 2^(-d / half_life)·y' + x, with d as in ewm_mean.",
            "decayed_sum(x, half_life => interval '1 hour')", [1.0, 2.5, None, 4.625]),
@@ -126,6 +201,11 @@ FUNCTIONS = (
 """The examples are over x = 1, 2, null, 4 in the order of ts = 00:00, 01:00, 02:30, 03:00, in one group."""
 
 SKIPPING = frozenset(
-    f.name for f in FUNCTIONS if f.name.startswith(("cum_", "rolling_")) or f.name in ("ewm_mean", "decayed_sum")
+    f.name
+    for f in FUNCTIONS
+    if f.name.startswith(("cum_", "rolling_")) or f.name in ("ewm_mean", "decayed_sum", "first", "last")
 )
-"""Those that skip nulls, and so can take FILTER."""
+"""Those that take FILTER: they skip nulls, or rows that are not `only`."""
+
+TIE_FREE = frozenset(["rank", "dense_rank", "percent_rank", "cume_dist", "session_id"])
+"""Those that give the same whatever the order of rows that tie."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 from gpuetl.expressions.ir import Call, Expr, columns_of
 from gpuetl.expressions.unparse import to_sql
-from gpuetl.plan.node import Locality, SingleInput
+from gpuetl.plan.node import Locality, SingleInput, SortKey
 from gpuetl.plan.schema import Schema
 
 
@@ -17,11 +17,13 @@ class Aggregate(SingleInput):
     """Group by columns and compute calls of aggregate functions, whose arguments are columns.
 
     Null is a group, NaN another, -0.0 is 0.0.  Without keys there is one row, also of no rows.  Row order is not
-    promised.  Expressions around and inside the calls stand in projections after and before.
+    promised.  Expressions around and inside the calls stand in projections after and before.  `orders` has the order of
+    rows for each call that needs one: `first` and `last`.
     """
 
     by: tuple[str, ...]
     calls: Mapping[str, Call]
+    orders: Mapping[str, tuple[SortKey, ...]] = field(default_factory=dict)
     locality: ClassVar[Locality] = Locality.KEY
 
     def output_schema(self, *schemas: Schema) -> Schema:
@@ -30,14 +32,17 @@ class Aggregate(SingleInput):
         return schemas[0].select(self.by).updated(results)
 
     def needs(self, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
-        """Return the keys and the wanted calls' columns."""
-        return (frozenset(self.by) | columns_of(*(call for name, call in self.calls.items() if name in wanted)),)
+        """Return the keys, and the wanted calls' columns and orders."""
+        kept = self.keeping(wanted)
+        order = {key.column for keys in kept.orders.values() for key in keys}
+        return (frozenset(self.by) | columns_of(*kept.calls.values()) | order,)
 
     def keeping(self, wanted: frozenset[str]) -> Self:
         """Compute the wanted calls only."""
         if wanted >= self.calls.keys():
             return self
-        return replace(self, calls={name: call for name, call in self.calls.items() if name in wanted})
+        calls = {name: call for name, call in self.calls.items() if name in wanted}
+        return replace(self, calls=calls, orders={name: keys for name, keys in self.orders.items() if name in wanted})
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -50,6 +55,10 @@ class Aggregate(SingleInput):
         return tuple(self.calls.values())
 
     def describe(self) -> str:
-        """Return the calls and the keys."""
-        calls = ", ".join(f"{name} = {to_sql(call)}" for name, call in self.calls.items())
+        """Return the calls with their orders, and the keys."""
+        calls = ", ".join(f"{name} = {to_sql(call)}{self.describe_order(name)}" for name, call in self.calls.items())
         return f"Aggregate {calls}{' by ' + ', '.join(self.by) if self.by else ''}"
+
+    def describe_order(self, name: str) -> str:
+        """Return the order of rows for a call, if it needs one."""
+        return f" in order of ({', '.join(map(str, self.orders[name]))})" if name in self.orders else ""

@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.expressions.ir import Call, Column, Expr, Literal
+from gpuetl.expressions.functions.aggregates import ORDERED
+from gpuetl.expressions.ir import ABSENT, Call, Column, Expr, Literal, calls_of, walk
 from gpuetl.expressions.resolve import AGGREGATES
 from gpuetl.expressions.types import INT64, NULL
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
 from gpuetl.spec.fields import key
-from gpuetl.spec.forms import EXPRESSIONS, NAMES
+from gpuetl.spec.forms import EXPRESSIONS, NAMES, ORDER
 from gpuetl.spec.steps.calls import split_calls
+from gpuetl.spec.steps.rows import sort_keys
 from gpuetl.spec.steps.step import Context, Step
-from gpuetl.spec.values import Formula
+from gpuetl.spec.values import Formula, Order
 
 
 @dataclass(frozen=True)
 class Aggregate(Step):
-    """One row a group: `aggregate: {by: [a, b], columns: {n: count(*), mean_x: sum(x) / count(x)}}`."""
+    """One row a group: `aggregate: {by: [a, b], columns: {n: count(*), mean_x: sum(x) / count(x)}}`.
+
+    `first` and `last` need `order_by`: `{by: a, order_by: [ts, id], columns: {f: first(x)}}`.
+    """
 
     verb: ClassVar[str] = "aggregate"
     columns: Mapping[str, Formula] = key(EXPRESSIONS)
     by: tuple[str, ...] = key(NAMES, ())
+    order_by: tuple[Order, ...] = key(ORDER, ())
 
     def build(self, context: Context, source: Node) -> Node:
         """Project the arguments, aggregate, project the expressions over aggregates."""
-        by = context.keys(self.by, source.schema)
+        by, order = context.keys(self.by, source.schema), sort_keys(context, self.order_by, source.schema)
         outputs = {str(name): self.output(context, name, source, by) for name in self.columns}
+        self.check_order(context, outputs.values())
         parts = split_calls("aggregate", outputs, by, source.schema)
         if not by and not parts.calls:  # constants alone: the one row must come from somewhere
             parts.calls[":rows"] = Call(FUNCTIONS["aggregate", "count_rows"], (), INT64)
@@ -38,11 +45,22 @@ class Aggregate(Step):
             source = nodes.Project(
                 source=source, columns={**nodes.passing(source.schema), **parts.before}, origin=context.origin
             )
-        grouped = nodes.Aggregate(source=source, by=by, calls=parts.calls, origin=context.origin)
+        orders = {name: order for name, call in parts.calls.items() if call.function.name in ORDERED}
+        grouped = nodes.Aggregate(source=source, by=by, calls=parts.calls, orders=orders, origin=context.origin)
         results = {**nodes.passing(grouped.schema.select(by)), **parts.after}
         if nodes.passing(grouped.schema) == results:
             return grouped
         return nodes.Project(source=grouped, columns=results, origin=context.origin)
+
+    def check_order(self, context: Context, outputs: Collection[Expr]) -> None:
+        """Ask for order_by where a call needs it, and only there: the rows that leave are in no order."""
+        ordered = [call.function.name for call in calls_of("aggregate", outputs) if call.function.name in ORDERED]
+        if ordered and not self.order_by:
+            hint = "Add order_by: the columns that order a group's rows."
+            context.problem(f"{ordered[0]} needs order_by", hint, next(iter(self.columns)))
+        if self.order_by and not ordered and not any(ABSENT in walk(expr) for expr in outputs):  # null where wrong
+            hint = "To order the rows that leave, add a sort step after."
+            context.problem("order_by is for first and last, and none is here", hint, self.order_by[0])
 
     def output(self, context: Context, name: str, source: Node, by: tuple[str, ...]) -> Expr:
         """Return one output's expression; outside its aggregates it may read only the keys."""
