@@ -1,0 +1,53 @@
+"""Choices, drawn by hypothesis: the first option is the simplest, to which a failing case shrinks."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, TypeVar
+
+from hypothesis import strategies as st
+
+T = TypeVar("T")
+
+
+@cache
+def _below(count: int) -> st.SearchStrategy[int]:
+    return st.integers(0, count - 1)
+
+
+@cache
+def _bytes(count: int) -> st.SearchStrategy[bytes]:
+    return st.binary(min_size=count, max_size=count)
+
+
+class Draws:
+    """The choices of one case."""
+
+    def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
+        self.draw = draw
+
+    def below(self, count: int) -> int:
+        """A whole number from 0, less than `count`."""
+        return int(self.draw(_below(count))) if count > 1 else 0
+
+    def between(self, low: int, high: int) -> int:
+        """A whole number from `low` to `high`."""
+        return low + self.below(high - low + 1)
+
+    def one_of(self, options: Sequence[T]) -> T:
+        """One of the options."""
+        return options[self.below(len(options))]
+
+    def chance(self, percent: int) -> bool:
+        """True in so many of a hundred cases."""
+        return self.below(100) >= 100 - percent
+
+    def some_of(self, options: Sequence[T], least: int = 1, most: int = 3) -> list[T]:
+        """So many different options, in their order; fewer where there are not as many."""
+        left, kept = list(range(len(options))), []
+        for _ in range(min(self.between(least, most), len(left))):
+            kept.append(left.pop(self.below(len(left))))
+        return [options[i] for i in sorted(kept)]
+
+    def codes(self, count: int) -> bytes:
+        """A byte a row: which value of a pool it has."""
+        return bytes(self.draw(_bytes(count)))
