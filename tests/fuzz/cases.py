@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
 from fuzz.data import Source, draw_source
-from fuzz.draws import Draws
+from fuzz.draws import Draws, HypothesisDraws
 from fuzz.pipelines import Builder, Relation
 from fuzz.precision import Facts
 from gpuetl import Pipeline, col
@@ -61,8 +61,12 @@ def folder() -> tempfile.TemporaryDirectory[str]:
 
 @st.composite
 def cases(draw) -> Case:
+    """Draw a case by hypothesis."""
+    return drawn_case(HypothesisDraws(draw))
+
+
+def drawn_case(draws: Draws) -> Case:
     """Draw a case."""
-    draws = Draws(draw)
     pipeline = Pipeline("fuzz", root=Path(folder().name))
     large = draws.chance(2)
     sources = [draw_source(draws, "t", (LARGE,) if large else SIZES)]

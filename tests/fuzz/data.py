@@ -60,9 +60,9 @@ def pool(dtype: DataType, wild: bool) -> list[Any]:
         numbers = WILD_FLOATS if wild else TAME_FLOATS
         return list(dict.fromkeys(numbers if dtype.bit_width == 64 else map(_as_float32, numbers)))
     if pa.types.is_decimal(dtype):
-        greatest = Decimal(10**dtype.precision - 1).scaleb(-dtype.scale)
+        greatest = Decimal((0, (9,) * dtype.precision, -dtype.scale))
         tame = ["1", "0", "0.25", "-0.5", "2.5", "12.34", "-12.34", "999.99", "0.01", "-1"]
-        return [Decimal(text) for text in tame] + [greatest, -greatest] * wild
+        return [Decimal(text) for text in tame] + [greatest, greatest.copy_negate()] * wild
     if pa.types.is_timestamp(dtype):
         return [moment.replace(tzinfo=UTC) if dtype.tz else moment for moment in MOMENTS]
     return list({"string": STRINGS, "date32[day]": DAYS, "duration[us]": DURATIONS}[str(dtype)])

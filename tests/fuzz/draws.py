@@ -1,5 +1,6 @@
-"""Choices, drawn by hypothesis: the first option is the simplest, to which a failing case shrinks."""
+"""Choices: made at random from a seed, or by hypothesis, which shrinks those of a case that failed."""
 
+import random
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, TypeVar
@@ -7,27 +8,19 @@ from typing import Any, TypeVar
 from hypothesis import strategies as st
 
 T = TypeVar("T")
-
-
-@cache
-def _below(count: int) -> st.SearchStrategy[int]:
-    return st.integers(0, count - 1)
-
-
-@cache
-def _bytes(count: int) -> st.SearchStrategy[bytes]:
-    return st.binary(min_size=count, max_size=count)
+Choice = int | bytes
 
 
 class Draws:
-    """The choices of one case."""
-
-    def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
-        self.draw = draw
+    """The choices of one case; the first option is the simplest, to which hypothesis shrinks."""
 
     def below(self, count: int) -> int:
         """A whole number from 0, less than `count`."""
-        return int(self.draw(_below(count))) if count > 1 else 0
+        raise NotImplementedError
+
+    def codes(self, count: int) -> bytes:
+        """A byte a row: which value of a pool it has."""
+        raise NotImplementedError
 
     def between(self, low: int, high: int) -> int:
         """A whole number from `low` to `high`."""
@@ -48,6 +41,48 @@ class Draws:
             kept.append(left.pop(self.below(len(left))))
         return [options[i] for i in sorted(kept)]
 
+
+class SeededDraws(Draws):
+    """Choices that follow from a seed; `made` are those so far."""
+
+    def __init__(self, seed: int) -> None:
+        self.random, self.made = random.Random(seed), list[Choice]()
+
+    def below(self, count: int) -> int:
+        """Any of the numbers with the same chance; where there is no choice, none is made."""
+        if count == 1:
+            return 0
+        self.made.append(chosen := self.random.randrange(count))
+        return chosen
+
     def codes(self, count: int) -> bytes:
-        """A byte a row: which value of a pool it has."""
-        return bytes(self.draw(_bytes(count)))
+        """Any bytes."""
+        if count == 0:
+            return b""
+        self.made.append(chosen := self.random.randbytes(count))
+        return chosen
+
+
+class HypothesisDraws(Draws):
+    """Choices made by hypothesis, one for each of those of `SeededDraws`."""
+
+    def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
+        self.draw = draw
+
+    def below(self, count: int) -> int:
+        """One choice."""
+        return int(self.draw(_below(count))) if count > 1 else 0
+
+    def codes(self, count: int) -> bytes:
+        """One choice."""
+        return bytes(self.draw(_bytes(count))) if count else b""
+
+
+@cache
+def _below(count: int) -> st.SearchStrategy[int]:
+    return st.integers(0, count - 1)
+
+
+@cache
+def _bytes(count: int) -> st.SearchStrategy[bytes]:
+    return st.binary(min_size=count, max_size=count)

@@ -21,6 +21,12 @@ from gpuetl.expressions.types import (
     type_name,
 )
 
+
+
+class Untranslated(Exception):
+    """A conversion that is not compared."""
+
+
 SQL_TYPES = {
     "null": "INTEGER", "bool": "BOOLEAN", "int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER", "int64": "BIGINT",
     "uint8": "UTINYINT", "uint16": "USMALLINT", "uint32": "UINTEGER", "uint64": "UBIGINT", "float32": "FLOAT",
@@ -42,12 +48,14 @@ def storage_type(dtype: DataType) -> DataType:
     return pa.int32() if dtype == NULL else dtype
 
 
+NUMBER = "-?[0-9]+([.][0-9]+)?"
+
+
 @cache
 def is_spelled(source: DataType, target: DataType) -> bool:
     """Tell whether the conversion has a text here.
 
-    Floats as text and text as anything but whole numbers and days are not compared: engines write and read more
-    than one form.  Their literal tests are in tests/steps/test_cast.py and tests/expressions/test_evaluate.py.
+    Floats and times as text, and text as times, are not compared: engines write and read more than one form.  Their literal tests are in tests/steps/test_cast.py and tests/expressions/test_evaluate.py.
     """
     return cast_text("x", source, target, lenient=False) is not None
 
@@ -64,6 +72,8 @@ def cast_text(x: str, source: DataType, target: DataType, lenient: bool) -> str 
         ("float", "float"): f"isinf(CAST({x} AS DOUBLE)) OR NOT isinf(TRY_CAST({x} AS {sql_type(target)}))",
         ("decimal", "integer"): f"{x} = trunc({x})",
         ("string", "integer"): f"regexp_full_match({x}, '-?[0-9]+')",
+        ("string", "decimal"): f"regexp_full_match({x}, '{NUMBER}')",
+        ("string", "float"): f"regexp_full_match({x}, '{NUMBER}|-?inf|nan')",
     }
     if source == target or source == NULL:
         return cast
@@ -80,11 +90,9 @@ PLAIN = {
 
 
 def guarded(condition: str, value: str, lenient: bool) -> str:
-    """Return the value where the condition holds; else null where lenient, else an error."""
-    refusal = "" if lenient else " ELSE error('not exact')"
-    return f"(CASE WHEN {condition} THEN {value} WHEN ({condition}) IS NOT NULL THEN NULL END)" if lenient else (
-        f"(CASE WHEN ({condition}) IS NULL THEN NULL WHEN {condition} THEN {value}{refusal} END)"
-    )
+    """Return the value where the condition holds; else null where lenient or unknown, else an error."""
+    refused = "NULL" if lenient else f"CASE WHEN NOT ({condition}) THEN error('not exact') END"
+    return f"(CASE WHEN {condition} THEN {value} ELSE {refused} END)"
 
 
 def _whole(target: DataType) -> int:

@@ -2,6 +2,7 @@
 
 from functools import reduce
 
+from fuzz.duckdb_casts import sql_type
 from fuzz.duckdb_text import Text, constant_of, moment
 from gpuetl.expressions.ir import Call, can_fail
 from gpuetl.expressions.types import DATE, is_floating, is_integer
@@ -67,11 +68,13 @@ def kept_if_integer(function: str) -> Text:
     return lambda call, x, *rest: x if is_integer(call.dtype) else f"{function}({', '.join([x, *rest])})"
 
 
-def rounded(call: Call, x: str, digits: str = "0") -> str:
-    """Half to even."""
-    return kept_if_integer("round_even")(call, x, digits) if not is_integer(call.dtype) or len(call.args) < 2 else (
-        x if constant_of(call, 1) >= 0 else f"CAST(round_even(CAST({x} AS DECIMAL(38,0)), {digits}) AS BIGINT)"
-    )
+def rounded(call: Call, x: str, *digits: str) -> str:
+    """Half to even; integers stay as they are, unless places before the point go."""
+    places = constant_of(call, 1) if digits else 0
+    if is_integer(call.dtype) and places >= 0:
+        return x
+    wide = f"CAST({x} AS HUGEINT)" if is_integer(call.dtype) else x
+    return f"CAST(round_even({wide}, {places}) AS {sql_type(call.dtype)})"
 
 
 def sign(call: Call, x: str) -> str:

@@ -5,7 +5,7 @@ DuckDB must run with its optimizer off: every column is computed, so that an err
 
 from functools import singledispatch
 
-from fuzz.duckdb_casts import cast_text, sql_type
+from fuzz.duckdb_casts import Untranslated, cast_text, sql_type
 from fuzz.duckdb_functions import call_text
 from fuzz.duckdb_text import canonical, literal_text, quoted
 from fuzz.duckdb_windows import GAP, TIME
@@ -178,7 +178,7 @@ def cast(expr: Cast) -> str:
     plain = expr.implicit and not (source == DATE and target != DATE)
     made = None if plain else cast_text(operand, source, target, expr.lenient)
     if made is None and not expr.implicit:
-        raise NotImplementedError(f"tests/fuzz/duckdb_casts.py has no text for a cast from {source} to {target}")
+        raise Untranslated(f"a cast from {source} to {target}")
     return made or f"CAST({operand} AS {sql_type(target)})"
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from fuzz import duckdb_casts
 from fuzz.data import TYPES, pool
 from fuzz.draws import Draws
+from fuzz.duckdb_casts import is_spelled
 from fuzz.duckdb_functions import COMPARED_OTHERWISE, DUCKDB
 from fuzz.precision import EXACT_FLOATS, KEEPING, VALUE_ONLY, Precision, precision_of
 from fuzz.signatures import Signature, constants, giving, signatures
@@ -127,9 +127,9 @@ class Expressions:
 
     def cast(self, depth: int) -> Syntax:
         """A conversion that DuckDB can be told to do as we do."""
-        operand, pairs = self.value(self.draws.one_of(sorted(self.types, key=str)), depth - 1), duckdb_casts
-        dtype = resolve(operand, self.scope()).dtype
-        targets = [t for t in TYPES.values() if can_cast(dtype, t) and pairs.is_spelled(dtype, t)]
+        dtype = self.draws.one_of(sorted(self.types, key=str))
+        targets = [t for t in TYPES.values() if can_cast(dtype, t) and is_spelled(dtype, t)]
+        operand = self.value(dtype, depth - 1)
         return CastTo(operand, self.draws.one_of(targets or [dtype]), lenient=self.draws.chance(60))
 
     def condition(self, depth: int = 2) -> Syntax:

@@ -10,7 +10,7 @@ from fuzz.duckdb_casts import is_spelled
 from fuzz.expressions import Expressions, Leaf, column_leaves, typed
 from fuzz.precision import Facts, Precision, facts_of, precision_of
 from gpuetl import Pipeline, Table
-from gpuetl.errors import Problems
+from gpuetl.errors import InvalidExpression, Problems
 from gpuetl.expressions.build import Expression, expr
 from gpuetl.expressions.functions import Kind
 from gpuetl.expressions.resolve import AGGREGATES, WINDOWS
@@ -85,7 +85,14 @@ class Builder:
 
     def written(self, syntax: Syntax) -> Expression:
         """The expression as Python builds it, or, now and then, as SQL text is read."""
-        return expr(to_sql(syntax)) if self.draws.chance(20) else Expression(syntax)
+        return self.read(to_sql(syntax)) if self.draws.chance(20) else Expression(syntax)
+
+    def read(self, text: str) -> Expression:
+        """The expression as SQL text is read; what was written by the engine must be."""
+        try:
+            return expr(text)
+        except InvalidExpression as error:
+            raise AssertionError(f"{text}\nis not read again: {error}") from None
 
     def new_name(self, relation: Relation) -> str:
         """A name for a column, new or, now and then, that of another, which is replaced."""
@@ -191,7 +198,8 @@ def aggregated(builder: Builder, relation: Relation) -> Table | None:
     by = builder.draws.some_of(relation.exact(), 0, 2)
     keys = [leaf for leaf in builder.expressions(relation).leaves if str(to_sql(leaf.syntax)) in by]
     outputs = outputs_of(builder, relation, "aggregate", keys)
-    return relation.table.aggregate(by, **{f"g{i}": e for i, e in enumerate(outputs)})
+    names = [next(n for j in range(1000) if (n := f"g{i + 3 * j}") not in by) for i in range(len(outputs))]
+    return relation.table.aggregate(by, **dict(zip(names, outputs, strict=True)))
 
 
 def outputs_of(builder: Builder, relation: Relation, kind: Kind, leaves: list[Leaf]) -> list[Expression]:
@@ -214,13 +222,13 @@ def filtered_call(builder: Builder, drawn: Expressions, syntax: Syntax) -> Synta
     """Put a FILTER on a call, as SQL text, now and then."""
     if not builder.draws.chance(20):
         return syntax
-    return expr(f"{to_sql(syntax)} FILTER (WHERE {to_sql(drawn.condition(1))})").syntax
+    return builder.read(f"{to_sql(syntax)} FILTER (WHERE {to_sql(drawn.condition(1))})").syntax
 
 
 def windowed(builder: Builder, relation: Relation) -> Table | None:
     """Window functions by up to two columns, in a total order that begins, half of the time, with a time."""
     order = total_order(builder, relation)
-    if order is None:
+    if not order:
         return None
     by = builder.draws.some_of(relation.exact(), 0, 2)
     schema = relation.node.schema

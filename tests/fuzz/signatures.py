@@ -80,8 +80,8 @@ def _shapes(function: Function) -> Iterator[tuple[Argument, ...]]:
     slots = function.arguments
     needed = sum(not slot.optional for slot in slots)
     if slots and slots[-1].repeats:
-        least = max(needed, 2) if len(slots) == 1 else needed  # AND and OR stand between two
-        for count in range(least, least + 3):
+        connects = len(slots) == 1  # AND and OR stand between two
+        for count in (2,) if connects else range(needed, needed + 3):
             yield (*slots, *[slots[-1]] * 3)[:count]
         return
     for count in range(needed, len(slots) + 1):

@@ -15,7 +15,7 @@ from gpuetl.expressions.dialect import Language, parse_tree
 from gpuetl.expressions.functions import find_function
 from gpuetl.expressions.functions.windows import SKIPPING
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
-from gpuetl.expressions.types import NAMED, DataType, parse_type
+from gpuetl.expressions.types import FLOAT64, NAMED, DataType, parse_type
 
 
 def parse_expression(text: str) -> Syntax:
@@ -51,6 +51,9 @@ READ: dict[type[exp.Expr], tuple[str, ...]] = {
 }  # fmt: skip
 """The parts of each node that the lowering reads, where they are not the two operands."""
 
+NOT_FINITE = ("inf", "-inf", "nan")
+"""Constants that SQL has no literal for are casts of these."""
+
 
 class _Lowering:
     """Lowers one parsed tree; a node kind without a method here, and a part that no method reads, is refused."""
@@ -71,7 +74,8 @@ class _Lowering:
 
     def operation(self, operator: str, operands: list[exp.Expr], span: Span | None) -> Syntax:
         lowered = [self.lower(operand) for operand in operands]
-        if operator == "negate" and isinstance(lowered[0], Constant) and type(lowered[0].value) in (int, float):
+        written = isinstance(operands[0], exp.Literal) and not operands[0].is_string
+        if operator == "negate" and written and isinstance(lowered[0], Constant):
             return Constant(-lowered[0].value, span=span)
         return Apply(operator, tuple(lowered), span=span)
 
@@ -214,6 +218,8 @@ class _Lowering:
         lenient = isinstance(node, exp.TryCast)
         if isinstance(operand, Constant) and isinstance(operand.value, str) and target in MOMENTS and not lenient:
             return self.temporal(operand, target)
+        if isinstance(operand, Constant) and operand.value in NOT_FINITE and target == FLOAT64 and not lenient:
+            return Constant(float(operand.value), span=self.span(node))
         return CastTo(operand, target, lenient, span=self.span(node))
 
     def type_of(self, node: exp.Cast) -> DataType:
