@@ -1,5 +1,6 @@
 """One case: nasty tables, a random pipeline over them, and the relation that is checked beside the comparisons."""
 
+import atexit
 import tempfile
 from dataclasses import dataclass
 from functools import cache
@@ -54,9 +55,11 @@ class Case:
 
 
 @cache
-def folder() -> tempfile.TemporaryDirectory[str]:
+def folder() -> Path:
     """Return this process's folder for sources; it goes when the process ends."""
-    return tempfile.TemporaryDirectory(prefix="gpuetl-fuzz-")
+    made = tempfile.TemporaryDirectory(prefix="gpuetl-fuzz-")
+    atexit.register(made.cleanup)
+    return Path(made.name)
 
 
 @st.composite
@@ -67,7 +70,7 @@ def cases(draw) -> Case:
 
 def drawn_case(draws: Draws) -> Case:
     """Draw a case."""
-    pipeline = Pipeline("fuzz", root=Path(folder().name))
+    pipeline = Pipeline("fuzz", root=folder())
     large = draws.chance(2)
     sources = [draw_source(draws, "t", (LARGE,) if large else SIZES)]
     if draws.chance(50):

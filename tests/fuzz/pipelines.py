@@ -317,4 +317,6 @@ STEPS: dict[str, tuple[int, Step]] = {
     "window": (4, windowed), "sort": (1, sorted_rows), "limit": (2, limited), "distinct": (2, distinct),
 }  # fmt: skip
 """How often a step is drawn, and how; a new step of the language is one entry here."""
+NOT_FUZZED = {"kernel": "its twin is any Python: tests/steps/test_kernel.py"}
+"""Steps that are never drawn, why, and the test that compares them."""
 VERBS = tuple(verb for verb, (weight, _) in STEPS.items() for _ in range(weight))
