@@ -38,7 +38,11 @@ def run_many(count: int, first: int) -> int:
             counts.update(block)
             failed += seeds
             rate = counts.total() / (time.monotonic() - began)
-            print(f"\r{counts.total():,} of {count:,} cases, {rate:.0f} a second, {len(failed)} failed", end="", file=sys.stderr)
+            print(
+                f"\r{counts.total():,} of {count:,} cases, {rate:.0f} a second, {len(failed)} failed",
+                end="",
+                file=sys.stderr,
+            )
             if done == len(starts):
                 print(file=sys.stderr)
     print("\n".join(f"{number:8,} {what}" for what, number in counts.most_common()))

@@ -9,7 +9,7 @@ from gpuetl.testing import Tolerance
 from gpuetl.testing.compare import equal_values, in_canonical_order
 
 EQUAL = Tolerance(0.0, 0.0)
-CLOSE = Tolerance(1e-9, 1e-9)
+CLOSE, COARSE = Tolerance(1e-9, 1e-9), Tolerance(1e-5, 1e-5)
 """Terms are tame where sums are compared, so their rounding is far below this."""
 
 
@@ -22,7 +22,9 @@ def assert_same_rows(
     an order rows pair by their exact columns first.
     """
     assert got.column_names == expected.column_names, f"{what}: {got.column_names}, expected {expected.column_names}"
-    assert got.num_rows == expected.num_rows, f"{what}: {got.num_rows} rows, expected {expected.num_rows}\n{shown(got, expected)}"
+    assert got.num_rows == expected.num_rows, (
+        f"{what}: {got.num_rows} rows, expected {expected.num_rows}\n{shown(got, expected)}"
+    )
     names = sorted((n for n in got.column_names if precision[n] >= least), key=lambda n: precision[n] < Precision.EXACT)
     if not names:
         return
@@ -30,10 +32,18 @@ def assert_same_rows(
     if not ordered:
         got, expected = in_order(got), in_order(expected)
     for name in names:
-        tolerance = EQUAL if precision[name] >= Precision.EXACT else CLOSE
+        tolerance = (
+            EQUAL
+            if precision[name] >= Precision.EXACT
+            else CLOSE
+            if precision[name] is not Precision.COARSE
+            else COARSE
+        )
         same = equal_values(got.column(name), expected.column(name), tolerance)
         rows = np.flatnonzero(~same)[:3]
-        assert same.all(), f"{what}: column '{name}' differs in row {rows[0]}\n{shown(got.take(rows), expected.take(rows))}"
+        assert same.all(), (
+            f"{what}: column '{name}' differs in row {rows[0]}\n{shown(got.take(rows), expected.take(rows))}"
+        )
 
 
 def in_order(rows: pa.Table) -> pa.Table:

@@ -22,7 +22,18 @@ TYPES: dict[str, DataType] = {name: parse_type(name) for name in TYPE_NAMES}
 TAME_INTEGERS = (1, 0, 2, 3, 5, 7, 10, 12, 25, 60, 100, 127, -1, -2, -7, -100)
 TAME_FLOATS = (1.0, 0.0, -0.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, 100.25, -7.75, 1024.0, nan, inf, -inf)
 """Sums of these are exact in any order: multiples of a quarter, far from 2^53."""
-WILD_FLOATS = (*TAME_FLOATS, 0.1, 1 / 3, -2.675, 1e-300, 5e-324, 1e300, 1.7976931348623157e308, 9007199254740993.0, -1e16)
+WILD_FLOATS = (
+    *TAME_FLOATS,
+    0.1,
+    1 / 3,
+    -2.675,
+    1e-300,
+    5e-324,
+    1e300,
+    1.7976931348623157e308,
+    9007199254740993.0,
+    -1e16,
+)
 STRINGS = (
     "a", "", "b", "ab", "A", " a ", "ab%c_d", "añb", "e\u0301", "😀x", "Ω", "zz", "12", "-3", "1.5", "it's", '"q"',
     "\\d", "a\tb", "aaa", "x.y", "\u00a0", "true", "2020-02-29", "\U0001d11e",

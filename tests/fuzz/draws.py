@@ -36,9 +36,8 @@ class Draws:
 
     def some_of(self, options: Sequence[T], least: int = 1, most: int = 3) -> list[T]:
         """So many different options, in their order; fewer where there are not as many."""
-        left, kept = list(range(len(options))), []
-        for _ in range(min(self.between(least, most), len(left))):
-            kept.append(left.pop(self.below(len(left))))
+        left = list(range(len(options)))
+        kept = [left.pop(self.below(len(left))) for _ in range(min(self.between(least, most), len(left)))]
         return [options[i] for i in sorted(kept)]
 
 

@@ -22,7 +22,6 @@ from gpuetl.expressions.types import (
 )
 
 
-
 class Untranslated(Exception):
     """A conversion that is not compared."""
 
@@ -75,7 +74,7 @@ def cast_text(x: str, source: DataType, target: DataType, lenient: bool) -> str 
         ("string", "decimal"): f"regexp_full_match({x}, '{NUMBER}')",
         ("string", "float"): f"regexp_full_match({x}, '{NUMBER}|-?inf|nan')",
     }
-    if source == target or source == NULL:
+    if source in (target, NULL):
         return cast
     if family in guards:
         return guarded(guards[family], cast, lenient)

@@ -124,7 +124,9 @@ def padded(side: str) -> Text:
     """Longer text is kept whole; DuckDB cuts it."""
 
     def text(call: Call, x: str, length: str, fill: str = "' '") -> str:
-        return f"(CASE WHEN length({x}) >= {length} THEN {x} ELSE {side}pad({x}, CAST({length} AS INTEGER), {fill}) END)"
+        return (
+            f"(CASE WHEN length({x}) >= {length} THEN {x} ELSE {side}pad({x}, CAST({length} AS INTEGER), {fill}) END)"
+        )
 
     return text
 
@@ -150,7 +152,10 @@ SCALARS: dict[str, Text] = {
     "floor": kept_if_integer("floor"),
     "ceil": kept_if_integer("ceil"),
     "trunc": kept_if_integer("trunc"),
-    **{name: name + "({0})" for name in ("sqrt", "exp", "ln", "log10", "log2", "sin", "cos", "tan", "asin", "acos", "atan")},
+    **{
+        name: name + "({0})"
+        for name in ("sqrt", "exp", "ln", "log10", "log2", "sin", "cos", "tan", "asin", "acos", "atan")
+    },
     "power": "pow({0}, {1})",
     "atan2": "atan2({0}, {1})",
     "radians": "radians({0})",
@@ -192,7 +197,10 @@ SCALARS: dict[str, Text] = {
     "ends_with": "ends_with({0}, {1})",
     "contains": "contains({0}, {1})",
     "like": "({0} LIKE {1})",
-    **{name: part(name) for name in ("year", "quarter", "month", "day", "dayofweek", "dayofyear", "hour", "minute", "second")},
+    **{
+        name: part(name)
+        for name in ("year", "quarter", "month", "day", "dayofweek", "dayofyear", "hour", "minute", "second")
+    },
     "epoch": epoch,
     "date_trunc": date_trunc,
     "to_date": lambda call, x: f"CAST({moment(x, call.args[0].dtype)} AS DATE)",

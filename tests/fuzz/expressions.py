@@ -1,8 +1,8 @@
 """Random typed expressions: built from the function table, over the columns, and at times the calls, at hand."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, timedelta
+from dataclasses import dataclass, field
+from datetime import UTC
 from functools import cache
 from typing import Any
 
@@ -12,11 +12,11 @@ from fuzz.data import TYPES, pool
 from fuzz.draws import Draws
 from fuzz.duckdb_casts import is_spelled
 from fuzz.duckdb_functions import COMPARED_OTHERWISE, DUCKDB
-from fuzz.precision import EXACT_FLOATS, KEEPING, VALUE_ONLY, Precision, precision_of
+from fuzz.precision import EXACT_FLOATS, VALUE_ONLY, Precision
 from fuzz.signatures import Signature, constants, giving, signatures
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.functions import FUNCTIONS, Kind
-from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, walk
+from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, Syntax
 from gpuetl.expressions.types import BOOL, FLOAT64, INT64, NULL, STRING, TIMESTAMP, DataType, can_cast, is_floating
@@ -94,7 +94,9 @@ class Expressions:
         kind = self.draws.below(10)
         if depth > 0 and kind >= 7:
             return self.computed(dtype, depth, exact)
-        columns = [leaf for leaf in self.leaves if leaf.dtype == dtype and (leaf.precision >= Precision.EXACT or not exact)]
+        columns = [
+            leaf for leaf in self.leaves if leaf.dtype == dtype and (leaf.precision >= Precision.EXACT or not exact)
+        ]
         if columns and kind != 6:
             return self.draws.one_of(columns).syntax
         return self.constant(dtype)

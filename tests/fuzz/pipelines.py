@@ -111,7 +111,6 @@ class Builder:
             named[name] = self.written(syntax)
         return named
 
-
     def steps(self, relation: Relation, count: int) -> Relation:
         """Add so many steps, or fewer where one cannot be added."""
         for _ in range(count):
@@ -292,12 +291,7 @@ def joined(builder: Builder, relation: Relation) -> Table | None:
     if not options:
         return None
     right = builder.draws.one_of(options)
-    pairs = [
-        (a, b)
-        for a in relation.exact()
-        for b in right.exact()
-        if relation.node.schema[a] == right.node.schema[b]
-    ]
+    pairs = [(a, b) for a in relation.exact() for b in right.exact() if relation.node.schema[a] == right.node.schema[b]]
     if not pairs:
         return None
     on = dict(builder.draws.some_of(pairs, 1, 2))

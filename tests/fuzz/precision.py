@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
 
-from gpuetl.expressions.ir import Call, Cast, Column, Expr, columns_of
-from gpuetl.expressions.types import is_floating
+from gpuetl.expressions.ir import Call, Cast, Column, Expr
+from gpuetl.expressions.types import FLOAT64, is_floating
 from gpuetl.plan import nodes
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
@@ -19,11 +19,13 @@ class Precision(enum.IntEnum):
     """The rounding of large terms that cancel: not compared."""
     SELF = 1
     """Compared between runs of the engine, not with DuckDB, which has no text for it."""
-    ROUNDED = 2
+    COARSE = 2
+    """Rounded to float32."""
+    ROUNDED = 3
     """Equal but for the last digits: not to be branched on, sorted by or joined with."""
-    EXACT = 3
+    EXACT = 4
     """Bit-equal."""
-    TAME = 4
+    TAME = 5
     """Bit-equal, and so are sums of it, in any order: small integers and multiples of a quarter."""
 
 
@@ -76,7 +78,7 @@ def of_call(call: Call, arguments: Precision) -> Precision:
         return arguments if name in VALUE_ONLY else Precision.NOTHING
     if name in EXACT_FLOATS:
         return min(arguments, Precision.TAME if name in KEEPING else Precision.EXACT)
-    return Precision.ROUNDED
+    return Precision.ROUNDED if call.dtype == FLOAT64 else Precision.COARSE
 
 
 @dataclass(frozen=True)
@@ -168,8 +170,3 @@ def window_facts(node: nodes.Window, source: Facts) -> Facts:
 def distinct_facts(node: nodes.Distinct, source: Facts) -> Facts:
     """The keys tell rows apart."""
     return Facts(source.precision, frozenset(node.on), source.most_rows)
-
-
-def reads_only(expr: Expr, columns: dict[str, Precision], least: Precision) -> bool:
-    """Tell whether all columns of an expression are at least so precise."""
-    return all(columns[name] >= least for name in columns_of(expr))

@@ -1,5 +1,7 @@
 """Cases by seed, and the smallest case that hypothesis finds from one that fails."""
 
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 
 from hypothesis import HealthCheck, Phase, find, settings
@@ -9,6 +11,9 @@ from hypothesis.errors import NoSuchExample
 from fuzz.cases import Case, cases, drawn_case
 from fuzz.checks import Outcome, check_case
 from fuzz.draws import Choice, SeededDraws
+
+SHRINK_SECONDS = 60
+
 
 @dataclass(frozen=True)
 class Failure:
@@ -37,24 +42,30 @@ def run_seed(seed: int, shrink: bool = True) -> Outcome | Failure:
         return Failure(seed, error, case, *(smallest or ()))
 
 
+class Enough(KeyboardInterrupt):
+    """Shrinking took its time; hypothesis stops at interrupts alone."""
+
+
 def shrunk(choices: list[Choice]) -> tuple[Case, Exception] | None:
-    """Return the smallest failing case that hypothesis reaches from these choices, and its error."""
-    failing: dict[Case, Exception] = {}
+    """Return the smallest failing case that hypothesis reaches from these choices in its time, and its error."""
+    failing: list[tuple[Case, Exception]] = []
+    until = time.monotonic() + SHRINK_SECONDS
 
     def fails(case: Case) -> bool:
+        if time.monotonic() > until:
+            raise Enough
         try:
             check_case(case)
         except Exception as error:
-            failing[case] = error
-        return case in failing
+            failing.append((case, error))
+            return True
+        return False
 
     database = InMemoryExampleDatabase()
-    database.save(b"case.secondary", choices_to_bytes(choices))
+    database.save(b"case.secondary", choices_to_bytes(choices))  # the primary ones are small already
     how = settings(
         database=database, phases=[Phase.reuse, Phase.shrink], deadline=None, suppress_health_check=list(HealthCheck)
     )
-    try:
-        smallest = find(cases(), fails, settings=how, database_key=b"case")
-    except NoSuchExample:
-        return None
-    return smallest, failing[smallest]
+    with suppress(NoSuchExample, Enough):
+        find(cases(), fails, settings=how, database_key=b"case")
+    return failing[-1] if failing else None

@@ -68,7 +68,9 @@ def _combinations(function: Function) -> Iterator[tuple[tuple[Argument, ...], tu
             choices: Any = product(types, repeat=len(varying))
         else:
             equal = [(dtype,) * len(varying) for dtype in types]
-            by_turns = [tuple(BOOL if i % 2 == 0 and i < len(varying) - 1 else t for i in range(len(varying))) for t in types]
+            by_turns = [
+                tuple(BOOL if i % 2 == 0 and i < len(varying) - 1 else t for i in range(len(varying))) for t in types
+            ]
             choices = dict.fromkeys(equal + by_turns)
         for choice in choices:
             chosen = iter(choice)
@@ -90,7 +92,9 @@ def _shapes(function: Function) -> Iterator[tuple[Argument, ...]]:
 
 def _signature(function: Function, slots: tuple[Argument, ...], types: tuple[DataType | None, ...]) -> Signature | None:
     options = [
-        [Column("x", dtype)] if dtype is not None else [Literal(v, literal_type(v)) for v in constants(function, slot)[:9]]
+        [Column("x", dtype)]
+        if dtype is not None
+        else [Literal(v, literal_type(v)) for v in constants(function, slot)[:9]]
         for slot, dtype in zip(slots, types, strict=True)
     ]
     for args in product(*options):

@@ -4,7 +4,7 @@ import collections
 
 import pytest
 
-from fuzz import duckdb_sql
+from fuzz import duckdb_sql, search
 from fuzz.cases import RESULT, drawn_case
 from fuzz.checks import Outcome
 from fuzz.draws import SeededDraws
@@ -35,7 +35,9 @@ def test_every_function_can_be_called_with_the_fuzzer_s_types_and_constants(kind
     assert signatures(kind, name), f"no types and constants of tests/fuzz/signatures.py suit {name}: add to CONSTANTS"
 
 
-@pytest.mark.parametrize("node", [node for node in NODES if node not in (Kernel, Write)], ids=lambda node: node.__name__)
+@pytest.mark.parametrize(
+    "node", [node for node in NODES if node not in (Kernel, Write)], ids=lambda node: node.__name__
+)
 def test_every_node_has_a_text_in_duckdb(node):
     """Kernels have their twins, and what is written is read in tests/io."""
     default = duckdb_sql.select.dispatch(object)
@@ -71,6 +73,7 @@ def test_a_wrong_answer_is_found_and_made_small(monkeypatch):
     """The fuzzer is tested by an engine that is wrong."""
     from gpuetl.backends.pandas import aggregate
 
+    monkeypatch.setattr(search, "SHRINK_SECONDS", 600)
     monkeypatch.setitem(aggregate.AGGREGATES, "count", aggregate.count_distinct)
     failures = (outcome for seed in range(500) if isinstance(outcome := run_seed(seed, shrink=False), Failure))
     found = run_seed(next(failures).seed)
