@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from fuzz.duckdb_casts import storage_type
 from fuzz.duckdb_sql import to_duckdb
-from fuzz.duckdb_text import MACROS
+from fuzz.duckdb_text import MACROS, hidden
 from gpuetl.plan.node import Node
 
 REFUSED = (duckdb.OutOfRangeException, duckdb.ConversionException, duckdb.InvalidInputException)
@@ -44,6 +44,15 @@ def duckdb_rows(node: Node, sources: dict[str, pa.Table]) -> pa.Table | None:
     finally:
         for name in sources:
             database.unregister(name)
+
+
+def duckdb_fails(node: Node, sources: dict[str, pa.Table]) -> bool:
+    """Tell whether DuckDB finds no result where it has to compute everything, also what stands beside a null."""
+    token = hidden.set(True)
+    try:
+        return duckdb_rows(node, sources) is None
+    finally:
+        hidden.reset(token)
 
 
 def stored(rows: pa.Table, node: Node | None = None) -> pa.Table:

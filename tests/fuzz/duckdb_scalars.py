@@ -3,8 +3,8 @@
 from functools import reduce
 
 from fuzz.duckdb_casts import sql_type
-from fuzz.duckdb_text import Text, constant_of, moment
-from gpuetl.expressions.ir import Call, can_fail
+from fuzz.duckdb_text import Text, constant_of, literal_text, moment
+from gpuetl.expressions.ir import Call, Literal, can_fail
 from gpuetl.expressions.types import DATE, is_floating, is_integer
 
 
@@ -34,7 +34,8 @@ def is_in(call: Call, x: str, *values: str) -> str:
 def case(call: Call, *args: str) -> str:
     """The first branch whose condition is true; DuckDB computes a branch for its rows alone, as we do."""
     pairs = [f"WHEN {args[i]} THEN {args[i + 1]}" for i in range(0, len(args) - 1, 2)]
-    return " ".join(["(CASE", *pairs, f"ELSE {args[-1]} END)" if len(args) % 2 else "END)"])
+    rest = args[-1] if len(args) % 2 else literal_text(Literal(None, call.dtype))
+    return " ".join(["(CASE", *pairs, f"ELSE {rest} END)"])
 
 
 def coalesce(call: Call, *args: str) -> str:
