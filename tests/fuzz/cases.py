@@ -10,9 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
+from fuzz.builder import Builder, Relation
 from fuzz.data import Source, draw_source
 from fuzz.draws import Draws, HypothesisDraws
-from fuzz.pipelines import Builder, Relation
+from fuzz.pipelines import add_steps
 from fuzz.precision import Facts
 from gpuetl import Pipeline, col
 from gpuetl.expressions.build import Expression, count
@@ -78,7 +79,7 @@ def drawn_case(draws: Draws) -> Case:
     builder = Builder(draws, pipeline)
     relations = [builder.source(source) for source in sources]
     builder.others = other_sides(builder, relations)
-    relation = builder.steps(relations[0], draws.between(1, 5))
+    relation = add_steps(builder, relations[0], draws.between(1, 5))
     if not relation.table.steps:
         relation = builder.extended(relation, relation.table.sort(relation.node.schema.names[0]))
     result = builder.named(relation, RESULT)
@@ -112,7 +113,7 @@ def other_sides(builder: Builder, relations: list[Relation]) -> list[Relation]:
     """Return what can be joined: the other source, or a stage of it, or the first source itself."""
     other = relations[-1]
     if builder.draws.chance(30):
-        longer = builder.steps(other, builder.draws.between(1, 2))
+        longer = add_steps(builder, other, builder.draws.between(1, 2))
         if longer is not other and not longer.facts.sorted:
             other = builder.named(longer, "side")
     return [other]
