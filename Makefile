@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test lint bench docs clean
+.PHONY: help demo test lint fuzz bench docs clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -28,6 +28,10 @@ lint: $(VENV)/.dev  ## ruff and mypy
 
 test: lint       ## ruff, mypy and the whole test suite
 	$(BIN)/pytest -n auto -rsx
+
+N ?= 50000
+fuzz: $(VENV)/.dev  ## N random pipelines against DuckDB (N=50000), or one again (SEED=1234)
+	PYTHONPATH=tests $(BIN)/python -m fuzz $(if $(SEED),--seed $(SEED),--cases $(N))
 
 bench: $(VENV)/.dev ## start-up times and peers, into tests/benchmarks/results and docs/performance.md
 	$(PIP) --editable '.[bench]'

@@ -64,6 +64,18 @@ def test_casts_that_typing_put_in_are_left_out(sql, written):
     assert to_sql(typed(sql, {"i": INT64, "f": FLOAT64})) == written
 
 
+@pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan"), 5, -5, -(2**63), 1.5, -0.0])
+@pytest.mark.parametrize("around", [lambda x: x, lambda x: Apply("negate", (x,))], ids=["alone", "negated"])
+def test_a_number_is_read_again_as_the_same_constant(value, around):
+    """Neither becomes a cast or another constant, so that a pipeline's fingerprint stays."""
+    syntax = around(Constant(value))
+    again = parse_expression(to_sql(syntax))
+    assert to_sql(again) == to_sql(syntax)
+    assert type(again) is type(syntax)
+    number = again if isinstance(again, Constant) else again.args[0]
+    assert repr(number.value) == repr(value)
+
+
 def unfolded(moment):
     """Clocks that are turned back have no place in the language."""
     return moment.replace(fold=0)

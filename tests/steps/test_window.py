@@ -191,6 +191,22 @@ def test_an_interval_s_frame_includes_its_far_end(source, check, pipeline):
     assert_same(pipeline, ordered=True)
 
 
+def test_null_times_that_come_first_are_a_frame_of_their_own(source, check, pipeline):
+    rows = list(zip(hours(None, None, 0, 1, 3), [1.0, 2.0, 4.0, 8.0, 16.0], strict=True))
+    t = source(table({"ts": "timestamp", "x": "float64"}, *rows))
+    steps = t.window((), ["ts nulls first", "x"], total=expr("rolling_sum(x, interval '1 hour')"))
+    expected = [(1.0,), (3.0,), (4.0,), (12.0,), (16.0,)]
+    check(steps.select("total"), table({"total": "float64"}, *expected), ordered=True)
+    assert_same(pipeline, ordered=True)
+
+
+def test_an_interval_back_to_the_beginning_of_time_leaves_out_null_times_that_come_first(source, check):
+    moments = [None, datetime(1, 1, 1), datetime(9999, 12, 31)]
+    t = source(table({"ts": "timestamp", "x": "int64"}, *zip(moments, [1, 2, 4], strict=True)))
+    steps = t.window((), "ts nulls first", total=expr("rolling_sum(x, interval '100000000 days')")).select("total")
+    check(steps, table({"total": "int64"}, (1,), (2,), (6,)), ordered=True)
+
+
 def test_dates_order_intervals_too(source, check):
     t = source(table({"d": "date", "x": "int64"}, (date(2024, 1, 1), 1), (date(2024, 1, 3), 2), (date(2024, 1, 4), 4)))
     steps = t.window((), "d", total=expr("rolling_sum(x, interval '2 days')")).select("total")

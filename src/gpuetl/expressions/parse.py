@@ -22,7 +22,7 @@ from gpuetl.expressions.constants import (
 from gpuetl.expressions.dialect import Language, parse_tree
 from gpuetl.expressions.filter_clause import filtered_call
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
-from gpuetl.expressions.types import NAMED, DataType, parse_type
+from gpuetl.expressions.types import FLOAT64, NAMED, DataType, parse_type
 from gpuetl.expressions.zones import UnknownZone
 
 
@@ -60,6 +60,9 @@ READ: dict[type[exp.Expr], tuple[str, ...]] = {
 }  # fmt: skip
 """The parts of each node that the lowering reads, where they are not the two operands."""
 
+NOT_FINITE = ("inf", "-inf", "nan")
+"""Constants that SQL has no literal for are casts of these."""
+
 
 class _Lowering:
     """Lowers one parsed tree; a node kind without a method here, and a part that no method reads, is refused."""
@@ -80,7 +83,8 @@ class _Lowering:
 
     def operation(self, operator: str, operands: list[exp.Expr], span: Span | None) -> Syntax:
         lowered = [self.lower(operand) for operand in operands]
-        if operator == "negate" and isinstance(lowered[0], Constant) and type(lowered[0].value) in (int, float):
+        written = isinstance(operands[0], exp.Literal) and not operands[0].is_string
+        if operator == "negate" and written and isinstance(lowered[0], Constant):
             return Constant(-lowered[0].value, span=span)
         return Apply(operator, tuple(lowered), span=span)
 
@@ -229,6 +233,8 @@ class _Lowering:
                 return self.temporal(operand, target)
             if (exact := decimal_of(operand.value, target)) is not None:
                 return Constant(exact, span=operand.span)
+            if operand.value in NOT_FINITE and target == FLOAT64:
+                return Constant(float(operand.value), span=self.span(node))
         return CastTo(operand, target, lenient, span=self.span(node))
 
     def at_time_zone(self, node: exp.AtTimeZone) -> Syntax:

@@ -99,7 +99,8 @@ def _special(name: str, args: tuple[Syntax, ...]) -> tuple[str, int] | None:
         case "not":
             return f"NOT {_within(args[0], _NOT)}", _NOT
         case "negate":
-            return f"-{_within(args[0], _ATOM)}", _PREFIX
+            operand = _within(args[0], _ATOM)
+            return f"-({operand})" if isinstance(args[0], Constant) else f"-{operand}", _PREFIX
         case "is_null":
             return f"{_within(args[0], _POSTFIX + 1)} IS NULL", _POSTFIX
         case "in":

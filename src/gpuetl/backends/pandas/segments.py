@@ -145,12 +145,12 @@ class Segments:
         """Return the first row of each row's segment whose `time` is at least the row's own less `interval`.
 
         The frame's older end is inclusive, rows after the current one never belong to it, and the frame of a
-        row of null time is the null times up to it.
+        row of null time is the null times up to it.  Nulls stand together at either end of a segment.
 
         Parameters
         ----------
         time
-            int64, ascending in each segment, nulls last.
+            int64, ascending in each segment, nulls last or first.
         interval
             In the unit of `time`, 0 or more.
 
@@ -160,7 +160,8 @@ class Segments:
         """
         if not 0 <= interval <= INT64_MAX:
             raise ValueError(f"a frame's interval must be in 0..2**63 - 1, got {interval}")
-        instants = np.where(time.valid, time.values, INT64_MAX)
+        nulls_first = ~time.valid[self.first_row]
+        instants = np.where(time.valid, time.values, np.where(nulls_first, INT64_MIN, INT64_MAX))
         oldest = np.maximum(instants, INT64_MIN + interval) - interval  # saturates where it would wrap
         reached, jumps = np.arange(self.n_rows), self._jumps(instants, oldest)
         for start in range(0, self.n_rows, CHUNK_ROWS):
@@ -168,8 +169,10 @@ class Segments:
             for jump in reversed(jumps):
                 target = np.maximum(reached[chunk] - jump, self.first_row[chunk])
                 np.copyto(reached[chunk], target, where=instants[target] >= oldest[chunk])
-        first_null = self.first_row + np.repeat(self._valid_rows(time), self.lengths)
-        return np.where(time.valid, reached, first_null)
+        valid_rows = np.repeat(self._valid_rows(time), self.lengths)
+        first_null = self.first_row + np.where(nulls_first, 0, valid_rows)
+        first_valid = self.first_row + np.where(nulls_first, np.repeat(self.lengths, self.lengths) - valid_rows, 0)
+        return np.where(time.valid, np.maximum(reached, first_valid), first_null)
 
     def _jumps(self, instants: Ints, oldest: Ints) -> list[int]:
         """Return the powers of two by which some row's frame reaches back."""

@@ -1,0 +1,114 @@
+"""A pipeline under construction: a relation is extended step by step, built by the public API and typed at once."""
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from fuzz.data import Source
+from fuzz.draws import Draws
+from fuzz.expressions import Expressions, column_leaves
+from fuzz.precision import Facts, Precision, facts_of
+from gpuetl import Pipeline, Table
+from gpuetl.errors import InvalidExpression, Problems
+from gpuetl.expressions.build import Expression, expr
+from gpuetl.expressions.syntax import Syntax
+from gpuetl.expressions.unparse import to_sql
+from gpuetl.io.dataset import Dataset
+from gpuetl.plan.node import Node, Origin
+from gpuetl.plan.nodes import Read
+from gpuetl.plan.schema import Schema
+from gpuetl.spec.steps import Context
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A table under construction, the plan that it means so far, and what is known of its rows."""
+
+    table: Table
+    node: Node
+    facts: Facts
+
+    def exact(self) -> list[str]:
+        """Return the columns by which rows may be grouped, sorted and joined."""
+        return [name for name in self.node.schema if self.facts.precision[name] >= Precision.EXACT]
+
+
+@dataclass
+class Builder:
+    """Draws the steps of one pipeline; `nodes` are the sources and stages by name."""
+
+    draws: Draws
+    pipeline: Pipeline
+    nodes: dict[str, Node] = field(default_factory=dict)
+    known: dict[int, tuple[Node, Facts]] = field(default_factory=dict)
+    others: list[Relation] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+    def source(self, source: Source) -> Relation:
+        """Declare a source."""
+        path = f"{source.name}.parquet"
+        schema = Schema.of_arrow(source.rows.schema)
+        table = self.pipeline.read_parquet(source.name, path)
+        dataset = Dataset(source.name, "parquet", self.pipeline.root / path, schema, {}, ("",), ",")
+        node = Read(dataset=dataset, columns=schema.names, origin=Origin("source", source.name))
+        id_column = schema.names[0]
+        facts = Facts(source.precision, frozenset((id_column,)), source.rows.num_rows)
+        self.known[id(node)], self.nodes[source.name] = (node, facts), node
+        return Relation(table, node, facts)
+
+    def extended(self, relation: Relation, table: Table) -> Relation:
+        """Return the relation after one more step, or as it was where that is wrong."""
+        problems = Problems()
+        context = Context(Origin("stage", "result", len(table.steps)), problems, {}, self.nodes.__getitem__, Path())
+        node = table.steps[-1].build(context, relation.node)
+        if problems.found:
+            self.refused.append(str(problems.found[0]))
+            return relation
+        return Relation(table, node, facts_of(node, self.known))
+
+    def named(self, relation: Relation, name: str) -> Relation:
+        """Make a stage of the steps so far."""
+        table = relation.table.stage(name)
+        self.nodes[name] = relation.node
+        return Relation(table, relation.node, relation.facts)
+
+    def expressions(self, relation: Relation) -> Expressions:
+        """Draw expressions over the columns."""
+        return Expressions(self.draws, column_leaves(relation.node.schema, relation.facts.precision))
+
+    def written(self, syntax: Syntax) -> Expression:
+        """The expression as Python builds it, or, now and then, as SQL text is read."""
+        return self.read(to_sql(syntax)) if self.draws.chance(20) else Expression(syntax)
+
+    def read(self, text: str) -> Expression:
+        """The expression as SQL text is read; what was written by the engine must be."""
+        try:
+            return expr(text)
+        except InvalidExpression as error:
+            raise AssertionError(f"{text}\nis not read again: {error}") from None
+
+    def new_name(self, relation: Relation) -> str:
+        """A name for a column, new or, now and then, that of another, which is replaced."""
+        taken = [name for name in relation.node.schema if not name.endswith("_id")]
+        if taken and self.draws.chance(15):
+            return self.draws.one_of(taken)
+        return next(name for i in range(1000) if (name := f"x{i}") not in relation.node.schema)
+
+    def new_columns(self, relation: Relation, syntaxes: list[Syntax]) -> dict[str, Expression]:
+        """Name expressions."""
+        taken, named = set(relation.node.schema), {}
+        for syntax in syntaxes:
+            name = self.new_name(relation)
+            while name in named:
+                name = next(n for i in range(1000) if (n := f"x{i}") not in taken and n not in named)
+            named[name] = self.written(syntax)
+        return named
+
+    def extended_by(self, relation: Relation, table: Table) -> Relation:
+        """Add the steps that `table` has more than the relation."""
+        after = relation
+        for count in range(len(relation.table.steps) + 1, len(table.steps) + 1):
+            longer = self.extended(after, replace(table, steps=table.steps[:count]))
+            if longer is after:
+                return relation
+            after = longer
+        return after

@@ -1,0 +1,119 @@
+"""One case: nasty tables, a random pipeline over them, and the relation that is checked beside the comparisons."""
+
+import atexit
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from hypothesis import strategies as st
+
+from fuzz.builder import Builder, Relation
+from fuzz.data import Source, draw_source
+from fuzz.draws import Draws, HypothesisDraws
+from fuzz.pipelines import add_steps
+from fuzz.precision import Facts
+from gpuetl import Pipeline, col
+from gpuetl.expressions.build import Expression, count
+from gpuetl.expressions.types import is_integer
+from gpuetl.plan import nodes
+from gpuetl.plan.graph import walk_graph
+from gpuetl.plan.node import Node
+
+RESULT = "result"
+PARTS = ("part_true", "part_false", "part_null")
+TOTALS = "totals"
+SIZES = (6, 12, 30, 60)
+LARGE = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A pipeline whose stage `result` is compared; `facts` say how far."""
+
+    sources: tuple[Source, ...]
+    pipeline: Pipeline
+    node: Node
+    facts: Facts
+    relation: str
+    refused: tuple[str, ...]
+
+    def write(self) -> None:
+        """Write the sources where the pipeline reads them."""
+        for source in self.sources:
+            path = self.pipeline.root / f"{source.name}.parquet"
+            pq.write_table(source.rows, path, row_group_size=source.row_group_size)
+
+    def __repr__(self) -> str:
+        tables = "\n".join(
+            f"{s.name}: {', '.join(f'{f.name} {f.type}' for f in s.rows.schema)}\n"
+            + "\n".join(f"    {tuple(row.values())}" for row in s.rows.slice(0, 40).to_pylist())
+            for s in self.sources
+        )
+        return f"\n{tables}\n{self.pipeline.to_yaml()}checked besides: {self.relation}\n"
+
+
+@cache
+def folder() -> Path:
+    """Return this process's folder for sources; it goes when the process ends."""
+    made = tempfile.TemporaryDirectory(prefix="gpuetl-fuzz-")
+    atexit.register(made.cleanup)
+    return Path(made.name)
+
+
+@st.composite
+def cases(draw) -> Case:
+    """Draw a case by hypothesis."""
+    return drawn_case(HypothesisDraws(draw))
+
+
+def drawn_case(draws: Draws) -> Case:
+    """Draw a case."""
+    pipeline = Pipeline("fuzz", root=folder())
+    large = draws.chance(2)
+    sources = [draw_source(draws, "t", (LARGE,) if large else SIZES)]
+    if draws.chance(50):
+        sources.append(draw_source(draws, "u", (2,) if large else SIZES[:3]))
+    builder = Builder(draws, pipeline)
+    relations = [builder.source(source) for source in sources]
+    builder.others = other_sides(builder, relations)
+    relation = add_steps(builder, relations[0], draws.between(1, 5))
+    if not relation.table.steps:
+        relation = builder.extended(relation, relation.table.sort(relation.node.schema.names[0]))
+    result = builder.named(relation, RESULT)
+    return Case(
+        tuple(sources), pipeline, result.node, result.facts, add_stages(builder, result), tuple(builder.refused)
+    )
+
+
+def add_stages(builder: Builder, result: Relation) -> str:
+    """Choose the relation to check, and declare the stages that it compares."""
+    relation = builder.draws.one_of(("yaml", "permuted", "partitioned", "doubled"))
+    if relation == "doubled" and not is_row_wise(result.node):
+        relation = "permuted"
+    if relation == "partitioned":
+        predicate = Expression(builder.expressions(result).condition())
+        for name, part in zip(PARTS, (predicate, ~predicate, predicate.is_null()), strict=True):
+            result.table.filter(part).stage(name)
+    if relation == "doubled":
+        whole = [n for n, dtype in result.node.schema.items() if is_integer(dtype) or pa.types.is_decimal(dtype)]
+        sums = {f"sum_{i}": col(name).sum() for i, name in enumerate(whole)}
+        result.table.aggregate(rows=count(), **sums).stage(TOTALS)
+    return relation
+
+
+def is_row_wise(node: Node) -> bool:
+    """Tell whether each row of the result comes from one row of a source."""
+    return all(isinstance(each, nodes.Read | nodes.Filter | nodes.Project) for each in walk_graph(node))
+
+
+def other_sides(builder: Builder, relations: list[Relation]) -> list[Relation]:
+    """Return what can be joined: the other source, or a stage of it, or the first source itself."""
+    other = relations[-1]
+    if builder.draws.chance(30):
+        longer = add_steps(builder, other, builder.draws.between(1, 2))
+        if longer is not other and not longer.facts.sorted:
+            other = builder.named(longer, "side")
+    return [other]

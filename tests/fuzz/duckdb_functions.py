@@ -1,0 +1,34 @@
+"""THE table: every function of the language in DuckDB's SQL, spelled as the contract has it.
+
+A new function is one entry here: `("scalar", "name"): "text with {0} and {1}"`, or a function of the typed call and of
+its arguments' texts where the text depends on types or on constants.  A function that DuckDB cannot say goes to
+COMPARED_OTHERWISE.
+"""
+
+from fuzz.duckdb_aggregates import AGGREGATES
+from fuzz.duckdb_scalars import SCALARS
+from fuzz.duckdb_text import Text
+from fuzz.duckdb_windows import WINDOWS
+from gpuetl.expressions.functions import Kind
+from gpuetl.expressions.ir import Call
+
+DUCKDB: dict[tuple[Kind, str], Text] = {
+    **{("scalar", name): text for name, text in SCALARS.items()},
+    **{("aggregate", name): text for name, text in AGGREGATES.items()},
+    **{("window", name): text for name, text in WINDOWS.items()},
+}
+
+COMPARED_OTHERWISE: dict[tuple[Kind, str], str] = {
+    ("window", "ewm_mean"): "a recursion over rows: plain loops in tests/backends/pandas/test_window_functions.py",
+    ("window", "decayed_sum"): "a recursion over rows: plain loops in tests/backends/pandas/test_window_functions.py",
+}
+"""Functions without a text, why, and the test that compares them.  Here, only runs of the engine are compared."""
+
+
+def call_text(call: Call, *args: str) -> str:
+    """Return the text of a call, null where DuckDB has none."""
+    key = call.function.kind, call.function.name
+    if key in COMPARED_OTHERWISE:
+        return "NULL"
+    text = DUCKDB[key]
+    return text.format(*args) if isinstance(text, str) else text(call, *args)

@@ -1,0 +1,188 @@
+"""Plans in DuckDB's SQL: a bound plan becomes a chain of common table expressions, one for each node.
+
+DuckDB must run with its optimizer off: every column is computed, so that an error shows where ours does.
+"""
+
+from functools import singledispatch
+
+from fuzz.duckdb_casts import Untranslated, cast_text, sql_type
+from fuzz.duckdb_functions import call_text
+from fuzz.duckdb_text import canonical, literal_text, quoted
+from fuzz.duckdb_windows import GAP, TIME
+from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
+from gpuetl.expressions.types import DATE, is_temporal
+from gpuetl.plan import nodes
+from gpuetl.plan.graph import walk_graph
+from gpuetl.plan.node import Node, SortKey
+from gpuetl.plan.schema import Schema
+
+KEPT, CHECK, NUMBER = '":kept"', '":check"', '":number"'
+
+
+def to_duckdb(node: Node) -> str:
+    """Return the query that gives the node's rows, in order where the node is a sort."""
+    names: dict[int, str] = {}
+    parts = []
+    for number, each in enumerate(walk_graph(node)):
+        names[id(each)] = f"n{number}"
+        parts.append(f"n{number} AS (\n  {select(each, *(names[id(child)] for child in each.inputs))}\n)")
+    final = order_text(node.by, node.schema) if isinstance(node, nodes.Sort) else ""
+    chain = ",\n".join(parts)
+    return f"WITH {chain}\nSELECT * FROM {names[id(node)]}{final}"
+
+
+@singledispatch
+def select(node: Node, *inputs: str) -> str:
+    """Return the query of one node over the named inputs."""
+    raise NotImplementedError(f"tests/fuzz/duckdb_sql.py has no text for the node {type(node).__name__}")
+
+
+@select.register
+def read(node: nodes.Read) -> str:
+    """A table of the source's name."""
+    return f"SELECT {columns(node.columns)} FROM {quoted(node.dataset.name)}"
+
+
+@select.register
+def filtered(node: nodes.Filter, source: str) -> str:
+    """The whole predicate is computed for every row first, as ours is."""
+    kept = f"SELECT *, {text(node.predicate)} AS {KEPT} FROM {source}"
+    return f"SELECT {columns(node.schema)} FROM ({kept}) WHERE {KEPT}"
+
+
+@select.register
+def projected(node: nodes.Project, source: str) -> str:
+    """One expression a column."""
+    return f"SELECT {', '.join(f'{text(expr)} AS {quoted(name)}' for name, expr in node.columns.items())} FROM {source}"
+
+
+@select.register
+def aggregated(node: nodes.Aggregate, source: str) -> str:
+    """Group by keys; DuckDB's nulls and NaN are groups as well."""
+    keys = [canonical(quoted(name), node.source.schema[name]) for name in node.by]
+    made = [f"{key} AS {quoted(name)}" for name, key in zip(node.by, keys, strict=True)]
+    made += [f"{text(call)} AS {quoted(name)}" for name, call in node.calls.items()]
+    return f"SELECT {', '.join(made)} FROM {source}" + (f" GROUP BY {', '.join(keys)}" if keys else "")
+
+
+@select.register
+def windowed(node: nodes.Window, source: str) -> str:
+    """The order's time, and what passed since the row before, are columns that functions read."""
+    schema = node.source.schema
+    window = f"WINDOW w AS ({partition_text(node.by, schema)}{order_text(node.order_by, schema)})"
+    time = time_text(node.order_by[0], schema)
+    timed = f"SELECT *, {time} AS {TIME}, {time} - lag({time}) OVER w AS {GAP} FROM {source} {window}"
+    kept = [quoted(name) for name in node.source.schema if name not in node.calls]
+    made = [f"{text(call)} AS {quoted(name)}" for name, call in node.calls.items()]
+    return f"SELECT {', '.join(kept + made)} FROM ({timed}) {window}"
+
+
+def time_text(key: SortKey, schema: Schema) -> str:
+    """Return the time that a window is ordered by, in microseconds, or null."""
+    dtype = schema[key.column]
+    if not is_temporal(dtype):
+        return "CAST(NULL AS BIGINT)"
+    return f"epoch_us(CAST({quoted(key.column)} AS TIMESTAMP))" if dtype == DATE else quoted(key.column)
+
+
+@select.register
+def joined(node: nodes.Join, left: str, right: str) -> str:
+    """Join on canonical keys; where `validate` is broken, an error."""
+    schemas = node.left.schema, node.right.schema
+    equal = "IS NOT DISTINCT FROM" if node.nulls_equal else "="
+    pairs = [
+        f"{canonical('l.' + quoted(a), schemas[0][a])} {equal} {canonical('r.' + quoted(b), schemas[1][b])}"
+        for a, b in zip(node.left_on, node.right_on, strict=True)
+    ]
+    made = [f"l.{quoted(name)}" if name in schemas[0] else f"r.{quoted(name)}" for name in node.schema]
+    sides = f"{validated(node, left, 'left')} l {node.how.upper()} JOIN {validated(node, right, 'right')} r"
+    return f"SELECT {', '.join(made)} FROM {sides} ON {' AND '.join(pairs)}"
+
+
+def validated(node: nodes.Join, side: str, which: str) -> str:
+    """Return a side of a join; an error where its keys are not as unique as promised."""
+    checked = {"left": ("one_to_one", "one_to_many"), "right": ("one_to_one", "many_to_one")}[which]
+    if node.validate not in checked:
+        return side
+    schema, on = (node.left.schema, node.left_on) if which == "left" else (node.right.schema, node.right_on)
+    known = " AND ".join(f"{quoted(name)} IS NOT NULL" for name in on)
+    repeated = f"count(*) OVER (PARTITION BY {', '.join(canonical(quoted(n), schema[n]) for n in on)}) > 1"
+    wrong = repeated if node.nulls_equal else f"({known}) AND {repeated}"
+    return f"(SELECT *, CASE WHEN {wrong} THEN error('repeated keys') END AS {CHECK} FROM {side})"
+
+
+@select.register
+def sorted_rows(node: nodes.Sort, source: str) -> str:
+    """Rows of a table have no order; limits and the end of the query state it."""
+    return f"SELECT * FROM {source}"
+
+
+@select.register
+def limited(node: nodes.Limit, source: str) -> str:
+    """The first rows in the order in which the input's rows come."""
+    return f"SELECT * FROM {source}{order_text(node.ordering, node.schema)} LIMIT {node.count}"
+
+
+@select.register
+def distinct(node: nodes.Distinct, source: str) -> str:
+    """The first row of each key."""
+    schema = node.source.schema
+    number = f"row_number() OVER ({partition_text(node.on, schema)}{order_text(node.order_by, schema)})"
+    return f"SELECT {columns(schema)} FROM (SELECT *, {number} AS {NUMBER} FROM {source}) WHERE {NUMBER} = 1"
+
+
+def columns(names: object) -> str:
+    """Return a list of columns."""
+    return ", ".join(quoted(name) for name in names)  # type: ignore[attr-defined]
+
+
+def partition_text(names: tuple[str, ...], schema: Schema) -> str:
+    """Return the clause that groups a window's rows."""
+    keys = ", ".join(canonical(quoted(name), schema[name]) for name in names)
+    return f"PARTITION BY {keys}" if keys else ""
+
+
+def order_text(keys: tuple[SortKey, ...], schema: Schema) -> str:
+    """Return the clause of an order; nulls last both ways unless stated."""
+    parts = [
+        f"{canonical(quoted(key.column), schema[key.column])} {'DESC' if key.descending else 'ASC'} "
+        f"NULLS {'FIRST' if key.nulls_first else 'LAST'}"
+        for key in keys
+    ]
+    return f" ORDER BY {', '.join(parts)}" if parts else ""
+
+
+@singledispatch
+def text(expr: Expr) -> str:
+    """Return the text of an expression."""
+    raise NotImplementedError(type(expr).__name__)
+
+
+@text.register
+def column(expr: Column) -> str:
+    """A name."""
+    return quoted(expr.name)
+
+
+@text.register
+def constant(expr: Literal) -> str:
+    """A constant with its type."""
+    return literal_text(expr)
+
+
+@text.register
+def cast(expr: Cast) -> str:
+    """A widening that typing put in is DuckDB's own; one that the user wrote is spelled."""
+    operand = text(expr.operand)
+    source, target = expr.operand.dtype, expr.dtype
+    plain = expr.implicit and not (source == DATE and target != DATE)
+    made = None if plain else cast_text(operand, source, target, expr.lenient)
+    if made is None and not expr.implicit:
+        raise Untranslated(f"a cast from {source} to {target}")
+    return made or f"CAST({operand} AS {sql_type(target)})"
+
+
+@text.register
+def call(expr: Call) -> str:
+    """An entry of the table."""
+    return call_text(expr, *map(text, expr.args))

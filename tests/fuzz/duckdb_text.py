@@ -1,0 +1,71 @@
+"""Pieces of DuckDB's SQL that several tables of it share."""
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from fuzz.duckdb_casts import sql_type
+from gpuetl.expressions.ir import Literal
+from gpuetl.expressions.types import DATE, DataType, is_floating
+
+Text: TypeAlias = str | Callable[..., str]
+hidden: ContextVar[bool] = ContextVar("hidden", default=False)
+"""DuckDB does not compute what it meets beside a constant null, and so misses errors there."""
+MICROSECOND = timedelta(microseconds=1)
+
+MACROS = """
+CREATE MACRO either_nan(x, y) AS coalesce(isnan(x), false) OR coalesce(isnan(y), false);
+CREATE MACRO ieee(x, y, compared, of_nan) AS
+    CASE WHEN x IS NULL OR y IS NULL THEN NULL WHEN either_nan(x, y) THEN of_nan ELSE compared END;
+CREATE MACRO median_of(s) AS CASE WHEN len(s) = 0 OR s IS NULL THEN NULL WHEN len(s) % 2 = 1 THEN s[len(s) // 2 + 1]
+    ELSE s[len(s) // 2] / 2 + s[len(s) // 2 + 1] / 2 END;
+"""
+
+
+def quoted(name: str) -> str:
+    """Return a column's or table's name."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal_text(literal: Literal) -> str:
+    """Return a constant with its type; where `hidden` is set, as what DuckDB cannot know to be one."""
+    plain = f"CAST({_value(literal.value)} AS {sql_type(literal.dtype)})"
+    return f"if(random() < 2, {plain}, {plain})" if hidden.get() else plain
+
+
+def _value(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return str(value or (None if value is None else False)).replace("None", "NULL")
+    if isinstance(value, datetime):
+        return str((value.replace(tzinfo=value.tzinfo or UTC) - datetime(1970, 1, 1, tzinfo=UTC)) // MICROSECOND)
+    if isinstance(value, timedelta):
+        return str(value // MICROSECOND)
+    if isinstance(value, date):
+        return f"DATE '{value.isoformat()}'"
+    return str(value) if isinstance(value, int) else "'" + str(value).replace("'", "''") + "'"
+
+
+def canonical(x: str, dtype: DataType) -> str:
+    """Return a key or sort key: floats with one zero; DuckDB knows one NaN, the greatest value."""
+    return f"({x} + 0)" if is_floating(dtype) else x
+
+
+def moment(x: str, dtype: DataType) -> str:
+    """Return the clock of a date or timestamp as DuckDB's own type."""
+    if dtype == DATE:
+        return x
+    naive = f"make_timestamp({x})"
+    return f"timezone('{dtype.tz}', timezone('UTC', {naive}))" if dtype.tz else naive
+
+
+def constant_of(call: Any, place: int) -> Any:
+    """Return the value of a constant argument."""
+    return call.args[place].value
+
+
+def is_clock(dtype: DataType) -> bool:
+    """Tell whether values are microseconds of a timestamp."""
+    return bool(pa.types.is_timestamp(dtype))

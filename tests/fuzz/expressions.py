@@ -1,0 +1,162 @@
+"""Random typed expressions: built from the function table, over the columns, and at times the calls, at hand."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC
+from functools import cache
+from typing import Any
+
+import pyarrow as pa
+
+from fuzz.data import TYPES, pool
+from fuzz.draws import Draws
+from fuzz.duckdb_casts import is_spelled
+from fuzz.duckdb_functions import COMPARED_OTHERWISE, DUCKDB
+from fuzz.precision import EXACT_FLOATS, VALUE_ONLY, Precision
+from fuzz.signatures import Signature, constants, giving, signatures
+from gpuetl.errors import InvalidExpression
+from gpuetl.expressions.functions import FUNCTIONS, Kind
+from gpuetl.expressions.ir import Expr
+from gpuetl.expressions.resolve import Scope, resolve
+from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, Syntax
+from gpuetl.expressions.types import BOOL, FLOAT64, INT64, NULL, STRING, TIMESTAMP, DataType, can_cast, is_floating
+
+LITERAL_TYPES = (INT64, FLOAT64, STRING, BOOL, TIMESTAMP, pa.date32(), pa.duration("us"), pa.timestamp("us", tz="UTC"))
+RARE = frozenset(("make_timestamp", "int_divide", "negate", "power", "exp"))
+"""Functions that fail for most values, or that overflow what follows: drawn once where others are drawn four times."""
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """What an expression begins with: a column, or a call of an aggregate or window function."""
+
+    syntax: Syntax
+    dtype: DataType
+    precision: Precision
+
+
+@cache
+def fuzzed(kind: Kind) -> tuple[str, ...]:
+    """Return the names of the functions of a kind that can be drawn, the rare ones less often."""
+    names = [n for k, n in FUNCTIONS if k == kind and ((k, n) in DUCKDB or (k, n) in COMPARED_OTHERWISE)]
+    return tuple(names + [name for name in names if name not in RARE] * 3)
+
+
+@cache
+def all_names(kind: Kind) -> tuple[str, ...]:
+    """Return each name of `fuzzed` once."""
+    return tuple(dict.fromkeys(fuzzed(kind)))
+
+
+@dataclass
+class Expressions:
+    """Draws expressions over `leaves`."""
+
+    draws: Draws
+    leaves: Sequence[Leaf]
+    types: frozenset[DataType] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.types = frozenset(leaf.dtype for leaf in self.leaves) | {INT64, STRING, BOOL, FLOAT64}
+
+    def any(self, depth: int = 2) -> Syntax:
+        """An expression of any type."""
+        draws = self.draws
+        kind = draws.below(10)
+        if kind == 0 or not fuzzed("scalar"):
+            return draws.one_of(self.leaves).syntax if self.leaves else Constant(1)
+        if kind == 9:
+            return self.cast(depth)
+        name = draws.one_of(fuzzed("scalar"))
+        return self.call(self.chosen("scalar", name), depth)
+
+    def chosen(self, kind: Kind, name: str) -> Signature:
+        """One way to call a function: with types that there are, if possible."""
+        ways = signatures(kind, name)
+        at_hand = [way for way in ways if all(t is None or t in self.types for t in way.takes)]
+        return self.draws.one_of(at_hand or ways)
+
+    def call(self, way: Signature, depth: int, exact: bool = False) -> Syntax:
+        """A call with arguments of those types; exact ones wherever digits count."""
+        function, args = way.function, []
+        slots = function.arguments
+        exact = exact or function.name not in VALUE_ONLY or not is_floating(way.gives)
+        for i, dtype in enumerate(way.takes):
+            slot = slots[min(i, len(slots) - 1)]
+            if dtype is None:
+                args.append(Constant(self.draws.one_of(constants(function, slot))))
+            else:
+                args.append(self.value(dtype, depth - 1, exact))
+        return Apply(function.name, tuple(args))
+
+    def value(self, dtype: DataType, depth: int, exact: bool = True) -> Syntax:
+        """An expression of a type."""
+        kind = self.draws.below(10)
+        if depth > 0 and kind >= 7:
+            return self.computed(dtype, depth, exact)
+        columns = [
+            leaf for leaf in self.leaves if leaf.dtype == dtype and (leaf.precision >= Precision.EXACT or not exact)
+        ]
+        if columns and kind != 6:
+            return self.draws.one_of(columns).syntax
+        return self.constant(dtype)
+
+    def computed(self, dtype: DataType, depth: int, exact: bool) -> Syntax:
+        """A call that gives a type, or a conversion to it."""
+        ways = giving("scalar", dtype, all_names("scalar"))
+        fitting = [
+            way
+            for way in ways
+            if all(t is None or t in self.types for t in way.takes)
+            and not (exact and is_floating(dtype) and way.function.name not in EXACT_FLOATS)
+        ]
+        if not fitting:
+            return self.constant(dtype)
+        return self.call(self.draws.one_of(fitting), depth, exact)
+
+    def constant(self, dtype: DataType) -> Syntax:
+        """A constant of a type, now and then null; written as text and cast where the language has no other way."""
+        if self.draws.chance(10):
+            return CastTo(Constant(None), dtype)
+        value = self.draws.one_of(pool(dtype, wild=False))
+        if dtype in LITERAL_TYPES:
+            return Constant(value)
+        if pa.types.is_timestamp(dtype):  # the language's constants are in UTC
+            return Constant(value.astimezone(UTC))
+        if pa.types.is_decimal(dtype):
+            return CastTo(Constant(str(value)), dtype)
+        return CastTo(Constant(value), dtype)
+
+    def cast(self, depth: int) -> Syntax:
+        """A conversion that DuckDB can be told to do as we do."""
+        dtype = self.draws.one_of(sorted(self.types, key=str))
+        targets = [t for t in TYPES.values() if can_cast(dtype, t) and is_spelled(dtype, t)]
+        operand = self.value(dtype, depth - 1)
+        return CastTo(operand, self.draws.one_of(targets or [dtype]), lenient=self.draws.chance(60))
+
+    def condition(self, depth: int = 2) -> Syntax:
+        """A truth value whose digits do not depend on rounding."""
+        return self.computed(BOOL, depth, exact=True)
+
+    def special(self, kind: Kind) -> Syntax:
+        """A call of an aggregate or window function."""
+        way = self.chosen(kind, self.draws.one_of(fuzzed(kind)))
+        return self.call(way, depth=2 if self.draws.chance(30) else 1)
+
+    def scope(self, kinds: tuple[Kind, ...] = ("scalar",)) -> Scope:
+        """What the expressions may name."""
+        names = {leaf.syntax.name: leaf.dtype for leaf in self.leaves if isinstance(leaf.syntax, Name)}
+        return Scope(names, {}, kinds)
+
+
+def column_leaves(schema: Any, precision: dict[str, Precision]) -> list[Leaf]:
+    """Return the columns as leaves."""
+    return [Leaf(Name(name), dtype, precision[name]) for name, dtype in schema.items() if dtype != NULL]
+
+
+def typed(syntax: Syntax, scope: Scope) -> Expr | None:
+    """Return the typed expression, or None where it is wrong."""
+    try:
+        return resolve(syntax, scope)
+    except InvalidExpression:
+        return None

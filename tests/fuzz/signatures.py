@@ -1,0 +1,111 @@
+"""What every function takes and gives: its typing rule, asked about every combination of types."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cache
+from itertools import product
+from typing import Any
+
+from fuzz.data import TYPES
+from gpuetl.expressions.functions import FUNCTIONS, Function, Kind, TypeMismatch
+from gpuetl.expressions.functions.function import Argument
+from gpuetl.expressions.ir import Column, Literal
+from gpuetl.expressions.types import BOOL, DataType, literal_type
+
+CONSTANTS: dict[str, tuple[Any, ...]] = {
+    "digits": (1, 0, 2, -1),
+    "start": (1, 2, 0, -1, 4),
+    "length": (2, 0, 1, 5),
+    "count": (1, 0, 2, 9),
+    "old": ("a", "ab", "", "😀", "."),
+    "new": ("", "x", "añ"),
+    "fill": (" ", "0", "ñ"),
+    "prefix": ("a", "", "ab", "😀"),
+    "suffix": ("b", "", "x", "\u0301"),
+    "part": ("a", "", "b%", "ñ"),
+    "pattern": ("a%", "%b", "_", "%", "", "a_%", "%ñ_"),
+    "unit": ("day", "month", "year", "quarter", "week", "hour", "minute", "second"),
+    "offset": (1, 0, 2, 5),
+    "frame": (2, 1, 3, timedelta(hours=1), timedelta(0), timedelta(days=400)),
+    "half_life": (1.0, 2, timedelta(hours=1)),
+    "gap": (timedelta(hours=1), timedelta(0), timedelta(days=1)),
+    "q": (0.5, 0.0, 1.0, 0.25),
+}
+"""Constants for parameters of these names; a function of its own can have others, as `function.parameter`."""
+ANY_CONSTANT: tuple[Any, ...] = (1, "a", 0.5, timedelta(hours=1), "day", 0, 2, "UTC", True)
+"""For parameters that CONSTANTS does not name: those that the rule takes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Signature:
+    """One way to call a function: the types of its arguments, None where a constant stands, and of its result."""
+
+    function: Function
+    takes: tuple[DataType | None, ...]
+    gives: DataType
+
+
+def constants(function: Function, slot: Argument) -> tuple[Any, ...]:
+    """Return the constants to try for a parameter."""
+    return CONSTANTS.get(f"{function.name}.{slot.name}") or CONSTANTS.get(slot.name) or ANY_CONSTANT
+
+
+@cache
+def signatures(kind: Kind, name: str) -> tuple[Signature, ...]:
+    """Return the ways to call a function with the types of TYPES."""
+    function = FUNCTIONS[kind, name]
+    found = (_signature(function, slots, types) for slots, types in _combinations(function))
+    return tuple(signature for signature in found if signature)
+
+
+def _combinations(function: Function) -> Iterator[tuple[tuple[Argument, ...], tuple[DataType | None, ...]]]:
+    """Yield parameters with types: any two types where two vary, one type or truth values where more do."""
+    for slots in _shapes(function):
+        varying = [slot for slot in slots if not slot.constant]
+        types = list(TYPES.values())
+        if len(varying) <= 2:
+            choices: Any = product(types, repeat=len(varying))
+        else:
+            equal = [(dtype,) * len(varying) for dtype in types]
+            by_turns = [
+                tuple(BOOL if i % 2 == 0 and i < len(varying) - 1 else t for i in range(len(varying))) for t in types
+            ]
+            choices = dict.fromkeys(equal + by_turns)
+        for choice in choices:
+            chosen = iter(choice)
+            yield slots, tuple(None if slot.constant else next(chosen) for slot in slots)
+
+
+def _shapes(function: Function) -> Iterator[tuple[Argument, ...]]:
+    """Yield the parameters that a call may have: with and without those that may be left out."""
+    slots = function.arguments
+    needed = sum(not slot.optional for slot in slots)
+    if slots and slots[-1].repeats:
+        connects = len(slots) == 1  # AND and OR stand between two
+        for count in (2,) if connects else range(needed, needed + 3):
+            yield (*slots, *[slots[-1]] * 3)[:count]
+        return
+    for count in range(needed, len(slots) + 1):
+        yield slots[:count]
+
+
+def _signature(function: Function, slots: tuple[Argument, ...], types: tuple[DataType | None, ...]) -> Signature | None:
+    options = [
+        [Column("x", dtype)]
+        if dtype is not None
+        else [Literal(v, literal_type(v)) for v in constants(function, slot)[:9]]
+        for slot, dtype in zip(slots, types, strict=True)
+    ]
+    for args in product(*options):
+        try:
+            return Signature(function, types, function.rule(args)[1])
+        except TypeMismatch:
+            continue
+    return None
+
+
+@cache
+def giving(kind: Kind, gives: DataType, names: tuple[str, ...]) -> tuple[Signature, ...]:
+    """Return the ways to call the functions of these names that give a type."""
+    return tuple(s for name in names for s in signatures(kind, name) if s.gives == gives)

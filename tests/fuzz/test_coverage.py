@@ -1,0 +1,88 @@
+"""What is fuzzed, and that nothing of the language is left out unseen."""
+
+import collections
+
+import pytest
+
+from fuzz import duckdb_sql, search
+from fuzz.cases import RESULT, drawn_case
+from fuzz.checks import Outcome
+from fuzz.draws import SeededDraws
+from fuzz.duckdb_functions import COMPARED_OTHERWISE, DUCKDB
+from fuzz.pipelines import NOT_FUZZED, STEPS
+from fuzz.search import Failure, run_seed
+from fuzz.signatures import signatures
+from gpuetl.expressions.functions import FUNCTIONS
+from gpuetl.expressions.ir import calls_of
+from gpuetl.plan.graph import walk_graph
+from gpuetl.plan.nodes import NODES, Kernel, Write
+from gpuetl.spec import steps
+
+
+@pytest.mark.parametrize(("kind", "name"), FUNCTIONS, ids=lambda value: value)
+def test_every_function_has_a_text_in_duckdb_or_a_reason_why_not(kind, name):
+    """A new function joins the fuzzer by one entry in a table."""
+    known = (kind, name) in DUCKDB or (kind, name) in COMPARED_OTHERWISE
+    assert known, (
+        f"{kind} function {name} has no DuckDB text and is not on the list of those compared otherwise, with reason.  "
+        f"Add it to tests/fuzz/duckdb_{kind}s.py, or to COMPARED_OTHERWISE in tests/fuzz/duckdb_functions.py"
+    )
+
+
+@pytest.mark.parametrize(("kind", "name"), FUNCTIONS, ids=lambda value: value)
+def test_every_function_can_be_called_with_the_fuzzer_s_types_and_constants(kind, name):
+    """A function that never is drawn would be compared with nothing."""
+    assert signatures(kind, name), f"no types and constants of tests/fuzz/signatures.py suit {name}: add to CONSTANTS"
+
+
+@pytest.mark.parametrize(
+    "node", [node for node in NODES if node not in (Kernel, Write)], ids=lambda node: node.__name__
+)
+def test_every_node_has_a_text_in_duckdb(node):
+    """Kernels have their twins, and what is written is read in tests/io."""
+    default = duckdb_sql.select.dispatch(object)
+    assert duckdb_sql.select.dispatch(node) is not default, f"{node.__name__} is missing in tests/fuzz/duckdb_sql.py"
+
+
+@pytest.mark.parametrize("verb", steps.STEPS)
+def test_every_step_is_drawn_or_has_a_reason_why_not(verb):
+    """A new step joins by one entry in a table."""
+    assert verb in STEPS or verb in NOT_FUZZED, f"step {verb} is missing in STEPS of tests/fuzz/pipelines.py"
+
+
+def test_cases_are_valid_and_use_all_functions_and_steps():
+    """Nothing is drawn so rarely that it is not compared."""
+    verbs, calls = collections.Counter(), collections.Counter()
+    for seed in range(800):
+        case = drawn_case(SeededDraws(seed))
+        verbs.update(step.verb for step in case.pipeline.spec.stages[RESULT].steps)
+        for node in walk_graph(case.node):
+            for kind in ("scalar", "aggregate", "window"):
+                calls.update((kind, call.function.name) for call in calls_of(kind, node.expressions))
+    assert {*STEPS} - verbs.keys() == set()
+    assert {*FUNCTIONS} - calls.keys() == set()
+
+
+def test_a_case_can_be_replayed():
+    """A seed says all about its case."""
+    first, again = (drawn_case(SeededDraws(7)) for _ in range(2))
+    assert repr(first) == repr(again)
+
+
+def test_a_wrong_answer_is_found_and_made_small(monkeypatch):
+    """The fuzzer is tested by an engine that is wrong."""
+    from gpuetl.backends.pandas import aggregate
+
+    monkeypatch.setattr(search, "SHRINK_SECONDS", 600)
+    monkeypatch.setitem(aggregate.AGGREGATES, "count", aggregate.count_distinct)
+    failures = (outcome for seed in range(500) if isinstance(outcome := run_seed(seed, shrink=False), Failure))
+    found = run_seed(next(failures).seed)
+    assert isinstance(found, Failure)
+    assert len(found.smallest.pipeline.spec.stages[RESULT].steps) == 1
+    assert "count" in repr(found.smallest)
+    assert found.smallest.sources[0].rows.num_rows <= 3
+
+
+def test_outcomes_are_counted_apart():
+    """A case that fails as expected is no case that was compared."""
+    assert {outcome.value for outcome in Outcome} >= {"compared", "both found no result"}
