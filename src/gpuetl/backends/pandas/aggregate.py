@@ -13,12 +13,13 @@ from gpuetl.backends.pandas.columns import canonical, from_masked, has_numbers, 
 from gpuetl.backends.pandas.combines import greatest_of, least_of
 from gpuetl.backends.pandas.decimals import halves
 from gpuetl.backends.pandas.grouped_rows import GroupedRows, reduced
-from gpuetl.backends.pandas.keys import Groups, encode_keys
+from gpuetl.backends.pandas.keys import Groups, encode_column, encode_keys
 from gpuetl.backends.pandas.moments import MOMENTS
 from gpuetl.backends.pandas.operation import run_operation
 from gpuetl.backends.pandas.picks import first_value, last_value, value_of_greatest, value_of_least
 from gpuetl.backends.pandas.quantiles import median, mode, quantile
 from gpuetl.backends.pandas.segments import Masked
+from gpuetl.backends.pandas.threads import in_threads
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Call
 from gpuetl.expressions.types import FLOAT64, INT64
@@ -45,8 +46,8 @@ def aggregate_groups(operation: Aggregate, frame: pa.Table) -> pa.Table:
     first_rows = pa.array(groups.first_rows)
     columns = {name: whole(frame.column(name)).take(first_rows) for name in operation.by}
     rows = GroupedRows(operation, frame, groups)
-    for name, call in operation.calls.items():
-        columns[name] = named_result(name, call, rows)
+    results = in_threads(lambda item: named_result(*item, rows), operation.calls.items())
+    columns |= dict(zip(operation.calls, results, strict=True))
     return pa.table(columns, schema=operation.schema.to_arrow())
 
 
@@ -82,10 +83,10 @@ def count_values(groups: Groups, values: Any) -> Any:
 def count_distinct(groups: Groups, values: Any) -> Any:
     """Count each group's distinct values that are not null; NaN is one, and -0.0 is 0.0."""
     valid = values.is_valid()
-    kept = encode_keys([pa.array(groups.codes).filter(valid), values.filter(valid)], pc.sum(valid).as_py() or 0)
-    return pa.array(
-        np.bincount(groups.codes[valid.to_numpy(zero_copy_only=False)][kept.first_rows], minlength=groups.count)
-    )
+    own, size = encode_column(values.filter(valid))
+    pairs = np.sort(groups.codes[valid.to_numpy(zero_copy_only=False)] * size + own)
+    new = np.append(np.ones(min(1, len(pairs)), bool), pairs[1:] != pairs[:-1])
+    return pa.array(np.bincount(pairs[new] // size, minlength=groups.count))
 
 
 def count_true(groups: Groups, values: Any) -> Any:
