@@ -216,7 +216,9 @@ SELECTION = Field(
     write_selection,
     lambda v: _plain(v, _placeholder),
 )
-RENAMES = Field("a map of old names to new ones", read_mapping(read_name), lambda v: _plain(v, str))
+RENAMES: Field[Mapping[str, str]] = Field(
+    "a map of old names to new ones", read_mapping(read_name), lambda v: _plain(v, str)
+)
 TYPE = Field("a type", read_type, type_name)
 TYPES: Field[Mapping[str, DataType]] = Field(
     "a map of columns to types", read_mapping(read_type), lambda v: _plain(v, type_name)
