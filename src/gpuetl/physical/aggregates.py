@@ -14,14 +14,14 @@ from gpuetl.expressions.functions.aggregates import (
     CENTER,
     CO_MOMENT,
     HIGH_SUM,
-    JOINED_HALVES,
     LOW_SUM,
     MERGED_CO_MOMENT,
+    WHOLE_SUMS,
     WIDE,
     WIDE_SUM,
     edge_arguments,
 )
-from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, substitute
+from gpuetl.expressions.ir import ABSENT, Call, Column, Expr, substitute
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, DataType
 from gpuetl.plan.node import Node, SortKey
@@ -128,13 +128,14 @@ def _sum(split: _Split, own: _Named) -> Expr:
     """Carry what no partition's own sum overflows: integers and durations in 38 digits, long decimals in halves."""
     call = own.call
     if call.dtype in (INT64, DURATION):
-        total = Cast(split.merged(own.name, Call(WIDE_SUM, call.args, WIDE), "sum"), INT64)
-        return Cast(total, DURATION) if call.dtype == DURATION else total
+        part = split.part(own.name, Call(WIDE_SUM, call.args, WIDE))
+        whole = WHOLE_SUMS["sum_of_wide" if call.dtype == INT64 else "duration_of_wide"]
+        return split.merge(own.name, Call(whole, (part,), call.dtype))
     if not is_decimal(call.dtype) or call.args[0].dtype.precision <= HALF_DIGITS:
         return _summed(split, own)
-    high = split.merged(own.name, Call(HIGH_SUM, call.args, WIDE), "sum")
-    low = split.merged(own.name, Call(LOW_SUM, call.args, call.dtype), "sum")
-    return Call(JOINED_HALVES, (high, low), call.dtype)
+    high = split.part(own.name, Call(HIGH_SUM, call.args, WIDE))
+    low = split.part(own.name, Call(LOW_SUM, call.args, call.dtype))
+    return split.merge(own.name, Call(WHOLE_SUMS["sum_of_halves"], (high, low), call.dtype))
 
 
 def _mean(split: _Split, own: _Named) -> Expr:
