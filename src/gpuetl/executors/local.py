@@ -153,6 +153,8 @@ class LocalExecutor:
             held = self.held.get(id(node))
             if held is not None and held[index] is not None:
                 held[index] = None
+            elif isinstance(node, Concat):
+                stack.append(node.part(index))
             elif isinstance(node, Map):
                 stack.extend((child, matching(child, index)) for child in node.inputs)
 

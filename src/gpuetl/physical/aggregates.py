@@ -26,7 +26,7 @@ from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, DataType
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Aggregate, Project, passing
-from gpuetl.plan.schema import Schema
+from gpuetl.plan.schema import Schema, free_name
 
 T = TypeVar("T", Expr, Call)
 
@@ -83,27 +83,27 @@ class _Split:
 
     def prepare(self, name: str, expr: Expr) -> Column:
         """Compute a column before the first phase."""
-        return _place(self.prepared, name, expr)
+        return self._place(self.prepared, name, expr)
 
     def part(self, name: str, call: Call) -> Column:
         """Compute a call on each partition."""
-        return _place(self.partial, name, call)
+        return self._place(self.partial, name, call)
 
     def merge(self, name: str, call: Call) -> Column:
         """Compute a call over the partitions' results."""
-        return _place(self.final, name, call)
+        return self._place(self.final, name, call)
 
     def merged(self, name: str, call: Call, merge: str) -> Column:
         """Compute a call on each partition, and merge its results by an aggregate of one argument."""
         part = self.part(name, call)
         return self.merge(name, _call(merge, part.dtype, part))
 
-
-def _place(place: dict[str, T], name: str, expr: T) -> Column:
-    """Keep an expression under a name of its own; one that is there already is computed once."""
-    made = next((own for own, there in place.items() if there == expr), f"{name}:part{len(place)}")
-    place[made] = expr
-    return Column(made, expr.dtype)
+    def _place(self, place: dict[str, T], name: str, expr: T) -> Column:
+        """Keep an expression under a name of its own; one that is there already is computed once."""
+        made = next((own for own, there in place.items() if there == expr), None)
+        made = made or free_name(f"{name}:part", self.schema, place)
+        place[made] = expr
+        return Column(made, expr.dtype)
 
 
 def _call(name: str, dtype: DataType, *args: Expr) -> Call:

@@ -22,6 +22,11 @@ def whole(column: Column) -> Column:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
+def repeated(value: pa.Scalar, rows: int) -> Column:
+    """Return a column of one value; Arrow does not repeat lists no times."""
+    return pa.repeat(value, rows) if rows else pa.nulls(0, value.type)
+
+
 def storage_type(dtype: DataType) -> DataType:
     """Return the number type in which NumPy holds a column: times are integers of their unit."""
     if pa.types.is_temporal(dtype):
