@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any, TypeAlias
 
-from gpuetl.expressions.functions import ALIASES, AMBIGUOUS, find_function, function_names
+from gpuetl.expressions.functions import ALIASES, INSTEAD, find_function, function_names
 from gpuetl.expressions.functions.function import Kind
 from gpuetl.expressions.syntax import ASSOCIATIVE, Apply, CastTo, Constant, Name, ParameterName, Syntax
 from gpuetl.expressions.types import parse_type
@@ -29,7 +29,7 @@ class Expression:
 
     def __getattr__(self, name: str) -> Callable[..., Expression]:
         if name.startswith("_") or name not in {*function_names(_ALL_KINDS), *ALIASES}:
-            hint = AMBIGUOUS.get(name, "docs/functions.md lists the functions")
+            hint = INSTEAD.get(name, "docs/functions.md lists the functions")
             raise AttributeError(f"no function '{name}'.  {hint}")
         before = _constants_before_column(name)
         return lambda *args, **keywords: apply(name, *args[:before], self, *args[before:], **keywords)

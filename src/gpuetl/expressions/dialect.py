@@ -93,7 +93,7 @@ def _refuse_depth(tree: exp.Expr) -> None:
 
 def _refuse_bombs(text: str) -> None:
     if not text.strip():
-        raise InvalidExpression("this expression is empty")
+        raise InvalidExpression("this expression is empty", None, "A text is written in quotes of its own: \"'text'\".")
     if len(text) > MAX_CHARACTERS:
         raise InvalidExpression(f"this expression has {len(text):,} characters; {MAX_CHARACTERS:,} are allowed")
     open_at: list[int] = []
