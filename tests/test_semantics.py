@@ -138,7 +138,7 @@ def test_a_key_leaves_as_0_and_as_the_one_nan_whichever_row_was_first(source, an
     assert sorted(signs_and_bits(keys), key=str) == ["0x0.0p+0", np.array(NAN).view(np.int64)]
 
 
-@pytest.mark.parametrize("predicate", ["1 / k > 0", "CAST(k AS string) = '0.0'", "k = 0", "k IN (0.0)"])
+@pytest.mark.parametrize("predicate", ["1 / k > 0", "CAST(k AS string) = '0'", "k = 0", "k IN (0.0)"])
 def test_a_filter_of_keys_keeps_or_drops_whole_groups(source, check, predicate):
     """Also one that tells -0.0 from 0.0: it sees the key that leaves."""
     rows = source(table({"k": "float64", "x": "int64"}, (-0.0, 1), (0.0, 2), (-0.0, 4)))
