@@ -78,6 +78,16 @@ def operands(node: Syntax) -> list[Syntax]:
     return [node.operand] if isinstance(node, CastTo) else []
 
 
+def names_in(node: Syntax) -> frozenset[str]:
+    """Return the names of the columns that an expression reads."""
+    stack, names = [node], set[str]()
+    while stack:
+        found = stack.pop()
+        stack += operands(found)
+        names |= {found.name} if isinstance(found, Name) else set()
+    return frozenset(names)
+
+
 def refuse_depth(node: Syntax) -> None:
     """Refuse an expression that is deeper than text may be; Python builds one in a loop.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -195,13 +196,16 @@ class _Reader:
         if tag not in ("str", "int", "float", "bool", "null", "timestamp"):
             self.problems.add(f"the tag '{yaml.tag}' is not part of the language", "", node.place())
             return node
-        if tag in ("str", "timestamp"):
+        if tag in ("str", "timestamp") or (tag in ("int", "float") and "_" in yaml.value):  # no number in YAML 1.2
             return node
         try:
-            return self.at(yaml, self.construct(yaml))
+            value = self.construct(yaml)
         except ValueError:  # a number of thousands of digits
             self.problems.add(f"'{yaml.value[:20]}…' is not a number that can be read", "", node.place())
             return node
+        if tag == "float" and math.isinf(value) and "inf" not in yaml.value.lower():
+            self.problems.add(f"{yaml.value[:20]} is not a float64", "Infinity is written .inf.", node.place())
+        return self.at(yaml, value)
 
     def text(self, yaml: ScalarNode) -> str:
         """Return the text, in which JSON may have written a character as two halves."""
