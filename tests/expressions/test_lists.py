@@ -81,7 +81,8 @@ def test_texts_are_split():
         ("split(s, '')", "split takes a separator of at least one character, got ''"),
         ("split(s, s)", "split takes a constant or a "),
         ("split(x, ',')", "split does not take lists"),
-        ("CAST(s AS list<string>)", "unknown type"),
+        ("CAST(s AS list<string>)", "cannot cast string to list<string>"),
+        ("CAST(NULL AS list<list<string>>)", "unknown type"),
     ],
 )
 def test_other_types_are_refused(sql, message):

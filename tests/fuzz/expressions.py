@@ -12,17 +12,30 @@ from fuzz.data import TYPES, pool
 from fuzz.draws import Draws
 from fuzz.duckdb_casts import is_spelled
 from fuzz.duckdb_functions import COMPARED_OTHERWISE, DUCKDB
-from fuzz.precision import EXACT_FLOATS, VALUE_ONLY, Precision
+from fuzz.precision import EXACT_FLOATS, SELF_ONLY, VALUE_ONLY, Precision
 from fuzz.signatures import Signature, constants, giving, signatures
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.functions import FUNCTIONS, Kind
 from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, Syntax
-from gpuetl.expressions.types import BOOL, FLOAT64, INT64, NULL, STRING, TIMESTAMP, DataType, can_cast, is_floating
+from gpuetl.expressions.types import (
+    BOOL,
+    FLOAT64,
+    INT64,
+    NULL,
+    STRING,
+    TIMESTAMP,
+    DataType,
+    can_cast,
+    is_floating,
+    is_list,
+)
 
 LITERAL_TYPES = (INT64, FLOAT64, STRING, BOOL, TIMESTAMP, pa.date32(), pa.duration("us"), pa.timestamp("us", tz="UTC"))
-RARE = frozenset(("make_timestamp", "int_divide", "negate", "power", "exp"))
+RARE = frozenset((
+    "make_timestamp", "make_date", "strptime", "int_divide", "negate", "power", "exp", "expm1", "sinh", "cosh", "shift_left",
+))  # fmt: skip
 """Functions that fail for most values, or that overflow what follows: drawn once where others are drawn four times."""
 
 
@@ -109,6 +122,7 @@ class Expressions:
             for way in ways
             if all(t is None or t in self.types for t in way.takes)
             and not (exact and is_floating(dtype) and way.function.name not in EXACT_FLOATS)
+            and not (exact and way.function.name in SELF_ONLY)
         ]
         if not fitting:
             return self.constant(dtype)
@@ -116,7 +130,7 @@ class Expressions:
 
     def constant(self, dtype: DataType) -> Syntax:
         """A constant of a type, now and then null; written as text and cast where the language has no other way."""
-        if self.draws.chance(10):
+        if self.draws.chance(10) or is_list(dtype):
             return CastTo(Constant(None), dtype)
         value = self.draws.one_of(pool(dtype, wild=False))
         if dtype in LITERAL_TYPES:

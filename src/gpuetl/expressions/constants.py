@@ -108,6 +108,8 @@ def type_text(to: exp.DataType) -> str:
         return "decimal({},{})".format(*parameters, *["18", "3"][len(parameters) :])
     if to.this == exp.DataType.Type.USERDEFINED and "[" in str(to.args.get("kind")):
         return str(to.args["kind"].name)
+    if to.this == exp.DataType.Type.LIST:
+        return f"list<{type_text(to.expressions[0])}>"
     zone = to.args.get("values")
     if to.this == exp.DataType.Type.ARRAY and zone and type_text(to.expressions[0]) == "timestamp":
         return f"timestamp[{zone[0].sql().replace(' ', '')}]"
