@@ -1,7 +1,7 @@
 """Decimals in DuckDB's SQL: as whole numbers of their units where its own functions become floats or lose digits."""
 
-from fuzz.duckdb_casts import sql_type
 from fuzz.duckdb_text import constant_of
+from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.ir import Call
 from gpuetl.expressions.types import DataType
 
@@ -43,18 +43,19 @@ def rounded(call: Call, x: str, *digits: str) -> str:
         return f"CAST({x} AS {sql_type(call.dtype)})"
     if dropped > 38:
         return of_units(f"0 * {units(x, dtype)}", call.dtype)
-    return of_units(f"half_even({units(x, dtype)}, {_power(dropped)}) * {_power(dropped)}", call.dtype)
+    return of_units(f"half_even({units(x, dtype)}, {power(dropped)}) * {power(dropped)}", call.dtype)
 
 
 def truncated(call: Call, x: str) -> str:
     """Without the units after the point."""
     n = units(x, call.dtype)
-    return of_units(f"({n} - {n} % {_power(call.dtype.scale)})", call.dtype)
+    return of_units(f"({n} - {n} % {power(call.dtype.scale)})", call.dtype)
 
 
 def _operand(call: Call, place: int, x: str) -> str:
     return units(x, call.args[place].dtype)
 
 
-def _power(digits: int) -> str:
+def power(digits: int) -> str:
+    """Return 10 to so many digits, in 128 bits."""
     return f"CAST('1{'0' * digits}' AS HUGEINT)"

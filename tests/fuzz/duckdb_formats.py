@@ -22,8 +22,8 @@ def strftime(call: Call, x: str, form: str) -> str:
 def written(x: str, dtype: DataType, form: str) -> str:
     """Return the text of a moment by a format."""
     at = moment(x, dtype)
-    parts = [f"strftime({at}, {text_literal(part)})" for part in form.split("%z")]
-    offset = f"offset_text(({clock(x, dtype)} - {x}) // 60000000)"
+    parts = [f"strftime({at}, {text_literal(part)})" if part else "''" for part in form.split("%z")]
+    offset = f"offset_text(({clock(x, dtype)} - {x}) // 60000000)" if len(parts) > 1 else ""
     return f"checked(year({at}) NOT BETWEEN 0 AND 9999, {f' || {offset} || '.join(parts)})"
 
 

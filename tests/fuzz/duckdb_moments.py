@@ -1,7 +1,7 @@
 """Dates, timestamps, durations and zones in DuckDB's SQL; timestamps and durations are BIGINT microseconds there."""
 
-from fuzz.duckdb_casts import sql_type
 from fuzz.duckdb_text import Text, clock, constant_of, moment
+from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.ir import Call
 from gpuetl.expressions.types import DATE, is_floating
 from gpuetl.expressions.zones import fixed_offset

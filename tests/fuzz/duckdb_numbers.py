@@ -1,9 +1,9 @@
 """Arithmetic and mathematics in DuckDB's SQL."""
 
 from fuzz import duckdb_decimals as decimals
-from fuzz.duckdb_casts import sql_type
 from fuzz.duckdb_logic import greater, less
 from fuzz.duckdb_text import Text, constant_of
+from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Call
 from gpuetl.expressions.types import DATE, is_floating, is_integer

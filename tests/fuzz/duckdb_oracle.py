@@ -6,10 +6,10 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from fuzz.duckdb_casts import storage_type
 from fuzz.duckdb_scalars import SCALAR_MACROS
 from fuzz.duckdb_sql import to_duckdb
 from fuzz.duckdb_text import MACROS, hidden
+from fuzz.duckdb_types import storage_type
 from gpuetl.plan.node import Node
 
 REFUSED = (duckdb.OutOfRangeException, duckdb.ConversionException, duckdb.InvalidInputException)

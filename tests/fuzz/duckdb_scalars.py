@@ -1,5 +1,6 @@
 """Scalar functions in DuckDB's SQL, by family, and the macros that they use."""
 
+from fuzz.duckdb_casts import CAST_MACROS
 from fuzz.duckdb_decimals import DECIMAL_MACROS
 from fuzz.duckdb_formats import FORMAT_MACROS, FORMATS
 from fuzz.duckdb_logic import LOGIC
@@ -9,4 +10,4 @@ from fuzz.duckdb_strings import STRING_MACROS, STRINGS
 from fuzz.duckdb_text import Text
 
 SCALARS: dict[str, Text] = {**NUMBERS, **LOGIC, **STRINGS, **MOMENTS, **FORMATS}
-SCALAR_MACROS = DECIMAL_MACROS + NUMBER_MACROS + STRING_MACROS + MOMENT_MACROS + FORMAT_MACROS
+SCALAR_MACROS = DECIMAL_MACROS + NUMBER_MACROS + STRING_MACROS + MOMENT_MACROS + FORMAT_MACROS + CAST_MACROS

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from fuzz.duckdb_casts import sql_type
+from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.ir import Literal
 from gpuetl.expressions.types import DATE, DataType, is_floating
 from gpuetl.expressions.zones import fixed_offset

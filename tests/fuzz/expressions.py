@@ -30,6 +30,7 @@ from gpuetl.expressions.types import (
     can_cast,
     is_floating,
     is_list,
+    literal_type,
 )
 
 LITERAL_TYPES = (INT64, FLOAT64, STRING, BOOL, TIMESTAMP, pa.date32(), pa.duration("us"), pa.timestamp("us", tz="UTC"))
@@ -137,8 +138,8 @@ class Expressions:
             return Constant(value)
         if pa.types.is_timestamp(dtype):  # the language's constants are in UTC
             return Constant(value.astimezone(UTC))
-        if pa.types.is_decimal(dtype):
-            return CastTo(Constant(str(value)), dtype)
+        if pa.types.is_decimal(dtype):  # one of just its digits is read as a constant
+            return Constant(value) if literal_type(value) == dtype else CastTo(Constant(str(value)), dtype)
         return CastTo(Constant(value), dtype)
 
     def cast(self, depth: int) -> Syntax:
@@ -149,8 +150,9 @@ class Expressions:
         return CastTo(operand, self.draws.one_of(targets or [dtype]), lenient=self.draws.chance(60))
 
     def condition(self, depth: int = 2) -> Syntax:
-        """A truth value whose digits do not depend on rounding."""
-        return self.computed(BOOL, depth, exact=True)
+        """A truth value whose digits do not depend on rounding; true where a number beside a decimal makes it wrong."""
+        drawn = self.computed(BOOL, depth, exact=True)
+        return drawn if typed(drawn, self.scope()) else Constant(True)
 
     def special(self, kind: Kind) -> Syntax:
         """A call of an aggregate or window function."""

@@ -22,6 +22,11 @@ def whole(column: Column) -> Column:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
+def repeated(value: pa.Scalar, rows: int) -> Column:
+    """Return a column of one value; Arrow repeats no list zero times."""
+    return pa.repeat(value, rows) if rows else pa.array([], value.type)
+
+
 def storage_type(dtype: DataType) -> DataType:
     """Return the number type in which NumPy holds a column: times are integers of their unit."""
     if pa.types.is_temporal(dtype):
