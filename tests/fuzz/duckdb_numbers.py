@@ -13,7 +13,7 @@ CREATE MACRO modulo_64(n) AS (n % 18446744073709551616 + 18446744073709551616) %
 CREATE MACRO wrapped(n) AS CAST(modulo_64(n) - CASE WHEN modulo_64(n) >= 9223372036854775808
     THEN 18446744073709551616 ELSE 0 END AS BIGINT);
 CREATE MACRO scaled_length(x, y, m) AS CASE WHEN m = 0 THEN m ELSE m * sqrt((x / m) * (x / m) + (y / m) * (y / m)) END;
-CREATE MACRO vector_length(x, y) AS CASE WHEN isinf(x) OR isinf(y) THEN CAST('inf' AS DOUBLE)
+CREATE MACRO vector_length(x, y) AS CASE WHEN x IS NULL OR y IS NULL THEN NULL WHEN isinf(x) OR isinf(y) THEN CAST('inf' AS DOUBLE)
     ELSE scaled_length(x, y, greatest(abs(x), abs(y))) END;
 """
 
