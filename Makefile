@@ -38,8 +38,9 @@ bench: $(VENV)/.dev ## start-up times and peers, into tests/benchmarks/results a
 	$(BIN)/python tests/benchmarks/startup.py
 	$(BIN)/python tests/benchmarks/peers.py
 
-docs: $(VENV)/.dev  ## docs/functions.md from the function table, docs/performance.md from the results
+docs: $(VENV)/.dev  ## docs/functions.md and docs/language.md from the tables, docs/performance.md from the results
 	$(BIN)/python -m gpuetl.expressions.functions.document docs/functions.md
+	$(BIN)/python -m gpuetl.spec.document_language docs/language.md
 	$(BIN)/python tests/benchmarks/render.py
 
 clean:           ## remove the virtual environment and what runs wrote

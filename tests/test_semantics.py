@@ -132,11 +132,24 @@ def test_sum_of_decimals_has_38_digits(aggregated):
 
 
 @pytest.mark.parametrize(
-    ("dtype", "value"), [("int64", INT64_MAX), ("int64", INT64_MIN), ("decimal(38,0)", Decimal("9" * 38))]
+    ("dtype", "value", "instead"),
+    [
+        ("int64", INT64_MAX, "float64 or decimal"), ("int64", INT64_MIN, "float64 or decimal"),
+        ("decimal(38,0)", Decimal("9" * 38), "float64"), ("decimal(38,2)", Decimal("-" + "9" * 36), "float64"),
+        ("duration", timedelta(microseconds=INT64_MAX // 2), "a number"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    ("by", "text"), [((), "sum(x)"), ("k", "sum(x) FILTER (WHERE x IS NOT NULL)"), ("k", "coalesce(sum(x), NULL)")]
 )
-def test_sum_that_overflows_is_an_error(source, failure, dtype, value):
-    rows = source(table({"x": dtype}, (value,), (value,), (value,)))
-    assert "stage 'result', step 1: column 's': " in failure(rows.aggregate(s=expr("sum(x)")), RunFailed)
+def test_sum_that_overflows_is_an_error_that_names_column_and_function(
+    source, failure, dtype, value, instead, by, text
+):
+    """It does not say how the rows were split."""
+    rows = source(table({"x": dtype, "k": "int64"}, *[(value, 1)] * 201))
+    assert failure(rows.aggregate(by, s=expr(text)), RunFailed) == (
+        f"stage 'result', step 1: column 's': sum leaves {dtype}; cast the column to {instead}"
+    )
 
 
 def test_a_sum_whose_parts_overflow_and_whose_total_does_not_has_a_result(aggregated):

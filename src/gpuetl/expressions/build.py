@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial, reduce
 from typing import Any, TypeAlias
 
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.functions import ALIASES, AMBIGUOUS, find_function, function_names
 from gpuetl.expressions.functions.function import Kind
-from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
+from gpuetl.expressions.syntax import ASSOCIATIVE, Apply, CastTo, Constant, Name, ParameterName, Syntax
 from gpuetl.expressions.types import parse_type
 
 TypeName: TypeAlias = str  # `str` is an accessor inside the class
@@ -164,7 +165,10 @@ def as_syntax(value: Any) -> Syntax:
 
 
 def apply(function: str, *args: Any, **keywords: Any) -> Expression:
-    """Call a function of the table by name."""
+    """Call a function of the table by name; AND and OR of many are chains of two, as in SQL."""
+    if function in ASSOCIATIVE and len(args) > 2:
+        chain: Expression = reduce(partial(apply, function), args)
+        return chain
     named = tuple((key, as_syntax(value)) for key, value in keywords.items())
     return Expression(Apply(function, tuple(map(as_syntax, args)), named))
 

@@ -12,8 +12,8 @@ from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.decimals import in_scale, is_decimal
 from gpuetl.expressions.functions import AMBIGUOUS, Function, Kind, TypeMismatch, find_function, function_names
 from gpuetl.expressions.functions.function import Argument
-from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal
-from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
+from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal, chained
+from gpuetl.expressions.syntax import ASSOCIATIVE, Apply, CastTo, Constant, Name, ParameterName, Syntax
 from gpuetl.expressions.types import (
     DATE,
     FLOAT64,
@@ -145,7 +145,10 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
             return Literal(None, NULL)  # of an unknown column
         hint = error.hint or _mismatch_hint(function, args)
         raise InvalidExpression(f"{function.name} {error}", syntax.span, hint) from None
-    return Call(function, tuple(map(coerce, args, types)), dtype)
+    operands = list(map(coerce, args, types))
+    if function.name in ASSOCIATIVE:
+        operands = [part for operand in operands for part in chained(function.name, operand)]
+    return Call(function, tuple(operands), dtype)
 
 
 def _unknown(syntax: Apply, scope: Scope) -> InvalidExpression:

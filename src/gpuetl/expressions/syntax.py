@@ -13,6 +13,7 @@ from gpuetl.errors import InvalidExpression, Span
 from gpuetl.expressions.types import DataType
 
 MAX_OPERATORS = 200  # below each other: a chain of `+` is as deep as it is long
+ASSOCIATIVE = ("and", "or")  # chains of these are the same wherever their brackets are
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,12 +14,13 @@ from gpuetl.optimize.fold_expressions import fold_expressions
 from gpuetl.optimize.prune_columns import prune_columns
 from gpuetl.optimize.push_filters import push_filters
 from gpuetl.optimize.push_limits import push_limits
+from gpuetl.optimize.reduce_groups import reduce_groups
 from gpuetl.optimize.select_row_groups import select_row_groups
 from gpuetl.optimize.share_sorts import share_sorts
 from gpuetl.plan.plan import Plan
 
 PASSES: tuple[Callable[[Plan], Plan], ...] = (
-    fold_expressions, push_filters, push_limits, prune_columns, select_row_groups, share_sorts,
+    fold_expressions, push_filters, reduce_groups, push_limits, prune_columns, select_row_groups, share_sorts,
 )  # fmt: skip
 NAMES = tuple(rewrite.__name__ for rewrite in PASSES)
 

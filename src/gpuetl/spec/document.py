@@ -77,7 +77,9 @@ class Node:
     def kind(self) -> str:
         """What a user would call this value."""
         names = {dict: "a map", tuple: "a list", bool: "true or false", int: "a number", float: "a number"}
-        return "nothing" if self.value is None else names.get(type(self.value), "text")
+        if isinstance(self.value, str):
+            return "text"
+        return "nothing" if self.value is None else names.get(type(self.value), type(self.value).__name__)
 
 
 def plain_node(value: Any) -> Node:

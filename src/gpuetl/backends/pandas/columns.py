@@ -23,8 +23,8 @@ def whole(column: Column) -> Column:
 
 
 def repeated(value: pa.Scalar, rows: int) -> Column:
-    """Return a column of one value; Arrow repeats no list zero times."""
-    return pa.repeat(value, rows) if rows else pa.array([], value.type)
+    """Return a column of one value; Arrow does not repeat lists no times."""
+    return pa.repeat(value, rows) if rows else pa.nulls(0, value.type)
 
 
 def storage_type(dtype: DataType) -> DataType:

@@ -11,10 +11,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gpuetl.backends.pandas.columns import canonical, has_numbers, to_words, whole
+from gpuetl.backends.pandas.columns import canonical, has_numbers, to_masked, to_words, whole
+from gpuetl.expressions.types import is_floating
 
 Codes = NDArray[np.int64]
-MAX_DENSE = 1 << 62
+MAX_SIZE = 1 << 62
+SMALL_TABLE, TABLE_SLOTS = 1 << 16, 4
 
 
 @dataclass(frozen=True)
@@ -33,30 +35,50 @@ class Groups:
 def encode_keys(columns: Sequence[Any], rows: int) -> Groups:
     """Number the distinct rows of the columns.
 
-    Null equals null, NaN equals NaN, -0.0 equals 0.0.  Without columns all rows are one group.  One hash pass a
-    column, and one more where several are combined.
+    Null equals null, NaN equals NaN, -0.0 equals 0.0.  Without columns all rows are one group.  Keys whose ranges are
+    narrow, as measured, are numbered by a table; others take a hash pass a column, and one more where they meet.
     """
-    codes, cardinality = np.zeros(rows, np.int64), 1
+    codes, size = np.zeros(rows, np.int64), 1
     for column in columns:
         own, count = encode_column(column)
-        if cardinality * count > MAX_DENSE:
-            codes, cardinality = _dense(codes)
-        codes, cardinality = codes * count + own, cardinality * count
-    codes, count = _dense(codes)
-    first_rows = np.zeros(count, np.int64)
-    first_rows[codes[::-1]] = np.arange(rows - 1, -1, -1)
-    return Groups(codes, first_rows)
+        if size * count > MAX_SIZE:
+            groups = numbered(codes, size)
+            codes, size = groups.codes, max(1, groups.count)
+        codes, size = codes * count + own, size * count
+    return numbered(codes, size)
 
 
 def encode_column(column: Any) -> tuple[Codes, int]:
-    """Number the distinct values of one column; null is a value."""
-    encoded = whole(canonical(whole(column)).dictionary_encode(null_encoding="encode"))
+    """Return codes from 0 below the size that comes with them, one for each value; null is a value."""
+    array = whole(column)
+    if has_numbers(array.type) and not is_floating(array.type) and array.null_count < len(array):
+        masked = to_masked(array)
+        known = masked.values[masked.valid] if array.null_count else masked.values
+        low, high = int(known.min()), int(known.max())
+        if fits_table(size := high - low + 2, len(array)):
+            values = masked.values if masked.values.dtype == np.uint64 else masked.values.astype(np.int64)
+            return np.where(masked.valid, (values - values.dtype.type(low)).astype(np.int64), size - 1), size
+    encoded = whole(canonical(array).dictionary_encode(null_encoding="encode"))
     return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), max(1, len(encoded.dictionary))
 
 
-def _dense(codes: Codes) -> tuple[Codes, int]:
-    encoded = pa.array(codes).dictionary_encode()
-    return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), len(encoded.dictionary)
+def fits_table(size: int, rows: int) -> bool:
+    """Tell whether a table by code is worth its size for so many rows."""
+    return size <= max(SMALL_TABLE, TABLE_SLOTS * rows)
+
+
+def numbered(codes: Codes, size: int) -> Groups:
+    """Number the codes that occur, which are below `size`, in order of first appearance."""
+    if not fits_table(size, len(codes)):
+        encoded = pa.array(codes).dictionary_encode()
+        codes, size = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), len(encoded.dictionary)
+    first = np.full(size, len(codes))
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    used = np.flatnonzero(first < len(codes))
+    used = used[np.argsort(first[used])]
+    number = np.empty(size, np.int64)
+    number[used] = np.arange(len(used))
+    return Groups(number[codes], first[used])
 
 
 def hash_rows(frame: pa.Table, keys: Sequence[str]) -> NDArray[np.uint64]:

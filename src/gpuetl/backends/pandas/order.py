@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gpuetl.backends.pandas.columns import canonical, has_numbers, to_masked, whole
 from gpuetl.backends.pandas.gather import take_rows
+from gpuetl.backends.pandas.threads import in_threads
 from gpuetl.backends.pandas.words import Word, argsort_words, packed_words
 from gpuetl.expressions.types import is_floating
 from gpuetl.plan.node import Node, SortKey
@@ -60,11 +61,11 @@ def sort_rows(frame: pa.Table, keys: Sequence[SortKey], leading: int = 0, presor
     `leading` is how many of the keys make a group; `presorted` rows are in order, as the planner knows.  Keys are
     packed into words by their measured ranges, so that there are few to sort by.
     """
-    digits = [ordinal(frame.column(key.column), key) for key in keys]
+    digits = in_threads(lambda key: ordinal(frame.column(key.column), key), keys)
     words = packed_words(digits)
     rows = None if presorted or _in_order(words) else argsort_words(words)
     if rows is not None:
-        digits = [digit[rows] for digit in digits]
+        digits = in_threads(lambda digit: digit[rows], digits)
     same = np.ones(frame.num_rows, bool)
     same[:1] = False
     for digit in digits[:leading]:

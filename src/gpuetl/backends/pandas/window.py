@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -15,20 +16,22 @@ from gpuetl.backends.pandas.evaluate import evaluate_column
 from gpuetl.backends.pandas.gather import take_or_null
 from gpuetl.backends.pandas.operation import run_operation
 from gpuetl.backends.pandas.order import SortedRows, note_ties, rank_values, sort_rows
+from gpuetl.backends.pandas.scans import Ints
 from gpuetl.backends.pandas.segments import Masked, Segments
+from gpuetl.backends.pandas.threads import in_threads
 from gpuetl.backends.pandas.window_functions import WINDOW_FUNCTIONS, WindowRows
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.functions.function import Argument
 from gpuetl.expressions.functions.windows import TIE_FREE
-from gpuetl.expressions.ir import Call
+from gpuetl.expressions.ir import Call, Literal
 from gpuetl.expressions.types import DURATION, INT64, TIMESTAMP, is_temporal
 from gpuetl.plan.nodes import Grouped, Window
 
 MICROSECOND = timedelta(microseconds=1)
 FILLS = ("ffill", "bfill")
 MOVES_VALUES = ("lag", "lead", "first", "last", *FILLS)
-FRAME = {"frame": "frame_starts"}
+Frames = Mapping[Any, Ints]
 
 
 @run_operation.register
@@ -45,13 +48,19 @@ def compute_windows(operation: Window, frame: pa.Table) -> pa.Table:
         note_ties(operation, operation.sort_keys, order.ties)
     frame = order.apply(frame)
     rows = WindowRows(segments_of(order), order_time(operation, frame), order.new_value)
-    for name, call in operation.calls.items():
-        try:
-            column = call_window(call, frame, rows)
-        except (OverflowError, EvaluationError) as error:
-            raise EvaluationError(f"column '{name.partition(':')[0]}': {error.args[0]}") from None
+    frames = {frame: frame_starts(frame, rows) for frame in frames_of(operation)}
+    columns = in_threads(lambda item: named_window(*item, frame, rows, frames), operation.calls.items())
+    for name, column in zip(operation.calls, columns, strict=True):
         frame = with_column(frame, name, column)
     return frame
+
+
+def named_window(name: str, call: Call, frame: pa.Table, rows: WindowRows, frames: Frames) -> Any:
+    """Compute one call on sorted rows; an error says which column."""
+    try:
+        return call_window(call, frame, rows, frames)
+    except (OverflowError, EvaluationError) as error:
+        raise EvaluationError(f"column '{name.partition(':')[0]}': {error.args[0]}") from None
 
 
 def sorted_segments(operation: Grouped, frame: pa.Table) -> tuple[pa.Table, Segments]:
@@ -80,11 +89,30 @@ def order_time(operation: Window, frame: pa.Table) -> Masked | None:
     return to_masked(column if pa.types.is_timestamp(column.type) else column.cast(TIMESTAMP))
 
 
-def call_window(call: Call, frame: pa.Table, rows: WindowRows) -> Any:
+def frames_of(operation: Window) -> dict[Literal, None]:
+    """Return the frames of the rolling functions, each once."""
+    slots = (
+        pair for call in operation.calls.values() for pair in zip(call.function.arguments, call.args, strict=False)
+    )
+    return dict.fromkeys(arg for slot, arg in slots if slot.name == "frame" and isinstance(arg, Literal))
+
+
+def frame_starts(frame: Literal, rows: WindowRows) -> Ints:
+    """Return the first row of each row's frame."""
+    if frame.dtype != DURATION:
+        return rows.segments.frame_starts_by_rows(frame.value)
+    assert rows.time is not None  # the planner has checked the order
+    return rows.segments.frame_starts_by_interval(rows.time, frame.value // MICROSECOND)
+
+
+def call_window(call: Call, frame: pa.Table, rows: WindowRows, frames: Frames) -> Any:
     """Compute one call on sorted rows."""
     name = call.function.name
     given = [(s, a) for s, a in zip(call.function.arguments, call.args, strict=False) if not is_absent(s, a)]
-    constants = {FRAME.get(s.name, s.name): constant(argument, s.name, rows) for s, argument in given if s.constant}
+    constants = {s.name: constant(argument, s.name) for s, argument in given if s.constant}
+    if "frame" in constants:
+        del constants["frame"]
+        constants["frame_starts"] = frames[call.args[-1]]
     columns = {s.name: whole(evaluate_column(argument, frame)) for s, argument in given if not s.constant}
     if not columns:
         return from_masked(WINDOW_FUNCTIONS[name](rows, **constants), call.dtype)
@@ -102,18 +130,11 @@ def is_absent(slot: Argument, argument: Any) -> bool:
     return slot.constant and argument.value is None
 
 
-def constant(argument: Any, slot: str, rows: WindowRows) -> Any:
-    """Return a constant as the window function wants it: frames as first rows, half-lives in seconds or rows."""
-    value = argument.value
-    interval = value // MICROSECOND if argument.dtype == DURATION else None
-    if slot == "frame":
-        if interval is None:
-            return rows.segments.frame_starts_by_rows(value)
-        assert rows.time is not None  # the planner has checked the order
-        return rows.segments.frame_starts_by_interval(rows.time, interval)
-    if slot == "half_life":
-        return value if interval is None else value / timedelta(seconds=1)
-    return value if interval is None else interval
+def constant(argument: Any, slot: str) -> Any:
+    """Return a constant as the window function wants it: intervals in microseconds, half-lives in seconds or rows."""
+    if argument.dtype != DURATION:
+        return argument.value
+    return argument.value / timedelta(seconds=1) if slot == "half_life" else argument.value // MICROSECOND
 
 
 def moved(name: str, columns: dict[str, Any], rows: WindowRows, constants: dict[str, Any]) -> Any:

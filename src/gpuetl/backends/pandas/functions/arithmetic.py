@@ -135,5 +135,4 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "shift_left": shifted(pc.shift_left),
     "shift_right": shifted(pc.shift_right),
     "clip": clip,
-    "joined_halves": decimals.joined_halves,
 }

@@ -1,0 +1,107 @@
+"""The language as a page: `python -m gpuetl.spec.document_language docs/language.md` writes it from the steps' keys."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import MISSING, Field
+from inspect import cleandoc
+from pathlib import Path
+from typing import Any
+
+from gpuetl.expressions.types import NAMED
+from gpuetl.spec.fields import keys_of
+from gpuetl.spec.model import SinkSpec, SourceSpec
+from gpuetl.spec.steps import STEPS
+from gpuetl.spec.steps.step import Step
+
+HEAD = f"""\
+# The language
+
+A pipeline is one YAML file, or the same calls in Python: `Pipeline.to_yaml()` and `gpuetl.load()` go from one to
+the other.  This page is written from the tables that read the language; [functions.md](functions.md) has the
+functions.
+
+    gpuetl: 1                        the version of the language
+    name: daily
+    description: …
+    params:                          typed, bound as values and never as text: $run_date in expressions
+      run_date:   {{type: date, required: true}}
+      min_amount: {{type: float64, default: 0.5}}
+    sources:                         where rows come from
+      txns: {{parquet: "${{env.LAKE:-data}}/txns/day=${{params.run_date}}/*.parquet"}}
+    stages:                          named sequences of steps; a stage begins with a source or another stage
+      clean:
+        from: txns
+        steps:
+          - filter: amount >= $min_amount
+    sinks:                           where rows go: all are written, or none changes
+      out: {{from: clean, parquet: out/clean, mode: overwrite}}
+
+`${{params.x}}`, `${{env.X:-default}}` and `${{run.id}}` stand in paths.  Relative paths, of data, kernels and sinks
+alike, begin at the pipeline file's folder.  YAML is read by its 1.2 core rules: `NO` is a text; anchors, merge
+keys, tags and duplicate keys are refused.
+
+## Types
+
+{", ".join(f"`{name}`" for name in NAMED if name != "boolean")}, `decimal(p,s)` to 38 digits,
+`timestamp[Zone]` such as `timestamp[Europe/Berlin]`, `list<T>`.  Times are in microseconds.  A naive and a zoned
+timestamp are different types.  Dictionary columns of a file are read as their values.  A schema is known before a row
+is read.
+
+## Rules
+
+- Null is not NaN.  Logic is three-valued; a filter keeps the rows where its predicate is true, and null is not.
+- Integer arithmetic is done in int64, that of decimals exactly; what leaves the type is an error that names the
+  column, the row and the values.  `/` is float64; `//` and `%` truncate toward zero, and are null where the divisor
+  is 0.
+- A cast is exact or an error; TRY_CAST gives null in its place.
+- NaN is the greatest value: in order, in min and max, in quantiles.  NaN equals NaN and -0.0 equals 0.0 in keys,
+  and in keys only.
+- Null is a group of its own; as a join key it matches nothing, unless `nulls_equal: true`.
+- The sum of nothing is null, a count is 0.  Variances have ddof 1.  Quantiles are exact and linear.
+- Sorts are stable, nulls come last unless `nulls first`, texts compare by their UTF-8 bytes.
+- An order that does not tell rows apart is noted in the report: what depends on it may differ from engine to
+  engine.
+- A window's frame is the current row and those before it; what accumulates skips nulls, and is null where x is.
+
+## Kernels
+
+`extern "C" __global__ void entry(const T* input…, U* output…, args by value…, long long n_rows)`, one thread a row,
+where `T` and `U` are the columns' types.  A kernel over groups (`kind: groups`, or `by`) gets rows sorted by group
+and order, and `const int* offsets, int n_groups` before `n_rows`: `offsets[g]` is the first row of group g,
+`offsets[n_groups]` the number of rows.  With `nulls: propagate` it sees only rows whose inputs are all valid, and
+the others get null; `forbid` makes a null an error; with `masks` each array is followed by its validity words.  The
+twin takes the inputs as NumPy arrays in the same order (offsets first; masks as truth values after each array),
+args by keyword, and returns a dict of arrays.
+"""
+
+
+def language_markdown() -> str:
+    """Return the page."""
+    parts = [HEAD, "## Sources\n", _table(SourceSpec, {"parquet, csv": "the path: a file, a glob, or a folder"})]
+    parts += ["## Steps\n", *(_step(verb, step) for verb, step in STEPS.items())]
+    parts += ["## Sinks\n", _table(SinkSpec, {"parquet, csv": "the path: a file where it has a suffix, else a folder"})]
+    return "\n".join(parts)
+
+
+def _step(verb: str, step: type[Step]) -> str:
+    return f"### {verb}\n\n{cleandoc(str(step.__doc__))}\n\n{_table(step, {})}"
+
+
+def _table(cls: type[Any], given: dict[str, str]) -> str:
+    """Return the keys as a table; `given` are those that no field declares."""
+    rows = [f"| {name} | {what} | |" for name, what in given.items()]
+    rows += [f"| {name} | {field.metadata['form'].what} | {_default(field)} |" for name, field in keys_of(cls).items()]
+    return "\n".join(["| key | takes | default |", "|---|---|---|", *rows, ""])
+
+
+def _default(field: Field[Any]) -> str:
+    if field.default is MISSING:
+        return "" if field.default_factory is MISSING else "none"
+    if isinstance(field.default, bool):
+        return f"`{str(field.default).lower()}`"
+    return "none" if field.default in ("", (), None) else f"`{field.default}`"
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(language_markdown(), encoding="utf-8")
