@@ -11,6 +11,7 @@ from gpuetl import Pipeline, Table
 from gpuetl.errors import InvalidExpression, Problems
 from gpuetl.expressions.build import Expression, expr
 from gpuetl.expressions.syntax import Syntax
+from gpuetl.expressions.types import is_list
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.io.dataset import Dataset
 from gpuetl.plan.node import Node, Origin
@@ -29,7 +30,8 @@ class Relation:
 
     def exact(self) -> list[str]:
         """Return the columns by which rows may be grouped, sorted and joined."""
-        return [name for name in self.node.schema if self.facts.precision[name] >= Precision.EXACT]
+        exact = (name for name in self.node.schema if self.facts.precision[name] >= Precision.EXACT)
+        return [name for name in exact if not is_list(self.node.schema[name])]
 
 
 @dataclass

@@ -6,9 +6,10 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from fuzz.duckdb_casts import storage_type
+from fuzz.duckdb_scalars import SCALAR_MACROS
 from fuzz.duckdb_sql import to_duckdb
 from fuzz.duckdb_text import MACROS, hidden
+from fuzz.duckdb_types import storage_type
 from gpuetl.plan.node import Node
 
 REFUSED = (duckdb.OutOfRangeException, duckdb.ConversionException, duckdb.InvalidInputException)
@@ -20,7 +21,7 @@ def connection() -> Any:
     """Return this process's database, without an optimizer, which would skip errors, and without other threads."""
     opened = duckdb.connect(config={"threads": 1})
     opened.execute("PRAGMA disable_optimizer")
-    opened.execute(MACROS)
+    opened.execute(MACROS + SCALAR_MACROS)
     return opened
 
 

@@ -32,12 +32,14 @@ class Precision(enum.IntEnum):
 EXACT_FLOATS = frozenset((
     "add", "subtract", "multiply", "divide", "negate", "abs", "sign", "floor", "ceil", "trunc", "sqrt", "greatest",
     "least", "coalesce", "case", "nullif", "min", "max", "lag", "lead", "first", "last", "ffill", "cum_min", "cum_max",
-    "rolling_min", "rolling_max", "round", "epoch", "diff", "mode", "fill_null",
+    "rolling_min", "rolling_max", "round", "epoch", "diff", "mode", "fill_null", "clip", "try_add",
+    "try_subtract", "try_multiply", "list_get",
 ))  # fmt: skip
 """Functions whose float results are correctly rounded, or one of their arguments."""
 KEEPING = frozenset((
     "negate", "abs", "floor", "ceil", "trunc", "greatest", "least", "coalesce", "case", "min", "max", "lag", "lead",
-    "first", "last", "ffill", "cum_min", "cum_max", "rolling_min", "rolling_max", "mode", "fill_null",
+    "first", "last", "ffill", "cum_min", "cum_max", "rolling_min", "rolling_max", "mode", "fill_null", "clip",
+    "list_get",
 ))  # fmt: skip
 """Of these, those that leave tame values tame."""
 VALUE_ONLY = frozenset(("negate", "abs", "coalesce", "case", "lag", "lead", "first", "last", "ffill"))
@@ -48,7 +50,8 @@ ACCUMULATING = frozenset((
     "quantile", "median", "cum_prod", "rolling_median", "rolling_quantile",
 ))  # fmt: skip
 """Functions whose terms can cancel."""
-SELF_ONLY = frozenset(("ewm_mean", "decayed_sum"))
+SELF_ONLY = frozenset(("ewm_mean", "decayed_sum", "hash", "bucket"))
+"""Functions that DuckDB has no text for."""
 
 
 def precision_of(expr: Expr, columns: dict[str, Precision]) -> Precision:
@@ -66,10 +69,11 @@ def precision_of(expr: Expr, columns: dict[str, Precision]) -> Precision:
 def of_call(call: Call, arguments: Precision) -> Precision:
     """Return how far a call's result can be compared, given the least of its arguments."""
     name = call.function.name
+    if name in SELF_ONLY:
+        least = Precision.TAME if is_floating(call.dtype) else Precision.EXACT
+        return Precision.SELF if arguments >= least else Precision.NOTHING
     if not is_floating(call.dtype):
         return min(arguments, Precision.TAME if name in KEEPING else Precision.EXACT)
-    if name in SELF_ONLY:
-        return Precision.SELF if arguments is Precision.TAME else Precision.NOTHING
     if name in ACCUMULATING:
         return Precision.ROUNDED if arguments is Precision.TAME else Precision.NOTHING
     if name == "round" and len(call.args) > 1:
@@ -137,7 +141,8 @@ def project_facts(node: nodes.Project, source: Facts) -> Facts:
     if source.unique is not None and source.unique <= names.keys():
         unique = frozenset(names[name] for name in source.unique)
     precision = {name: precision_of(expr, source.precision) for name, expr in node.columns.items()}
-    return Facts(precision, unique, source.most_rows, source.sorted and unique is not None)
+    total = unique is not None and unique <= {key.column for key in node.ordering}
+    return Facts(precision, unique, source.most_rows, source.sorted and total)
 
 
 @facts.register

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any, TypeAlias
 
+from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.functions import ALIASES, INSTEAD, find_function, function_names
 from gpuetl.expressions.functions.function import Kind
 from gpuetl.expressions.syntax import ASSOCIATIVE, Apply, CastTo, Constant, Name, ParameterName, Syntax
@@ -61,8 +62,20 @@ class Expression:
         return apply("coalesce", self, value)
 
     def cast(self, dtype: TypeName) -> Expression:
-        """CAST to a type by name: exact, or an error."""
-        return Expression(CastTo(self.syntax, parse_type(dtype)))
+        """CAST to a type by name: exact, or an error.
+
+        Raises
+        ------
+        InvalidExpression
+            For a constant text that is no date or timestamp.
+        """
+        from gpuetl.expressions.constants import converted
+
+        target = parse_type(dtype)
+        try:
+            return Expression(converted(self.syntax, target) or CastTo(self.syntax, target))
+        except ValueError as error:
+            raise InvalidExpression(str(error)) from None
 
     def try_cast(self, dtype: TypeName) -> Expression:
         """TRY_CAST to a type by name: exact, or null."""

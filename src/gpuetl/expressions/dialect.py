@@ -23,10 +23,10 @@ MAX_DEPTH = 32  # of brackets: sqlglot spends some 20 frames of the stack on eac
 
 
 class ZonedTypes(set[str]):
-    """The names `timestamp[ZONE]`: in quotes they stay as they are, whatever operators the zone's name has."""
+    """The names `timestamp[ZONE]`, also of lists: in quotes they stay as they are, whatever operators a zone has."""
 
     def __contains__(self, name: object) -> bool:
-        return str(name).startswith("timestamp[")
+        return str(name).startswith(("timestamp[", "list<timestamp["))
 
 
 class Language(Dialect):
