@@ -6,11 +6,13 @@ from pathlib import Path
 from fuzz.data import Source
 from fuzz.draws import Draws
 from fuzz.expressions import Expressions, column_leaves
-from fuzz.precision import Facts, Precision, facts_of
+from fuzz.facts import Facts, facts_of
+from fuzz.precision import Precision
 from gpuetl import Pipeline, Table
 from gpuetl.errors import InvalidExpression, Problems
 from gpuetl.expressions.build import Expression, expr
 from gpuetl.expressions.syntax import Syntax
+from gpuetl.expressions.types import is_list
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.io.dataset import Dataset
 from gpuetl.plan.node import Node, Origin
@@ -29,7 +31,8 @@ class Relation:
 
     def exact(self) -> list[str]:
         """Return the columns by which rows may be grouped, sorted and joined."""
-        return [name for name in self.node.schema if self.facts.precision[name] >= Precision.EXACT]
+        comparable = [name for name, dtype in self.node.schema.items() if not is_list(dtype)]
+        return [name for name in comparable if self.facts.precision[name] >= Precision.EXACT]
 
 
 @dataclass
@@ -70,6 +73,10 @@ class Builder:
         table = relation.table.stage(name)
         self.nodes[name] = relation.node
         return Relation(table, relation.node, relation.facts)
+
+    def stage_name(self) -> str:
+        """A name for a stage between."""
+        return f"part{len(self.nodes)}"
 
     def expressions(self, relation: Relation) -> Expressions:
         """Draw expressions over the columns."""

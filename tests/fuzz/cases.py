@@ -14,7 +14,7 @@ from fuzz.builder import Builder, Relation
 from fuzz.data import Source, draw_source
 from fuzz.draws import Draws, HypothesisDraws
 from fuzz.pipelines import add_steps
-from fuzz.precision import Facts
+from fuzz.facts import Facts
 from gpuetl import Pipeline, col
 from gpuetl.expressions.build import Expression, count
 from gpuetl.expressions.types import is_integer

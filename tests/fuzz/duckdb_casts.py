@@ -18,6 +18,7 @@ from gpuetl.expressions.types import (
     DataType,
     is_floating,
     is_integer,
+    is_list,
     type_name,
 )
 
@@ -37,6 +38,8 @@ def sql_type(dtype: DataType) -> str:
     """Return the type that holds the values of `dtype` in DuckDB."""
     if pa.types.is_timestamp(dtype):
         return "BIGINT"
+    if is_list(dtype):
+        return f"{sql_type(dtype.value_type)}[]"
     return f"DECIMAL({dtype.precision},{dtype.scale})" if pa.types.is_decimal(dtype) else SQL_TYPES[type_name(dtype)]
 
 

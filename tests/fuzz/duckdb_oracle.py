@@ -7,8 +7,9 @@ import duckdb
 import pyarrow as pa
 
 from fuzz.duckdb_casts import storage_type
+from fuzz.duckdb_functions import add_functions
 from fuzz.duckdb_sql import to_duckdb
-from fuzz.duckdb_text import MACROS, hidden
+from fuzz.duckdb_text import hidden
 from gpuetl.plan.node import Node
 
 REFUSED = (duckdb.OutOfRangeException, duckdb.ConversionException, duckdb.InvalidInputException)
@@ -20,7 +21,7 @@ def connection() -> Any:
     """Return this process's database, without an optimizer, which would skip errors, and without other threads."""
     opened = duckdb.connect(config={"threads": 1})
     opened.execute("PRAGMA disable_optimizer")
-    opened.execute(MACROS)
+    add_functions(opened)
     return opened
 
 
