@@ -92,30 +92,34 @@ def time_text(key: SortKey, schema: Schema) -> str:
 @select.register
 def joined(node: nodes.Join, left: str, right: str) -> str:
     """Join on canonical keys; where `validate` is broken, an error."""
-    left_keys, right_keys = ([f"{side}.{quoted(name)}" for name in on] for side, on in (("l", node.left_on), ("r", node.right_on)))
+    left_keys, right_keys = (
+        [f"{side}.{quoted(name)}" for name in on] for side, on in (("l", node.left_on), ("r", node.right_on))
+    )
     made = {name: f"{'l' if name in node.left.schema else 'r'}.{quoted(name)}" for name in node.schema}
     if node.how == "full":  # rows of the right side alone have their keys in the left's columns
-        made.update((name, f"coalesce({a}, {b})") for name, a, b in zip(node.left_on, left_keys, right_keys, strict=True))
+        made.update(
+            (name, f"coalesce({a}, {b})") for name, a, b in zip(node.left_on, left_keys, right_keys, strict=True)
+        )
     listed = ", ".join(f"{value} AS {quoted(name)}" for name, value in made.items())
     types = [node.left.schema[name] for name in node.left_on], [node.right.schema[name] for name in node.right_on]
     equal = "IS NOT DISTINCT FROM" if node.nulls_equal else "="
     pairs = " AND ".join(
-        f"{canonical(a, s)} {equal} {canonical(b, t)}"
-        for a, b, s, t in zip(left_keys, right_keys, *types, strict=True)
+        f"{canonical(a, s)} {equal} {canonical(b, t)}" for a, b, s, t in zip(left_keys, right_keys, *types, strict=True)
     )
-    sides = f"{validated(node, left, 'left')} l {node.how.upper()} JOIN {validated(node, right, 'right')} r"
-    return f"SELECT {listed} FROM {sides}" + (f" ON {pairs}" if pairs else "")
+    joins = f"SELECT {listed} FROM {left} l {node.how.upper()} JOIN {right} r" + (f" ON {pairs}" if pairs else "")
+    return joins + checked(node, left, "left") + checked(node, right, "right")
 
 
-def validated(node: nodes.Join, side: str, which: str) -> str:
-    """Return a side of a join; an error where its keys are not as unique as promised."""
+def checked(node: nodes.Join, side: str, which: str) -> str:
+    """Return no rows more; an error where a side's keys are not as unique as promised, whatever the other side has."""
     if not node.unique[which == "right"]:
-        return side
+        return ""
     schema, on = (node.left.schema, node.left_on) if which == "left" else (node.right.schema, node.right_on)
     known = " AND ".join(f"{quoted(name)} IS NOT NULL" for name in on)
     repeated = f"count(*) OVER (PARTITION BY {', '.join(canonical(quoted(n), schema[n]) for n in on)}) > 1"
     wrong = repeated if node.nulls_equal else f"({known}) AND {repeated}"
-    return f"(SELECT *, CASE WHEN {wrong} THEN error('repeated keys') END AS {CHECK} FROM {side})"
+    check = f"SELECT CASE WHEN {wrong} THEN error('repeated keys') END AS {CHECK} FROM {side}"
+    return f" UNION ALL SELECT {', '.join(['NULL'] * len(node.schema))} FROM ({check}) WHERE {CHECK} IS NOT NULL"
 
 
 @select.register

@@ -40,7 +40,9 @@ def moved(function: str) -> Text:
     """The value of another row; nulls are kept, unless they are no rows."""
 
     def text(call: Call, x: str, offset: str = "1", default: str = "NULL", ignore_nulls: str = "") -> str:
-        offset = offset if given(call, 1) else "1"
+        offset = offset if given(call, 1) is not None else "1"
+        if given(call, 1) == 0:
+            return x  # DuckDB has null there for a constant
         return f"{function}({x}, {offset}, {default}{' IGNORE NULLS' * bool(given(call, 3))}) OVER w"
 
     return text

@@ -19,7 +19,18 @@ from gpuetl.expressions.functions import FUNCTIONS, Kind
 from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, Syntax
-from gpuetl.expressions.types import BOOL, FLOAT64, INT64, NULL, STRING, TIMESTAMP, DataType, can_cast, is_floating, is_list
+from gpuetl.expressions.types import (
+    BOOL,
+    FLOAT64,
+    INT64,
+    NULL,
+    STRING,
+    TIMESTAMP,
+    DataType,
+    can_cast,
+    is_floating,
+    is_list,
+)
 
 LITERAL_TYPES = (INT64, FLOAT64, STRING, BOOL, TIMESTAMP, pa.date32(), pa.duration("us"), pa.timestamp("us", tz="UTC"))
 RARE = frozenset(("make_timestamp", "int_divide", "negate", "power", "exp"))

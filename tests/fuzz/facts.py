@@ -109,7 +109,11 @@ def never_null(node: Node, name: str) -> bool:
 def union_facts(node: nodes.Union, left: Facts, right: Facts) -> Facts:
     """What tells rows of either input apart does so where a column says which input they are from."""
     precision = {name: min(left.precision[name], right.precision[name]) for name in node.schema}
-    tags = [name for name in node.schema if (a := constants_in(node.left, name)) and (b := constants_in(node.right, name)) and not a & b]
+    tags = [
+        name
+        for name in node.schema
+        if (a := constants_in(node.left, name)) and (b := constants_in(node.right, name)) and not a & b
+    ]
     unique = None
     if tags and left.unique is not None and right.unique is not None:
         unique = left.unique | right.unique | {tags[0]}

@@ -24,7 +24,9 @@ def aggregated(builder: Builder, relation: Relation) -> Table | None:
     by = builder.draws.some_of(relation.exact(), 0, 2)
     drawn, order = builder.expressions(relation), total_order(builder, relation)
     keys = [leaf for leaf in drawn.leaves if str(to_sql(leaf.syntax)) in by]
-    outputs = outputs_of(builder, relation, "aggregate", keys, {*all_names("aggregate")} - (set() if order else ORDERED))
+    outputs = outputs_of(
+        builder, relation, "aggregate", keys, {*all_names("aggregate")} - (set() if order else ORDERED)
+    )
     names = [next(n for j in range(1000) if (n := f"g{i + 3 * j}") not in by) for i in range(len(outputs))]
     resolved = [typed(output.syntax, drawn.scope(AGGREGATES)) for output in outputs]
     calls = calls_of("aggregate", [expr for expr in resolved if expr])

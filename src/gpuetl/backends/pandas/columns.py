@@ -22,6 +22,11 @@ def whole(column: Column) -> Column:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
+def repeated(value: pa.Scalar, rows: int) -> Column:
+    """Return a column of one value; `pa.repeat` cannot give a list no times."""
+    return pa.repeat(value, max(rows, 1))[:rows]
+
+
 def storage_type(dtype: DataType) -> DataType:
     """Return the number type in which NumPy holds a column: times are integers of their unit."""
     if pa.types.is_temporal(dtype):

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from gpuetl.backends.pandas.casts import cast_value
 from gpuetl.backends.pandas.clock import DAY
 from gpuetl.backends.pandas.columns import Column as Values
-from gpuetl.backends.pandas.columns import whole
+from gpuetl.backends.pandas.columns import repeated, whole
 from gpuetl.backends.pandas.functions import SCALARS
 from gpuetl.backends.pandas.gather import take_or_null
 from gpuetl.backends.pandas.segments import Masked
@@ -34,7 +34,7 @@ def evaluate_column(expr: Expr, frame: pa.Table) -> Values:
     """
     value = evaluate(expr, frame)
     if isinstance(value, pa.Scalar):
-        return pa.repeat(value, frame.num_rows)
+        return repeated(value, frame.num_rows)
     return value
 
 

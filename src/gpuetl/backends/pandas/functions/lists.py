@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.backends.pandas.columns import list_parts, to_masked, whole
+from gpuetl.backends.pandas.columns import list_parts, repeated, to_masked, whole
 from gpuetl.backends.pandas.gather import take_or_null
 from gpuetl.backends.pandas.segments import Masked
 
@@ -19,7 +19,7 @@ def over_columns(handler: Callable[..., Any]) -> Callable[..., Any]:
 
     def handle(*values: Any) -> Any:
         rows = next((len(value) for value in values if not isinstance(value, pa.Scalar)), 1)
-        result = handler(*(pa.repeat(v, rows) if isinstance(v, pa.Scalar) else whole(v) for v in values))
+        result = handler(*(repeated(v, rows) if isinstance(v, pa.Scalar) else whole(v) for v in values))
         return result[0] if all(isinstance(value, pa.Scalar) for value in values) else result
 
     return handle
