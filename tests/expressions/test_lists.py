@@ -70,6 +70,12 @@ def test_texts_are_split():
     assert value("list_contains(split('a,b', ','), NULL)") is None
 
 
+def test_a_list_of_constants_stands_beside_no_rows():
+    no_rows = table(i=("int64", []))
+    assert values("split('a,b', ',')", no_rows) == []
+    assert values("list_get(split('a,b', ','), i)", no_rows) == []
+
+
 @pytest.mark.parametrize(
     "sql", ["split('a,b', ',')", "list_get(split('a,b', ','), i)", "coalesce(x, CAST(NULL AS list<int64>))"]
 )

@@ -6,7 +6,8 @@ from pathlib import Path
 from fuzz.data import Source
 from fuzz.draws import Draws
 from fuzz.expressions import Expressions, column_leaves
-from fuzz.precision import Facts, Precision, facts_of
+from fuzz.facts import Facts, facts_of
+from fuzz.precision import Precision
 from gpuetl import Pipeline, Table
 from gpuetl.errors import InvalidExpression, Problems
 from gpuetl.expressions.build import Expression, expr
@@ -72,6 +73,10 @@ class Builder:
         table = relation.table.stage(name)
         self.nodes[name] = relation.node
         return Relation(table, relation.node, relation.facts)
+
+    def stage_name(self) -> str:
+        """A name for a stage between."""
+        return f"part{len(self.nodes)}"
 
     def expressions(self, relation: Relation) -> Expressions:
         """Draw expressions over the columns."""

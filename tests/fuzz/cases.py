@@ -6,25 +6,19 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
 from fuzz.builder import Builder, Relation
 from fuzz.data import Source, draw_source
+from fuzz.derived_stages import add_stages
 from fuzz.draws import Draws, HypothesisDraws
+from fuzz.facts import Facts
 from fuzz.pipelines import add_steps
-from fuzz.precision import Facts
-from gpuetl import Pipeline, col
-from gpuetl.expressions.build import Expression, count
-from gpuetl.expressions.types import is_integer
-from gpuetl.plan import nodes
-from gpuetl.plan.graph import walk_graph
+from gpuetl import Pipeline
 from gpuetl.plan.node import Node
 
 RESULT = "result"
-PARTS = ("part_true", "part_false", "part_null")
-TOTALS = "totals"
 SIZES = (6, 12, 30, 60)
 LARGE = 2000
 
@@ -86,27 +80,6 @@ def drawn_case(draws: Draws) -> Case:
     return Case(
         tuple(sources), pipeline, result.node, result.facts, add_stages(builder, result), tuple(builder.refused)
     )
-
-
-def add_stages(builder: Builder, result: Relation) -> str:
-    """Choose the relation to check, and declare the stages that it compares."""
-    relation = builder.draws.one_of(("yaml", "permuted", "partitioned", "doubled"))
-    if relation == "doubled" and not is_row_wise(result.node):
-        relation = "permuted"
-    if relation == "partitioned":
-        predicate = Expression(builder.expressions(result).condition())
-        for name, part in zip(PARTS, (predicate, ~predicate, predicate.is_null()), strict=True):
-            result.table.filter(part).stage(name)
-    if relation == "doubled":
-        whole = [n for n, dtype in result.node.schema.items() if is_integer(dtype) or pa.types.is_decimal(dtype)]
-        sums = {f"sum_{i}": col(name).sum() for i, name in enumerate(whole)}
-        result.table.aggregate(rows=count(), **sums).stage(TOTALS)
-    return relation
-
-
-def is_row_wise(node: Node) -> bool:
-    """Tell whether each row of the result comes from one row of a source."""
-    return all(isinstance(each, nodes.Read | nodes.Filter | nodes.Project) for each in walk_graph(node))
 
 
 def other_sides(builder: Builder, relations: list[Relation]) -> list[Relation]:

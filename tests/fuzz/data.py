@@ -20,6 +20,8 @@ TYPE_NAMES = (
 )  # fmt: skip
 TYPES: dict[str, DataType] = {name: parse_type(name) for name in TYPE_NAMES}
 
+LIST_TYPES = tuple(pa.list_(TYPES[name]) for name in ("int64", "string", "float64", "decimal(9,2)"))
+
 TAME_INTEGERS = (1, 0, 2, 3, 5, 7, 10, 12, 25, 60, 100, 127, -1, -2, -7, -100)
 TAME_FLOATS = (1.0, 0.0, -0.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, 100.25, -7.75, 1024.0, nan, inf, -inf)
 """Sums of these are exact in any order: multiples of a quarter, far from 2^53."""
@@ -66,6 +68,9 @@ def pool(dtype: DataType, wild: bool) -> list[Any]:
     """Return the values of a type, the simplest first; `wild` ones leave what sums can hold."""
     if dtype == pa.bool_():
         return [True, False]
+    if is_list(dtype):
+        x, y, z, *_ = pool(dtype.value_type, wild)
+        return [[x], [], [x, y], [None], [z, None, x]]
     if is_integer(dtype):
         bits = dtype.bit_width - pa.types.is_signed_integer(dtype)
         extremes = (2**bits - 1, -(2**bits), 2**bits - 2, 2**53 + 1, -(2**53) - 1, 1 - 2**bits)
@@ -116,6 +121,8 @@ def draw_source(draws: Draws, name: str, sizes: tuple[int, ...]) -> Source:
     columns, precision = {key: pa.array(ids)}, {key: Precision.EXACT}
     for letter in "abcde"[: draws.between(2, 5)]:
         dtype, wild = TYPES[draws.one_of(TYPE_NAMES)], draws.chance(15)
+        if draws.chance(6):
+            dtype = draws.one_of(LIST_TYPES)
         column = f"{name}_{letter}" if draws.chance(50) else letter
         columns[column] = _column(draws, dtype, wild, count)
         precision[column] = Precision.EXACT if wild else Precision.TAME

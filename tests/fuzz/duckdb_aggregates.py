@@ -1,10 +1,14 @@
-"""Aggregate functions in DuckDB's SQL."""
+"""Aggregate functions in DuckDB's SQL: PLACE is a column of the aggregate's input."""
 
 import pyarrow as pa
 
 from fuzz.duckdb_casts import sql_type
 from fuzz.duckdb_text import Text, canonical
+from gpuetl.expressions.functions.aggregates import edge_arguments
 from gpuetl.expressions.ir import Call
+
+PLACE = '":place"'
+"""The row's place in the order that `first` and `last` go by."""
 
 
 def total(call: Call, x: str) -> str:
@@ -17,6 +21,42 @@ def extreme(function: str) -> Text:
     return lambda call, x: "NULL" if call.dtype == pa.null() else f"{function}({x})"
 
 
+def sorted_list(call: Call, x: str) -> str:
+    """The values that are not null, the least first."""
+    return f"list_sort(list({x}) FILTER (WHERE {x} IS NOT NULL))"
+
+
+def edge(order: str) -> Text:
+    """The value of the row whose place is first or last."""
+
+    def text(call: Call, x: str, *options: str) -> str:
+        kept = considered(call, x, options)
+        return f"first({x} ORDER BY {PLACE} {order}) FILTER (WHERE {kept})"
+
+    return text
+
+
+def considered(call: Call, x: str, options: tuple[str, ...]) -> str:
+    """Return the condition of the rows among which `first` and `last` choose."""
+    only = options[1] if len(options) > 1 else "true"
+    return f"{only} AND {x} IS NOT NULL" if edge_arguments(call)[1] else only
+
+
+def extreme_by(order: str) -> Text:
+    """Of the rows of the least or greatest y the least x; DuckDB's own would skip null x, and take any that tie."""
+
+    def text(call: Call, x: str, y: str) -> str:
+        keys = f"{canonical(y, call.args[1].dtype)} {order}, {canonical(x, call.args[0].dtype)} NULLS LAST"
+        return f"first({x} ORDER BY {keys}) FILTER (WHERE {y} IS NOT NULL)"
+
+    return text
+
+
+def mode(call: Call, x: str) -> str:
+    """DuckDB takes the value that comes first of those that tie."""
+    return f"list_mode({sorted_list(call, canonical(x, call.args[0].dtype))})"
+
+
 AGGREGATES: dict[str, Text] = {
     "count_rows": "count(*)",
     "count": "count({0})",
@@ -27,7 +67,19 @@ AGGREGATES: dict[str, Text] = {
     "max": extreme("max"),
     "var": "var_samp({0})",
     "std": "stddev_samp({0})",
-    "median": "median_of(list_sort(list({0}) FILTER (WHERE {0} IS NOT NULL)))",
+    "var_pop": "var_pop({0})",
+    "std_pop": "stddev_pop({0})",
+    "covar_samp": "covar_samp({0}, {1})",
+    "covar_pop": "covar_pop({0}, {1})",
+    "corr": "(CASE WHEN regr_count({0}, {1}) > 1 THEN corr({0}, {1}) END)",
+    "median": lambda call, x: f"median_of({sorted_list(call, x)})",
+    "quantile": lambda call, x, q: f"quantile_of({sorted_list(call, x)}, {q})",
+    "mode": mode,
+    "first": edge("ASC"),
+    "last": edge("DESC"),
+    "min_by": extreme_by("ASC"),
+    "max_by": extreme_by("DESC"),
+    "count_if": "count(CASE WHEN {0} THEN 1 END)",
     "any": "bool_or({0})",
     "all": "bool_and({0})",
 }

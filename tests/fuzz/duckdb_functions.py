@@ -5,24 +5,27 @@ its arguments' texts where the text depends on types or on constants.  A functio
 COMPARED_OTHERWISE.
 """
 
+from typing import Any
+
 from fuzz.duckdb_aggregates import AGGREGATES
-from fuzz.duckdb_scalars import SCALARS
-from fuzz.duckdb_text import Text, hidden
+from fuzz.duckdb_scalars import SCALAR_MACROS, SCALARS
+from fuzz.duckdb_text import MACROS, Text, hidden
 from fuzz.duckdb_windows import WINDOWS
+from gpuetl.backends.pandas.functions.hashing import HANDLERS
 from gpuetl.expressions.functions import Kind
 from gpuetl.expressions.ir import Call, can_fail
+
+HASH = "hash_of_engine"
+"""The engine's own `hash`, taken by DuckDB, so that it samples as we do; tests/expressions/test_hashing.py compares it."""
 
 DUCKDB: dict[tuple[Kind, str], Text] = {
     **{("scalar", name): text for name, text in SCALARS.items()},
     **{("aggregate", name): text for name, text in AGGREGATES.items()},
     **{("window", name): text for name, text in WINDOWS.items()},
+    ("scalar", "hash"): lambda call, *args: f"{HASH}({', '.join(args)})",
 }
 
 COMPARED_OTHERWISE: dict[tuple[Kind, str], str] = {
-    (
-        "scalar",
-        "hash",
-    ): "DuckDB has no XXH64: its published vectors and a plain loop in tests/expressions/test_hashing.py",
     ("scalar", "bucket"): "as hash, on which it rests: tests/expressions/test_hashing.py",
     ("window", "ewm_mean"): "a recursion over rows: plain loops in tests/backends/pandas/test_window_functions.py",
     ("window", "decayed_sum"): "a recursion over rows: plain loops in tests/backends/pandas/test_window_functions.py",
@@ -46,3 +49,9 @@ def computing_all(call: Call, args: tuple[str, ...], text: str) -> str:
     if not failing or call.function.kind != "scalar" or call.function.nulls == "own":
         return text
     return f"(CASE WHEN len([{', '.join(f'{arg} IS NULL' for arg in failing)}]) > 0 THEN {text} END)"
+
+
+def add_functions(database: Any) -> None:
+    """Give DuckDB what its SQL cannot say."""
+    database.execute(MACROS + SCALAR_MACROS)
+    database.create_function(HASH, HANDLERS["hash"], None, "BIGINT", type="arrow", null_handling="special")

@@ -6,9 +6,9 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from fuzz.duckdb_scalars import SCALAR_MACROS
+from fuzz.duckdb_functions import add_functions
 from fuzz.duckdb_sql import to_duckdb
-from fuzz.duckdb_text import MACROS, hidden
+from fuzz.duckdb_text import hidden
 from fuzz.duckdb_types import storage_type
 from gpuetl.plan.node import Node
 
@@ -21,7 +21,7 @@ def connection() -> Any:
     """Return this process's database, without an optimizer, which would skip errors, and without other threads."""
     opened = duckdb.connect(config={"threads": 1})
     opened.execute("PRAGMA disable_optimizer")
-    opened.execute(MACROS + SCALAR_MACROS)
+    add_functions(opened)
     return opened
 
 

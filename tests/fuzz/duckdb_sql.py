@@ -5,6 +5,7 @@ DuckDB must run with its optimizer off: every column is computed, so that an err
 
 from functools import singledispatch
 
+from fuzz.duckdb_aggregates import PLACE
 from fuzz.duckdb_casts import Untranslated, cast_text
 from fuzz.duckdb_functions import call_text
 from fuzz.duckdb_text import canonical, literal_text, quoted
@@ -61,6 +62,9 @@ def projected(node: nodes.Project, source: str) -> str:
 @select.register
 def aggregated(node: nodes.Aggregate, source: str) -> str:
     """Group by keys; DuckDB's nulls and NaN are groups as well."""
+    for order in list(node.orders.values())[:1]:  # a step has one order
+        placed = f"row_number() OVER ({order_text(order, node.source.schema)})"
+        source = f"(SELECT *, {placed} AS {PLACE} FROM {source})"
     keys = [canonical(quoted(name), node.source.schema[name]) for name in node.by]
     made = [f"{key} AS {quoted(name)}" for name, key in zip(node.by, keys, strict=True)]
     made += [f"{text(call)} AS {quoted(name)}" for name, call in node.calls.items()]
@@ -90,27 +94,53 @@ def time_text(key: SortKey, schema: Schema) -> str:
 @select.register
 def joined(node: nodes.Join, left: str, right: str) -> str:
     """Join on canonical keys; where `validate` is broken, an error."""
-    schemas = node.left.schema, node.right.schema
+    left_keys, right_keys = (
+        [f"{side}.{quoted(name)}" for name in on] for side, on in (("l", node.left_on), ("r", node.right_on))
+    )
+    made = {name: f"{'l' if name in node.left.schema else 'r'}.{quoted(name)}" for name in node.schema}
+    if node.how == "full":  # rows of the right side alone have their keys in the left's columns
+        made.update(
+            (name, f"coalesce({a}, {b})") for name, a, b in zip(node.left_on, left_keys, right_keys, strict=True)
+        )
+    listed = ", ".join(f"{value} AS {quoted(name)}" for name, value in made.items())
+    types = [node.left.schema[name] for name in node.left_on], [node.right.schema[name] for name in node.right_on]
     equal = "IS NOT DISTINCT FROM" if node.nulls_equal else "="
-    pairs = [
-        f"{canonical('l.' + quoted(a), schemas[0][a])} {equal} {canonical('r.' + quoted(b), schemas[1][b])}"
-        for a, b in zip(node.left_on, node.right_on, strict=True)
-    ]
-    made = [f"l.{quoted(name)}" if name in schemas[0] else f"r.{quoted(name)}" for name in node.schema]
-    sides = f"{validated(node, left, 'left')} l {node.how.upper()} JOIN {validated(node, right, 'right')} r"
-    return f"SELECT {', '.join(made)} FROM {sides} ON {' AND '.join(pairs)}"
+    pairs = " AND ".join(
+        f"{canonical(a, s)} {equal} {canonical(b, t)}" for a, b, s, t in zip(left_keys, right_keys, *types, strict=True)
+    )
+    joins = f"SELECT {listed} FROM {left} l {node.how.upper()} JOIN {right} r" + (f" ON {pairs}" if pairs else "")
+    return joins + checked(node, left, "left") + checked(node, right, "right")
 
 
-def validated(node: nodes.Join, side: str, which: str) -> str:
-    """Return a side of a join; an error where its keys are not as unique as promised."""
-    checked = {"left": ("one_to_one", "one_to_many"), "right": ("one_to_one", "many_to_one")}[which]
-    if node.validate not in checked:
-        return side
+def checked(node: nodes.Join, side: str, which: str) -> str:
+    """Return no rows more; an error where a side's keys are not as unique as promised, whatever the other side has."""
+    if not node.unique[which == "right"]:
+        return ""
     schema, on = (node.left.schema, node.left_on) if which == "left" else (node.right.schema, node.right_on)
     known = " AND ".join(f"{quoted(name)} IS NOT NULL" for name in on)
     repeated = f"count(*) OVER (PARTITION BY {', '.join(canonical(quoted(n), schema[n]) for n in on)}) > 1"
     wrong = repeated if node.nulls_equal else f"({known}) AND {repeated}"
-    return f"(SELECT *, CASE WHEN {wrong} THEN error('repeated keys') END AS {CHECK} FROM {side})"
+    check = f"SELECT CASE WHEN {wrong} THEN error('repeated keys') END AS {CHECK} FROM {side}"
+    return f" UNION ALL SELECT {', '.join(['NULL'] * len(node.schema))} FROM ({check}) WHERE {CHECK} IS NOT NULL"
+
+
+@select.register
+def united(node: nodes.Union, left: str, right: str) -> str:
+    """Both inputs have the same columns."""
+    return " UNION ALL ".join(f"SELECT {columns(node.schema)} FROM {side}" for side in (left, right))
+
+
+@select.register
+def exploded(node: nodes.Explode, source: str) -> str:
+    """Elements and places are unnested side by side; DuckDB gives no row of an empty list, nor of null."""
+    values = quoted(node.column)
+    made = {node.column: values, node.index: f"range(len({values}))"}
+    if node.keep_empty:
+        null = {name: f"CAST([NULL] AS {sql_type(node.schema[name])}[])" for name in node.made}
+        full = f"len({values}) > 0"
+        made = {name: f"CASE WHEN {full} THEN {made[name]} ELSE {null[name]} END" for name in node.made}
+    listed = [f"unnest({made[name]}) AS {quoted(name)}" if name in node.made else quoted(name) for name in node.schema]
+    return f"SELECT {', '.join(listed)} FROM {source}"
 
 
 @select.register

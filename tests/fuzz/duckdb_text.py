@@ -23,6 +23,14 @@ CREATE MACRO ieee(x, y, compared, of_nan) AS
     CASE WHEN x IS NULL OR y IS NULL THEN NULL WHEN either_nan(x, y) THEN of_nan ELSE compared END;
 CREATE MACRO median_of(s) AS CASE WHEN len(s) = 0 OR s IS NULL THEN NULL WHEN len(s) % 2 = 1 THEN s[len(s) // 2 + 1]
     ELSE s[len(s) // 2] / 2 + s[len(s) // 2 + 1] / 2 END;
+CREATE MACRO between_of(x, y, share) AS CASE WHEN x = y THEN x ELSE x * (1 - share) + y * share END;
+CREATE MACRO cut_at(s, place) AS
+    between_of(s[CAST(floor(place) AS BIGINT) + 1], s[CAST(ceil(place) AS BIGINT) + 1], place - floor(place));
+CREATE MACRO quantile_of(s, q) AS CASE WHEN len(s) > 0 THEN cut_at(s, q * (len(s) - 1)) END;
+CREATE MACRO power_of_all(s) AS
+    power(-1.0, len(list_filter(s, lambda v: v < 0))) * exp(list_sum(list_transform(s, lambda v: ln(abs(v)))));
+CREATE MACRO product_of(s) AS
+    CASE WHEN list_contains(s, 0.0) THEN list_sum(list_transform(s, lambda v: v * 0)) ELSE power_of_all(s) END;
 """
 
 

@@ -4,14 +4,18 @@ Frames are lists: one of the rows up to the current one says what a frame is, wh
 DuckDB's own RANGE frames would take rows after the current one that have its time.
 """
 
+from typing import Any
+
+from fuzz.duckdb_aggregates import considered
 from fuzz.duckdb_casts import sql_type
 from fuzz.duckdb_text import Text, constant_of
 from gpuetl.expressions.ir import Call
-from gpuetl.expressions.types import DURATION
+from gpuetl.expressions.types import DURATION, is_floating
 
 TIME, GAP = '":time"', '":gap"'
 """The time by which rows are ordered, in microseconds, and what has passed since the row before."""
 SO_FAR = "OVER (w ROWS UNBOUNDED PRECEDING)"
+FROM_HERE = "OVER (w ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)"
 WHOLE = "OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"
 
 
@@ -25,9 +29,39 @@ def cum_sum(call: Call, x: str) -> str:
     return f"CAST((CASE WHEN {x} IS NOT NULL THEN sum({x}) {SO_FAR} END) AS {sql_type(call.dtype)})"
 
 
+def cum_prod(call: Call, x: str) -> str:
+    """One product after the other, checked; those of floats neither overflow nor underflow on the way."""
+    values = f"list({x}) FILTER (WHERE {x} IS NOT NULL) {SO_FAR}"
+    product = f"product_of({values})" if is_floating(call.dtype) else f"list_reduce({values}, lambda a, b: a * b)"
+    return f"(CASE WHEN {x} IS NOT NULL THEN {product} END)"
+
+
 def moved(function: str) -> Text:
-    """The value of another row; nulls are kept."""
-    return lambda call, x, offset="1": f"{function}({x}, {offset}) OVER w"
+    """The value of another row; nulls are kept, unless they are no rows."""
+
+    def text(call: Call, x: str, offset: str = "1", default: str = "NULL", ignore_nulls: str = "") -> str:
+        offset = offset if given(call, 1) is not None else "1"
+        if given(call, 1) == 0:
+            return x  # DuckDB has null there for a constant
+        return f"{function}({x}, {offset}, {default}{' IGNORE NULLS' * bool(given(call, 3))}) OVER w"
+
+    return text
+
+
+def given(call: Call, place: int) -> Any:
+    """Return the value of a constant argument; None where it is left out."""
+    return constant_of(call, place) if len(call.args) > place else None
+
+
+def edge(function: str, place: int) -> Text:
+    """The value of the group's first or last row, or of those that are considered."""
+
+    def text(call: Call, x: str, *options: str) -> str:
+        if len(options) < 2:
+            return f"{function}({x}{' IGNORE NULLS' * bool(given(call, 1))}) {WHOLE}"
+        return f"(list({x}) FILTER (WHERE {considered(call, x, options)}) {WHOLE})[{place}]"
+
+    return text
 
 
 def diff(call: Call, x: str, offset: str = "1") -> str:
@@ -65,12 +99,20 @@ WINDOWS: dict[str, Text] = {
     "row_number": "row_number() OVER w",
     "lag": moved("lag"),
     "lead": moved("lead"),
-    "first": lambda call, x: f"first_value({x}) {WHOLE}",
-    "last": lambda call, x: f"last_value({x}) {WHOLE}",
-    "ffill": lambda call, x: f"last_value({x} IGNORE NULLS) {SO_FAR}",
+    "rank": "rank() OVER w",
+    "dense_rank": "dense_rank() OVER w",
+    "percent_rank": "percent_rank() OVER w",
+    "cume_dist": "cume_dist() OVER w",
+    "ntile": "ntile({0}) OVER w",
+    "first": edge("first_value", 1),
+    "last": edge("last_value", -1),
+    "ffill": f"last_value({{0}} IGNORE NULLS) {SO_FAR}",
+    "bfill": f"first_value({{0}} IGNORE NULLS) {FROM_HERE}",
     "diff": diff,
+    "pct_change": lambda call, x, offset="1": f"({x} / lag({x}, {offset}) OVER w - 1)",
     "cum_count": so_far("count({0})"),
     "cum_sum": cum_sum,
+    "cum_prod": cum_prod,
     "cum_mean": so_far("avg({0})"),
     "cum_min": so_far("min({0})"),
     "cum_max": so_far("max({0})"),
@@ -81,4 +123,5 @@ WINDOWS: dict[str, Text] = {
     "rolling_max": framed("list_max({0})"),
     "rolling_count": framed("len({0})", least=0),
     "rolling_std": framed("list_stddev_samp({0})", least=2),
+    "rolling_var": framed("list_var_samp({0})", least=2),
 }

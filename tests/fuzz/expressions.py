@@ -1,6 +1,6 @@
 """Random typed expressions: built from the function table, over the columns, and at times the calls, at hand."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC
@@ -94,16 +94,18 @@ class Expressions:
 
     def call(self, way: Signature, depth: int, exact: bool = False) -> Syntax:
         """A call with arguments of those types; exact ones wherever digits count."""
-        function, args = way.function, []
-        slots = function.arguments
+        function, args, keywords = way.function, [], []
         exact = exact or function.name not in VALUE_ONLY or not is_floating(way.gives)
-        for i, dtype in enumerate(way.takes):
-            slot = slots[min(i, len(slots) - 1)]
+        for place, (slot, dtype) in enumerate(zip(way.slots, way.takes, strict=True)):
             if dtype is None:
-                args.append(Constant(self.draws.one_of(constants(function, slot))))
+                value: Syntax = Constant(self.draws.one_of(constants(function, slot)))
             else:
-                args.append(self.value(dtype, depth - 1, exact))
-        return Apply(function.name, tuple(args))
+                value = self.value(dtype, depth - 1, exact)
+            if keywords or not (slot.repeats or function.arguments[place] == slot):
+                keywords.append((slot.name, value))
+            else:
+                args.append(value)
+        return Apply(function.name, tuple(args), tuple(keywords))
 
     def value(self, dtype: DataType, depth: int, exact: bool = True) -> Syntax:
         """An expression of a type."""
@@ -159,9 +161,10 @@ class Expressions:
         drawn = self.computed(BOOL, depth, exact=True)
         return drawn if typed(drawn, self.scope()) else Constant(True)
 
-    def special(self, kind: Kind) -> Syntax:
-        """A call of an aggregate or window function."""
-        way = self.chosen(kind, self.draws.one_of(fuzzed(kind)))
+    def special(self, kind: Kind, names: Container[str] | None = None) -> Syntax:
+        """A call of an aggregate or window function: any, or one of `names`."""
+        ways = [name for name in fuzzed(kind) if names is None or name in names]
+        way = self.chosen(kind, self.draws.one_of(ways))
         return self.call(way, depth=2 if self.draws.chance(30) else 1)
 
     def scope(self, kinds: tuple[Kind, ...] = ("scalar",)) -> Scope:
@@ -171,8 +174,9 @@ class Expressions:
 
 
 def column_leaves(schema: Any, precision: dict[str, Precision]) -> list[Leaf]:
-    """Return the columns as leaves."""
-    return [Leaf(Name(name), dtype, precision[name]) for name, dtype in schema.items() if dtype != NULL]
+    """Return the columns as leaves, but for lists and those of nulls alone."""
+    usable = ((name, dtype) for name, dtype in schema.items() if dtype != NULL and not is_list(dtype))
+    return [Leaf(Name(name), dtype, precision[name]) for name, dtype in usable]
 
 
 def typed(syntax: Syntax, scope: Scope) -> Expr | None:

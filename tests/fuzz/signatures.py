@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
-from itertools import product
+from itertools import compress, product
 from typing import Any
 
 from fuzz.data import TYPES
 from fuzz.scalar_constants import SCALAR_CONSTANTS
 from gpuetl.expressions.functions import FUNCTIONS, Function, Kind, TypeMismatch
 from gpuetl.expressions.functions.function import Argument
-from gpuetl.expressions.ir import Column, Literal
+from gpuetl.expressions.ir import ABSENT, Column, Literal
 from gpuetl.expressions.types import BOOL, DataType, is_list, literal_type
 
 CONSTANTS: dict[str, tuple[Any, ...]] = {
@@ -30,6 +30,10 @@ CONSTANTS: dict[str, tuple[Any, ...]] = {
     "offset": (1, 0, 2, 5),
     "frame": (2, 1, 3, timedelta(hours=1), timedelta(0), timedelta(days=400)),
     "half_life": (1.0, 2, timedelta(hours=1)),
+    "span": (2, 1, 5.5),
+    "alpha": (0.5, 1, 0.1),
+    "ignore_nulls": (True, False),
+    "n": (2, 1, 3, 100),
     "gap": (timedelta(hours=1), timedelta(0), timedelta(days=1)),
     "q": (0.5, 0.0, 1.0, 0.25),
 }
@@ -40,9 +44,10 @@ ANY_CONSTANT: tuple[Any, ...] = (1, "a", 0.5, timedelta(hours=1), "day", 0, 2, "
 
 @dataclass(frozen=True, eq=False)
 class Signature:
-    """One way to call a function: the types of its arguments, None where a constant stands, and of its result."""
+    """One way to call a function: the parameters given, their types, None where a constant stands, and the result's."""
 
     function: Function
+    slots: tuple[Argument, ...]
     takes: tuple[DataType | None, ...]
     gives: DataType
 
@@ -87,23 +92,32 @@ def _shapes(function: Function) -> Iterator[tuple[Argument, ...]]:
         for count in (2,) if connects else range(needed, needed + 3):
             yield (*slots, *[slots[-1]] * 3)[:count]
         return
-    for count in range(needed, len(slots) + 1):
-        yield slots[:count]
+    optional = slots[needed:]
+    for given in product((False, True), repeat=len(optional)):
+        first = given.index(False) if False in given else len(given)
+        if function.kind != "scalar" or not any(given[first:]):  # those of scalars cannot be left out before others
+            yield (*slots[:needed], *compress(optional, given))
 
 
 def _signature(function: Function, slots: tuple[Argument, ...], types: tuple[DataType | None, ...]) -> Signature | None:
-    options = [
-        [Column("x", dtype)]
-        if dtype is not None
-        else [Literal(v, literal_type(v)) for v in constants(function, slot)[:9]]
+    tried = [
+        [Column("x", dtype)] if dtype else [Literal(v, literal_type(v)) for v in constants(function, slot)[:9]]
         for slot, dtype in zip(slots, types, strict=True)
     ]
-    for args in product(*options):
+    for args in product(*_in_places(function, slots, tried)):
         try:
-            return Signature(function, types, function.rule(args)[1])
+            return Signature(function, slots, types, function.rule(args)[1])
         except TypeMismatch:
             continue
     return None
+
+
+def _in_places(function: Function, slots: tuple[Argument, ...], tried: list[Any]) -> list[Any]:
+    """Return what to try for each parameter up to the last one given; nothing for those left out."""
+    if slots == function.arguments[: len(slots)] or slots[-1].repeats:
+        return tried
+    given = dict(zip(slots, tried, strict=True))
+    return [given.get(slot, [ABSENT]) for slot in function.arguments[: function.arguments.index(slots[-1]) + 1]]
 
 
 @cache

@@ -41,6 +41,20 @@ def test_columns_of_one_side_alone_repeat(sides, check):
     check(left.join(right, how="cross").select("b"), table(RIGHT, *[(1.5,), (2.5,)] * 3))
 
 
+@pytest.mark.parametrize(
+    "some",
+    [
+        lambda t: t.filter(expr("a = 1 OR s IS NULL")),
+        lambda t: t.sort("a").limit(2),
+        lambda t: t.distinct("s").limit(2),
+    ],
+)
+def test_rows_of_a_side_none_of_whose_columns_is_wanted_are_counted(sides, check, some):
+    left, right = sides(LEFT_ROWS, [(1.5,), (2.5,)])
+    check(some(left).join(right, how="cross").select("b"), table(RIGHT, *[(1.5,), (2.5,)] * 2))
+    check(right.join(some(left), how="cross").select("b"), table(RIGHT, *[(1.5,), (2.5,)] * 2))
+
+
 def test_a_result_that_is_too_large_is_refused_before_it_is_built(sides, failure, monkeypatch):
     monkeypatch.setattr(join_checks, "physical_memory", lambda: 10)
     left, right = sides([(1, "x")], [(1.5,), (2.5,)])

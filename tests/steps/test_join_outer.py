@@ -70,6 +70,26 @@ def test_keys_have_the_left_name_and_the_common_type(source, check, pipeline, ho
 
 
 @pytest.mark.parametrize("how", ["right", "full"])
+@pytest.mark.parametrize(
+    ("types", "common", "value"),
+    [
+        (("int64", "uint64"), "decimal(20,0)", 7),
+        (("uint64", "int8"), "decimal(20,0)", 7),
+        (("int16", "uint16"), "int32", 7),
+        (("decimal(9,2)", "decimal(38,2)"), "decimal(38,2)", Decimal("7.00")),
+    ],
+)
+def test_keys_of_different_types_meet_in_any_number_of_partitions(source, check, how, types, common, value):
+    rows = [(value + i if i % 2 else None, i) for i in range(8)]
+    left = source(table({"i": types[0], "a": "int64"}, *rows), "left")
+    right = source(table({"j": types[1], "b": "int64"}, *rows), "right")
+    alone = [(None, None, i) for i in (0, 2, 4, 6)] + [(None, i, None) for i in (0, 2, 4, 6) if how == "full"]
+    met = [(Decimal(value + i) if "decimal" in common else value + i, i, i) for i in (1, 3, 5, 7)]
+    expected = table({"i": common, "a": "int64", "b": "int64"}, *met, *alone)
+    check(left.join(right, {"i": "j"}, how), expected)
+
+
+@pytest.mark.parametrize("how", ["right", "full"])
 def test_a_left_column_may_have_the_name_of_a_right_key(source, check, how):
     left = source(table({"i": "int64", "j": "string"}, (1, "x"), (2, "y")), "left")
     right = source(table({"j": "int64", "b": "string"}, (2, "p"), (3, "q")), "right")

@@ -51,6 +51,8 @@ def exprs(calls):
         ("lead(x, 2, t * 10)", "float64", [4.0, 20.0, 30.0, 5.0, 20.0, 30.0, 10.0, 20.0]),
         ("lag(x, ignore_nulls => true)", "float64", [None, 1.0, 2.0, None, NAN, NAN, None, 1.0]),
         ("lead(x, 1, -1, true)", "float64", [2.0, 4.0, -1.0, 5.0, 5.0, -1.0, 3.0, -1.0]),
+        ("lag(x, 0, -1, true)", "float64", [1.0, 2.0, 4.0, NAN, None, 5.0, 1.0, 3.0]),
+        ("lead(x, 0, ignore_nulls => true)", "float64", [1.0, 2.0, 4.0, NAN, None, 5.0, 1.0, 3.0]),
         ("first(x, ignore_nulls => true)", "float64", [1.0, 1.0, 1.0, NAN, NAN, NAN, 1.0, 1.0]),
         ("first(x) FILTER (WHERE t > 1)", "float64", [2.0, 2.0, 2.0, None, None, None, 3.0, 3.0]),
         ("last(x) FILTER (WHERE x < 4)", "float64", [2.0, 2.0, 2.0, None, None, None, 3.0, 3.0]),

@@ -45,6 +45,7 @@ def _width(node: Node, name: str) -> int:
 
 def _narrowed(node: Node, needed: frozenset[str]) -> Node:
     """Drop columns before a join, which would copy them; a source or projection has dropped them already."""
+    needed = _at_least_one(node, needed)
     extra = [name for name in node.schema if name not in needed]
     if not extra or isinstance(node, Read | Project):
         return node

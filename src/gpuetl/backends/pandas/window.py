@@ -138,10 +138,13 @@ def constant(argument: Any, slot: str) -> Any:
 
 
 def moved(name: str, columns: dict[str, Any], rows: WindowRows, constants: dict[str, Any]) -> Any:
-    """Move values of any type by their row numbers; `default` stands where there is no such row."""
+    """Move values of any type by their row numbers; `default` stands where there is no such row.
+
+    The row itself, at offset 0, is there whatever its value.
+    """
     values = columns["x"]
     valid = np.ones(len(values), bool)
-    if name in FILLS or constants.get("ignore_nulls"):
+    if name in FILLS or (constants.get("ignore_nulls") and constants.get("offset") != 0):
         valid &= values.is_valid().to_numpy(zero_copy_only=False)
     if "only" in columns:
         only = to_masked(columns["only"])

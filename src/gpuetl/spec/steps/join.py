@@ -93,8 +93,10 @@ class Join(Step):
     def mirrored(self, context: Context, source: Node, right: Node, pairs: Sequence[KeyPair]) -> Node:
         """Return a right join: a left one with its sides exchanged, then its columns in the order of a join's.
 
-        The right side's keys get the left ones' names first, which none of its other columns has.
+        The right side's keys get the left ones' names first, which none of its other columns has, and both sides' keys
+        their common type: an integer does not have the hash of the decimal that equals it.
         """
+        source = with_keys(source, {pair.left: (pair.left, pair.dtype) for pair in pairs})
         right = with_keys(right, {pair.right: (pair.left, pair.dtype) for pair in pairs})
         on = tuple(pair.left for pair in pairs)
         joined = nodes.Join(

@@ -1,0 +1,94 @@
+"""Steps over groups: aggregates, windows, one row a key."""
+
+from collections.abc import Container
+from dataclasses import replace
+
+from fuzz.builder import Builder, Relation
+from fuzz.expressions import Expressions, Leaf, all_names, typed
+from fuzz.orders import total_order, unrepeated
+from fuzz.precision import precision_of
+from gpuetl import Table
+from gpuetl.expressions.build import Expression
+from gpuetl.expressions.functions import Kind
+from gpuetl.expressions.functions.aggregates import ORDERED
+from gpuetl.expressions.functions.windows import SKIPPING, TIE_FREE
+from gpuetl.expressions.ir import calls_of
+from gpuetl.expressions.resolve import AGGREGATES, WINDOWS
+from gpuetl.expressions.syntax import Apply, Syntax
+from gpuetl.expressions.types import is_temporal
+from gpuetl.expressions.unparse import to_sql
+
+
+def aggregated(builder: Builder, relation: Relation) -> Table | None:
+    """Groups by up to two columns, with calls and expressions over calls; `first` and `last` in a total order."""
+    by = builder.draws.some_of(relation.exact(), 0, 2)
+    drawn, order = builder.expressions(relation), total_order(builder, relation)
+    keys = [leaf for leaf in drawn.leaves if str(to_sql(leaf.syntax)) in by]
+    outputs = outputs_of(
+        builder, relation, "aggregate", keys, {*all_names("aggregate")} - (set() if order else ORDERED)
+    )
+    names = [next(n for j in range(1000) if (n := f"g{i + 3 * j}") not in by) for i in range(len(outputs))]
+    resolved = [typed(output.syntax, drawn.scope(AGGREGATES)) for output in outputs]
+    calls = calls_of("aggregate", [expr for expr in resolved if expr])
+    needed = any(call.function.name in ORDERED for call in calls)
+    return relation.table.aggregate(by, order if needed else (), **dict(zip(names, outputs, strict=True)))
+
+
+def outputs_of(
+    builder: Builder, relation: Relation, kind: Kind, leaves: list[Leaf], functions: Container[str]
+) -> list[Expression]:
+    """Draw calls of aggregate or window functions, and expressions over them and `leaves`."""
+    drawn, calls = builder.expressions(relation), []
+    kinds = AGGREGATES if kind == "aggregate" else WINDOWS
+    for _ in range(builder.draws.between(1, 3)):
+        syntax = filtered_call(builder, drawn, drawn.special(kind, functions), kind)
+        resolved = typed(syntax, drawn.scope(kinds))
+        if resolved is not None:
+            calls.append(Leaf(syntax, resolved.dtype, precision_of(resolved, relation.facts.precision)))
+    outputs = [builder.written(leaf.syntax) for leaf in calls]
+    if calls and builder.draws.chance(40):
+        over = replace(drawn, leaves=[*calls, *leaves])
+        outputs[-1] = builder.written(over.any())
+    return outputs
+
+
+def filtered_call(builder: Builder, drawn: Expressions, syntax: Syntax, kind: Kind) -> Syntax:
+    """Put a FILTER on a call, as SQL text, now and then."""
+    takes_filter = kind == "aggregate" or (isinstance(syntax, Apply) and syntax.function in SKIPPING)
+    if not (takes_filter and builder.draws.chance(20)):
+        return syntax
+    return builder.read(f"{to_sql(syntax)} FILTER (WHERE {to_sql(drawn.condition(1))})").syntax
+
+
+def windowed(builder: Builder, relation: Relation) -> Table | None:
+    """Window functions by up to two columns, in a total order that begins, half of the time, with a time.
+
+    Where rows tie, only functions that give the same whatever the order of those.
+    """
+    draws, exact, schema = builder.draws, relation.exact(), relation.node.schema
+    order, functions = total_order(builder, relation), all_names("window")
+    if order is None or draws.chance(15):
+        order, functions = draws.some_of(exact, 1, 2), tuple(TIE_FREE)
+    if not order:
+        return None
+    by = draws.some_of(exact, 0, 2)
+    times = [name for name in exact if is_temporal(schema[name])]
+    if times and draws.chance(70):
+        order = [draws.one_of(times) + " nulls first" * draws.chance(25), *order]
+    outputs = outputs_of(builder, relation, "window", list(builder.expressions(relation).leaves), functions)
+    names = [next(n for j in range(1000) if (n := f"w{i + 3 * j}") not in schema) for i in range(len(outputs))]
+    if not names:
+        return None
+    return relation.table.window(by, unrepeated(order), **dict(zip(names, outputs, strict=True)))
+
+
+def distinct(builder: Builder, relation: Relation) -> Table | None:
+    """One row a key: the first in a total order, or any where rows of one key are the same."""
+    exact = relation.exact()
+    if not exact:
+        return None
+    on = builder.draws.some_of(exact, 1, 3)
+    order = total_order(builder, relation)
+    if order and builder.draws.chance(50):
+        return relation.table.distinct(*on, keep="first", order_by=order)
+    return builder.extended(relation, relation.table.select(*on)).table.distinct(*on)

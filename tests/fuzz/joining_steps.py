@@ -1,0 +1,89 @@
+"""Steps that put two inputs together, and those that give a row any number of times: explode and sample."""
+
+from fuzz.builder import Builder, Relation
+from gpuetl import Table, lit
+from gpuetl.expressions.build import apply, col
+from gpuetl.expressions.types import STRING, common_type, is_list
+from gpuetl.spec.steps.join import meeting_type
+
+MOST_ROWS = 4000
+"""No join is drawn whose result could have more rows."""
+KINDS = ("inner", "left", "full", "right", "semi", "anti", "cross", "inner", "left")
+CHECKS = ("many_to_many",) * 9 + ("many_to_one", "one_to_many", "one_to_one")
+
+
+def joined(builder: Builder, relation: Relation) -> Table | None:
+    """A join with a source or an earlier stage, on up to three pairs of columns whose types meet."""
+    draws = builder.draws
+    options = [other for other in builder.others if other.facts.most_rows * relation.facts.most_rows <= MOST_ROWS]
+    if not options:
+        return None
+    right, how, suffix = draws.one_of(options), draws.one_of(KINDS), f"_{len(relation.table.steps)}"
+    if how == "cross":
+        return relation.table.join(right.table, how="cross", suffix=suffix)
+    on = drawn_keys(builder, relation, right)
+    checks = CHECKS[:1] if how in ("semi", "anti") else CHECKS
+    return on and relation.table.join(
+        right.table, on, how, validate=draws.one_of(checks), suffix=suffix, nulls_equal=draws.chance(30)
+    )
+
+
+def drawn_keys(builder: Builder, left: Relation, right: Relation) -> dict[str, str] | None:
+    """Pairs of columns, no right one twice; None where no types meet."""
+    types = left.node.schema, right.node.schema
+    pairs = [(a, b) for a in left.exact() for b in right.exact() if meeting_type(types[0][a], types[1][b]) is not None]
+    chosen = dict(builder.draws.some_of(pairs, 1, 3))
+    return {a: b for b, a in {b: a for a, b in chosen.items()}.items()} or None
+
+
+def united(builder: Builder, relation: Relation) -> Table | None:
+    """All rows of one or two other inputs too; half of the time a column tells from which a row is."""
+    others = builder.draws.some_of([o for o in builder.others if o.facts.most_rows <= MOST_ROWS // 10], 1, 2)
+    table, tag = relation.table, f"from{len(relation.table.steps)}" * builder.draws.chance(50)
+    if not others or relation.facts.most_rows > MOST_ROWS or any(o.node is relation.node for o in others) > 1:
+        return None
+    if tag:
+        table = table.with_columns(**{tag: lit(0)})
+    fitted = [fitting(builder, relation, other, {tag: lit(i)} if tag else {}) for i, other in enumerate(others, 1)]
+    same = all(set(other.node.schema) - {tag} == set(relation.node.schema) for other in fitted)
+    missing = "error" if same and builder.draws.chance(50) else "null"
+    return table.union(*(other.table for other in fitted), missing=missing)
+
+
+def fitting(builder: Builder, relation: Relation, other: Relation, tag: dict) -> Relation:
+    """Return the other input as a stage, with a tag, and without the columns whose types do not meet."""
+    schema = relation.node.schema
+    wrong = [n for n, dtype in other.node.schema.items() if n in schema and common_type(schema[n], dtype) is None]
+    table = other.table.with_columns(**tag) if tag else other.table
+    if wrong and (tag or len(wrong) < len(other.node.schema)):
+        table = table.drop(*wrong)
+    longer = builder.extended_by(other, table)
+    return other if longer is other else builder.named(longer, builder.stage_name())
+
+
+def exploded(builder: Builder, relation: Relation) -> Table | None:
+    """A list's elements, or the words of a text."""
+    draws, schema, table = builder.draws, relation.node.schema, relation.table
+    if relation.facts.most_rows > MOST_ROWS // 4:
+        return None
+    lists, texts = ([n for n, dtype in schema.items() if test(dtype)] for test in (is_list, lambda d: d == STRING))
+    if not lists and texts:
+        name = builder.new_name(relation)
+        table = table.with_columns(**{name: apply("split", col(draws.one_of(texts)), draws.one_of(("a", " ", ".")))})
+        lists = [name]
+    if not lists:
+        return None
+    index = f"at{len(table.steps)}" * draws.chance(50)
+    return table.explode(draws.one_of(lists), keep_empty=draws.chance(50), index=index)
+
+
+def sampled(builder: Builder, relation: Relation) -> Table | None:
+    """Some rows, chosen by a hash of exact columns."""
+    draws, exact = builder.draws, relation.exact()
+    plain = [name for name, dtype in relation.node.schema.items() if not is_list(dtype)]
+    by, seed = draws.some_of(exact, 1, 2), draws.below(3)
+    if not by:
+        return None
+    if len(exact) == len(plain) and draws.chance(50):
+        return relation.table.sample(rows=draws.one_of((5, 0, 1, 20)), by=by if draws.chance(50) else (), seed=seed)
+    return relation.table.sample(draws.one_of((0.5, 0.25, 0.9, 1.0, 0.0)), by=by, seed=seed)

@@ -1,0 +1,35 @@
+"""Orders of rows, total ones wherever an answer depends on them; sorts and limits."""
+
+from fuzz.builder import Builder, Relation
+from gpuetl import Table
+
+
+def total_order(builder: Builder, relation: Relation) -> list[str] | None:
+    """Some columns in some direction, then those that tell rows apart; None where none do."""
+    if relation.facts.unique is None:
+        return None
+    chosen = builder.draws.some_of(relation.exact(), 0, 2)
+    chosen += sorted(relation.facts.unique - set(chosen))
+    modes = ("", " desc", " nulls first", " desc nulls first")
+    return [name + builder.draws.one_of(modes) for name in chosen]
+
+
+def unrepeated(order: list[str]) -> list[str]:
+    """Return an order without the keys whose column came before."""
+    return list({key.split()[0]: key for key in reversed(order)}.values())[::-1]
+
+
+def sorted_rows(builder: Builder, relation: Relation) -> Table | None:
+    """A sort; total, if that can be."""
+    order = total_order(builder, relation) or builder.draws.some_of(relation.exact(), 1, 2)
+    return relation.table.sort(*order) if order else None
+
+
+def limited(builder: Builder, relation: Relation) -> Table | None:
+    """The first rows, where it is said which those are."""
+    if not relation.facts.sorted:
+        order = total_order(builder, relation)
+        if not order:
+            return None
+        relation = builder.extended(relation, relation.table.sort(*order))
+    return relation.table.limit(builder.draws.one_of((3, 0, 1, 10, 1000)))
