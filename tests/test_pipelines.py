@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,12 +18,19 @@ from gpuetl.testing import Tolerance, assert_tables_equal
 
 PIPELINES = Path(__file__).parents[1] / "pipelines"
 STAGES = ("flown", "rotations", "carrier_months", "top_routes")
+TOUR = ("cancelled", "storm_hours", "words", "makers", "delays", "unfinished", "costs")
+KEPT = {"flights": STAGES, "features": TOUR}
+SPLITS = {
+    "one partition": {},
+    "40,000 rows a partition": {"partition_rows": 40_000},
+    "40,000 rows a partition, no broadcast": {"partition_rows": 40_000, "broadcast_bytes": 0},
+}
 
 
 def run(name: str, **options):
     pipeline = ge.load(PIPELINES / f"{name}.yaml")
     pipeline.spec = replace(pipeline.spec, sinks={})  # what the sinks write is what the stages hold
-    return pipeline.run(keep=STAGES if name == "flights" else None, options=ge.RunOptions(**options))
+    return pipeline.run(keep=KEPT.get(name), options=ge.RunOptions(**options))
 
 
 @pytest.fixture(scope="module")
@@ -78,3 +87,87 @@ def test_flights_is_the_same_optimized_and_in_partitions(oracle, rows):
         assert_tables_equal(
             got[name].to_arrow(), oracle[name].to_arrow(), ordered, tolerance=Tolerance(1e-9), what=name
         )
+
+
+@pytest.fixture(scope="module", params=SPLITS.values(), ids=SPLITS)
+def tour(request):
+    """The stages of the tour as lists of rows, in every layout."""
+    results = run("features", **request.param)
+    return {name: results[name].to_arrow() for name in TOUR}
+
+
+@pytest.fixture(scope="module")
+def tour_as_written():
+    """The stages of the tour, not optimized."""
+    return run("features", optimize=False)
+
+
+def values(rows: pa.Table, *names: str, first: int | None = None) -> list[tuple[object, ...]]:
+    """Return the first rows as tuples of the named columns, or of all."""
+    return [tuple(row.values()) for row in rows.select(names or rows.column_names).slice(0, first).to_pylist()]
+
+
+def test_the_tour_is_the_same_optimized_and_in_partitions(tour, tour_as_written):
+    """All its stages end in an order without ties."""
+    for name in TOUR:
+        expected = tour_as_written[name].to_arrow()
+        assert_tables_equal(tour[name], expected, ordered=True, tolerance=Tolerance(1e-12), what=name)
+
+
+def test_the_tour_counts_cancellations_that_no_storm_explains(tour):
+    """An anti join on two keys, beside a source that filters itself."""
+    assert values(tour["cancelled"]) == [("EWR", 3106, 11), ("JFK", 1715, 9), ("LGA", 3016, 13)]
+
+
+def test_the_tour_puts_storms_and_traffic_together_on_new_york_s_clock(tour):
+    """A union that fills in nulls: there are hours of rain without a flight."""
+    rows = tour["storm_hours"]
+    assert rows.num_rows == 153
+    assert values(rows, "origin", "local", "precip", "flights", "evening", first=2) == [
+        ("EWR", datetime(2013, 8, 28, 14), 1.21, 13, False),
+        ("EWR", datetime(2013, 6, 2, 23), 1.06, 5, True),
+    ]
+
+
+def test_the_tour_takes_names_apart(tour):
+    """Lists are exploded, and patterns taken out of texts."""
+    assert values(tour["words"], "word", "airlines", "first_carrier", first=3) == [
+        ("Inc", 11, "9E"), ("Airlines", 8, "AA"), ("Air", 4, "9E"),
+    ]  # fmt: skip
+    assert values(tour["makers"], first=2) == [("BOEING", 1620, 450), ("AIRBUS", 736, 379)]
+
+
+def test_the_tour_ranks_carriers_by_an_exact_quantile(tour):
+    """Their first and last flights go by order_by; no flight of Mesa is a far one."""
+    rows = tour["delays"]
+    names = ("carrier", "flights", "typical", "late", "first_dest", "last_dest", "first_far", "place", "quarter")
+    assert values(rows, *names, first=2) == [
+        ("YV", 545, -2.0, 79.0, "IAD", "IAD", None, 1, 1),
+        ("EV", 51356, -1.0, 77.0, "IAD", "CLT", None, 2, 1),
+    ]
+    assert rows.column("ahead_by")[0].as_py() == 2.0
+    assert rows.column("ahead_by")[-1].as_py() is None
+
+
+def test_the_tour_samples_whole_aircraft(tour):
+    """The same ones wherever the rows are: their flights are numbered from the first."""
+    rows = tour["unfinished"]
+    assert rows.num_rows == 84
+    assert values(rows, "tailnum", "flight", "last_known", "flights", first=2) == [
+        ("N12195", 4204, -14, 6), ("N3753", 461, -1, 15),
+    ]  # fmt: skip
+
+
+def test_the_tour_adds_up_costs_to_the_cent(tour):
+    """Miles times 0.1125, in decimals."""
+    assert values(tour["costs"]) == [
+        ("EWR", 119_399_506, Decimal("13432444.4250")),
+        ("JFK", 124_797_929, Decimal("14039767.0125")),
+        ("LGA", 56_584_479, Decimal("6365753.8875")),
+    ]
+
+
+def test_the_tour_is_read_back_as_it_is_written():
+    """Its YAML text has every form of the language that it shows."""
+    pipeline = ge.load(PIPELINES / "features.yaml")
+    assert ge.loads(pipeline.to_yaml(), root=PIPELINES).fingerprint == pipeline.fingerprint

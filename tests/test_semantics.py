@@ -2,13 +2,15 @@
 
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from gpuetl import RunFailed, RunOptions, col, expr
-from gpuetl.backends.pandas import kernel
-from tables import INF, INT64_MAX, INT64_MIN, NAN, table
+from gpuetl.backends.pandas import join_checks, kernel
+from tables import INF, INT64_MAX, INT64_MIN, NAN, table, write_source
 
 INT, FLOAT = {"x": "int64"}, {"x": "float64"}
 KEYED = {"k": "float64", "x": "int64"}
@@ -80,9 +82,84 @@ def test_join_keys_null_matches_nothing_unless_asked_and_nan_is_nan_and_zeros_ar
     check(left.join(right, "k", nulls_equal=nulls_equal).select("x", "y"), table({"x": "int64", "y": "int64"}, *pairs))
 
 
-def test_an_outer_join_keeps_its_columns_types(source, check):
-    left, right = source(table(INT, (1,), (2,))), source(table({"x": "int64", "y": "int64"}, (1, 2**53 + 1)), "r")
-    check(left.join(right, "x", how="left"), table({"x": "int64", "y": "int64"}, (1, 2**53 + 1), (2, None)))
+BIG = 2**53 + 1
+OUTER = {"k": "int8", "x": "int64", "d": "date", "y": "uint64", "b": "bool", "s": "string"}
+JOINED = (1, BIG, date(1969, 12, 31), 2**64 - 1, True, "")
+LEFT_ALONE = (2, INT64_MIN, date(2020, 1, 1), None, None, None)
+RIGHT_ALONE = (3, None, None, 0, False, "é")
+
+
+@pytest.mark.parametrize(
+    ("how", "rows"),
+    [
+        ("inner", [JOINED]), ("left", [JOINED, LEFT_ALONE]), ("right", [JOINED, RIGHT_ALONE]),
+        ("full", [JOINED, LEFT_ALONE, RIGHT_ALONE]),
+    ],
+)  # fmt: skip
+def test_the_columns_of_an_outer_join_keep_their_types_and_become_nullable(source, check, how, rows):
+    """A row of the right side alone has its key in the one key column; 2**53 + 1 is no float64."""
+    left = source(table({"k": "int8", "x": "int64", "d": "date"}, JOINED[:3], LEFT_ALONE[:3]))
+    right = source(
+        table({"k": "int8", "y": "uint64", "b": "bool", "s": "string"}, (1, *JOINED[3:]), (3, *RIGHT_ALONE[3:])), "r"
+    )
+    check(left.join(right, "k", how), table(OUTER, *rows))
+
+
+@pytest.mark.parametrize("nulls_equal", [False, True])
+@pytest.mark.parametrize("how", ["right", "full"])
+def test_null_keys_of_an_outer_join_are_rows_without_a_partner_unless_nulls_are_equal(source, check, how, nulls_equal):
+    left, right = (
+        source(table(KEYED, (None, 1), (-0.0, 2))),
+        source(table({"k": "float64", "y": "int64"}, (None, 3)), "r"),
+    )
+    rows = [(None, 1, 3)] if nulls_equal else [(None, None, 3), *[(None, 1, None)] * (how == "full")]
+    rows += [(-0.0, 2, None)] * (how == "full")
+    check(left.join(right, "k", how, nulls_equal=nulls_equal), table({**KEYED, "y": "int64"}, *rows))
+
+
+@pytest.mark.parametrize("nulls_equal", [False, True])
+def test_a_null_key_is_in_the_anti_join_and_in_the_semi_join_only_where_nulls_are_equal(source, check, nulls_equal):
+    left = source(table(KEYED, (None, 1), (NAN, 2), (-0.0, 3), (INF, 4)))
+    right = source(table({"k": "float64", "y": "int64"}, (None, 1), (None, 2), (NAN, 3), (0.0, 4), (0.0, 5)), "r")
+    matched = [(NAN, 2), (-0.0, 3), *[(None, 1)] * nulls_equal]
+    rest = [(INF, 4), *[(None, 1)] * (not nulls_equal)]
+    check(left.join(right, "k", "semi", nulls_equal=nulls_equal), table(KEYED, *matched))
+    check(left.join(right, "k", "anti", nulls_equal=nulls_equal), table(KEYED, *rest))
+
+
+def test_a_cross_join_has_no_keys_and_pairs_nulls_like_other_values(source, check):
+    left, right = source(table(INT, (1,), (None,))), source(table({"y": "int64"}, (None,), (2,), (3,)), "r")
+    pairs = [(x, y) for x in (1, None) for y in (None, 2, 3)]
+    check(left.join(right, how="cross"), table({"x": "int64", "y": "int64"}, *pairs))
+
+
+def test_a_join_larger_than_a_frame_is_refused_before_it_is_built(pipeline, engine):
+    """2^31 pairs of one key: they are counted, and the key is named."""
+    rows = pa.table({"k": pa.repeat(pa.scalar(7), 1 << 16)})
+    left, right = (
+        write_source(pipeline, name, rows.slice(0, n), 1 << 16) for name, n in (("l", 1 << 16), ("r", 1 << 15))
+    )
+    left.join(right, "k").stage("result")
+    with pytest.raises(
+        RunFailed, match=r"the join would have 2,147,483,648 rows .*: a frame holds 2,147,483,647 at most"
+    ):
+        pipeline.run(engine=engine)
+
+
+def test_a_join_is_as_large_as_its_partitions_are_and_one_that_is_too_large_names_the_key(
+    source, pipeline, engine, layout, monkeypatch
+):
+    """In partitions of 2 rows beside a side of 5, no partition of the result has more than 10 rows."""
+    monkeypatch.setattr(join_checks, "MAX_ROWS", 20)
+    rows = table({"k": "int64"}, *[(7,)] * 5)
+    source(rows).join(source(rows, "r"), "k").select(x=expr("k + 1")).aggregate(n=expr("count(*)")).stage("result")
+    if layout.partition_rows == 2 and layout.broadcast_bytes:
+        assert pipeline.run(engine=engine, options=layout)["result"].to_arrow().to_pydict() == {"n": [25]}
+    else:
+        with pytest.raises(
+            RunFailed, match=r"join would have 25 rows .*k = 7 repeats most: in 5 rows on the left side"
+        ):
+            pipeline.run(engine=engine, options=layout)
 
 
 def test_a_name_that_both_sides_of_a_join_have_needs_a_suffix(source, problem):
@@ -187,6 +264,35 @@ def test_a_sum_whose_parts_overflow_and_whose_total_does_not_has_a_result(aggreg
     aggregated(INT, [INT64_MAX, INT64_MAX, INT64_MIN, INT64_MIN, 3], s=("sum(x)", "int64", 1))
 
 
+def test_decimals_are_summed_exactly_in_38_digits_whatever_the_parts_are(aggregated):
+    """No partition's own sum is refused where the sum of all is none that overflows."""
+    large, least = Decimal("9" * 38), Decimal("-" + "9" * 38)
+    aggregated(
+        {"x": "decimal(38,0)"},
+        [large, large, Decimal(5), least, least, None],
+        s=("sum(x)", "decimal(38,0)", Decimal(5)),
+    )
+
+
+NASTY_FLOATS = {
+    1: [1e16, 1.0, -1e16, 1.0] * 50, 2: [0.1] * 1000, 3: [1e308, -1e308, 1e-308, 2.5],
+    4: [(-1) ** i / (i + 1) for i in range(500)], None: [3.0, -0.1, -0.2] * 7, 5: [2.0**60, 1.0, -(2.0**60)],
+}  # fmt: skip
+
+
+def test_float_sums_are_within_the_bound_of_any_order_of_additions(source, answer):
+    """|result - exact| <= 4·n·ε·Σ|x| in each group, however the rows are split."""
+    rows = [(key, x) for key, values in NASTY_FLOATS.items() for x in values]
+    got = answer(
+        source(table({"k": "int64", "x": "float64"}, *rows[::2], *rows[1::2])).aggregate("k", s=expr("sum(x)"))
+    )
+    sums = dict(zip(*(got.column(name).to_pylist() for name in "ks"), strict=True))
+    assert sums.keys() == NASTY_FLOATS.keys()
+    for key, values in NASTY_FLOATS.items():
+        bound = 4 * len(values) * Fraction(2.0**-52) * sum(abs(Fraction(x)) for x in values)
+        assert abs(Fraction(sums[key]) - sum(map(Fraction, values))) <= bound
+
+
 def test_count_is_of_values_count_star_of_rows_count_distinct_of_different_values(aggregated):
     values = [None, NAN, NAN, 0.0, -0.0, 1.0]
     aggregated(
@@ -225,6 +331,40 @@ def test_median_is_linear_and_exact_with_nan_greatest_and_nulls_skipped(aggregat
     aggregated(FLOAT, values, m=("median(x)", "float64", median))
 
 
+@pytest.mark.parametrize(
+    ("values", "q", "result"),
+    [
+        ([], 0.5, None), ([None], 0.5, None), ([7.0, None], 0.9, 7.0), ([4.0, 1.0, None, 2.0, 3.0], 0.25, 1.75),
+        ([1.0, 2.0, NAN], 1, NAN), ([1.0, 2.0, NAN], 0.5, 2.0), ([NAN, 5.0], 0, 5.0), ([-INF, 0.0, INF], 0, -INF),
+        ([10.0, 0.0], 0.3, 3.0), ([1.0, 2.0, 3.0, 4.0, 5.0], 0.75, 4.0),
+    ],
+)  # fmt: skip
+def test_quantile_is_linear_and_exact_with_nan_greatest_and_nulls_skipped(aggregated, values, q, result):
+    aggregated(FLOAT, values, m=(f"quantile(x, {q})", "float64", result))
+
+
+TIMED = [(1, 3, 30), (1, 1, None), (1, 2, 20), (2, 1, None), (None, 2, None), (None, 1, 5)]
+
+
+@pytest.mark.parametrize(
+    ("call", "values"),
+    [
+        ("first(x)", [None, None, 5]), ("last(x)", [30, None, None]), ("first(x, ignore_nulls => true)", [20, None, 5]),
+        ("last(x, ignore_nulls => true)", [30, None, 5]), ("last(x) FILTER (WHERE t < 3)", [20, None, None]),
+    ],
+)  # fmt: skip
+def test_first_and_last_of_an_aggregate_go_by_order_by_and_keep_nulls_unless_told(source, check, call, values):
+    rows = source(table({"k": "int64", "t": "int64", "x": "int64"}, *TIMED))
+    expected = table({"k": "int64", "y": "int64"}, *zip((1, 2, None), values, strict=True))
+    check(rows.aggregate("k", "t", y=expr(call)), expected)
+    check(rows.with_columns(t=expr("-t")).aggregate("k", "t desc", y=expr(call.replace("t < 3", "t > -3"))), expected)
+
+
+def test_first_of_an_aggregate_needs_an_order(source, problem):
+    rows = source(table({"k": "int64", "x": "int64"}))
+    assert "first needs order_by" in problem(rows.aggregate("k", y=expr("first(x)")))
+
+
 ORDERED = [(1, 1, None), (1, 2, 1.0), (1, 3, None), (2, 1, 5.0)]
 
 
@@ -237,6 +377,33 @@ ORDERED = [(1, 1, None), (1, 2, 1.0), (1, 3, None), (2, 1, 5.0)]
 )  # fmt: skip
 def test_first_last_lag_and_lead_go_by_the_order_and_keep_nulls(windowed, call, values):
     windowed(call, "float64", values, ORDERED)
+
+
+HOLES = [
+    (1, 1, None),
+    (1, 2, 2.0),
+    (1, 3, None),
+    (1, 4, None),
+    (1, 5, NAN),
+    (1, 6, 6.0),
+    (None, 1, None),
+    (None, 2, 8.0),
+]
+
+
+@pytest.mark.parametrize(
+    ("call", "values"),
+    [
+        ("lag(x, ignore_nulls => true)", [None, None, 2.0, 2.0, 2.0, NAN, None, None]),
+        ("lead(x, ignore_nulls => true)", [2.0, NAN, NAN, NAN, 6.0, None, 8.0, None]),
+        ("lag(x, 2, ignore_nulls => true)", [None, None, None, None, None, 2.0, None, None]),
+        ("lead(x, 2, -1, ignore_nulls => true)", [NAN, 6.0, 6.0, 6.0, -1.0, -1.0, -1.0, -1.0]),
+        ("lag(x, 1, 0)", [0.0, None, 2.0, None, None, NAN, 0.0, None]),
+        ("first(x, ignore_nulls => true)", [2.0] * 6 + [8.0] * 2), ("last(x, ignore_nulls => true)", [6.0] * 6 + [8.0] * 2),
+    ],
+)  # fmt: skip
+def test_rows_that_ignore_nulls_do_not_count_them_and_nan_is_a_value(windowed, call, values):
+    windowed(call, "float64", values, HOLES)
 
 
 def test_order_matters_and_the_rows_place_in_the_input_does_not(source, check):
@@ -255,16 +422,31 @@ CUMULATED = [(1, 1, 1.0), (1, 2, None), (1, 3, 3.0), (1, 4, NAN), (1, 5, 1.0), (
     [
         ("cum_sum(x)", "float64", [1.0, None, 4.0, NAN, NAN, 7.0, 15.0]), ("cum_min(x)", "float64", [1.0, None, 1.0, 1.0, 1.0, 7.0, 7.0]),
         ("cum_max(x)", "float64", [1.0, None, 3.0, NAN, NAN, 7.0, 8.0]), ("cum_mean(x)", "float64", [1.0, None, 2.0, NAN, NAN, 7.0, 7.5]),
-        ("cum_count(x)", "int64", [1, None, 2, 3, 4, 1, 2]),
+        ("cum_count(x)", "int64", [1, None, 2, 3, 4, 1, 2]), ("cum_prod(x)", "float64", [1.0, None, 3.0, NAN, NAN, 7.0, 56.0]),
     ],
 )  # fmt: skip
 def test_cumulated_values_include_the_row_and_skip_nulls_and_nan_poisons_what_follows(windowed, call, dtype, values):
     windowed(call, dtype, values, CUMULATED)
 
 
-def test_a_cumulated_sum_that_overflows_is_an_error(source, failure):
-    rows = source(table({"t": "int64", "x": "int64"}, (1, INT64_MAX), (2, 1)))
-    assert "stage 'result', step 1: column 'y'" in failure(rows.window((), "t", y=expr("cum_sum(x)")), RunFailed)
+@pytest.mark.parametrize(
+    ("call", "dtype", "values"),
+    [
+        ("cum_sum(x)", "int64", [None, BIG, None, 0]),
+        ("cum_min(x)", "int64", [None, BIG, None, -BIG]), ("cum_max(x)", "int64", [None, BIG, None, BIG]),
+        ("cum_mean(x)", "float64", [None, float(BIG), None, 0.0]), ("cum_count(x)", "int64", [None, 1, None, 2]),
+    ],
+)  # fmt: skip
+def test_cumulated_integers_are_exact_and_begin_with_null_where_x_does(windowed, call, dtype, values):
+    types = {"k": "int64", "t": "int64", "x": "int64"}
+    windowed(call, dtype, values, [(1, 1, None), (1, 2, BIG), (1, 3, None), (1, 4, -BIG)], types)
+
+
+@pytest.mark.parametrize(("call", "second"), [("cum_sum", 1), ("cum_prod", 2)])
+def test_a_cumulated_sum_or_product_that_overflows_is_an_error(source, failure, call, second):
+    rows = source(table({"t": "int64", "x": "int64"}, (1, INT64_MAX), (2, second)))
+    message = failure(rows.window((), "t", y=expr(f"{call}(x)")), RunFailed)
+    assert f"stage 'result', step 1: column 'y': {call} leaves int64 at row 1" in message
 
 
 @pytest.mark.parametrize(("function", "last"), [("ewm_mean", 6.0), ("decayed_sum", 8.0)])
@@ -351,6 +533,12 @@ def test_distinct_takes_nulls_for_equal_and_nan_for_equal(source, check):
     check(rows.distinct("x"), table(FLOAT, (None,), (NAN,), (0.0,)))
 
 
+def test_distinct_of_several_columns_takes_nulls_and_nans_for_equal_in_each(source, check):
+    values = [(None, None), (NAN, None), (None, NAN), (NAN, NAN), (None, None), (NAN, NAN), (0.0, NAN), (-0.0, NAN)]
+    both = {"x": "float64", "y": "float64"}
+    check(source(table(both, *values)).distinct("x", "y"), table(both, *values[:4], (0.0, NAN)))
+
+
 def test_distinct_that_keeps_the_first_needs_an_order(source, check, problem):
     rows = source(table({"k": "int64", "t": "int64"}, (1, 3), (1, 2), (2, 9)))
     check(rows.distinct("k", keep="first", order_by="t"), table({"k": "int64", "t": "int64"}, (1, 2), (2, 9)))
@@ -434,6 +622,33 @@ def test_like_has_wildcards_for_one_character_and_for_any_number(source, check, 
     check(rows.filter(expr(f"s LIKE '{pattern}'")), table({"s": "string"}, *((s,) for s in kept)))
 
 
+@pytest.mark.parametrize(
+    ("pattern", "told"),
+    [
+        ("(a", "this '(' is not closed"), ("a)", "')' has no '('"), ("[z-a]", "z-a"), ("*a", "'*' repeats nothing"),
+        ("(?=a)", "look"), ("(a)\\1", "back reference"), ("\\bword", "\\b"), ("(?i)a", "flag"), ("a**", "quantifier"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("call", ["regexp_like(s, '{}')", "regexp_replace(s, '{}', '')", "regexp_count(s, '{}') > 0"])
+def test_a_regular_expression_beyond_the_shared_subset_is_a_plan_error(source, problem, pattern, told, call):
+    """An engine never sees it: libcudf does not say what it does then."""
+    assert told in problem(source(table({"s": "string"}, ("a",))).select(y=expr(call.format(pattern))))
+
+
+def test_regular_expressions_of_the_shared_subset_mean_the_same_everywhere(source, check):
+    rows = source(table({"s": "string"}, ("order 66",), ("",), ("٤\n7",), (None,)))
+    columns = {
+        "like": r"regexp_like(s, '^[^\d]+\d+$')",
+        "first": r"regexp_extract(s, '\d')",
+        "n": r"regexp_count(s, '.')",
+    }
+    expected = table(
+        {"like": "bool", "first": "string", "n": "int64"},
+        (True, "6", 8), (False, None, 0), (True, "7", 2), (None, None, None),
+    )  # fmt: skip
+    check(rows.select(**{name: expr(text) for name, text in columns.items()}), expected)
+
+
 def test_timestamps_are_microseconds(source, check):
     moment = datetime(1969, 12, 31, 23, 59, 59, 999_999)
     check(source(table({"t": "timestamp"}, (moment,))).select(n=expr("CAST(t AS int64)")), table({"n": "int64"}, (-1,)))
@@ -447,6 +662,41 @@ def test_naive_and_zoned_timestamps_do_not_mix(source, problem, text):
     told = problem(rows.filter(expr(text)))
     assert "timestamp and timestamp[UTC]" in told
     assert "A naive and a zoned timestamp are different types: x AT TIME ZONE" in told
+
+
+UTC_AND_BERLIN = {"u": "timestamp[UTC]", "b": "timestamp[Europe/Berlin]", "o": "timestamp[-03:30]"}
+
+
+def test_zoned_timestamps_are_compared_as_instants_whatever_their_zones(source, check):
+    noon = datetime(2020, 7, 1, 12, tzinfo=UTC)
+    rows = source(table(UTC_AND_BERLIN, (noon, noon, noon), (noon, noon + timedelta(microseconds=1), None)))
+    check(
+        rows.select(same=expr("u = b"), less=expr("b < o"), gap=expr("b - u")),
+        table({"same": "bool", "less": "bool", "gap": "duration"}, (True, False, timedelta(0)), (False, None, timedelta(microseconds=1))),
+    )  # fmt: skip
+
+
+def test_a_zone_s_clock_decides_parts_of_a_moment_and_at_time_zone_changes_the_clock(source, check):
+    """23:30 of June 30 in UTC is July 1 in Berlin, and 20:00 of June 30 half past three hours west."""
+    moment = datetime(2020, 6, 30, 23, 30, tzinfo=UTC)
+    rows = source(table(UTC_AND_BERLIN, (moment,) * 3, (None,) * 3))
+    columns = {
+        "u": "day(u)", "b": "day(b)", "o": "hour(o)", "clock": "u AT TIME ZONE 'Europe/Berlin'",
+        "back": "(u AT TIME ZONE 'Europe/Berlin') AT TIME ZONE 'Europe/Berlin' = b", "start": "date_trunc('day', b) = u",
+    }  # fmt: skip
+    types = dict.fromkeys("ubo", "int64") | {"clock": "timestamp", "back": "bool", "start": "bool"}
+    expected = table(types, (30, 1, 20, datetime(2020, 7, 1, 1, 30), True, False), (None,) * 6)
+    check(rows.select(**{name: expr(text) for name, text in columns.items()}), expected)
+
+
+@pytest.mark.parametrize("text", ["u = b", "coalesce(u, b) = u", "u IN (b)", "u - b = INTERVAL '0 seconds'"])
+def test_two_zones_mix_and_an_unknown_one_is_a_plan_error(source, check, problem, text):
+    moment = datetime(2020, 6, 30, tzinfo=UTC)
+    rows = source(table(UTC_AND_BERLIN, (moment,) * 3))
+    check(rows.filter(expr(text)), table(UTC_AND_BERLIN, (moment,) * 3))
+    told = problem(rows.select(y=expr("u AT TIME ZONE 'Europe/Berlim'")))
+    assert "Europe/Berlim" in told
+    assert "Did you mean 'Europe/Berlin'?" in told
 
 
 def test_empty_input_gives_typed_empty_results_and_an_aggregate_without_keys_one_row(source, check):
@@ -463,6 +713,52 @@ def test_empty_input_gives_typed_empty_results_and_an_aggregate_without_keys_one
     check(
         rows.join(source(table({"k": "float64", "y": "string"}), "r"), "k", how="left"), table({**KEYED, "y": "string"})
     )
+
+
+EMPTY = {"k": "float64", "x": "int64", "s": "string", "tags": "list<string>"}
+OTHER = {"k": "float64", "y": "string"}
+
+
+@pytest.mark.parametrize(
+    ("steps", "types"),
+    [
+        (lambda t, r: t.filter(col("x") > 1), EMPTY), (lambda t, r: t.select(y=expr("x // 0")), {"y": "int64"}),
+        (lambda t, r: t.with_columns(y=expr("regexp_extract(s, 'a')")), {**EMPTY, "y": "string"}),
+        (lambda t, r: t.drop("s", "tags"), KEYED), (lambda t, r: t.select("x").rename({"x": "z"}), {"z": "int64"}),
+        (lambda t, r: t.select("x").cast(x="int8"), {"x": "int8"}), (lambda t, r: t.select("x").fill_null(x=0), INT),
+        *((lambda t, r, how=how: t.join(r, "k", how), {**EMPTY, "y": "string"}) for how in ("inner", "left", "right", "full")),
+        *((lambda t, r, how=how: t.join(r, "k", how), EMPTY) for how in ("semi", "anti")),
+        (lambda t, r: t.join(r.drop("k"), how="cross"), {**EMPTY, "y": "string"}),
+        (lambda t, r: t.select("x").union(t.select("x")), INT), (lambda t, r: t.explode("tags", index="i"), {**EMPTY, "tags": "string", "i": "int64"}),
+        (lambda t, r: t.aggregate("s", "x", f=expr("first(k)"), q=expr("quantile(x, 0.5)")), {"s": "string", "f": "float64", "q": "float64"}),
+        (lambda t, r: t.select("k", "x").window("k", "x", y=expr("cum_sum(x)"), z=expr("lag(x, ignore_nulls => true)")), {**KEYED, "y": "int64", "z": "int64"}),
+        (lambda t, r: t.sort("s"), EMPTY), (lambda t, r: t.distinct("s", keep="first", order_by="x"), EMPTY),
+        (lambda t, r: t.limit(2), EMPTY), (lambda t, r: t.sample(0.5), EMPTY), (lambda t, r: t.sample(rows=2), EMPTY),
+    ],
+)  # fmt: skip
+def test_every_step_gives_a_typed_empty_result_of_no_rows(source, check, steps, types):
+    check(steps(source(table(EMPTY)), source(table(OTHER), "r")), table(types))
+
+
+@pytest.mark.parametrize("how", ["left", "right", "full", "anti"])
+def test_an_outer_join_beside_no_rows_keeps_those_of_the_other_side(source, check, how):
+    kept, none = source(table(KEYED, (1.0, 2))), source(table(OTHER), "r")
+    left, right = (none, kept) if how == "right" else (kept, none)
+    types = {**OTHER, "x": "int64"} if how == "right" else KEYED if how == "anti" else {**KEYED, "y": "string"}
+    row = (1.0, None, 2) if how == "right" else (1.0, 2) if how == "anti" else (1.0, 2, None)
+    check(left.join(right, "k", how), table(types, row))
+
+
+@pytest.mark.parametrize("kind", ["rows", "groups"])
+def test_a_kernel_of_no_rows_gives_a_typed_empty_result(source, check, pipeline, kind):
+    offsets = ", const int* offsets, int n_groups" * (kind == "groups")
+    (pipeline.root / "k.cu").write_text(
+        f'extern "C" __global__ void k(const long long* x, long long* y{offsets}, long long n) {{}}'
+    )
+    (pipeline.root / "k.py").write_text(f"def k({'offsets, ' * (kind == 'groups')}x):\n    return {{'y': x + 1}}\n")
+    grouped = {"by": "x", "order_by": "x"} if kind == "groups" else {}
+    rows = source(table(INT)).kernel("k.cu", "k", "x", {"y": "int64"}, "k.py:k", kind=kind, **grouped)
+    check(rows, table({"x": "int64", "y": "int64"}))
 
 
 def test_groups_of_more_rows_than_offsets_count_are_an_error(source, failure, pipeline, monkeypatch):

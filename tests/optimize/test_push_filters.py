@@ -66,6 +66,32 @@ def test_only_a_filter_on_keys_passes_groups(t, lines, steps, below, above):
 
 
 @pytest.mark.parametrize(
+    "groups",
+    [
+        lambda t: t.aggregate("k", n=count()), lambda t: t.distinct("k", keep="first", order_by=["x", "s"]),
+        lambda t: t.window("k", ["x", "s"], n=row_number()),
+    ],
+    ids=["aggregate", "distinct", "window"],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    ("predicate", "moves"),
+    [
+        ("k > 1.0", True),
+        ("k IN (0.0, 1.0) OR k IS NULL", True),
+        ("1 / k > 0", False),
+        ("k > 1.0 OR 1.0 / k = k", False),
+    ],
+)
+def test_a_filter_that_tells_equal_floats_apart_stays_above_their_groups(t, lines, groups, predicate, moves):
+    """-0.0 and 0.0 are one key: a part of their group must not go."""
+    floats = t.with_columns(k=expr("CAST(k AS float64)")).sort("x")
+    before, after = lines(groups(floats).filter(expr(predicate)))
+    moved = [line.split()[0] for line in after].index("Filter") < len(after) - 1
+    assert moved is moves
+    assert (before == after) is not moves
+
+
+@pytest.mark.parametrize(
     "steps",
     [
         lambda t, u: t.limit(3).filter(expr("x > 1")),

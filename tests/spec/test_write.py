@@ -88,6 +88,9 @@ params:
   name: {type: string, default: "NO"}
   gap: {type: duration, default: 90 minutes}
   nothing: {type: string, default: null}
+  price: {type: "decimal(5,2)", default: "1.50"}
+  tiny: {type: "decimal(38,10)", default: "0.0000000001"}
+  most: {type: float64, default: -.inf}
 sources:
   a: {parquet: "a/${params.day}/*.parquet", schema: {x: int64, y: "decimal(10,2)", z: "timestamp[Europe/Berlin]", l: list<string>, m: "list<decimal(10,2)>"}, partitions: {p: int32}, columns: [x, p], filter: x > $n}
   b: {csv: b.csv, schema: {x: int64, "a b": string}, nulls: ["", NA], delimiter: ";"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -61,6 +62,8 @@ def _parameter(parameter: ParameterSpec) -> dict[str, Any]:
 def _value(value: Any) -> Any:
     if isinstance(value, timedelta):
         return constant_text(value).removeprefix("INTERVAL ").strip("'")
+    if isinstance(value, Decimal):
+        return f"{value:f}"
     return value.isoformat() if isinstance(value, date | datetime) else value
 
 
