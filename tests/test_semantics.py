@@ -3,6 +3,7 @@
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
+import numpy as np
 import pytest
 
 from gpuetl import RunFailed, RunOptions, col, expr
@@ -114,6 +115,36 @@ def test_group_keys_null_is_a_group_and_nan_another_and_zeros_are_one(source, ch
     check(rows.aggregate("k", s=expr("sum(x)")), table({"k": "float64", "s": "int64"}, (None, 5), (NAN, 8), (0.0, 8)))
 
 
+def signs_and_bits(column):
+    """Return a float column's bits: they tell -0.0 from 0.0, and one NaN from another."""
+    return [float(x).hex() if x == x else x.view(np.int64) for x in column.to_numpy()]
+
+
+ZEROS_AND_NANS = [-0.0, 0.0, *np.array([-1, 0x7FF8000000000001], np.int64).view(np.float64), -0.0, NAN, -0.0]
+
+
+@pytest.mark.parametrize("values", [ZEROS_AND_NANS, ZEROS_AND_NANS[::-1]])
+@pytest.mark.parametrize(
+    "steps",
+    [
+        lambda t: t.aggregate("k", n=expr("count(*)")), lambda t: t.aggregate("k", n=expr("median(x)")),
+        lambda t: t.distinct("k"), lambda t: t.distinct("k", keep="first", order_by="x"),
+    ],
+    ids=["aggregate", "aggregate at once", "distinct", "distinct first"],
+)  # fmt: skip
+def test_a_key_leaves_as_0_and_as_the_one_nan_whichever_row_was_first(source, answer, values, steps):
+    rows = source(table({"k": "float64", "x": "int64"}, *((k, x) for x, k in enumerate(values))))
+    keys = answer(steps(rows)).column("k").combine_chunks()
+    assert sorted(signs_and_bits(keys), key=str) == ["0x0.0p+0", np.array(NAN).view(np.int64)]
+
+
+@pytest.mark.parametrize("predicate", ["1 / k > 0", "CAST(k AS string) = '0'", "k = 0", "k IN (0.0)"])
+def test_a_filter_of_keys_keeps_or_drops_whole_groups(source, check, predicate):
+    """Also one that tells -0.0 from 0.0: it sees the key that leaves."""
+    rows = source(table({"k": "float64", "x": "int64"}, (-0.0, 1), (0.0, 2), (-0.0, 4)))
+    check(rows.aggregate("k", s=expr("sum(x)")).filter(expr(predicate)).select("s"), table({"s": "int64"}, (7,)))
+
+
 @pytest.mark.parametrize("values", [[], [None], [None, None, None]])
 def test_sum_of_nothing_or_of_nulls_is_null(aggregated, values):
     aggregated(INT, values, s=("sum(x)", "int64", None))
@@ -132,11 +163,24 @@ def test_sum_of_decimals_has_38_digits(aggregated):
 
 
 @pytest.mark.parametrize(
-    ("dtype", "value"), [("int64", INT64_MAX), ("int64", INT64_MIN), ("decimal(38,0)", Decimal("9" * 38))]
+    ("dtype", "value", "instead"),
+    [
+        ("int64", INT64_MAX, "float64 or decimal"), ("int64", INT64_MIN, "float64 or decimal"),
+        ("decimal(38,0)", Decimal("9" * 38), "float64"), ("decimal(38,2)", Decimal("-" + "9" * 36), "float64"),
+        ("duration", timedelta(microseconds=INT64_MAX // 2), "a number"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    ("by", "text"), [((), "sum(x)"), ("k", "sum(x) FILTER (WHERE x IS NOT NULL)"), ("k", "coalesce(sum(x), NULL)")]
 )
-def test_sum_that_overflows_is_an_error(source, failure, dtype, value):
-    rows = source(table({"x": dtype}, (value,), (value,), (value,)))
-    assert "stage 'result', step 1: column 's': " in failure(rows.aggregate(s=expr("sum(x)")), RunFailed)
+def test_sum_that_overflows_is_an_error_that_names_column_and_function(
+    source, failure, dtype, value, instead, by, text
+):
+    """It does not say how the rows were split."""
+    rows = source(table({"x": dtype, "k": "int64"}, *[(value, 1)] * 201))
+    assert failure(rows.aggregate(by, s=expr(text)), RunFailed) == (
+        f"stage 'result', step 1: column 's': sum leaves {dtype}; cast the column to {instead}"
+    )
 
 
 def test_a_sum_whose_parts_overflow_and_whose_total_does_not_has_a_result(aggregated):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuetl import InvalidPipeline, Pipeline
+from gpuetl import InvalidPipeline, Pipeline, col, count, row_number
 from tables import table
 
 ROWS = table({"a": "int64", "b": "int64"}, (1, 2), (3, 4))
@@ -52,6 +52,23 @@ KERNEL = ("k.cu", "k", "a", {"c": "float64"}, "k.py:k")
         (lambda t: t.pipeline.read_parquet("a.b", "o"), "'a.b' is not a name for sources"),
         (lambda t: t.pipeline.read_parquet("s", "o", filtre="a"), "unknown key 'filtre'"),
         (lambda t: t.pipeline.read_csv("s", "o", {}), "source 's': takes a map with at least one entry"),
+        (lambda t: t.drop(col("a")), "drop: takes a name, got Expression"),
+        (lambda t: t.select("a", "a"), "select: 'a' is named twice"),
+        (lambda t: t.sort(1), "sort: by: takes a name, got a number '1'"),
+        (lambda t: t.distinct([["a"]]), "distinct: on: takes a name, got a list"),
+        (lambda t: t.explode(["a"]), "explode: column: takes a name, got a list"),
+        (lambda t: t.rename(["a"]), "rename: takes a map of names, got a list"),
+        (lambda t: t.join(t, [["a"]]), "join: on: takes a name, got a list"),
+        (lambda t: t.join("t", "a"), "pipeline.table('name') is the table of a source or stage."),
+        (lambda t: t.union([t, "t"]), "union: takes a table, got str"),
+        (lambda t: t.aggregate([["a"]], n=count()), "aggregate: by: takes a name, got a list"),
+        (lambda t: t.window("a", 1, n=row_number()), "window: order_by: takes a name, got a number '1'"),
+        (lambda t: t.sample(0.5, by=1), "sample: by: takes a name, got a number '1'"),
+        (lambda t: t.write_parquet("o", "o", partition_by=[["a"]]), "sink 'o': takes a name, got a list"),
+        (
+            lambda t: t.pipeline.read_parquet("s", "o", columns=[1]),
+            "source 's': columns: takes a name, got a number '1'",
+        ),
     ],
 )
 def test_a_wrong_value_is_told_at_the_call(t, call, message):
@@ -66,3 +83,33 @@ def test_tables_of_two_pipelines_do_not_join(t):
 @pytest.mark.parametrize("keep", ["t", ["t"], (name for name in ["t"])])
 def test_keep_takes_one_name_or_any_iterable(t, keep):
     assert list(t.pipeline.run(keep=keep).results) == ["t"]
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        lambda t, *names: t.select(*names),
+        lambda t, *names: t.drop(*names),
+        lambda t, *names: t.sort(*names),
+        lambda t, *names: t.distinct(*names),
+    ],
+    ids=["select", "drop", "sort", "distinct"],
+)
+def test_names_may_be_given_one_by_one_or_as_a_list(t, steps):
+    """A list in their place is the same step."""
+    assert steps(t, "a", "b").steps == steps(t, ["a", "b"]).steps == steps(t, "a", ["b"]).steps
+
+
+def test_tables_of_a_union_may_be_given_as_a_list(source, t):
+    """A list in their place is the same step."""
+    u, v = source(ROWS, "u"), source(ROWS, "v")
+    assert t.union(u, v).steps == t.union([u, v]).steps
+
+
+def test_what_is_wrong_in_python_names_no_place_in_a_file(t):
+    """A cast or an order that was given in Python stands on no line."""
+    t.cast(z="int8").stage("s")
+    t.write_parquet("o", "o", sort_by="z")
+    assert told(t.pipeline.plan) == (
+        "stage 's', step 1: unknown column 'z'\nhave: a, b.\n\nsink 'o': unknown column 'z'\nhave: a, b."
+    )

@@ -153,7 +153,7 @@ class Problems:
         InvalidPipeline
             With all of them, where they are so many that looking for more helps nobody.
         """
-        problem = Problem(message, hint, place, within)
+        problem = Problem(message, hint, place if place and place.file else None, within)  # Python's data has no place
         if problem not in self.found:
             self.found.append(problem)
         if len(self.found) == MAX_PROBLEMS:

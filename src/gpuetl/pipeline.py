@@ -15,8 +15,8 @@ from gpuetl.io.dataset import Format
 from gpuetl.optimize import Optimized, optimize
 from gpuetl.options import RunOptions
 from gpuetl.spec.bind import bind
-from gpuetl.spec.fields import check_keys, check_names, read_plain
-from gpuetl.spec.forms import ORDER, TYPE, TYPES
+from gpuetl.spec.fields import Field, check_keys, check_names, read_plain
+from gpuetl.spec.forms import NAMES, ORDER, TEXTS, TYPE, TYPES
 from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.parameters import bind_parameters, parse_value
 from gpuetl.spec.read import read_pipeline, read_pipeline_text
@@ -100,7 +100,7 @@ class Pipeline:
         if "sort_by" in keys:
             keys["sort_by"] = read_plain(ORDER, as_names(keys["sort_by"]), within)
         if "partition_by" in keys:
-            keys["partition_by"] = as_names(keys["partition_by"])
+            keys["partition_by"] = read_plain(NAMES, as_names(keys["partition_by"]), within)
         sink = SinkSpec(format, Text(os.fspath(path)), from_=Text(origin), **keys)
         check_keys(sink, within)
         self._declare("sinks", name, sink)
@@ -239,9 +239,9 @@ def _source_keys(keys: dict[str, Any], within: str) -> dict[str, Any]:
     for name in ("schema", "partitions"):
         if name in read:
             read[name] = read_plain(TYPES, read[name], within)
-    for name in ("columns", "nulls"):
-        if name in read:
-            read[name] = as_names(read[name])
+    forms: dict[str, Field[Any]] = {"columns": NAMES, "nulls": TEXTS}
+    for name in forms.keys() & read.keys():
+        read[name] = read_plain(forms[name], as_names(read[name]), f"{within}: {name}")
     if "filter" in read:
         read["filter"] = Formula(as_syntax(read["filter"]))
     return read

@@ -97,7 +97,7 @@ def run_pipeline(
         sinks, heads, kept = execute(physical, backend, recorder, run_id, options.head_rows, seconds)
     report = RunReport(
         pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason, fingerprint=fingerprint,
-        stages=stage_reports(recorder, names_in_order(plan)), sinks=sinks, seconds=seconds,
+        stages=stage_reports(recorder, names_in_order(plan), physical.roots), sinks=sinks, seconds=seconds,
         passes=passes, notes=tuple(recorder.notes), head=heads,
     )  # fmt: skip
     return Run(report, {name: Result(frame, backend) for name, frame in kept.items()})

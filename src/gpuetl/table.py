@@ -11,8 +11,9 @@ from gpuetl.expressions.build import as_syntax
 from gpuetl.expressions.syntax import Name
 from gpuetl.spec import steps as verbs
 from gpuetl.spec.fields import check_keys, read_plain
-from gpuetl.spec.forms import TYPES
-from gpuetl.spec.values import BadValue, Formula, Order, Text, as_names, parse_order
+from gpuetl.spec.forms import NAME, NAMES, ORDER, RENAMES, TYPES
+from gpuetl.spec.steps.join import PAIRS
+from gpuetl.spec.values import Formula, Order, Text, as_names
 
 if TYPE_CHECKING:
     from gpuetl.pipeline import Pipeline
@@ -41,9 +42,10 @@ class Table:
         """Keep the rows where `predicate` is true; null is not."""
         return self.step(verbs.Filter(_formula(predicate)))
 
-    def select(self, *names: str, **columns: Any) -> Table:
+    def select(self, *names: Names, **columns: Any) -> Table:
         """Keep the named columns, and compute others."""
-        return self.step(verbs.Select({**{name: Formula(Name(name)) for name in names}, **_formulas(columns)}))
+        kept: dict[str, Formula] = {name: Formula(Name(str(name))) for name in _names("select", *names)}
+        return self.step(verbs.Select({**kept, **_formulas(columns)}))
 
     def with_columns(self, **columns: Any) -> Table:
         """Add or replace columns; all see the input, none each other."""
@@ -53,13 +55,13 @@ class Table:
         """Put values, constants or expressions, in the place of nulls; columns keep their types.  NaN is not null."""
         return self.step(verbs.FillNull(_formulas(values)))
 
-    def drop(self, *names: str) -> Table:
+    def drop(self, *names: Names) -> Table:
         """Leave columns out."""
-        return self.step(verbs.Drop(names))
+        return self.step(verbs.Drop(_names("drop", *names)))
 
     def rename(self, names: Mapping[str, str]) -> Table:
         """Give columns other names, old to new."""
-        return self.step(verbs.Rename(dict(names)))
+        return self.step(verbs.Rename(read_plain(RENAMES, names, "rename")))
 
     def cast(self, **types: str) -> Table:
         """Change columns' types, exactly or with an error."""
@@ -73,27 +75,26 @@ class Table:
 
         `how` is inner, left, right, full, semi (rows that have a match), anti (those that have none) or cross.
         """
-        if other.pipeline is not self.pipeline:
-            message = f"'{other.origin}' belongs to pipeline '{other.pipeline.spec.name}'"
-            raise InvalidPipeline.because(message, "Declare its source in this pipeline.", "join")
-        pairs = on if on is None else dict(on) if isinstance(on, Mapping) else {name: name for name in as_names(on)}
-        return self.step(verbs.Join(other.named(), pairs, how, validate, suffix, nulls_equal))
+        keys = on if on is None or isinstance(on, Mapping) else as_names(on)
+        pairs = None if keys is None else read_plain(PAIRS, keys, "join: on")
+        return self.step(verbs.Join(self.beside("join", other), pairs, how, validate, suffix, nulls_equal))
 
-    def union(self, *others: Table, missing: str = "error") -> Table:
+    def union(self, *others: Table | Iterable[Table], missing: str = "error") -> Table:
         """Add the rows of other tables, by column name, repeats included; `missing="null"` fills columns they lack."""
-        return self.step(verbs.Union(tuple(other.named_in(self.pipeline, "union") for other in others), missing))
+        return self.step(verbs.Union(tuple(self.beside("union", other) for other in _flat(others)), missing))
 
     def explode(self, column: str, *, keep_empty: bool = True, index: str = "") -> Table:
         """One row for each element of a list; a null or empty one gives a row with null, unless not `keep_empty`."""
-        return self.step(verbs.Explode(column, keep_empty, index))
+        return self.step(verbs.Explode(read_plain(NAME, column, "explode: column"), keep_empty, index))
 
     def aggregate(self, by: Names = (), order_by: Names = (), **columns: Any) -> Table:
         """One row a group; without keys, one row.  `order_by` is the order of the rows for `first` and `last`."""
-        return self.step(verbs.Aggregate(_formulas(columns), as_names(by), _order(order_by)))
+        keys, order = _names("aggregate: by", by), _order("aggregate", order_by)
+        return self.step(verbs.Aggregate(_formulas(columns), keys, order))
 
     def window(self, by: Names = (), order_by: Names = (), **columns: Any) -> Table:
         """Add columns computed from the rows of a group in order: see docs/functions.md, window functions."""
-        return self.step(verbs.Window(_formulas(columns), as_names(by), _order(order_by)))
+        return self.step(verbs.Window(_formulas(columns), _names("window: by", by), _order("window", order_by)))
 
     def kernel(
         self, cuda: str, entry: str, inputs: Names, outputs: Mapping[str, str], reference: str, *,
@@ -104,25 +105,25 @@ class Table:
         step = verbs.Kernel(
             cuda,
             entry,
-            as_names(inputs),
+            _names("kernel: inputs", inputs),
             read_plain(TYPES, outputs, "kernel"),
             reference,
             kind,
             _formulas(args or {}),
             nulls,
-            as_names(by),
-            _order(order_by),
+            _names("kernel: by", by),
+            _order("kernel", order_by),
             block,
         )
         return self.step(step)
 
-    def sort(self, *by: str) -> Table:
+    def sort(self, *by: Names) -> Table:
         """Sort rows by columns, each with `desc` or `nulls first` after its name where wanted."""
-        return self.step(verbs.Sort(_order(by)))
+        return self.step(verbs.Sort(_order("sort", *by)))
 
-    def distinct(self, *on: str, keep: str = "any", order_by: Names = ()) -> Table:
+    def distinct(self, *on: Names, keep: str = "any", order_by: Names = ()) -> Table:
         """Keep one row for each value of the columns."""
-        return self.step(verbs.Distinct(on, keep, _order(order_by)))
+        return self.step(verbs.Distinct(_names("distinct: on", *on), keep, _order("distinct", order_by)))
 
     def limit(self, count: int) -> Table:
         """Keep the first rows."""
@@ -132,7 +133,7 @@ class Table:
         self, fraction: float | None = None, *, rows: int | None = None, by: Names = (), seed: int = 0
     ) -> Table:  # fmt: skip
         """Keep a fraction of the rows, or so many, by a seeded hash of the columns `by`: the same ones everywhere."""
-        return self.step(verbs.Sample(fraction, rows, as_names(by), seed))
+        return self.step(verbs.Sample(fraction, rows, _names("sample: by", by), seed))
 
     def stage(self, name: str) -> Table:
         """Give the steps so far a name: a stage of the pipeline, from which other tables may begin."""
@@ -145,12 +146,15 @@ class Table:
             return Text(self.origin)
         return Text(self.stage(self.pipeline.unused_name(self.origin)).origin)
 
-    def named_in(self, pipeline: Pipeline, verb: str) -> Text:
-        """Return the name for a step of `pipeline`; raise `InvalidPipeline` where the table is of another one."""
-        if self.pipeline is not pipeline:
-            message = f"'{self.origin}' belongs to pipeline '{self.pipeline.spec.name}'"
+    def beside(self, verb: str, other: Any) -> Text:
+        """Return the name of another table for a step; raise `InvalidPipeline` unless it is one of this pipeline."""
+        if not isinstance(other, Table):
+            hint = "pipeline.table('name') is the table of a source or stage."
+            raise InvalidPipeline.because(f"takes a table, got {type(other).__name__}", hint, verb)
+        if other.pipeline is not self.pipeline:
+            message = f"'{other.origin}' belongs to pipeline '{other.pipeline.spec.name}'"
             raise InvalidPipeline.because(message, "Declare its source in this pipeline.", verb)
-        return self.named()
+        return other.named()
 
     def write_parquet(self, name: str, path: str, **keys: Any) -> None:
         """Declare a sink of the pipeline: `partition_by`, `sort_by` and `mode` as in YAML."""
@@ -169,8 +173,14 @@ def _formulas(columns: Mapping[str, Any]) -> dict[str, Formula]:
     return {name: _formula(value) for name, value in columns.items()}
 
 
-def _order(order: Names) -> tuple[Order, ...]:
-    try:
-        return tuple(parse_order(text) for text in as_names(order))
-    except BadValue as error:
-        raise InvalidPipeline.because(error.message) from None
+def _flat(values: Iterable[Any]) -> list[Any]:
+    """Return values that are given one by one, or several in a list."""
+    return [one for value in values for one in as_names(value)]
+
+
+def _names(within: str, *names: Names) -> tuple[Text, ...]:
+    return read_plain(NAMES, _flat(names), within)
+
+
+def _order(verb: str, *order: Names) -> tuple[Order, ...]:
+    return read_plain(ORDER, _flat(order), f"{verb}: {'by' if verb == 'sort' else 'order_by'}")

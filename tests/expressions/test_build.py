@@ -39,7 +39,11 @@ a, b = col("a"), col("b")
         ((a > 1) & (b < 2), "a > 1 AND b < 2"), ((a > 1) | (b < 2), "a > 1 OR b < 2"), (~(a > 1), "NOT a > 1"), (True & a, "true AND a"), (False | a, "false OR a"),
         (a.is_in([1, 2]), "a IN (1, 2)"), (a.is_null(), "a IS NULL"), (a.is_not_null(), "a IS NOT NULL"), (a.between(1, b), "a BETWEEN 1 AND b"),
         (a.fill_null(0), "coalesce(a, 0)"), (a.cast("int8"), "CAST(a AS int8)"), (a.try_cast("date"), "TRY_CAST(a AS date)"),
-        (a.cast("timestamp[Europe/Berlin]"), 'CAST(a AS "timestamp[Europe/Berlin]")'),
+        (a.cast("timestamp[Europe/Berlin]"), 'CAST(a AS "timestamp[Europe/Berlin]")'), (a.cast("list<string>"), "CAST(a AS list<string>)"),
+        (lit("2024-02-29").cast("date"), "DATE '2024-02-29'"), (lit("2024-02-29 12:30").cast("timestamp"), "TIMESTAMP '2024-02-29 12:30:00'"),
+        (lit("-inf").cast("float64"), "CAST('-inf' AS float64)"), (lit("1.5").cast("decimal(2,1)"), "CAST('1.5' AS decimal(2,1))"),
+        (lit("1.5").cast("decimal(9,2)"), "CAST('1.5' AS decimal(9,2))"), (lit("x").try_cast("date"), "TRY_CAST('x' AS date)"),
+        (a.cast("list<decimal(9,2)>"), "CAST(a AS list<decimal(9,2)>)"), (a.cast("list<timestamp[+05:30]>"), 'CAST(a AS "list<timestamp[+05:30]>")'),
         (a.dt.hour(), "hour(a)"), (a.dt.date_trunc("month"), "date_trunc('month', a)"), (a.dt.date_diff("day", b), "date_diff('day', a, b)"),
         (a.dt.time_bucket(timedelta(minutes=15)), "time_bucket(interval '15 minutes', a)"), (a.dt.at_time_zone("Asia/Tokyo"), "a AT TIME ZONE 'Asia/Tokyo'"),
         (a.dt.assume_zone("Asia/Tokyo", ambiguous="latest"), "assume_zone(a, 'Asia/Tokyo', ambiguous => 'latest')"), (a.str.strptime("%Y%m%d"), "strptime(a, '%Y%m%d')"),
@@ -74,7 +78,7 @@ def test_an_expression_has_no_truth_value():
 def test_an_unknown_function_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no function 'frobnicate'"):
         a.frobnicate()
-    with pytest.raises(AttributeError, match=r"no function 'log'\.  Write ln"):
+    with pytest.raises(AttributeError, match=r"no function 'log'\.  Databases differ"):
         a.log()
     assert not hasattr(a, "__array__")
 
@@ -87,6 +91,11 @@ def test_expressions_are_not_hashable_since_equality_builds():
 def test_an_unknown_type_is_a_value_error():
     with pytest.raises(ValueError, match="unknown type 'int'"):
         a.cast("int")
+
+
+def test_a_constant_that_is_no_date_is_refused_at_once():
+    with pytest.raises(InvalidExpression, match="'2023-02-29' is not a date"):
+        lit("2023-02-29").cast("date")
 
 
 def test_text_that_does_not_parse_is_refused_at_once():

@@ -293,6 +293,12 @@ def test_folding_leaves_the_type_and_the_value_of_decimal_constants():
     assert value("CAST('1.5' AS decimal(2,1)) = 1.50") is True
 
 
+@pytest.mark.parametrize("dtype", ["decimal(4,4)", "decimal(38,38)"])
+def test_a_decimal_below_one_is_truncated_to_zero(dtype):
+    frame = table(x=(dtype, [Decimal("-0.9999"), None, Decimal("0.5"), Decimal(0)]))
+    assert values("trunc(x)", frame) == [0, None, 0, 0]
+
+
 def test_no_rows_nulls_alone_and_chunks():
     dtype = parse_type("decimal(20,2)")
     pieces = pa.chunked_array(

@@ -77,6 +77,13 @@ def test_a_list_of_constants_stands_beside_no_rows():
 
 
 @pytest.mark.parametrize(
+    "sql", ["split('a,b', ',')", "list_get(split('a,b', ','), i)", "coalesce(x, CAST(NULL AS list<int64>))"]
+)
+def test_a_constant_list_has_no_rows_where_there_are_none(sql):
+    assert values(sql, INTS.slice(0, 0)) == []
+
+
+@pytest.mark.parametrize(
     ("sql", "message"),
     [
         ("list_length(s)", "list_length takes a list, got string"),
@@ -87,7 +94,8 @@ def test_a_list_of_constants_stands_beside_no_rows():
         ("split(s, '')", "split takes a separator of at least one character, got ''"),
         ("split(s, s)", "split takes a constant or a "),
         ("split(x, ',')", "split does not take lists"),
-        ("CAST(s AS list<string>)", "unknown type"),
+        ("CAST(s AS list<string>)", "cannot cast string to list<string>"),
+        ("CAST(NULL AS list<list<string>>)", "unknown type"),
     ],
 )
 def test_other_types_are_refused(sql, message):

@@ -102,7 +102,7 @@ def test_nulls_alone_compare_as_truth_values():
         ("amount > $mim", "unknown parameter '$mim'", "params: min."),
         ("uper(amount)", "unknown function 'uper'", "Did you mean 'upper'?"),
         ("xyzzy(amount)", "unknown function 'xyzzy'", "docs/functions.md lists the functions."),
-        ("log(amount)", "databases differ on what 'log' is", "Write ln(x) for the natural logarithm, log10(x) or log2(x)."),
+        ("log(amount)", "unknown function 'log'", "Databases differ on what it is: write ln(x) for the natural logarithm, log10(x) or log2(x)."),
         ("sum(amount)", "sum is an aggregate function and cannot stand here", "Use it directly in an aggregate step."),
         ("lag(amount)", "lag is a window function and cannot stand here", "Use it directly in a window step."),
         ("abs()", "abs got 0 arguments", "It is abs(x)."),

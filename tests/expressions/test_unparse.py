@@ -21,7 +21,7 @@ from gpuetl.expressions.unparse import to_sql
         "a", '"a b"', '"select"', '"Ärger"', "$p", "1", "-1", "1.5", "1e+300", "'it''s'", "NULL", "true", "DATE '2013-03-09'",
         "TIMESTAMP '2013-03-09 17:05:30.250000'", "TIMESTAMPTZ '2013-03-09 17:05:30+02:00'", "INTERVAL '90 minutes'", "INTERVAL '1 day'",
         "INTERVAL '-1 hour'", "INTERVAL '1500001 microseconds'", "a + b * c", "(a + b) * c", "a - (b - c)", "a - b - c", "a / (b * c)", "-(a + b)", "-(-a)",
-        "-a // -b", "a - -1", "NOT a", "NOT (a AND b)", "NOT a = b", "a AND b AND c", "a AND (b AND c)", "a AND (b OR c)", "a OR b AND c", "(NOT a) = b",
+        "-a // -b", "a - -1", "NOT a", "NOT (a AND b)", "NOT a = b", "a AND b AND c", "a AND (b OR c)", "a OR b AND c", "(NOT a) = b",
         "(a = b) = (c = a)", "(a < b) < c", "(a = b) < c", "a IS NULL", "NOT a IS NULL", "(a = b) IS NULL", "(a IS NULL) IS NULL", "a + b IS NULL", "a IN (1, 2)",
         "NOT a IN ('x', NULL)", "(a IN (b)) IN (true)", "a LIKE 'x%'", "NOT a LIKE b || c", "a LIKE 'x!%' ESCAPE '!'", "NOT a ILIKE 'x'", "a ILIKE b || c ESCAPE '!'", "like(a, b, $p)", "(a LIKE 'x' ESCAPE '!') IS NULL",
         "regexp_like(a, '\\d+')", "concat(a, b, c)", "a || b || c", "a || (b || c)",
@@ -44,6 +44,7 @@ def test_canonical_text_is_read_and_written_unchanged(sql):
         ("sum(a) FILTER (WHERE b)", "sum(CASE WHEN b THEN a END)"), ("CASE a WHEN 1 THEN 2 END", "CASE WHEN a = 1 THEN 2 END"),
         ("interval '1 day 12 hours'", "INTERVAL '36 hours'"), ("CAST('2013-03-09' AS date)", "DATE '2013-03-09'"), ("ABS ( a )", "abs(a)"),
         ("if(a, b, c)", "CASE WHEN a THEN b ELSE c END"), ("a RLIKE 'x'", "regexp_like(a, 'x')"), ("a NOT LIKE 'x' ESCAPE '!'", "NOT a LIKE 'x' ESCAPE '!'"),
+        ("a AND (b AND c)", "a AND b AND c"), ("a OR (b OR (c OR a))", "a OR b OR c OR a"), ("a AND (b OR (c OR a))", "a AND (b OR c OR a)"),
         ("like(a, 'x')", "a LIKE 'x'"), ("like(a, 'x', '!')", "a LIKE 'x' ESCAPE '!'"),
     ],
 )  # fmt: skip
@@ -115,6 +116,13 @@ LEAVES = st.one_of(
 )
 
 
+def chained(name, left, right):
+    """A chain of AND or OR leans to the left, wherever its brackets were."""
+    if name in ("and", "or") and isinstance(right, Apply) and right.function == name:
+        return Apply(name, (chained(name, left, right.args[0]), right.args[1]))
+    return Apply(name, (left, right))
+
+
 def negated(operand):
     """A negative number is a constant of its own."""
     number = isinstance(operand, Constant) and type(operand.value) in (int, float)
@@ -129,7 +137,7 @@ def cast(operand, dtype, lenient):
 def trees(inner):
     several = st.lists(inner, min_size=1, max_size=3).map(tuple)
     return st.one_of(
-        st.builds(lambda name, x, y: Apply(name, (x, y)), st.sampled_from(BINARY), inner, inner),
+        st.builds(chained, st.sampled_from(BINARY), inner, inner),
         st.builds(
             lambda name, x: Apply(name, (x,)),
             st.sampled_from(["not", "is_null", "abs", "count_distinct", "sum"]),

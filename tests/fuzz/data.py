@@ -20,11 +20,11 @@ from gpuetl.io.hive import split_by_value
 TYPE_NAMES = (
     "int64", "float64", "string", "bool", "timestamp", "date", "int32", "decimal(9,2)", "duration", "timestamp[UTC]",
     "float32", "int8", "int16", "uint8", "uint16", "uint32", "uint64", "decimal(38,4)", "timestamp[Europe/Berlin]",
+    "decimal(18,0)", "decimal(4,4)", "decimal(20,7)", "list<int64>", "list<string>",
 )  # fmt: skip
 TYPES: dict[str, DataType] = {name: parse_type(name) for name in TYPE_NAMES}
 
 FOLDER_TYPES = ("int64", "int32", "uint8", "string", "date32[day]", "bool")
-LIST_TYPES = tuple(pa.list_(TYPES[name]) for name in ("int64", "string", "float64", "decimal(9,2)"))
 
 TAME_INTEGERS = (1, 0, 2, 3, 5, 7, 10, 12, 25, 60, 100, 127, -1, -2, -7, -100)
 TAME_FLOATS = (1.0, 0.0, -0.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, 100.25, -7.75, 1024.0, nan, inf, -inf)
@@ -44,6 +44,7 @@ WILD_FLOATS = (
 STRINGS = (
     "a", "", "b", "ab", "A", " a ", "ab%c_d", "añb", "e\u0301", "😀x", "Ω", "zz", "12", "-3", "1.5", "it's", '"q"',
     "\\d", "a\tb", "aaa", "x.y", "\u00a0", "true", "2020-02-29", "\U0001d11e",
+    "2020-02-29 12:30+0130", "29.02.2020", "2021-02-29", "ß", "İI", "ŉ ǆ", "JEAN-luc d'x", "2020-W09-6", "1,2,,3",
 )  # fmt: skip
 DAYS = tuple(
     map(date.fromisoformat, (
@@ -56,6 +57,7 @@ MOMENTS = tuple(
         "1970-01-01T00:00:00", "1970-01-01T00:00:01", "1969-12-31T23:59:59.999999", "2020-02-29T12:30:15.250000",
         "2021-03-28T00:59:59", "2021-03-28T01:00:00", "2021-10-31T00:30:00", "2021-10-31T01:30:00", "1999-12-31T23:59:59",
         "2000-01-01T00:00:00", "1970-01-01T00:20:00", "1970-01-01T01:00:00", "1970-01-02T00:00:00", "2262-04-12T00:00:00",
+        "2021-03-28T02:30:00", "2021-10-31T02:30:00.000001", "2021-07-01T22:30:00",
     ))
 )  # fmt: skip
 DURATIONS = tuple(
@@ -70,9 +72,6 @@ def pool(dtype: DataType, wild: bool) -> list[Any]:
     """Return the values of a type, the simplest first; `wild` ones leave what sums can hold."""
     if dtype == pa.bool_():
         return [True, False]
-    if is_list(dtype):
-        x, y, z, *_ = pool(dtype.value_type, wild)
-        return [[x], [], [x, y], [None], [z, None, x]]
     if is_integer(dtype):
         bits = dtype.bit_width - pa.types.is_signed_integer(dtype)
         extremes = (2**bits - 1, -(2**bits), 2**bits - 2, 2**53 + 1, -(2**53) - 1, 1 - 2**bits)
@@ -82,10 +81,16 @@ def pool(dtype: DataType, wild: bool) -> list[Any]:
         return list(dict.fromkeys(numbers if dtype.bit_width == 64 else map(_as_float32, numbers)))
     if pa.types.is_decimal(dtype):
         greatest = Decimal((0, (9,) * dtype.precision, -dtype.scale))
-        tame = ["1", "0", "0.25", "-0.5", "2.5", "12.34", "-12.34", "999.99", "0.01", "-1"]
-        return [Decimal(text) for text in tame] + [greatest, greatest.copy_negate()] * wild
+        tame = map(
+            Decimal, ("1", "0", "0.25", "-0.5", "2.5", "12.34", "-12.34", "999.99", "0.01", "-1", "7", "-0.0005")
+        )
+        held = [value for value in tame if abs(value) <= greatest and value == round(value, dtype.scale)]
+        return held + [greatest, greatest.copy_negate()] * wild
     if pa.types.is_timestamp(dtype):
         return [moment.replace(tzinfo=UTC) if dtype.tz else moment for moment in MOMENTS]
+    if is_list(dtype):
+        elements = pool(dtype.value_type, wild)
+        return [elements[:1], [], elements[:3], [None], [None, *elements[2:5], None], elements[1:2] * 3]
     return list({"string": STRINGS, "date32[day]": DAYS, "duration[us]": DURATIONS}[str(dtype)])
 
 
@@ -134,8 +139,6 @@ def draw_source(draws: Draws, name: str, sizes: tuple[int, ...]) -> Source:
     columns, precision = {key: pa.array(ids)}, {key: Precision.EXACT}
     for letter in "abcde"[: draws.between(2, 5)]:
         dtype, wild = TYPES[draws.one_of(TYPE_NAMES)], draws.chance(15)
-        if draws.chance(6):
-            dtype = draws.one_of(LIST_TYPES)
         column = f"{name}_{letter}" if draws.chance(50) else letter
         columns[column] = _column(draws, dtype, wild, count)
         precision[column] = Precision.EXACT if wild else Precision.TAME

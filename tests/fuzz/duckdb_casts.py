@@ -7,57 +7,42 @@ from functools import cache
 
 import pyarrow as pa
 
+from fuzz.duckdb_decimals import power, units
+from fuzz.duckdb_formats import written
+from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.types import (
     BOOL,
     DATE,
     DURATION,
-    FLOAT64,
-    INT64,
     NULL,
     STRING,
+    TIMESTAMP,
     DataType,
     is_floating,
     is_integer,
     is_list,
-    type_name,
 )
+
+CAST_MACROS = r"""
+CREATE MACRO decimal_text(x) AS regexp_replace(CAST(x AS VARCHAR), '^(-?)[.]', '\10.');
+"""
+"""DuckDB leaves the zero out where all digits stand after the point."""
 
 
 class Untranslated(Exception):
     """A conversion that is not compared."""
 
 
-SQL_TYPES = {
-    "null": "INTEGER", "bool": "BOOLEAN", "int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER", "int64": "BIGINT",
-    "uint8": "UTINYINT", "uint16": "USMALLINT", "uint32": "UINTEGER", "uint64": "UBIGINT", "float32": "FLOAT",
-    "float64": "DOUBLE", "string": "VARCHAR", "date": "DATE", "duration": "BIGINT",
-}  # fmt: skip
-
-
-def sql_type(dtype: DataType) -> str:
-    """Return the type that holds the values of `dtype` in DuckDB."""
-    if pa.types.is_timestamp(dtype):
-        return "BIGINT"
-    if is_list(dtype):
-        return f"{sql_type(dtype.value_type)}[]"
-    return f"DECIMAL({dtype.precision},{dtype.scale})" if pa.types.is_decimal(dtype) else SQL_TYPES[type_name(dtype)]
-
-
-def storage_type(dtype: DataType) -> DataType:
-    """Return the Arrow type of `sql_type`."""
-    if pa.types.is_timestamp(dtype) or dtype == DURATION:
-        return INT64
-    return pa.int32() if dtype == NULL else dtype
-
-
 NUMBER = "-?[0-9]+([.][0-9]+)?"
+DAY, CLOCK = "[0-9]{4}-[0-9]{2}-[0-9]{2}", "[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?"
 
 
 @cache
 def is_spelled(source: DataType, target: DataType) -> bool:
     """Tell whether the conversion has a text here.
 
-    Floats and times as text, and text as times, are not compared: engines write and read more than one form.  Their literal tests are in tests/steps/test_cast.py and tests/expressions/test_evaluate.py.
+    Floats as text, and text as zoned times, are not compared: engines write and read more than one form.  Their literal
+    tests are in tests/expressions/test_evaluate.py and test_formats.py.
     """
     return cast_text("x", source, target, lenient=False) is not None
 
@@ -65,28 +50,48 @@ def is_spelled(source: DataType, target: DataType) -> bool:
 def cast_text(x: str, source: DataType, target: DataType, lenient: bool) -> str | None:
     """Return the text of an explicit conversion, or None where there is none."""
     cast = f"{'TRY_CAST' if lenient else 'CAST'}({x} AS {sql_type(target)})"
+    if source in (target, NULL):
+        return cast
     family = _family(source), _family(target)
+    if "decimal" in family:
+        return _decimals(x, source, target, lenient) or cast
     guards = {
         ("float", "integer"): f"{x} = trunc({x})",
-        ("integer", "float"): f"CAST({x} AS HUGEINT) BETWEEN -{_whole(target)} AND {_whole(target)}",
+        ("integer", "float"): f"CAST(CAST({x} AS {sql_type(target)}) AS HUGEINT) = CAST({x} AS HUGEINT)",
         ("integer", "bool"): f"{x} IN (0, 1)",
         ("float", "bool"): f"{x} IN (0, 1)",
         ("float", "float"): f"isinf(CAST({x} AS DOUBLE)) OR NOT isinf(TRY_CAST({x} AS {sql_type(target)}))",
-        ("decimal", "integer"): f"{x} = trunc({x})",
         ("string", "integer"): f"regexp_full_match({x}, '-?[0-9]+')",
-        ("string", "decimal"): f"regexp_full_match({x}, '{NUMBER}')",
         ("string", "float"): f"regexp_full_match({x}, '{NUMBER}|-?inf|nan')",
     }
-    if source in (target, NULL):
-        return cast
     if family in guards:
         return guarded(guards[family], cast, lenient)
     return _times(x, source, target, lenient) or (cast if family in PLAIN else None)
 
 
+def _decimals(x: str, source: DataType, target: DataType, lenient: bool) -> str | None:
+    """Digits are kept or refused; a float is the shortest decimal that reads back as it, and the nearest to a decimal."""
+    text, cast = f"CAST({x} AS VARCHAR)", "TRY_CAST" if lenient else "CAST"
+    if target == STRING:
+        return f"decimal_text({x})"
+    if is_floating(target):
+        return f"CAST({text} AS {sql_type(target)})"
+    if pa.types.is_decimal(source):
+        scale = target.scale if pa.types.is_decimal(target) else 0
+        lost = f"{units(x, source)} % {power(source.scale - scale)} = 0"
+        return guarded(lost, f"{cast}({x} AS {sql_type(target)})", lenient) if scale < source.scale else None
+    if is_integer(source):
+        return None
+    digits = f"-?[0-9]+([.][0-9]{{1,{target.scale}}}0*)?" if target.scale else "-?[0-9]+([.]0+)?"
+    made = guarded(f"regexp_full_match({text}, '{digits}')", f"{cast}({text} AS {sql_type(target)})", lenient)
+    if source == STRING:
+        return made
+    whole = f"{x} = trunc({x}) AND abs({x}) < 1e17"  # DuckDB writes greater ones with an exponent
+    return f"(CASE WHEN {whole} THEN {cast}(CAST({x} AS HUGEINT) AS {sql_type(target)}) ELSE {made} END)"
+
+
 PLAIN = {
     ("integer", "integer"), ("bool", "integer"), ("bool", "float"), ("integer", "string"), ("bool", "string"),
-    ("decimal", "string"), ("integer", "decimal"),
 }  # fmt: skip
 """Conversions that mean the same in both."""
 
@@ -97,13 +102,8 @@ def guarded(condition: str, value: str, lenient: bool) -> str:
     return f"(CASE WHEN {condition} THEN {value} ELSE {refused} END)"
 
 
-def _whole(target: DataType) -> int:
-    """Return how far integers are all floats."""
-    return 2**53 if target == FLOAT64 else 2**24
-
-
 def _times(x: str, source: DataType, target: DataType, lenient: bool) -> str | None:
-    kinds = _family(source), _family(target)
+    kinds, cast = (_family(source), _family(target)), "TRY_CAST" if lenient else "CAST"
     if kinds in (("moment", "moment"), ("moment", "integer"), ("integer", "moment")):
         return x  # microseconds all of them
     if kinds == ("date", "moment"):
@@ -111,7 +111,14 @@ def _times(x: str, source: DataType, target: DataType, lenient: bool) -> str | N
     if kinds == ("moment", "date"):
         return guarded(f"{x} % 86400000000 = 0", f"CAST(make_timestamp({x}) AS DATE)", lenient)
     if kinds == ("date", "string"):
-        return f"CAST({x} AS VARCHAR)"
+        return written(x, DATE, "%Y-%m-%d")
+    if kinds == ("moment", "string") and source != DURATION:
+        ending = "Z" if source.tz == "UTC" else "%z" if source.tz else ""
+        return written(x, source, f"%Y-%m-%d %H:%M:%S.%f{ending}")
+    if kinds == ("string", "date"):
+        return guarded(f"regexp_full_match({x}, '{DAY}')", f"{cast}({x} AS DATE)", lenient)
+    if source == STRING and target == TIMESTAMP:
+        return guarded(f"regexp_full_match({x}, '{DAY}({CLOCK})?')", f"epoch_us({cast}({x} AS TIMESTAMP))", lenient)
     return None
 
 
@@ -120,6 +127,8 @@ def _family(dtype: DataType) -> str:
         return {BOOL: "bool", DATE: "date", STRING: "string"}[dtype]
     if pa.types.is_decimal(dtype):
         return "decimal"
+    if is_list(dtype):
+        return "list"
     if is_integer(dtype):
         return "integer"
     return "float" if is_floating(dtype) else "moment"

@@ -8,22 +8,35 @@ COMPARED_OTHERWISE.
 from typing import Any
 
 from fuzz.duckdb_aggregates import AGGREGATES
-from fuzz.duckdb_scalars import SCALARS
-from fuzz.duckdb_text import MACROS, Text
+from fuzz.duckdb_scalars import SCALAR_MACROS, SCALARS
+from fuzz.duckdb_text import MACROS, Text, hidden
+from fuzz.duckdb_types import sql_type
 from fuzz.duckdb_windows import WINDOWS
 from gpuetl.backends.pandas.functions.hashing import HANDLERS
 from gpuetl.expressions.functions import Kind
-from gpuetl.expressions.ir import Call
+from gpuetl.expressions.ir import Call, can_fail
 
 HASH = "hash_of_engine"
-"""The engine's own `hash`, taken by DuckDB, so that it samples as we do; tests/expressions/test_hashing.py compares it."""
+
+
+def hashed(call: Call, *args: str) -> str:
+    """DuckDB has no XXH64 and takes the engine's, so that its samples are ours; tests/expressions/test_hashing.py compares it."""
+    return (
+        f"{HASH}({', '.join(f'CAST({x} AS {sql_type(arg.dtype)})' for x, arg in zip(args, call.args, strict=False))})"
+    )
+
+
+def bucket(call: Call, x: str, count: str) -> str:
+    """The hash's bits as an unsigned number."""
+    return f"CAST((CAST({hashed(call, x)} AS HUGEINT) + {1 << 64}) % {1 << 64} % {count} AS BIGINT)"
+
 
 DUCKDB: dict[tuple[Kind, str], Text] = {
     **{("scalar", name): text for name, text in SCALARS.items()},
     **{("aggregate", name): text for name, text in AGGREGATES.items()},
     **{("window", name): text for name, text in WINDOWS.items()},
-    ("scalar", "split"): "string_split({0}, {1})",
-    ("scalar", "hash"): lambda call, *args: f"{HASH}({', '.join(args)})",
+    ("scalar", "hash"): hashed,
+    ("scalar", "bucket"): bucket,
 }
 
 COMPARED_OTHERWISE: dict[tuple[Kind, str], str] = {
@@ -39,10 +52,19 @@ def call_text(call: Call, *args: str) -> str:
     if key in COMPARED_OTHERWISE:
         return "NULL"
     text = DUCKDB[key]
-    return text.format(*args) if isinstance(text, str) else text(call, *args)
+    made = text.format(*args) if isinstance(text, str) else text(call, *args)
+    return computing_all(call, args, made) if hidden.get() else made
+
+
+def computing_all(call: Call, args: tuple[str, ...], text: str) -> str:
+    """Return a text that computes all arguments that can fail first; DuckDB passes over those beside a column of nulls."""
+    failing = [text for arg, text in zip(call.args, args, strict=True) if can_fail(arg)]
+    if not failing or call.function.kind != "scalar" or call.function.nulls == "own":
+        return text
+    return f"(CASE WHEN len([{', '.join(f'{arg} IS NULL' for arg in failing)}]) > 0 THEN {text} END)"
 
 
 def add_functions(database: Any) -> None:
     """Give DuckDB what its SQL cannot say."""
-    database.execute(MACROS)
+    database.execute(MACROS + SCALAR_MACROS)
     database.create_function(HASH, HANDLERS["hash"], None, "BIGINT", type="arrow", null_handling="special")

@@ -6,10 +6,10 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from fuzz.duckdb_casts import storage_type
 from fuzz.duckdb_functions import add_functions
 from fuzz.duckdb_sql import to_duckdb
 from fuzz.duckdb_text import hidden
+from fuzz.duckdb_types import storage_type
 from gpuetl.plan.node import Node
 
 REFUSED = (duckdb.OutOfRangeException, duckdb.ConversionException, duckdb.InvalidInputException)

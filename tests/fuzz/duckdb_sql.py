@@ -6,12 +6,14 @@ DuckDB must run with its optimizer off: every column is computed, so that an err
 from functools import singledispatch
 
 from fuzz.duckdb_aggregates import PLACE
-from fuzz.duckdb_casts import Untranslated, cast_text, sql_type
+from fuzz.duckdb_casts import Untranslated, cast_text
 from fuzz.duckdb_functions import call_text
 from fuzz.duckdb_text import canonical, literal_text, quoted
+from fuzz.duckdb_types import sql_type
 from fuzz.duckdb_windows import GAP, TIME
+from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
-from gpuetl.expressions.types import DATE, is_temporal
+from gpuetl.expressions.types import DATE, is_floating, is_temporal
 from gpuetl.plan import nodes
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node, SortKey
@@ -205,7 +207,8 @@ def cast(expr: Cast) -> str:
     """A widening that typing put in is DuckDB's own; one that the user wrote is spelled."""
     operand = text(expr.operand)
     source, target = expr.operand.dtype, expr.dtype
-    plain = expr.implicit and not (source == DATE and target != DATE)
+    spelled = (source == DATE and target != DATE) or (is_decimal(source) and is_floating(target))
+    plain = expr.implicit and not spelled
     made = None if plain else cast_text(operand, source, target, expr.lenient)
     if made is None and not expr.implicit:
         raise Untranslated(f"a cast from {source} to {target}")

@@ -7,9 +7,10 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from fuzz.duckdb_casts import sql_type
+from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.ir import Literal
 from gpuetl.expressions.types import DATE, DataType, is_floating
+from gpuetl.expressions.zones import fixed_offset
 
 Text: TypeAlias = str | Callable[..., str]
 hidden: ContextVar[bool] = ContextVar("hidden", default=False)
@@ -53,7 +54,7 @@ def _value(value: Any) -> str:
         return str(value // MICROSECOND)
     if isinstance(value, date):
         return f"DATE '{value.isoformat()}'"
-    return str(value) if isinstance(value, int) else "'" + str(value).replace("'", "''") + "'"
+    return str(value) if isinstance(value, int) else text_literal(str(value))
 
 
 def canonical(x: str, dtype: DataType) -> str:
@@ -61,12 +62,23 @@ def canonical(x: str, dtype: DataType) -> str:
     return f"({x} + 0)" if is_floating(dtype) else x
 
 
+def text_literal(value: str) -> str:
+    """Return a text in quotes, for what DuckDB takes only as a constant."""
+    return "'" + value.replace("'", "''") + "'"
+
+
 def moment(x: str, dtype: DataType) -> str:
-    """Return the clock of a date or timestamp as DuckDB's own type."""
+    """Return the clock of a date or timestamp as DuckDB's own type, which knows zones by name, not by offset."""
     if dtype == DATE:
         return x
-    naive = f"make_timestamp({x})"
-    return f"timezone('{dtype.tz}', timezone('UTC', {naive}))" if dtype.tz else naive
+    offset = fixed_offset(dtype.tz) if dtype.tz else 0
+    naive = f"make_timestamp({x} + {offset * 1_000_000})" if offset else f"make_timestamp({x})"
+    return f"timezone('{dtype.tz}', timezone('UTC', {naive}))" if offset is None else naive
+
+
+def clock(x: str, dtype: DataType) -> str:
+    """Return what the clock of a timestamp shows, in microseconds."""
+    return f"epoch_us({moment(x, dtype)})" if dtype.tz else x
 
 
 def constant_of(call: Any, place: int) -> Any:

@@ -1,6 +1,7 @@
 """Random typed expressions: built from the function table, over the columns, and at times the calls, at hand."""
 
 from collections.abc import Container, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC
 from functools import cache
@@ -15,6 +16,7 @@ from fuzz.duckdb_functions import COMPARED_OTHERWISE, DUCKDB
 from fuzz.precision import EXACT_FLOATS, VALUE_ONLY, Precision
 from fuzz.signatures import Signature, constants, giving, signatures
 from gpuetl.errors import InvalidExpression
+from gpuetl.expressions.constants import converted
 from gpuetl.expressions.functions import FUNCTIONS, Kind
 from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.resolve import Scope, resolve
@@ -30,11 +32,14 @@ from gpuetl.expressions.types import (
     can_cast,
     is_floating,
     is_list,
+    literal_type,
 )
 
 LITERAL_TYPES = (INT64, FLOAT64, STRING, BOOL, TIMESTAMP, pa.date32(), pa.duration("us"), pa.timestamp("us", tz="UTC"))
-RARE = frozenset(("make_timestamp", "int_divide", "negate", "power", "exp"))
-"""Functions that fail for most values, or that overflow what follows: drawn once where others are drawn four times."""
+RARE = frozenset((
+    "make_timestamp", "make_date", "strptime", "int_divide", "negate", "power", "exp", "expm1", "sinh", "cosh", "shift_left",
+))  # fmt: skip
+"""Functions that fail for most values, or that overflow what follows: drawn once where others are drawn twice."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,7 @@ class Leaf:
 def fuzzed(kind: Kind) -> tuple[str, ...]:
     """Return the names of the functions of a kind that can be drawn, the rare ones less often."""
     names = [n for k, n in FUNCTIONS if k == kind and ((k, n) in DUCKDB or (k, n) in COMPARED_OTHERWISE)]
-    return tuple(names + [name for name in names if name not in RARE] * 3)
+    return tuple(names + [name for name in names if name not in RARE])
 
 
 @cache
@@ -105,12 +110,12 @@ class Expressions:
     def value(self, dtype: DataType, depth: int, exact: bool = True) -> Syntax:
         """An expression of a type."""
         kind = self.draws.below(10)
-        if depth > 0 and kind >= 7:
+        if depth > 0 and kind >= 6:
             return self.computed(dtype, depth, exact)
         columns = [
             leaf for leaf in self.leaves if leaf.dtype == dtype and (leaf.precision >= Precision.EXACT or not exact)
         ]
-        if columns and kind != 6:
+        if columns and kind != 5:
             return self.draws.one_of(columns).syntax
         return self.constant(dtype)
 
@@ -129,15 +134,15 @@ class Expressions:
 
     def constant(self, dtype: DataType) -> Syntax:
         """A constant of a type, now and then null; written as text and cast where the language has no other way."""
-        if self.draws.chance(10):
+        if self.draws.chance(10) or is_list(dtype):
             return CastTo(Constant(None), dtype)
         value = self.draws.one_of(pool(dtype, wild=False))
         if dtype in LITERAL_TYPES:
             return Constant(value)
         if pa.types.is_timestamp(dtype):  # the language's constants are in UTC
             return Constant(value.astimezone(UTC))
-        if pa.types.is_decimal(dtype):
-            return CastTo(Constant(str(value)), dtype)
+        if pa.types.is_decimal(dtype):  # one of just its digits is read as a constant
+            return Constant(value) if literal_type(value) == dtype else CastTo(Constant(str(value)), dtype)
         return CastTo(Constant(value), dtype)
 
     def cast(self, depth: int) -> Syntax:
@@ -145,11 +150,15 @@ class Expressions:
         dtype = self.draws.one_of(sorted(self.types, key=str))
         targets = [t for t in TYPES.values() if can_cast(dtype, t) and is_spelled(dtype, t)]
         operand = self.value(dtype, depth - 1)
-        return CastTo(operand, self.draws.one_of(targets or [dtype]), lenient=self.draws.chance(60))
+        target, lenient = self.draws.one_of(targets or [dtype]), self.draws.chance(60)
+        with suppress(ValueError):  # a constant that is no date can only be tried
+            return (None if lenient else converted(operand, target)) or CastTo(operand, target, lenient)
+        return CastTo(operand, target, lenient=True)
 
     def condition(self, depth: int = 2) -> Syntax:
-        """A truth value whose digits do not depend on rounding."""
-        return self.computed(BOOL, depth, exact=True)
+        """A truth value whose digits do not depend on rounding; true where a number beside a decimal makes it wrong."""
+        drawn = self.computed(BOOL, depth, exact=True)
+        return drawn if typed(drawn, self.scope()) else Constant(True)
 
     def special(self, kind: Kind, names: Container[str] | None = None) -> Syntax:
         """A call of an aggregate or window function: any, or one of `names`."""
@@ -164,9 +173,8 @@ class Expressions:
 
 
 def column_leaves(schema: Any, precision: dict[str, Precision]) -> list[Leaf]:
-    """Return the columns as leaves, but for lists and those of nulls alone."""
-    usable = ((name, dtype) for name, dtype in schema.items() if dtype != NULL and not is_list(dtype))
-    return [Leaf(Name(name), dtype, precision[name]) for name, dtype in usable]
+    """Return the columns as leaves."""
+    return [Leaf(Name(name), dtype, precision[name]) for name, dtype in schema.items() if dtype != NULL]
 
 
 def typed(syntax: Syntax, scope: Scope) -> Expr | None:

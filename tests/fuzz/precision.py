@@ -27,12 +27,13 @@ EXACT_FLOATS = frozenset((
     "add", "subtract", "multiply", "divide", "negate", "abs", "sign", "floor", "ceil", "trunc", "sqrt", "greatest",
     "least", "coalesce", "case", "nullif", "min", "max", "lag", "lead", "first", "last", "ffill", "cum_min", "cum_max",
     "rolling_min", "rolling_max", "round", "epoch", "diff", "mode", "min_by", "max_by", "bfill", "percent_rank", "cume_dist",
-    "pct_change",
+    "pct_change", "clip", "try_add", "try_subtract", "try_multiply", "list_get",
 ))  # fmt: skip
 """Functions whose float results are correctly rounded, or one of their arguments."""
 KEEPING = frozenset((
     "negate", "abs", "floor", "ceil", "trunc", "greatest", "least", "coalesce", "case", "min", "max", "lag", "lead",
-    "first", "last", "ffill", "bfill", "cum_min", "cum_max", "rolling_min", "rolling_max", "mode", "min_by", "max_by",
+    "first", "last", "ffill", "bfill", "cum_min", "cum_max", "rolling_min", "rolling_max", "mode", "min_by", "max_by", "clip",
+    "list_get",
 ))  # fmt: skip
 """Of these, those that leave tame values tame."""
 VALUE_ONLY = frozenset(("negate", "abs", "coalesce", "case", "lag", "lead", "first", "last", "ffill", "bfill"))
@@ -43,6 +44,7 @@ ACCUMULATING = frozenset((
 ))  # fmt: skip
 """Functions whose terms can cancel."""
 SELF_ONLY = frozenset(("ewm_mean", "decayed_sum"))
+"""Functions that DuckDB has no text for."""
 
 
 def precision_of(expr: Expr, columns: dict[str, Precision]) -> Precision:

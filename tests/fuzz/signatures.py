@@ -8,12 +8,14 @@ from itertools import compress, product
 from typing import Any
 
 from fuzz.data import TYPES
+from fuzz.scalar_constants import SCALAR_CONSTANTS
 from gpuetl.expressions.functions import FUNCTIONS, Function, Kind, TypeMismatch
 from gpuetl.expressions.functions.function import Argument
 from gpuetl.expressions.ir import ABSENT, Column, Literal
-from gpuetl.expressions.types import BOOL, DataType, literal_type
+from gpuetl.expressions.types import BOOL, DataType, is_list, literal_type
 
 CONSTANTS: dict[str, tuple[Any, ...]] = {
+    **SCALAR_CONSTANTS,
     "digits": (1, 0, 2, -1),
     "start": (1, 2, 0, -1, 4),
     "length": (2, 0, 1, 5),
@@ -25,7 +27,6 @@ CONSTANTS: dict[str, tuple[Any, ...]] = {
     "suffix": ("b", "", "x", "\u0301"),
     "part": ("a", "", "b%", "ñ"),
     "pattern": ("a%", "%b", "_", "%", "", "a_%", "%ñ_"),
-    "unit": ("day", "month", "year", "quarter", "week", "hour", "minute", "second"),
     "offset": (1, 0, 2, 5),
     "frame": (2, 1, 3, timedelta(hours=1), timedelta(0), timedelta(days=400)),
     "half_life": (1.0, 2, timedelta(hours=1)),
@@ -66,9 +67,9 @@ def signatures(kind: Kind, name: str) -> tuple[Signature, ...]:
 
 def _combinations(function: Function) -> Iterator[tuple[tuple[Argument, ...], tuple[DataType | None, ...]]]:
     """Yield parameters with types: any two types where two vary, one type or truth values where more do."""
+    types = [dtype for dtype in TYPES.values() if function.lists or not is_list(dtype)]
     for slots in _shapes(function):
         varying = [slot for slot in slots if not slot.constant]
-        types = list(TYPES.values())
         if len(varying) <= 2:
             choices: Any = product(types, repeat=len(varying))
         else:

@@ -53,7 +53,7 @@ def test_every_step_is_drawn_or_has_a_reason_why_not(verb):
 def test_cases_are_valid_and_use_all_functions_and_steps():
     """Nothing is drawn so rarely that it is not compared."""
     verbs, calls = collections.Counter(), collections.Counter()
-    for seed in range(800):
+    for seed in range(1600):
         case = drawn_case(SeededDraws(seed))
         verbs.update(step.verb for stage in case.pipeline.spec.stages.values() for step in stage.steps)
         for node in walk_graph(case.node):
@@ -78,7 +78,7 @@ def test_a_wrong_answer_is_found_and_made_small(monkeypatch):
     failures = (outcome for seed in range(500) if isinstance(outcome := run_seed(seed, shrink=False), Failure))
     found = run_seed(next(failures).seed)
     assert isinstance(found, Failure)
-    assert len(found.smallest.pipeline.spec.stages[RESULT].steps) == 1
+    assert len(found.smallest.pipeline.spec.stages[RESULT].steps) <= 2
     assert "count" in repr(found.smallest)
     assert found.smallest.sources[0].rows.num_rows <= 3
 

@@ -6,6 +6,7 @@ import pytest
 
 import gpuetl as ge
 from gpuetl import InvalidExpression, InvalidPipeline, Pipeline, col
+from gpuetl.expressions.build import apply
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.syntax import MAX_OPERATORS
 from gpuetl.expressions.unparse import to_sql
@@ -81,6 +82,58 @@ def test_the_longest_chain_that_python_takes_is_computed_and_read_back(source, c
     steps = source(table({"x": "int64"}, (1,))).select(y=sums(longest))
     check(steps, table({"y": "int64"}, (1 + sum(range(longest)),)))
     assert parse_expression(to_sql(sums(longest).syntax)) == sums(longest).syntax
+
+
+def conditions(count):
+    return [col("x") > number for number in range(count)]
+
+
+def leaning_left(count):
+    return reduce(lambda whole, part: whole & part, conditions(count))
+
+
+def leaning_right(count):
+    return reduce(lambda whole, part: part | whole, conditions(count))
+
+
+def applied(count):
+    return apply("and", *conditions(count))
+
+
+@pytest.mark.parametrize("make", [leaning_left, leaning_right, applied])
+@pytest.mark.parametrize("count", [2, 3, 33, MAX_OPERATORS - 3])
+def test_chains_of_conditions_are_written_and_read_back(source, pipeline, make, count):
+    """However Python nested them."""
+    source(table({"x": "int64"}, (1,))).filter(make(count)).stage("s")
+    again = ge.loads(pipeline.to_yaml(), root=pipeline.root)
+    assert again.fingerprint == pipeline.fingerprint
+    assert again.to_yaml() == pipeline.to_yaml()
+
+
+@pytest.mark.parametrize("make", [leaning_left, leaning_right, applied])
+def test_chains_of_conditions_that_are_too_long_are_refused(source, problem, make):
+    assert "operators build on each other" in problem(source(table({"x": "int64"}, (1,))).filter(make(300)))
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_and_takes_two_conditions_at_least(source, problem, count):
+    assert f"and got {count} argument" in problem(source(table({"x": "int64"}, (1,))).filter(applied(count)))
+
+
+def test_brackets_that_could_not_be_read_back_are_not_written(source, pipeline):
+    """`a + (b + (c + …))` is another sum than `a + b + c + …`: its brackets stay, and text may hold so many."""
+    inside_out = reduce(lambda total, i: i + total, range(100), col("x"))
+    steps = source(table({"x": "int64"}, (1,))).select(y=inside_out).stage("s")
+    assert steps.pipeline.run()["s"].to_arrow().to_pydict() == {"y": [4951]}
+    with pytest.raises(InvalidExpression, match="parentheses nest deeper than 32"):
+        pipeline.to_yaml()
+
+
+def test_an_expression_longer_than_text_may_be_is_not_written(source, pipeline):
+    """A file that holds it could not be loaded."""
+    source(table({"x": "int64"}, (1,))).filter(col("x").is_in(range(10_000))).stage("s")
+    with pytest.raises(InvalidExpression, match="20,000 are allowed"):
+        pipeline.to_yaml()
 
 
 def test_parts_that_are_shared_are_looked_at_once(source, problem):

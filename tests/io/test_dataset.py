@@ -237,10 +237,46 @@ def test_a_type_that_the_language_has_not_is_told_unless_it_is_left_out(tmp_path
     pq.write_table(pa.table({"x": pa.array([1]), "y": stored}), tmp_path / "a.parquet")
     other = Pipeline("other", root=tmp_path)
     other.read_parquet("s", "a.parquet")
-    message = r"(?s)source 's': column 'y' has type .*, which the language has not\.  Declare .* in the source's schema"
-    with pytest.raises(InvalidPipeline, match=message):
+    hint = "Leave it out: name the columns to read in the source's columns, or in its schema."
+    with pytest.raises(
+        InvalidPipeline, match=rf"source 's': column 'y' has type .+, which the language has not\n{hint}$"
+    ):
         other.plan()
     assert xs(read("a.parquet", schema={"x": "int64"})) == [1]
+
+
+@pytest.fixture
+def with_a_struct(tmp_path):
+    """A file with a column whose type the language has not."""
+    rows = pa.table({"x": [1, 2], "y": [{"a": 1}, None], "z": [3, 4]})
+    pq.write_table(rows, tmp_path / "a.parquet", row_group_size=1)
+    return "a.parquet"
+
+
+def test_a_column_of_another_type_is_not_read_where_the_source_names_those_that_are(with_a_struct, read):
+    assert read(with_a_struct, columns=["x"], filter=col("z") > 3).to_pydict() == {"x": [2]}
+
+
+def test_columns_of_a_source_with_other_types_are_the_same_from_yaml(with_a_struct, pipeline):
+    pipeline.read_parquet("s", with_a_struct, columns=["x"], filter=col("z") > 3).limit(1).stage("first")
+    again = loads(pipeline.to_yaml(), root=pipeline.root)
+    assert again.fingerprint == pipeline.fingerprint
+    assert again.run(engine="pandas")["first"].to_arrow().to_pydict() == {"x": [2]}
+
+
+@pytest.mark.parametrize("keys", [{"columns": ["x", "y"]}, {"columns": ["x"], "filter": col("y").is_not_null()}])
+def test_a_column_of_another_type_is_told_where_the_source_names_it(with_a_struct, pipeline, keys):
+    pipeline.read_parquet("s", with_a_struct, **keys)
+    with pytest.raises(
+        InvalidPipeline, match="source 's': column 'y' has type struct<a: int64>, which the language has not"
+    ):
+        pipeline.plan()
+
+
+def test_a_path_without_a_file_says_to_check_the_path(pipeline):
+    pipeline.read_parquet("s", "no.parquet")
+    with pytest.raises(InvalidPipeline, match=r"no.parquet does not exist\nCheck the path; relative ones start at"):
+        pipeline.plan()
 
 
 def test_times_beyond_python_s_are_read(tmp_path, pipeline):
@@ -407,3 +443,37 @@ def test_csv_decimals_of_more_digits_than_the_schema_s_are_told(read_csv, text):
 def test_csv_decimals_beyond_128_bits_do_not_wrap(read_csv):
     with pytest.raises(RunFailed, match=r"'300' is not a decimal\(38,38\)"):
         read_csv("x\n0.5\n300\n", {"x": "decimal(38,38)"})
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('k,x\n"a,1\nb,2\n', 2), ('k,x\na,1\n"b,2', 3), ('k,x\r\n"a\nb",1\r\n"c,2\r\n', 4), ('k,x\na,1\nb,"2\nc,3\n', 3),
+        ('k,x\n"a""b",1\n"c"",2\n', 3), ('k,x\na"b"c"d",1\n"c,2\n', 3), ('"k,x\na,1\n', 1), ('k,x\na,"', 2),
+    ],
+)  # fmt: skip
+def test_a_quote_that_is_not_closed_is_told_with_its_line(read_csv, text, line):
+    """The parser would take the rest of the file as one field."""
+    with pytest.raises(RunFailed) as caught:
+        read_csv(text, {"k": "string", "x": "string"}) if line > 1 else read_csv(text, {"k,x\na,1\n": "string"})
+    message = (
+        f"s.csv: the quote that opens in line {line} is not closed.  Close it; inside of a field in quotes, a quote"
+    )
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ('k,x\n5" pipe,1\n', ['5" pipe']), ('k,x\n"5"" pipe",1\n', ['5" pipe']), ('k,x\n"a\nb",1\n', ["a\nb"]),
+        ('k,x\n"",1\n', [""]), ('k,x\n"a,""b""",1\n7",2\n', ['a,"b"', '7"']), ('\ufeff"k",x\na",1\n', ['a"']),
+    ],
+)  # fmt: skip
+def test_quotes_that_are_closed_or_stand_inside_of_a_field_are_read(read_csv, text, values):
+    assert read_csv(text, {"k": "string", "x": "string"}).column("k").to_pylist() == values
+
+
+@pytest.mark.parametrize("delimiter", ["|", ";", "\t", "^"])
+def test_a_quote_opens_after_the_source_s_own_delimiter(read_csv, delimiter):
+    with pytest.raises(RunFailed, match="the quote that opens in line 2 is not closed"):
+        read_csv(f'k{delimiter}x\na{delimiter}"b\n', {"k": "string", "x": "string"}, delimiter=delimiter)

@@ -23,7 +23,7 @@ def plain(node):
     ("text", "value"),
     [
         ("NO", "NO"), ("yes", "yes"), ("on", "on"), ("12:30", "12:30"), ("true", True), ("False", False), ("null", None), ("~", None), ("", None),
-        ("12", 12), ("-3", -3), ("1.5", 1.5), ("1e3", 1000.0), (".inf", float("inf")), ("0o14", 12), ("0x1f", 31), ("012", 12), ("2013-03-09", "2013-03-09"),
+        ("12", 12), ("-3", -3), ("1.5", 1.5), ("1e3", 1000.0), (".inf", float("inf")), ("0o14", 12), ("0x1f", 31), ("012", 12), ("1_000", "1_000"), ("1_0.5", "1_0.5"), ("-.inf", -float("inf")), ("2013-03-09", "2013-03-09"),
         ("'12'", "12"), ('"true"', "true"), ("a b", "a b"), ("[1, a]", [1, "a"]), ("{k: v}", {"k": "v"}), ("'it''s'", "it's"),
     ],
 )  # fmt: skip
@@ -42,6 +42,7 @@ def test_scalars_follow_yaml_1_2(text, value):
         ("a: &x 1\nb: *x\n", "p.yaml:1:4: anchors and aliases are not part of the language\n    a: &x 1\n       ^^^^\nWrite it out, or make it a stage."),
         ("a: [1\n", "p.yaml:2:1: not YAML: expected ',' or ']', but got '<stream end>'\n    \n    ^"),
         ("a:\n\tb: 1\n", "p.yaml:2:1: not YAML: found character '\\t' that cannot start any token\n    b: 1\n    ^"),
+        ("a: 1e999\n", "p.yaml:1:4: 1e999 is not a float64\n    a: 1e999\n       ^^^^^\nInfinity is written .inf."),
         ("a: 1\n---\nb: 2\n", "p.yaml:2:1: not YAML: but found another document\n    ---\n    ^"),
         ("", "p.yaml is empty\nSee README.md for a first pipeline."),
         ("# nothing\n\n", "p.yaml is empty\nSee README.md for a first pipeline."),

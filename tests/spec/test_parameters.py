@@ -15,7 +15,7 @@ from gpuetl.spec.parameters import bind_parameters, parse_value
 @pytest.mark.parametrize(
     ("given", "dtype", "value"),
     [
-        ("12", "int64", 12), (12, "int8", 12), ("-1", "int8", -1), ("1.5", "float64", 1.5), (1, "float64", 1.0), ("1e3", "float32", 1000.0), ("x", "string", "x"),
+        ("12", "int64", 12), (12, "int8", 12), ("-1", "int8", -1), ("1.5", "float64", 1.5), (1, "float64", 1.0), ("1e3", "float32", 1000.0), ("+7", "int64", 7), ("-.5", "float64", -0.5), ("2.", "float64", 2.0), ("-inf", "float64", -float("inf")), ("1e2", "decimal(5,2)", Decimal("100.00")), ("x", "string", "x"),
         ("12", "string", "12"), ("true", "bool", True), ("False", "bool", False), (True, "bool", True), ("2026-11-01", "date", date(2026, 11, 1)),
         (date(2026, 11, 1), "date", date(2026, 11, 1)), ("2026-11-01T10:00:00", "timestamp", datetime(2026, 11, 1, 10)),
         ("2026-11-01 10:00:00+00:00", "timestamp[UTC]", datetime(2026, 11, 1, 10, tzinfo=UTC)), ("1 hour", "duration", timedelta(hours=1)),
@@ -36,6 +36,8 @@ def test_values_of_a_type_are_read(given, dtype, value):
         ("2026-13-01", "date"), ("soon", "date"), (datetime(2026, 1, 1), "date"), ("2026-11-01T10:00:00Z", "timestamp"), ("2026-11-01", "timestamp[UTC]"),
         ("1 month", "duration"), ("'; drop table t", "duration"), (3, "duration"),
         (5, "timestamp"), ("", "timestamp"), ("", "date"), (date(2026, 1, 1), "timestamp[UTC]"), ("1.234", "decimal(5,2)"), (1.5, "decimal(5,2)"),
+        ("1_000", "int64"), ("\u0661", "int64"), (" 1", "int64"), ("", "int64"), ("1_0.5", "float64"), ("\u0661", "float64"), ("1e999", "float64"), ("1_0", "decimal(5,2)"),
+        ("\u0661", "decimal(5,2)"), ("20261101", "date"), ("2026-W01-1", "date"), ("2026-11-01T00:00", "date"), ("\u0661 hour", "duration"), ("1_0 hours", "duration"),
         ("12345", "decimal(5,2)"), ("NaN", "decimal(5,2)"), ("x", "decimal(5,2)"), ({"a": 1}, "string"), ({"a": 1}, "float64"),
     ],
 )  # fmt: skip

@@ -118,8 +118,9 @@ class LocalExecutor:
     def mapped(self, node: Map, index: int, frame: Frame) -> Frame:
         """Run an operation on one partition: `frame` of the first input, and what goes with it of the others."""
         frames = [frame, *(self.partition(child, matching(child, index)) for child in node.inputs[1:])]
-        work = self.recorder.of(node.operation, node.origin, source_of(node.inputs[0]))
-        work.rows_in += self.backend.rows(frames[0])
+        main = node.inputs[node.main]
+        work = self.recorder.of(node.operation, node.origin, source_of(main))
+        work.rows_in += self.backend.rows(frames[node.main]) if index < main.partitions else 0  # one that goes with all
         with self.recorder.timed(work), told(node.origin):
             frame = self.backend.run(node.operation, *frames)
         self.finish(work, frame, node.partitions)
@@ -152,6 +153,8 @@ class LocalExecutor:
             held = self.held.get(id(node))
             if held is not None and held[index] is not None:
                 held[index] = None
+            elif isinstance(node, Concat):
+                stack.append(node.part(index))
             elif isinstance(node, Map):
                 stack.extend((child, matching(child, index)) for child in node.inputs)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial, reduce
 from typing import Any, TypeAlias
 
-from gpuetl.expressions.functions import ALIASES, AMBIGUOUS, find_function, function_names
+from gpuetl.errors import InvalidExpression
+from gpuetl.expressions.functions import ALIASES, INSTEAD, find_function, function_names
 from gpuetl.expressions.functions.function import Kind
-from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
+from gpuetl.expressions.syntax import ASSOCIATIVE, Apply, CastTo, Constant, Name, ParameterName, Syntax
 from gpuetl.expressions.types import parse_type
 
 TypeName: TypeAlias = str  # `str` is an accessor inside the class
@@ -28,7 +30,7 @@ class Expression:
 
     def __getattr__(self, name: str) -> Callable[..., Expression]:
         if name.startswith("_") or name not in {*function_names(_ALL_KINDS), *ALIASES}:
-            hint = AMBIGUOUS.get(name, "docs/functions.md lists the functions")
+            hint = INSTEAD.get(name, "docs/functions.md lists the functions")
             raise AttributeError(f"no function '{name}'.  {hint}")
         before = _constants_before_column(name)
         return lambda *args, **keywords: apply(name, *args[:before], self, *args[before:], **keywords)
@@ -60,8 +62,20 @@ class Expression:
         return apply("coalesce", self, value)
 
     def cast(self, dtype: TypeName) -> Expression:
-        """CAST to a type by name: exact, or an error."""
-        return Expression(CastTo(self.syntax, parse_type(dtype)))
+        """CAST to a type by name: exact, or an error.
+
+        Raises
+        ------
+        InvalidExpression
+            For a constant text that is no date or timestamp.
+        """
+        from gpuetl.expressions.constants import converted
+
+        target = parse_type(dtype)
+        try:
+            return Expression(converted(self.syntax, target) or CastTo(self.syntax, target))
+        except ValueError as error:
+            raise InvalidExpression(str(error)) from None
 
     def try_cast(self, dtype: TypeName) -> Expression:
         """TRY_CAST to a type by name: exact, or null."""
@@ -151,7 +165,10 @@ def as_syntax(value: Any) -> Syntax:
 
 
 def apply(function: str, *args: Any, **keywords: Any) -> Expression:
-    """Call a function of the table by name."""
+    """Call a function of the table by name; AND and OR of many are chains of two, as in SQL."""
+    if function in ASSOCIATIVE and len(args) > 2:
+        chain: Expression = reduce(partial(apply, function), args)
+        return chain
     named = tuple((key, as_syntax(value)) for key, value in keywords.items())
     return Expression(Apply(function, tuple(map(as_syntax, args)), named))
 

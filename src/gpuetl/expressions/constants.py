@@ -11,7 +11,8 @@ from typing import Any
 from sqlglot import exp
 
 from gpuetl.expressions.decimals import MAX_DIGITS, constant_decimal, is_decimal
-from gpuetl.expressions.types import DATE, INT64, TIMESTAMP, DataType, integer_fits, parse_type
+from gpuetl.expressions.syntax import Constant, Syntax
+from gpuetl.expressions.types import DATE, FLOAT64, INT64, TIMESTAMP, DataType, integer_fits, parse_type
 
 SQL_TYPES: dict[Any, str] = {
     exp.DataType.Type.BOOLEAN: "bool",
@@ -36,7 +37,7 @@ _MICROSECONDS = {
     "microsecond": 1, "millisecond": 1000, "second": 1_000_000, "minute": 60_000_000, "hour": 3_600_000_000,
     "day": 86_400_000_000, "week": 604_800_000_000,
 }  # fmt: skip
-_INTERVAL = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*")
+_INTERVAL = re.compile(r"\s*(-?[0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)\s*")
 
 
 MOMENTS = {DATE: "date", TIMESTAMP: "timestamp", parse_type("timestamp[UTC]"): "timestamp with a zone offset"}
@@ -54,6 +55,8 @@ def moment_of(text: str, dtype: DataType) -> date | datetime:
     return value
 
 
+NOT_FINITE = ("inf", "-inf", "nan")
+"""SQL has no literals for these: they are written as casts."""
 _DIGITS = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
 
@@ -63,6 +66,27 @@ def decimal_of(text: str, dtype: DataType) -> Decimal | None:
         return None
     value = Decimal(text)
     return value if constant_decimal(value) == dtype else None
+
+
+def converted(operand: Syntax, dtype: DataType) -> Constant | None:
+    """Return the constant that `CAST('text' AS type)` is, for the types whose constants are written so, or None.
+
+    Raises
+    ------
+    ValueError
+        Worded, for a text that is no date or timestamp.
+    """
+    if not isinstance(operand, Constant) or not isinstance(text := operand.value, str):
+        return None
+    value: Any = decimal_of(text, dtype)
+    if dtype in MOMENTS:
+        try:
+            value = moment_of(text, dtype)
+        except ValueError:
+            raise ValueError(f"'{text}' is not a {MOMENTS[dtype]}") from None
+    if text in NOT_FINITE and dtype == FLOAT64:
+        value = float(text)
+    return None if value is None else Constant(value, span=operand.span)
 
 
 class UnknownUnit(ValueError):
@@ -108,6 +132,8 @@ def type_text(to: exp.DataType) -> str:
         return "decimal({},{})".format(*parameters, *["18", "3"][len(parameters) :])
     if to.this == exp.DataType.Type.USERDEFINED and "[" in str(to.args.get("kind")):
         return str(to.args["kind"].name)
+    if to.this == exp.DataType.Type.LIST:
+        return f"list<{type_text(to.expressions[0])}>"
     zone = to.args.get("values")
     if to.this == exp.DataType.Type.ARRAY and zone and type_text(to.expressions[0]) == "timestamp":
         return f"timestamp[{zone[0].sql().replace(' ', '')}]"

@@ -23,10 +23,10 @@ MAX_DEPTH = 32  # of brackets: sqlglot spends some 20 frames of the stack on eac
 
 
 class ZonedTypes(set[str]):
-    """The names `timestamp[ZONE]`: in quotes they stay as they are, whatever operators the zone's name has."""
+    """The names `timestamp[ZONE]`, also of lists: in quotes they stay as they are, whatever operators a zone has."""
 
     def __contains__(self, name: object) -> bool:
-        return str(name).startswith("timestamp[")
+        return str(name).startswith(("timestamp[", "list<timestamp["))
 
 
 class Language(Dialect):
@@ -93,7 +93,7 @@ def _refuse_depth(tree: exp.Expr) -> None:
 
 def _refuse_bombs(text: str) -> None:
     if not text.strip():
-        raise InvalidExpression("this expression is empty")
+        raise InvalidExpression("this expression is empty", None, "A text is written in quotes of its own: \"'text'\".")
     if len(text) > MAX_CHARACTERS:
         raise InvalidExpression(f"this expression has {len(text):,} characters; {MAX_CHARACTERS:,} are allowed")
     open_at: list[int] = []

@@ -121,9 +121,14 @@ def substitute(expr: Expr, columns: Mapping[str, Expr]) -> Expr:
 
 def conjuncts(predicate: Expr) -> list[Expr]:
     """Split a predicate at its top-level ANDs; a row passes all parts exactly where it passes the whole."""
-    if isinstance(predicate, Call) and predicate.function.name == "and":
-        return [part for arg in predicate.args for part in conjuncts(arg)]
-    return [predicate]
+    return chained("and", predicate)
+
+
+def chained(name: str, expr: Expr) -> list[Expr]:
+    """Return the operands of a chain of AND or OR, wherever its brackets are; both are associative."""
+    if isinstance(expr, Call) and expr.function.name == name:
+        return [part for arg in expr.args for part in chained(name, arg)]
+    return [expr]
 
 
 def can_fail(expr: Expr) -> bool:

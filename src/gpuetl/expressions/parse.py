@@ -12,17 +12,15 @@ from sqlglot import exp
 from gpuetl.errors import InvalidExpression, Span
 from gpuetl.expressions.constants import (
     EXTRACT_PARTS,
-    MOMENTS,
     UnknownUnit,
-    decimal_of,
+    converted,
     interval_of,
-    moment_of,
     type_text,
 )
 from gpuetl.expressions.dialect import Language, parse_tree
 from gpuetl.expressions.filter_clause import filtered_call
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
-from gpuetl.expressions.types import FLOAT64, NAMED, DataType, parse_type
+from gpuetl.expressions.types import NAMED, DataType, parse_type
 from gpuetl.expressions.zones import UnknownZone
 
 
@@ -59,9 +57,6 @@ READ: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.Interval: ("this", "unit", "fraction_in_string"), exp.AtTimeZone: ("this", "zone"),
 }  # fmt: skip
 """The parts of each node that the lowering reads, where they are not the two operands."""
-
-NOT_FINITE = ("inf", "-inf", "nan")
-"""Constants that SQL has no literal for are casts of these."""
 
 
 class _Lowering:
@@ -228,14 +223,11 @@ class _Lowering:
     def cast(self, node: exp.Cast) -> Syntax:
         target, operand = self.type_of(node), self.lower(node.this)
         lenient = isinstance(node, exp.TryCast)
-        if isinstance(operand, Constant) and isinstance(operand.value, str) and not lenient:
-            if target in MOMENTS:
-                return self.temporal(operand, target)
-            if (exact := decimal_of(operand.value, target)) is not None:
-                return Constant(exact, span=operand.span)
-            if operand.value in NOT_FINITE and target == FLOAT64:
-                return Constant(float(operand.value), span=self.span(node))
-        return CastTo(operand, target, lenient, span=self.span(node))
+        try:
+            constant = None if lenient else converted(operand, target)
+        except ValueError as error:
+            raise InvalidExpression(str(error), operand.span) from None
+        return constant or CastTo(operand, target, lenient, span=self.span(node))
 
     def at_time_zone(self, node: exp.AtTimeZone) -> Syntax:
         return Apply("at_time_zone", (self.lower(node.this), self.lower(node.args["zone"])), span=self.span(node))
@@ -251,12 +243,6 @@ class _Lowering:
             raise InvalidExpression(
                 f"unknown type '{to.sql(dialect=Language).lower()}'", self.span(node), hint
             ) from None
-
-    def temporal(self, text: Constant, target: DataType) -> Syntax:
-        try:
-            return Constant(moment_of(text.value, target), span=text.span)
-        except ValueError:
-            raise InvalidExpression(f"'{text.value}' is not a {MOMENTS[target]}", text.span) from None
 
     def interval(self, node: exp.Interval) -> Syntax:
         unit = node.args.get("unit")

@@ -10,10 +10,10 @@ from typing import Any
 
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.decimals import in_scale, is_decimal
-from gpuetl.expressions.functions import AMBIGUOUS, Function, Kind, TypeMismatch, find_function, function_names
+from gpuetl.expressions.functions import INSTEAD, Function, Kind, TypeMismatch, find_function, function_names
 from gpuetl.expressions.functions.function import Argument
-from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal
-from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
+from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal, chained
+from gpuetl.expressions.syntax import ASSOCIATIVE, Apply, CastTo, Constant, Name, ParameterName, Syntax
 from gpuetl.expressions.types import (
     DATE,
     FLOAT64,
@@ -145,7 +145,10 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
             return Literal(None, NULL)  # of an unknown column
         hint = error.hint or _mismatch_hint(function, args)
         raise InvalidExpression(f"{function.name} {error}", syntax.span, hint) from None
-    return Call(function, tuple(map(coerce, args, types)), dtype)
+    operands = list(map(coerce, args, types))
+    if function.name in ASSOCIATIVE:
+        operands = [part for operand in operands for part in chained(function.name, operand)]
+    return Call(function, tuple(operands), dtype)
 
 
 def _unknown(syntax: Apply, scope: Scope) -> InvalidExpression:
@@ -155,8 +158,8 @@ def _unknown(syntax: Apply, scope: Scope) -> InvalidExpression:
                 return _nested(found, scope.inside, syntax)
             message = f"{syntax.function} is {step} function and cannot stand here"
             return InvalidExpression(message, syntax.span, f"Use it directly in {step} step.")
-    if hint := AMBIGUOUS.get(syntax.function):
-        return InvalidExpression(f"databases differ on what '{syntax.function}' is", syntax.span, hint)
+    if hint := INSTEAD.get(syntax.function):
+        return InvalidExpression(f"unknown function '{syntax.function}'", syntax.span, hint)
     if syntax.function in PRESENT:
         return _present(syntax.function, syntax)
     return InvalidExpression.unknown_function(syntax.function, function_names(scope.kinds), syntax.span)

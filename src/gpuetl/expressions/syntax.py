@@ -13,6 +13,7 @@ from gpuetl.errors import InvalidExpression, Span
 from gpuetl.expressions.types import DataType
 
 MAX_OPERATORS = 200  # below each other: a chain of `+` is as deep as it is long
+ASSOCIATIVE = ("and", "or")  # chains of these are the same wherever their brackets are
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +76,16 @@ def operands(node: Syntax) -> list[Syntax]:
     if isinstance(node, Apply):
         return [*node.args, *(value for _, value in node.keywords)]
     return [node.operand] if isinstance(node, CastTo) else []
+
+
+def names_in(node: Syntax) -> frozenset[str]:
+    """Return the names of the columns that an expression reads."""
+    stack, names = [node], set[str]()
+    while stack:
+        found = stack.pop()
+        stack += operands(found)
+        names |= {found.name} if isinstance(found, Name) else set()
+    return frozenset(names)
 
 
 def refuse_depth(node: Syntax) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from gpuetl.expressions.decimals import is_decimal, plain_number
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, Parameter
-from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
+from gpuetl.expressions.syntax import ASSOCIATIVE, Apply, CastTo, Constant, Name, ParameterName, Syntax
 from gpuetl.expressions.types import literal_type, type_name
 
 _INFIX: dict[str, tuple[str, int]] = {
@@ -40,7 +40,7 @@ def _written(expr: Expr) -> Syntax:
         case Cast():
             operand = _written(expr.operand)
             return operand if expr.implicit else CastTo(operand, expr.dtype, expr.lenient)
-        case Call() if expr.function.name in ("and", "or") and len(expr.args) > 1:
+        case Call() if expr.function.name in ASSOCIATIVE and len(expr.args) > 1:
             return reduce(lambda left, right: Apply(expr.function.name, (left, right)), map(_written, expr.args))
         case Call():
             return _written_call(expr)
@@ -87,7 +87,8 @@ def _apply(node: Apply) -> tuple[str, int]:
     if name in _INFIX and len(args) == 2:
         sign, binds = _INFIX[name]
         left = binds + (binds == _COMPARISON)  # parsers differ on chains of comparisons
-        return f"{_within(args[0], left)} {sign} {_within(args[1], binds + 1)}", binds
+        right = binds + (name not in ASSOCIATIVE)  # a chain, however it was nested: brackets have a limit
+        return f"{_within(args[0], left)} {sign} {_within(args[1], right)}", binds
     return _special(name, args) or (_call(node), _ATOM)
 
 
@@ -100,7 +101,8 @@ def _special(name: str, args: tuple[Syntax, ...]) -> tuple[str, int] | None:
             return f"NOT {_within(args[0], _NOT)}", _NOT
         case "negate":
             operand = _within(args[0], _ATOM)
-            return f"-({operand})" if isinstance(args[0], Constant) else f"-{operand}", _PREFIX
+            digits = isinstance(args[0], Constant) and not isinstance(args[0].value, Decimal)  # `-1` is a constant
+            return f"-({operand})" if digits else f"-{operand}", _PREFIX
         case "is_null":
             return f"{_within(args[0], _POSTFIX + 1)} IS NULL", _POSTFIX
         case "in":

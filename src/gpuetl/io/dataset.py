@@ -24,6 +24,10 @@ NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 class DatasetError(Exception):
     """A source whose files are missing or are not what it says; worded for the user, without the place."""
 
+    def __init__(self, message: str, hint: str = "") -> None:
+        self.hint = hint
+        super().__init__(message)
+
 
 @dataclass(frozen=True)
 class DataFile:
@@ -61,6 +65,8 @@ class Dataset:
         The types of the columns that stand in the path as `name=value` (hive).
     nulls, delimiter
         How a CSV file writes null, and what separates its fields.
+    wanted
+        The columns that the pipeline names of a footer's, or none: then all must have types of the language.
     """
 
     name: str
@@ -70,6 +76,7 @@ class Dataset:
     partitions: Mapping[str, DataType] = field(default_factory=dict)
     nulls: tuple[str, ...] = ("",)
     delimiter: str = ","
+    wanted: frozenset[str] = frozenset()
 
     def __getstate__(self) -> dict[str, Any]:
         """Travel to another process without the footers, whose statistics have served there."""
@@ -90,7 +97,8 @@ class Dataset:
         if not paths and not (self.declared and self.path.is_dir()):
             what = "does not exist" if not glob.has_magic(str(self.path)) else "matches no file"
             raise DatasetError(
-                f"{self.path} {what}" if not self.path.is_dir() else f"{self.path} holds no .{self.format} file"
+                f"{self.path} {what}" if not self.path.is_dir() else f"{self.path} holds no .{self.format} file",
+                "Check the path; relative ones start at the pipeline's folder.",
             )
         return tuple(DataFile(path, self._partition_values(path)) for path in paths)
 
@@ -118,12 +126,11 @@ class Dataset:
         columns: dict[str, DataType] = {}
         for column in self.footers.schema_of(self.files[0]):
             dtype = language_type(column.type)
-            if dtype is None:
-                hint = "Declare the columns to read in the source's schema"
-                raise DatasetError(
-                    f"column '{column.name}' has type {column.type}, which the language has not.  {hint}"
-                )
-            columns[column.name] = dtype
+            if dtype is not None:
+                columns[column.name] = dtype
+            elif not self.wanted or column.name in self.wanted:
+                hint = "Leave it out: name the columns to read in the source's columns, or in its schema."
+                raise DatasetError(f"column '{column.name}' has type {column.type}, which the language has not", hint)
         return columns
 
     @cached_property

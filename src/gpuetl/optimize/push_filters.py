@@ -11,12 +11,28 @@ from functools import singledispatch
 from typing import NamedTuple
 
 from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.expressions.ir import Call, Column, Expr, Literal, can_fail, columns_of, conjuncts, substitute
+from gpuetl.expressions.ir import (
+    Call,
+    Cast,
+    Column,
+    Expr,
+    Literal,
+    can_fail,
+    children,
+    columns_of,
+    conjuncts,
+    substitute,
+)
 from gpuetl.expressions.types import BOOL, is_floating
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes import Aggregate, Distinct, Explode, Filter, Grouped, Join, Project, Sort, Union, passing
 from gpuetl.plan.plan import Plan
+
+COMPARISONS = (
+    "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "is_distinct", "is_not_distinct", "in",
+    "is_null",
+)  # fmt: skip
 
 
 class Part(NamedTuple):
@@ -104,7 +120,21 @@ def _sort(node: Sort, part: Expr) -> list[tuple[int, Expr]]:
 def _whole_groups(node: Node, part: Expr) -> list[tuple[int, Expr]]:
     """A part that reads only keys keeps or drops groups as a whole; without keys there is one group, which stays."""
     reads, made = columns_of(part), node.made if isinstance(node, Grouped) else frozenset[str]()
-    return [(0, part)] if reads and reads <= set(node.keys) - made and not can_fail(part) else []
+    whole = reads and reads <= set(node.keys) - made and not tells_equal_floats_apart(part)
+    return [(0, part)] if whole and not can_fail(part) else []
+
+
+def tells_equal_floats_apart(part: Expr) -> bool:
+    """Tell whether a part may differ for -0.0 and 0.0, which are one key: all but comparisons of a column may."""
+    if isinstance(part, Column):
+        return is_floating(part.dtype)
+    compares = isinstance(part, Call) and part.function.name in COMPARISONS
+    return any(tells_equal_floats_apart(arg) for arg in children(part) if not (compares and _widened(arg)))
+
+
+def _widened(expr: Expr) -> bool:
+    """Tell whether an operand is a column, as it is or in a wider type."""
+    return isinstance(expr.operand if isinstance(expr, Cast) and expr.implicit else expr, Column)
 
 
 @passes.register

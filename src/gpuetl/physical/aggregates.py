@@ -14,19 +14,19 @@ from gpuetl.expressions.functions.aggregates import (
     CENTER,
     CO_MOMENT,
     HIGH_SUM,
-    JOINED_HALVES,
     LOW_SUM,
     MERGED_CO_MOMENT,
+    WHOLE_SUMS,
     WIDE,
     WIDE_SUM,
     edge_arguments,
 )
-from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, substitute
+from gpuetl.expressions.ir import ABSENT, Call, Column, Expr, substitute
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, DataType
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Aggregate, Project, passing
-from gpuetl.plan.schema import Schema
+from gpuetl.plan.schema import Schema, free_name
 
 T = TypeVar("T", Expr, Call)
 
@@ -83,27 +83,27 @@ class _Split:
 
     def prepare(self, name: str, expr: Expr) -> Column:
         """Compute a column before the first phase."""
-        return _place(self.prepared, name, expr)
+        return self._place(self.prepared, name, expr)
 
     def part(self, name: str, call: Call) -> Column:
         """Compute a call on each partition."""
-        return _place(self.partial, name, call)
+        return self._place(self.partial, name, call)
 
     def merge(self, name: str, call: Call) -> Column:
         """Compute a call over the partitions' results."""
-        return _place(self.final, name, call)
+        return self._place(self.final, name, call)
 
     def merged(self, name: str, call: Call, merge: str) -> Column:
         """Compute a call on each partition, and merge its results by an aggregate of one argument."""
         part = self.part(name, call)
         return self.merge(name, _call(merge, part.dtype, part))
 
-
-def _place(place: dict[str, T], name: str, expr: T) -> Column:
-    """Keep an expression under a name of its own; one that is there already is computed once."""
-    made = next((own for own, there in place.items() if there == expr), f"{name}:part{len(place)}")
-    place[made] = expr
-    return Column(made, expr.dtype)
+    def _place(self, place: dict[str, T], name: str, expr: T) -> Column:
+        """Keep an expression under a name of its own; one that is there already is computed once."""
+        made = next((own for own, there in place.items() if there == expr), None)
+        made = made or free_name(f"{name}:part", self.schema, place)
+        place[made] = expr
+        return Column(made, expr.dtype)
 
 
 def _call(name: str, dtype: DataType, *args: Expr) -> Call:
@@ -128,13 +128,14 @@ def _sum(split: _Split, own: _Named) -> Expr:
     """Carry what no partition's own sum overflows: integers and durations in 38 digits, long decimals in halves."""
     call = own.call
     if call.dtype in (INT64, DURATION):
-        total = Cast(split.merged(own.name, Call(WIDE_SUM, call.args, WIDE), "sum"), INT64)
-        return Cast(total, DURATION) if call.dtype == DURATION else total
+        part = split.part(own.name, Call(WIDE_SUM, call.args, WIDE))
+        whole = WHOLE_SUMS["sum_of_wide" if call.dtype == INT64 else "duration_of_wide"]
+        return split.merge(own.name, Call(whole, (part,), call.dtype))
     if not is_decimal(call.dtype) or call.args[0].dtype.precision <= HALF_DIGITS:
         return _summed(split, own)
-    high = split.merged(own.name, Call(HIGH_SUM, call.args, WIDE), "sum")
-    low = split.merged(own.name, Call(LOW_SUM, call.args, call.dtype), "sum")
-    return Call(JOINED_HALVES, (high, low), call.dtype)
+    high = split.part(own.name, Call(HIGH_SUM, call.args, WIDE))
+    low = split.part(own.name, Call(LOW_SUM, call.args, call.dtype))
+    return split.merge(own.name, Call(WHOLE_SUMS["sum_of_halves"], (high, low), call.dtype))
 
 
 def _mean(split: _Split, own: _Named) -> Expr:

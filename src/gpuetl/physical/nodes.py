@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from gpuetl.io.dataset import RowGroup
 from gpuetl.plan.node import Node, Origin
-from gpuetl.plan.nodes import Grouped, Project, Read, Union
+from gpuetl.plan.nodes import Grouped, Join, Project, Read, Union
 from gpuetl.plan.schema import Schema
 
 Route = Literal["hash", "gather", "broadcast"]
@@ -74,6 +74,11 @@ class Map:
             return tuple(names[name] for name in kept) if all(name in names for name in kept) else ()
         made = self.operation.made if isinstance(self.operation, Grouped) else frozenset[str]()
         return kept if all(name in self.schema and name not in made for name in kept) else ()
+
+    @property
+    def main(self) -> int:
+        """The input that has the rows of the stage so far; others are joined or added to them."""
+        return int(isinstance(self.operation, Join) and bool(self.operation.mirrored_on))
 
     @property
     def schema(self) -> Schema:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
+from itertools import count
 from typing import Any
 
 import pyarrow as pa
 
 from gpuetl.expressions.types import DataType, type_name
+
+
+def free_name(stem: str, *taken: Container[str]) -> str:
+    """Return the stem with the first number after it that makes a name which none of `taken` has."""
+    names = (f"{stem}{number}" for number in count())
+    return next(name for name in names if not any(name in names_taken for names_taken in taken))
 
 
 class Schema(Mapping[str, DataType]):

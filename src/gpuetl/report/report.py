@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gpuetl.physical.beside import beside, stage_of
+from gpuetl.physical.nodes import Physical
 from gpuetl.report.recorder import Recorder, Work
 
 
@@ -71,21 +73,35 @@ class RunReport:
         Path(path).write_text(text, encoding="utf-8")
 
 
-def stage_reports(recorder: Recorder, order: Iterable[tuple[str, str]]) -> tuple[StageReport, ...]:
+def stage_reports(
+    recorder: Recorder, order: Iterable[tuple[str, str]], roots: Sequence[Physical]
+) -> tuple[StageReport, ...]:
     """Sum the operations of each source, stage and sink, in the order given; those that did nothing are left out."""
-    groups: dict[tuple[str, str], list[Work]] = {}
-    for work in recorder.work.values():
-        groups.setdefault((work.origin.kind, work.origin.name), []).append(work)
-    return tuple(_sum(key, groups[key]) for key in order if key in groups)
+    groups: dict[tuple[str, str], dict[int, Work]] = {}
+    for operation, work in recorder.work.items():
+        groups.setdefault(stage_of(work.origin), {})[operation] = work
+    entering = {key: _entering(key, works) for key, works in groups.items()}
+    several = frozenset(operation for found in entering.values() if len(found) > 1 for operation in found)
+    aside = beside(roots, several) if several else several
+    return tuple(
+        _sum(key, groups[key], [work for operation, work in entering[key].items() if operation not in aside])
+        for key in order
+        if key in groups
+    )
 
 
-def _sum(key: tuple[str, str], works: list[Work]) -> StageReport:
-    entering = [w.rows_in for w in works if w.before is None or (w.before.kind, w.before.name) != key]
+def _entering(key: tuple[str, str], works: Mapping[int, Work]) -> dict[int, Work]:
+    """Return the operations whose rows come from elsewhere."""
+    return {i: work for i, work in works.items() if work.before is None or stage_of(work.before) != key}
+
+
+def _sum(key: tuple[str, str], works: Mapping[int, Work], entering: Sequence[Work]) -> StageReport:
+    own = list(works.values())
     return StageReport(
         kind=key[0],
         name=key[1],
-        rows_in=entering[0] if entering else works[0].rows_in,  # the first input is run first: others are joined to it
-        rows_out=works[-1].rows_out,
-        seconds=sum(w.seconds for w in works),
-        file_bytes=sum(w.file_bytes for w in works),
+        rows_in=entering[0].rows_in if entering else own[0].rows_in,
+        rows_out=own[-1].rows_out,
+        seconds=sum(work.seconds for work in own),
+        file_bytes=sum(work.file_bytes for work in own),
     )

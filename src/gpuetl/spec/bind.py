@@ -10,6 +10,7 @@ from pathlib import Path
 
 from gpuetl.errors import Problems, have_hint
 from gpuetl.expressions.ir import Expr
+from gpuetl.expressions.syntax import names_in
 from gpuetl.expressions.types import BOOL, NULL, DataType, is_list
 from gpuetl.io.dataset import Dataset, DatasetError
 from gpuetl.io.overlap import conflicts
@@ -123,9 +124,11 @@ class _Binder:
             )
             return _Unread(origin=origin)
         self.no_lists("source", name, spec, spec.schema)
+        filtered = names_in(spec.filter.syntax) if spec.columns and spec.filter else frozenset[str]()
         dataset = Dataset(
-            name, spec.format, path or self.folder, spec.schema, spec.partitions, spec.nulls or ("",), spec.delimiter
-        )
+            name, spec.format, path or self.folder, spec.schema, spec.partitions, spec.nulls or ("",), spec.delimiter,
+            filtered.union(spec.columns),
+        )  # fmt: skip
         schema = self.schema_of(dataset, spec)
         if schema is None:
             return _Unread(origin=origin)
@@ -135,13 +138,7 @@ class _Binder:
         try:
             return dataset.schema
         except DatasetError as error:
-            self.add(
-                "source",
-                dataset.name,
-                str(error),
-                "Check the path; relative ones start at the pipeline's folder.",
-                spec.path,
-            )
+            self.add("source", dataset.name, str(error), error.hint, spec.path)
             return None
 
     def narrowed(self, node: Node, spec: SourceSpec, context: Context) -> Node:

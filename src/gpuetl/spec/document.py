@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -77,7 +78,9 @@ class Node:
     def kind(self) -> str:
         """What a user would call this value."""
         names = {dict: "a map", tuple: "a list", bool: "true or false", int: "a number", float: "a number"}
-        return "nothing" if self.value is None else names.get(type(self.value), "text")
+        if isinstance(self.value, str):
+            return "text"
+        return "nothing" if self.value is None else names.get(type(self.value), type(self.value).__name__)
 
 
 def plain_node(value: Any) -> Node:
@@ -193,13 +196,16 @@ class _Reader:
         if tag not in ("str", "int", "float", "bool", "null", "timestamp"):
             self.problems.add(f"the tag '{yaml.tag}' is not part of the language", "", node.place())
             return node
-        if tag in ("str", "timestamp"):
+        if tag in ("str", "timestamp") or (tag in ("int", "float") and "_" in yaml.value):  # no number in YAML 1.2
             return node
         try:
-            return self.at(yaml, self.construct(yaml))
+            value = self.construct(yaml)
         except ValueError:  # a number of thousands of digits
             self.problems.add(f"'{yaml.value[:20]}…' is not a number that can be read", "", node.place())
             return node
+        if tag == "float" and math.isinf(value) and "inf" not in yaml.value.lower():
+            self.problems.add(f"{yaml.value[:20]} is not a float64", "Infinity is written .inf.", node.place())
+        return self.at(yaml, value)
 
     def text(self, yaml: ScalarNode) -> str:
         """Return the text, in which JSON may have written a character as two halves."""

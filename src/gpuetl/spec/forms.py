@@ -71,13 +71,22 @@ def read_formula(node: Node) -> Formula:
 
 
 def write_formula(formula: Formula) -> Any:
-    """Write an expression as SQL text, or a number or truth value as it is."""
+    """Write an expression as SQL text, or a number or truth value as it is.
+
+    Raises
+    ------
+    InvalidExpression
+        For one that nests deeper than text may, or is longer: it could not be read back.
+    """
+    from gpuetl.expressions.parse import parse_expression
     from gpuetl.expressions.unparse import to_sql
 
     if isinstance(formula.syntax, Constant) and isinstance(formula.syntax.value, bool | int | float):
         return formula.syntax.value
     refuse_depth(formula.syntax)
-    return to_sql(formula.syntax)
+    text = to_sql(formula.syntax)
+    parse_expression(text)
+    return text
 
 
 def _placeholder(formula: Formula | None) -> int:
@@ -216,7 +225,9 @@ SELECTION = Field(
     write_selection,
     lambda v: _plain(v, _placeholder),
 )
-RENAMES = Field("a map of old names to new ones", read_mapping(read_name), lambda v: _plain(v, str))
+RENAMES: Field[Mapping[str, str]] = Field(
+    "a map of old names to new ones", read_mapping(read_name), lambda v: _plain(v, str)
+)
 TYPE = Field("a type", read_type, type_name)
 TYPES: Field[Mapping[str, DataType]] = Field(
     "a map of columns to types", read_mapping(read_type), lambda v: _plain(v, type_name)

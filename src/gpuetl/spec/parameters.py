@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -80,17 +81,17 @@ def _parsed(value: Any, dtype: DataType) -> Any:
             {"true": True, "false": False}[str(value).lower()] if str(value).lower() in ("true", "false") else _refuse()
         )
     if is_integer(dtype):
-        number = int(text) if text is not None else value
+        number = int(_digits(text)) if text is not None else value
         return number if type(number) is int and integer_fits(number, dtype) else _refuse()
     if is_floating(dtype):
         return _float(value) if not isinstance(value, bool) else _refuse()
     if dtype == DATE:
-        return date.fromisoformat(text) if text is not None else value if type(value) is date else _refuse()
+        return _moment(text, dtype) if text is not None else value if type(value) is date else _refuse()
     if pa.types.is_timestamp(dtype):
         return _moment(text, dtype) if text is not None else _zoned(_midnight(value), dtype)
     if pa.types.is_decimal(dtype):
         exact = isinstance(value, str | int | Decimal) and not isinstance(value, bool)
-        return pa.scalar(Decimal(value), dtype).as_py() if exact else _refuse()
+        return pa.scalar(Decimal(value if text is None else _digits(text)), dtype).as_py() if exact else _refuse()
     if dtype == DURATION:
         return _interval(value)
     return _refuse()
@@ -112,8 +113,17 @@ def _midnight(value: Any) -> datetime:
     return datetime(value.year, value.month, value.day) if isinstance(value, date) else _refuse()
 
 
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[+-]?(inf|infinity|nan)", re.IGNORECASE)
+
+
+def _digits(text: str) -> str:
+    """Return the text of a number as CAST reads it: Python reads digits of any script, and underscores."""
+    return text if _NUMBER.fullmatch(text) else _refuse()
+
+
 def _float(value: Any) -> float:
-    number = float(value)
+    number = float(value if not isinstance(value, str) or _NOT_FINITE.fullmatch(value) else _digits(value))
     beyond = math.isinf(number) and isinstance(value, str) and "inf" not in value.lower()
     return _refuse() if beyond else number
 

@@ -72,8 +72,8 @@ class Text(str):
 
 
 def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
-    """Return one name, or several, as a tuple."""
-    return (names,) if isinstance(names, str) else tuple(names)
+    """Return one name, or several, as a tuple; what is no name is left to be refused by what reads it."""
+    return tuple(names) if isinstance(names, Iterable) and not isinstance(names, str) else (names,)
 
 
 def node_of(value: object) -> Located | None:

@@ -7,14 +7,18 @@ shortest one that reads back as it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from gpuetl.backends.pandas.columns import whole
 from gpuetl.backends.pandas.decimals import fitted, from_text, to_float, to_text
 from gpuetl.backends.pandas.functions.formats import iso_text
+from gpuetl.backends.pandas.gather import take_or_null
+from gpuetl.backends.pandas.segments import Masked
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.decimals import integer_decimal, is_decimal
 from gpuetl.expressions.types import BOOL, DATE, NULL, STRING, DataType, is_floating, is_integer, is_temporal, type_name
@@ -88,16 +92,33 @@ def _refuse_where(wrong: Any, why: str) -> None:
 
 
 def _each(value: Any, dtype: DataType) -> Any:
-    """Convert each distinct value alone."""
+    """Convert each distinct value, null where it cannot be."""
     if isinstance(value, pa.Scalar):
-        return _one(value, dtype)
+        return _where_exact(pa.array([value.as_py()], value.type), dtype)[0]
     encoded = whole(value).dictionary_encode()
-    converted = pa.array([_one(item, dtype) for item in encoded.dictionary], dtype)
-    return converted.take(encoded.indices)
+    values, shape = encoded.dictionary, next((s for holds, s in SHAPES if holds(dtype)), None)
+    if shape is None or values.type != STRING:
+        return _where_exact(values, dtype).take(encoded.indices)
+    likely = pc.match_substring_regex(values, shape).to_numpy(zero_copy_only=False)
+    converted = _where_exact(values.filter(pa.array(likely)), dtype)
+    return take_or_null(converted, Masked(np.cumsum(likely) - 1, likely)).take(encoded.indices)
 
 
-def _one(value: Any, dtype: DataType) -> Any:
+SHAPES: tuple[tuple[Callable[[DataType], bool], str], ...] = (
+    (is_integer, "^-?([0-9]+|0[xX][0-9a-fA-F]+)$"),
+    (is_floating, "^[-+0-9.eE]+$|(?i)^[-+]?(inf|infinity|nan)$"),
+    (is_decimal, "^[-+0-9.eE]+$"),
+    (is_temporal, "^[0-9]{4}-[0-9]{2}-[0-9]{2}"),
+)
+"""What texts that convert look like: the many that do not are told at once."""
+
+
+def _where_exact(values: Any, dtype: DataType) -> Any:
+    """Convert an array, null where a value cannot be: halved until what cannot be is alone."""
     try:
-        return _exact(value, dtype)
+        return _exact(values, dtype)
     except (pa.ArrowInvalid, EvaluationError):
-        return pa.scalar(None, dtype)
+        if len(values) == 1:
+            return pa.nulls(1, dtype)
+    middle = len(values) // 2
+    return pa.concat_arrays([_where_exact(values[:middle], dtype), _where_exact(values[middle:], dtype)])

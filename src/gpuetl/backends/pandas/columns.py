@@ -23,8 +23,8 @@ def whole(column: Column) -> Column:
 
 
 def repeated(value: pa.Scalar, rows: int) -> Column:
-    """Return a column of one value; `pa.repeat` cannot give a list no times."""
-    return pa.repeat(value, max(rows, 1))[:rows]
+    """Return a column of one value; Arrow does not repeat lists no times."""
+    return pa.repeat(value, rows) if rows else pa.nulls(0, value.type)
 
 
 def storage_type(dtype: DataType) -> DataType:

@@ -124,6 +124,11 @@ def rounding(to_whole: Callable[..., Any]) -> Callable[..., Any]:
     return lambda x: x if x.type.scale == 0 else fitted(to_whole(_with_room(x)), rounded_type(x.type))
 
 
+def truncate(x: Any) -> Any:
+    """Take the fraction away."""
+    return x if x.type.scale == 0 else pc.cast(pc.trunc(_with_room(x)), x.type)
+
+
 def round_half_even(x: Any, places: int | None) -> Any:
     """Round to `places` after the point."""
     if places is None and x.type.scale == 0:

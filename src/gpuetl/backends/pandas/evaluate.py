@@ -111,7 +111,7 @@ def checked(handler: Callable[..., Any], values: Sequence[Any], expr: Expr) -> A
 def first_failure(handler: Callable[..., Any], values: Sequence[Any]) -> tuple[int | None, list[Any]]:
     """Halve the rows until the first one that fails is left."""
     columns = [value for value in values if not isinstance(value, pa.Scalar)]
-    if not columns:
+    if not columns or not len(columns[0]):
         return None, list(values)
     low, high = 0, len(columns[0])
     while high - low > 1:
@@ -164,7 +164,7 @@ def branch_value(expr: Expr, frame: pa.Table, rows: Any) -> Any:
     """Return a branch's values; where it can fail, only the rows that take it are computed, the others are null."""
     if not can_fail(expr):
         return evaluate(expr, frame)
-    mask = pa.repeat(rows, frame.num_rows) if isinstance(rows, pa.Scalar) else rows
+    mask = repeated(rows, frame.num_rows) if isinstance(rows, pa.Scalar) else rows
     mask = whole(mask)
     try:
         values = evaluate_column(expr, frame.filter(mask))

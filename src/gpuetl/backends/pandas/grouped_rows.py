@@ -79,3 +79,12 @@ def reduced(groups: Groups, x: Masked, function: np.ufunc, neutral: Any) -> Mask
     with np.errstate(over="ignore", invalid="ignore"):
         function.at(result, codes, values)
     return Masked(result, np.bincount(codes, minlength=groups.count) > 0)
+
+
+def grouped(groups: Groups, values: Any, function: str, options: Any = None) -> Any:
+    """Run one of Acero's hash aggregates, on one thread so that groups keep their order."""
+    table = pa.table({"code": groups.codes, "value": values})
+    result = table.group_by("code", use_threads=False).aggregate([("value", function, options)])
+    if result.num_rows < groups.count:  # no rows and no keys: the one group is empty
+        return pa.nulls(groups.count, result.column(f"value_{function}").type)
+    return whole(result.column(f"value_{function}"))

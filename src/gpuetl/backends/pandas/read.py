@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from gpuetl.backends.pandas.columns import text_bytes
+from gpuetl.backends.pandas.columns import repeated, text_bytes
 from gpuetl.backends.pandas.operation import run_operation
 from gpuetl.backends.pandas.read_csv import read_csv
 from gpuetl.backends.pandas.threads import in_threads
@@ -74,7 +74,7 @@ def check_text(column: pa.ChunkedArray) -> None:
 
 def constant(value: Any, dtype: DataType, rows: int) -> Any:
     """Return a column of one value."""
-    return pa.repeat(pa.scalar(value, dtype), rows)
+    return repeated(pa.scalar(value, dtype), rows)
 
 
 def as_planned(column: Any, dtype: DataType, name: str, file: DataFile) -> Any:

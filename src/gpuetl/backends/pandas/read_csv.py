@@ -16,6 +16,7 @@ from gpuetl.backends.pandas.columns import with_column
 from gpuetl.errors import have_hint
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.types import STRING, DataType, type_name
+from gpuetl.io.csv_quotes import check_quotes
 from gpuetl.io.dataset import DataFile, Dataset, DatasetError
 
 MAX_HEADER_BYTES = 1 << 20
@@ -27,6 +28,7 @@ def read_csv(dataset: Dataset, file: DataFile, columns: list[str]) -> pa.Table:
     In a file of one column that field is an empty line; in others empty lines are skipped.
     """
     header = read_header(dataset, file)
+    check_quotes(file.path, dataset.delimiter)
     declared = {name: dtype for name, dtype in dataset.schema.items() if name not in dataset.partitions}
     written = {name: STRING if is_decimal(dtype) else dtype for name, dtype in declared.items()}
     for name in columns:

@@ -42,7 +42,7 @@ FUNCTIONS: dict[tuple[Kind, str], Function] = {
 }
 ALIASES = {
     "avg": "mean", "average": "mean", "variance": "var", "stddev": "std", "pow": "power",
-    "substr": "substring", "char_length": "length", "ceiling": "ceil", "mod": "modulo", "isnan": "is_nan",
+    "substr": "substring", "char_length": "length", "len": "length", "ceiling": "ceil", "mod": "modulo", "isnan": "is_nan",
     "dow": "dayofweek", "doy": "dayofyear", "is_in": "in", "fill_null": "coalesce",
     "ifnull": "coalesce", "nvl": "coalesce", "instr": "strpos", "octet_length": "byte_length", "isfinite": "is_finite",
     "isinf": "is_infinite", "rlike": "regexp_like", "regexp_matches": "regexp_like", "regexp_contains": "regexp_like",
@@ -51,8 +51,28 @@ ALIASES = {
     "var_samp": "var", "stddev_samp": "std", "stddev_pop": "std_pop", "covar": "covar_samp", "quantile_cont": "quantile",
     "bool_and": "all", "every": "all", "bool_or": "any", "arg_min": "min_by", "arg_max": "max_by",
 }  # fmt: skip
-AMBIGUOUS = {"log": "Write ln(x) for the natural logarithm, log10(x) or log2(x)."}
-"""Names that mean one thing in some databases and another in others: no alias, so that nobody is surprised."""
+INSTEAD = {
+    "log": "Databases differ on what it is: write ln(x) for the natural logarithm, log10(x) or log2(x).",
+    "date_add": "Write add_days(x, n), add_months(x, n), or x + INTERVAL '1 day'.",
+    "dateadd": "Write add_days(x, n), add_months(x, n), or x + INTERVAL '1 day'.",
+    "date_sub": "Write add_days(x, -n), or x - INTERVAL '1 day'.",
+    "datediff": "Write date_diff('day', a, b), the days from a to b.",
+    "date_part": "Write extract(hour FROM x), or hour(x).", "date": "Write to_date(x), or CAST(x AS date).",
+    "to_timestamp": "Write strptime(text, format), or from_epoch(seconds).",
+    "from_unixtime": "Write from_epoch(seconds).", "unix_timestamp": "Write epoch(x).",
+    "date_format": "Write strftime(x, format), such as '%Y-%m-%d'.", "to_char": "Write strftime(x, format), or CAST(x AS string).",
+    "weekday": "Write dayofweek(x), Sunday is 0, or isodow(x), Monday is 1.",
+    "time": "There is no time of day: take hour(x), minute(x) and second(x), or x - date_trunc('day', x).",
+    "random": "A run can be repeated: take the sample step, or hash(key).", "rand": "Take the sample step, or hash(key).",
+    "uuid": "A run can be repeated: take md5(key), or hash(key).",
+    "position": "Write strpos(text, part).", "charindex": "Write strpos(text, part).", "locate": "Write strpos(text, part).",
+    "any_value": "It may differ from run to run: write min(x), or first(x) with order_by.",
+    "string_agg": "There is no aggregate of texts or lists.", "array_agg": "There is no aggregate of texts or lists.",
+    "collect_list": "There is no aggregate of texts or lists.", "unnest": "Use an explode step.",
+    "struct": "There are no structs: give each part a column.", "row": "There are no structs: give each part a column.",
+    "cumsum": "Write cum_sum(x).", "shift": "Write lag(x) or lead(x).", "rolling": "Write rolling_mean(x, 10), or another rolling function.",
+}  # fmt: skip
+"""What to write for names that one may expect, and that are no alias: their meaning differs, or is not had so."""
 
 
 def find_function(name: str, kinds: tuple[Kind, ...]) -> Function | None:
@@ -72,6 +92,6 @@ def function_names(kinds: tuple[Kind, ...]) -> list[str]:
 
 
 __all__ = [
-    "ALIASES", "AMBIGUOUS", "FUNCTIONS", "Function", "Kind", "TypeMismatch", "find_function", "function_names",
+    "ALIASES", "FUNCTIONS", "INSTEAD", "Function", "Kind", "TypeMismatch", "find_function", "function_names",
     "table_entry",
 ]  # fmt: skip

@@ -130,8 +130,17 @@ HIGH_SUM, LOW_SUM = (
     )
     for half in ("high", "low")
 )
-JOINED_HALVES = Function("joined_halves", "high low", anything(), "The sum of both.", "", None, can_fail=True)
 """The same for decimals of more than 19 digits: high halves are whole multiples of 10^19 of x's units, low ones the rest."""
+
+WHOLE_SUMS = {
+    name: Aggregate(name, parts, anything(), f"The sum of all, from each partition's {parts}.", "", None, can_fail=True)
+    for name, parts in (
+        ("sum_of_wide", "wide_sum"),
+        ("duration_of_wide", "wide_sum"),
+        ("sum_of_halves", "high_sum low_sum"),
+    )
+}
+"""What adds them up, and refuses a total that the sum's type cannot hold as `sum` does."""
 
 CENTER = Aggregate("center", "x", in_float64, "The mean, exact where all values are equal.", "", None)
 CO_MOMENT = Aggregate("co_moment", "x y", in_float64, "The sum of (x - mean x)(y - mean y) over pairs.", "", None)
@@ -147,5 +156,5 @@ MERGED_CO_MOMENT = Aggregate(
 
 INTERNAL = {
     function.name: function
-    for function in (WIDE_SUM, HIGH_SUM, LOW_SUM, JOINED_HALVES, CENTER, CO_MOMENT, MERGED_CO_MOMENT)
+    for function in (WIDE_SUM, HIGH_SUM, LOW_SUM, *WHOLE_SUMS.values(), CENTER, CO_MOMENT, MERGED_CO_MOMENT)
 }

@@ -133,7 +133,7 @@ def without_decimals(rule: Rule) -> Rule:
     def checked(args: Sequence[Expr]) -> Typing:
         types, result = rule(args)
         if is_decimal(result):
-            raise TypeMismatch("takes integers or floats, got a decimal")
+            raise TypeMismatch("takes integers or floats, got a decimal", "CAST it to float64.")
         return types, result
 
     return checked

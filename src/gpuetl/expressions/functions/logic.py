@@ -44,8 +44,11 @@ FUNCTIONS = (
              "NULL IS NOT DISTINCT FROM NULL", True, nulls="own"),
     Function("in", "x value more*", compared, "`x IN (…)`: null where x is null, or not found beside a null.",
              "2 IN (1, 2)", True, nulls="own"),
-    Function("and", "x*", connected, "Kleene AND: false and null is false.", "false AND NULL", False, nulls="own"),
-    Function("or", "x*", connected, "Kleene OR: true or null is true.", "true OR NULL", True, nulls="own"),
+    Function("and", "x y more*", connected, "Kleene AND: false and null is false.  Both sides are computed for every "
+             "row: an error in one is not hidden by the other.  To guard a cast, write `CASE` or `TRY_CAST`.",
+             "false AND NULL", False, nulls="own"),
+    Function("or", "x y more*", connected, "Kleene OR: true or null is true.  Both sides are computed for every row, "
+             "as of `and`.", "true OR NULL", True, nulls="own"),
     Function("not", "x", connected, "Kleene NOT: null of null.", "NOT false", True),
     Function("is_null", "x", anything(BOOL), "`x IS NULL`; NaN is not null.", "NULL IS NULL", True, nulls="own",
              lists=True),

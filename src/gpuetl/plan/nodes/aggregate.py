@@ -16,9 +16,9 @@ from gpuetl.plan.schema import Schema
 class Aggregate(SingleInput):
     """Group by columns and compute calls of aggregate functions, whose arguments are columns.
 
-    Null is a group, NaN another, -0.0 is 0.0.  Without keys there is one row, also of no rows.  Row order is not
-    promised.  Expressions around and inside the calls stand in projections after and before.  `orders` has the order of
-    rows for each call that needs one: `first` and `last`.
+    Null is a group, NaN another, -0.0 is 0.0; a float key leaves as 0.0 and as the one NaN.  Without keys there is one
+    row, also of no rows.  Row order is not promised.  Expressions around and inside the calls stand in projections
+    after and before.  `orders` has the order of rows for each call that needs one: `first` and `last`.
     """
 
     by: tuple[str, ...]

@@ -13,7 +13,8 @@ from gpuetl.plan.schema import Schema
 class Distinct(SingleInput):
     """Keep one row for each distinct value of `on`: the first by `order_by`.
 
-    Null equals null, NaN equals NaN, -0.0 equals 0.0.  Row order is not promised.
+    Null equals null, NaN equals NaN, -0.0 equals 0.0; a float of `on` leaves as 0.0 and as the one NaN, whatever row is
+    kept.  Row order is not promised.
     """
 
     on: tuple[str, ...]

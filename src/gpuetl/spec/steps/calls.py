@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import count
 
 from gpuetl.expressions.functions import Kind
 from gpuetl.expressions.ir import Call, Column, Expr, Literal, Parameter, calls_of, transform
+from gpuetl.plan.schema import free_name
 
 
 @dataclass
@@ -27,14 +27,14 @@ def split_calls(kind: Kind, outputs: Mapping[str, Expr], taken: Container[str], 
     """Take the outputs' expressions apart at their calls of `kind`; equal calls are made once.
 
     A call that is an output as it is has the output's name, unless that name is `taken` by an input column that the
-    operation passes on.  No name made here is one of the input's `columns`.
+    operation passes on.  No name made here is one of the input's `columns`, or an output's.
     """
     parts = Calls()
     names: dict[Expr, str] = {}
     for output, expr in outputs.items():
         for call in calls_of(kind, [expr]):
             if call not in names:
-                made = _unused(f"{output}:", len(names), columns)
+                made = free_name(f"{output}:", columns, outputs, parts.calls)
                 names[call] = output if call == expr and output not in taken else made
                 parts.calls[names[call]] = _on_columns(call, output, parts.before, columns)
     for output, expr in outputs.items():
@@ -48,13 +48,8 @@ def _on_columns(call: Call, output: str, before: dict[str, Expr], columns: Conta
         if isinstance(argument, Column | Literal | Parameter):
             args.append(argument)
             continue
-        made = _unused(f"{output}:argument", len(before), columns)
+        made = free_name(f"{output}:argument", columns, before)
         name = next((n for n, expr in before.items() if expr == argument), made)
         before[name] = argument
         args.append(Column(name, argument.dtype))
     return replace(call, args=tuple(args))
-
-
-def _unused(stem: str, number: int, columns: Container[str]) -> str:
-    """Return a name that no input column has."""
-    return next(name for i in count(number) if (name := f"{stem}{i}") not in columns)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from gpuetl.expressions.syntax import Constant
 from gpuetl.expressions.types import BOOL, NULL, type_name
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.plan import nodes
@@ -31,7 +32,9 @@ class Filter(Step):
         predicate = context.expression(self.predicate, source.schema)
         if predicate.dtype not in (BOOL, NULL):
             message = f"a filter takes a condition, and {to_sql(predicate)} is {type_name(predicate.dtype)}"
-            context.problem(message, "Compare it with something.", self.predicate)
+            text = isinstance(self.predicate.syntax, Constant) and isinstance(self.predicate.syntax.value, str)
+            hint = 'In Python, SQL text is written expr("…").' if text else "Compare it with something."
+            context.problem(message, hint, self.predicate)
         return nodes.Filter(source=source, predicate=predicate, origin=context.origin)
 
 

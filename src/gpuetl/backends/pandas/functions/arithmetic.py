@@ -124,7 +124,7 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "round": round_half_even,
     "floor": by_type(unchanged, pc.floor, decimals.rounding(pc.floor)),
     "ceil": by_type(unchanged, pc.ceil, decimals.rounding(pc.ceil)),
-    "trunc": by_type(unchanged, pc.trunc, pc.trunc),
+    "trunc": by_type(unchanged, pc.trunc, decimals.truncate),
     "try_add": null_where(pc.add_checked, pc.add, sum_wrapped),
     "try_subtract": null_where(pc.subtract_checked, pc.subtract, difference_wrapped),
     "try_multiply": null_where(pc.multiply_checked, pc.multiply, product_wrapped),
@@ -135,5 +135,4 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "shift_left": shifted(pc.shift_left),
     "shift_right": shifted(pc.shift_right),
     "clip": clip,
-    "joined_halves": decimals.joined_halves,
 }

@@ -1,0 +1,61 @@
+"""Decimals in DuckDB's SQL: as whole numbers of their units where its own functions become floats or lose digits."""
+
+from fuzz.duckdb_text import constant_of
+from fuzz.duckdb_types import sql_type
+from gpuetl.expressions.ir import Call
+from gpuetl.expressions.types import DataType
+
+DECIMAL_MACROS = """
+CREATE MACRO half_even(n, m) AS n // m + CASE
+    WHEN abs(n % m) > m - abs(n % m) OR (abs(n % m) = m - abs(n % m) AND (n // m) % 2 <> 0) THEN sign(n) ELSE 0 END;
+"""
+"""Of integers in 128 bits: `n / m`, rounded half to even."""
+
+
+def units(x: str, dtype: DataType) -> str:
+    """Return a decimal's count of units of 10^-scale, in 128 bits."""
+    return f"CAST(replace(CAST({x} AS VARCHAR), '.', '') AS HUGEINT)"
+
+
+def of_units(n: str, dtype: DataType) -> str:
+    """Return the decimal of so many units; an error where it has too many digits."""
+    whole = f"CAST({n} AS DECIMAL(38,0))"
+    if dtype.scale:
+        whole += f" * CAST('{'0.'.ljust(dtype.scale + 1, '0')}1' AS DECIMAL({dtype.scale},{dtype.scale}))"
+    return f"CAST({whole} AS {sql_type(dtype)})"
+
+
+def divided(call: Call, x: str, y: str) -> str:
+    """Truncated toward zero; null where y is 0."""
+    return of_units(f"{_operand(call, 0, x)} // nullif({_operand(call, 1, y)}, 0)", call.dtype)
+
+
+def remainder(call: Call, x: str, y: str) -> str:
+    """With the sign of x; null where y is 0."""
+    return of_units(f"{_operand(call, 0, x)} % nullif({_operand(call, 1, y)}, 0)", call.dtype)
+
+
+def rounded(call: Call, x: str, *digits: str) -> str:
+    """Half to even, with a digit more than x."""
+    dtype = call.args[0].dtype
+    dropped = dtype.scale - (constant_of(call, 1) if digits else 0)
+    if dropped <= 0:
+        return f"CAST({x} AS {sql_type(call.dtype)})"
+    if dropped > 38:
+        return of_units(f"0 * {units(x, dtype)}", call.dtype)
+    return of_units(f"half_even({units(x, dtype)}, {power(dropped)}) * {power(dropped)}", call.dtype)
+
+
+def truncated(call: Call, x: str) -> str:
+    """Without the units after the point."""
+    n = units(x, call.dtype)
+    return of_units(f"({n} - {n} % {power(call.dtype.scale)})", call.dtype)
+
+
+def _operand(call: Call, place: int, x: str) -> str:
+    return units(x, call.args[place].dtype)
+
+
+def power(digits: int) -> str:
+    """Return 10 to so many digits, in 128 bits."""
+    return f"CAST('1{'0' * digits}' AS HUGEINT)"

@@ -1,0 +1,142 @@
+"""Arithmetic and mathematics in DuckDB's SQL."""
+
+from fuzz import duckdb_decimals as decimals
+from fuzz.duckdb_logic import greater, less
+from fuzz.duckdb_text import Text, constant_of
+from fuzz.duckdb_types import sql_type
+from gpuetl.expressions.decimals import is_decimal
+from gpuetl.expressions.ir import Call
+from gpuetl.expressions.types import DATE, is_floating, is_integer
+
+NUMBER_MACROS = """
+CREATE MACRO modulo_64(n) AS (n % 18446744073709551616 + 18446744073709551616) % 18446744073709551616;
+CREATE MACRO wrapped(n) AS CAST(modulo_64(n) - CASE WHEN modulo_64(n) >= 9223372036854775808
+    THEN 18446744073709551616 ELSE 0 END AS BIGINT);
+CREATE MACRO scaled_length(x, y, m) AS CASE WHEN m = 0 THEN m ELSE m * sqrt((x / m) * (x / m) + (y / m) * (y / m)) END;
+CREATE MACRO vector_length(x, y) AS CASE WHEN x IS NULL OR y IS NULL THEN NULL WHEN isinf(x) OR isinf(y) THEN CAST('inf' AS DOUBLE)
+    ELSE scaled_length(x, y, greatest(abs(x), abs(y))) END;
+"""
+
+
+def arithmetic(operator: str) -> Text:
+    """Checked for integers and times, which are integers in DuckDB; IEEE for floats, exact for decimals."""
+
+    def text(call: Call, x: str, y: str) -> str:
+        plain = f"({_micros(call, 0, x)} {operator} {_micros(call, 1, y)})"
+        return f"CAST({plain} AS {sql_type(call.dtype)})" if is_decimal(call.dtype) else plain
+
+    return text
+
+
+def _micros(call: Call, place: int, x: str) -> str:
+    return f"epoch_us(CAST({x} AS TIMESTAMP))" if call.args[place].dtype == DATE else x
+
+
+def tried(operator: str) -> Text:
+    """Integers in 128 bits; null where 64 do not hold the result."""
+
+    def text(call: Call, x: str, y: str) -> str:
+        if is_floating(call.dtype):
+            return f"({x} {operator} {y})"
+        return f"TRY_CAST(CAST({x} AS HUGEINT) {operator} CAST({y} AS HUGEINT) AS BIGINT)"
+
+    return text
+
+
+def by_decimal(exact: Text, other: Text) -> Text:
+    """One text for decimals, another for other numbers."""
+
+    def text(call: Call, *args: str) -> str:
+        chosen = exact if is_decimal(call.args[0].dtype) else other
+        return chosen.format(*args) if isinstance(chosen, str) else chosen(call, *args)
+
+    return text
+
+
+def kept_if_integer(function: str) -> Text:
+    """Integers stay as they are; decimals may get a digit more."""
+
+    def text(call: Call, x: str) -> str:
+        made = f"{function}({x})"
+        return x if is_integer(call.dtype) else f"CAST({made} AS {sql_type(call.dtype)})"
+
+    return text
+
+
+def rounded(call: Call, x: str, *digits: str) -> str:
+    """Half to even; integers stay as they are, unless places before the point go."""
+    places = constant_of(call, 1) if digits else 0
+    if is_integer(call.dtype) and places >= 0:
+        return x
+    wide = f"CAST({x} AS HUGEINT)" if is_integer(call.dtype) else x
+    return f"CAST(round_even({wide}, {places}) AS {sql_type(call.dtype)})"
+
+
+def negated(call: Call, x: str) -> str:
+    """Checked for integers."""
+    return f"(CAST(0 AS BIGINT) - {x})" if sql_type(call.dtype) == "BIGINT" else f"(-{x})"
+
+
+def sign(call: Call, x: str) -> str:
+    """NaN of NaN; DuckDB's is 0."""
+    if is_integer(call.dtype):
+        return f"CAST(sign({x}) AS BIGINT)"
+    return f"(CASE WHEN isnan({x}) THEN {x} ELSE sign({x}) END)"
+
+
+def shifted(result: str) -> Text:
+    """Null where there are no such bits."""
+    return lambda call, x, y: f"(CASE WHEN {y} BETWEEN 0 AND 63 THEN {result.format(x, y)} END)"
+
+
+def clipped(call: Call, x: str, low: str, high: str) -> str:
+    """The lower bound first; NaN compares to nothing."""
+    unknown = f"{x} IS NULL OR {low} IS NULL OR {high} IS NULL"
+    return (
+        f"(CASE WHEN {unknown} THEN NULL WHEN {less(call, x, low)} THEN {low} "
+        f"WHEN {greater(call, x, high)} THEN {high} ELSE {x} END)"
+    )
+
+
+NUMBERS: dict[str, Text] = {
+    "add": arithmetic("+"),
+    "subtract": arithmetic("-"),
+    "multiply": arithmetic("*"),
+    "divide": "(CAST({0} AS DOUBLE) / CAST({1} AS DOUBLE))",
+    "int_divide": by_decimal(decimals.divided, "({0} // nullif({1}, 0))"),
+    "modulo": by_decimal(decimals.remainder, "({0} % nullif(CASE WHEN {1} = -1 THEN 1 ELSE {1} END, 0))"),
+    "negate": negated,
+    "abs": "abs({0})",
+    "sign": sign,
+    "round": by_decimal(decimals.rounded, rounded),
+    "floor": kept_if_integer("floor"),
+    "ceil": kept_if_integer("ceil"),
+    "trunc": by_decimal(decimals.truncated, kept_if_integer("trunc")),
+    "try_add": tried("+"),
+    "try_subtract": tried("-"),
+    "try_multiply": tried("*"),
+    "bit_and": "({0} & {1})",
+    "bit_or": "({0} | {1})",
+    "bit_xor": "xor({0}, {1})",
+    "bit_not": "(~{0})",
+    "shift_left": shifted("wrapped(CAST({0} AS HUGEINT) * CAST(pow(2, {1}) AS HUGEINT))"),
+    "shift_right": shifted("({0} >> {1})"),
+    "clip": clipped,
+    **{
+        name: name + "({0})"
+        for name in (
+            "sqrt", "exp", "ln", "log10", "log2", "sin", "cos", "tan", "asin", "acos", "atan", "cbrt", "sinh", "cosh",
+            "tanh", "asinh", "acosh", "atanh", "radians", "degrees",
+        )
+    },
+    "cot": "(1 / tan({0}))",
+    "power": "pow({0}, {1})",
+    "atan2": "atan2({0}, {1})",
+    "hypot": "vector_length(CAST({0} AS DOUBLE), CAST({1} AS DOUBLE))",
+    "expm1": "(CASE WHEN abs({0}) < 1 THEN 2 * exp({0} / 2) * sinh({0} / 2) ELSE exp({0}) - 1 END)",
+    "log1p": "(CASE WHEN abs({0}) < 0.5 THEN 2 * atanh({0} / (2 + {0})) ELSE ln(1 + {0}) END)",
+    "pi": "pi()",
+    "is_finite": "isfinite({0})",
+    "is_infinite": "isinf({0})",
+    "is_nan": "isnan({0})",
+}  # fmt: skip

@@ -1,0 +1,27 @@
+"""The types that hold the language's values in DuckDB: times with a clock and durations are BIGINT microseconds."""
+
+import pyarrow as pa
+
+from gpuetl.expressions.types import DURATION, INT64, NULL, DataType, is_list, type_name
+
+SQL_TYPES = {
+    "null": "INTEGER", "bool": "BOOLEAN", "int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER", "int64": "BIGINT",
+    "uint8": "UTINYINT", "uint16": "USMALLINT", "uint32": "UINTEGER", "uint64": "UBIGINT", "float32": "FLOAT",
+    "float64": "DOUBLE", "string": "VARCHAR", "date": "DATE", "duration": "BIGINT",
+}  # fmt: skip
+
+
+def sql_type(dtype: DataType) -> str:
+    """Return the type that holds the values of `dtype` in DuckDB."""
+    if pa.types.is_timestamp(dtype):
+        return "BIGINT"
+    if is_list(dtype):
+        return f"{sql_type(dtype.value_type)}[]"
+    return f"DECIMAL({dtype.precision},{dtype.scale})" if pa.types.is_decimal(dtype) else SQL_TYPES[type_name(dtype)]
+
+
+def storage_type(dtype: DataType) -> DataType:
+    """Return the Arrow type of `sql_type`."""
+    if pa.types.is_timestamp(dtype) or dtype == DURATION:
+        return INT64
+    return pa.int32() if dtype == NULL else dtype

@@ -1,0 +1,46 @@
+"""Constants for the parameters of scalar functions."""
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+PATTERNS = (
+    "a", "^a", "[a-c]+", "\\d+", "b$", "(a)(b)?", "a|bb?", "[^a]", ".", "(?:a|\\s)+", "\\w{2,3}?", "[ñΩ😀]", "\\.",
+    "\\\\d", "^[^a-z]+|[^a-z]+$", "-?\\d+(?:\\.\\d+)?", "\\S\\W",
+)  # fmt: skip
+"""None matches the empty text, since engines differ on how often."""
+GROUPS = ("(a)(b)?", "([a-c]+)([^a-c]*)", "^(.)(.?)", "(\\d+)|(x)", "(\\w*?)(\\W)", "(?:a|b)(.)(.)$")
+FORMATS = (
+    "%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%d.%m.%Y", "%d %b %Y", "%I:%M %p, %B %d %y", "%Y/%j", "%G-W%V-%u", "%Y%m%d%H%M%S%f",
+    "%Y-%m-%d %H:%M%z",
+)  # fmt: skip
+ZONES = ("Europe/Berlin", "UTC", "America/New_York", "+05:30")
+CHOICES = ("earliest", "latest", "earliest", "latest", "raise")
+
+SCALAR_CONSTANTS: dict[str, tuple[Any, ...]] = {
+    "characters": (" ", "a", "ba", "ñ ", "", "😀\u0301"),
+    "separator": (",", "a", "-", " ", "ab", "aa", "😀"),
+    "concat_ws.separator": ("-", "", ", ", "ñ"),
+    "split_part.index": (1, 2, -1, 3, -2, 9),
+    "translate.old": ("a", "ab", "", "añb", "aa", "😀.x"),
+    "repeat.count": (2, 0, 1, 3, -1),
+    "escape": ("!", "\\"),
+    "ilike.pattern": ("A%", "%B", "_", "%", "", "a_%", "%Ñ_", "SS", "%i%"),
+    **{f"regexp_{name}.pattern": PATTERNS for name in ("like", "count", "replace")},
+    "regexp_full_match.pattern": (*PATTERNS, "a*", "(a|b)*?", "^.*$", ".?", ""),
+    "regexp_extract.pattern": (*GROUPS, "a*", "^$"),
+    "group": (1, 0, 2),
+    "replacement": ("", "x", "<\\0>", "\\\\", "ñ\\0\\0"),
+    "unit": (
+        "day", "month", "year", "quarter", "week", "hour", "minute", "second", "millisecond", "microsecond",
+    ),
+    "width": (
+        timedelta(hours=1), timedelta(days=1), timedelta(minutes=7), timedelta(days=7), timedelta(microseconds=1),
+        timedelta(seconds=1, microseconds=3),
+    ),
+    "origin": (datetime(2000, 1, 1, 0, 7), datetime(2000, 1, 1, 0, 7, tzinfo=UTC), date(1969, 7, 20)),
+    "format": FORMATS,
+    "zone": ZONES,
+    "ambiguous": CHOICES,
+    "nonexistent": CHOICES,
+    "bucket.n": (16, 1, 2, 1_000_003),
+}  # fmt: skip
