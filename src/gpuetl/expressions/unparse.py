@@ -84,6 +84,8 @@ def _text(node: Syntax) -> tuple[str, int]:
 
 def _apply(node: Apply) -> tuple[str, int]:
     name, args = node.function, node.args
+    if name in ("and", "or") and len(args) != 2:  # SQL knows two operands, or none of the operator
+        return _text(reduce(lambda left, right: Apply(name, (left, right)), args))
     if name in _INFIX and len(args) == 2:
         sign, binds = _INFIX[name]
         left = binds + (binds == _COMPARISON)  # parsers differ on chains of comparisons
