@@ -396,6 +396,10 @@ def test_make_timestamp_refuses_what_is_no_date_and_time(parts):
         value(f"make_timestamp({parts})")
 
 
+def test_constants_that_are_no_date_and_time_are_no_error_beside_no_rows():
+    assert values("make_timestamp(1, 5, 127, y, 12)", table(y=("int64", []))) == []
+
+
 def test_make_timestamp_is_null_where_a_part_is():
     frame = table(y=("int64", [2024, None, 1969]), d=("int64", [29, 31, 28]))
     assert values("make_timestamp(y, 2, d, 23, 59)", frame) == [

@@ -12,7 +12,7 @@ from gpuetl import Pipeline, Table
 from gpuetl.errors import InvalidExpression, Problems
 from gpuetl.expressions.build import Expression, expr
 from gpuetl.expressions.syntax import Syntax
-from gpuetl.expressions.types import is_list
+from gpuetl.expressions.types import is_list, type_name
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.io.dataset import Dataset
 from gpuetl.plan.node import Node, Origin
@@ -31,8 +31,8 @@ class Relation:
 
     def exact(self) -> list[str]:
         """Return the columns by which rows may be grouped, sorted and joined."""
-        exact = (name for name in self.node.schema if self.facts.precision[name] >= Precision.EXACT)
-        return [name for name in exact if not is_list(self.node.schema[name])]
+        comparable = [name for name, dtype in self.node.schema.items() if not is_list(dtype)]
+        return [name for name in comparable if self.facts.precision[name] >= Precision.EXACT]
 
 
 @dataclass
@@ -48,10 +48,10 @@ class Builder:
 
     def source(self, source: Source) -> Relation:
         """Declare a source."""
-        path = f"{source.name}.parquet"
         schema = Schema.of_arrow(source.rows.schema)
-        table = self.pipeline.read_parquet(source.name, path)
-        dataset = Dataset(source.name, "parquet", self.pipeline.root / path, schema, {}, ("",), ",")
+        keys = {"partitions": {source.folders: type_name(schema[source.folders])}} if source.folders else {}
+        table = self.pipeline.read_parquet(source.name, source.path, **keys)
+        dataset = Dataset(source.name, "parquet", self.pipeline.root / source.path, schema)
         node = Read(dataset=dataset, columns=schema.names, origin=Origin("source", source.name))
         id_column = schema.names[0]
         facts = Facts(source.precision, frozenset((id_column,)), source.rows.num_rows)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
 from fuzz.builder import Builder, Relation
@@ -37,8 +36,7 @@ class Case:
     def write(self) -> None:
         """Write the sources where the pipeline reads them."""
         for source in self.sources:
-            path = self.pipeline.root / f"{source.name}.parquet"
-            pq.write_table(source.rows, path, row_group_size=source.row_group_size)
+            source.write(self.pipeline.root)
 
     def __repr__(self) -> str:
         tables = "\n".join(

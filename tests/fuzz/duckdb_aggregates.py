@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 
-from fuzz.duckdb_casts import sql_type
 from fuzz.duckdb_text import Text, canonical
+from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.functions.aggregates import edge_arguments
 from gpuetl.expressions.ir import Call
 

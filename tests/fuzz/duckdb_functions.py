@@ -10,23 +10,36 @@ from typing import Any
 from fuzz.duckdb_aggregates import AGGREGATES
 from fuzz.duckdb_scalars import SCALAR_MACROS, SCALARS
 from fuzz.duckdb_text import MACROS, Text, hidden
+from fuzz.duckdb_types import sql_type
 from fuzz.duckdb_windows import WINDOWS
 from gpuetl.backends.pandas.functions.hashing import HANDLERS
 from gpuetl.expressions.functions import Kind
 from gpuetl.expressions.ir import Call, can_fail
 
 HASH = "hash_of_engine"
-"""The engine's own `hash`, taken by DuckDB, so that it samples as we do; tests/expressions/test_hashing.py compares it."""
+
+
+def hashed(call: Call, *args: str) -> str:
+    """DuckDB has no XXH64 and takes the engine's, so that its samples are ours; tests/expressions/test_hashing.py compares it."""
+    return (
+        f"{HASH}({', '.join(f'CAST({x} AS {sql_type(arg.dtype)})' for x, arg in zip(args, call.args, strict=False))})"
+    )
+
+
+def bucket(call: Call, x: str, count: str) -> str:
+    """The hash's bits as an unsigned number."""
+    return f"CAST((CAST({hashed(call, x)} AS HUGEINT) + {1 << 64}) % {1 << 64} % {count} AS BIGINT)"
+
 
 DUCKDB: dict[tuple[Kind, str], Text] = {
     **{("scalar", name): text for name, text in SCALARS.items()},
     **{("aggregate", name): text for name, text in AGGREGATES.items()},
     **{("window", name): text for name, text in WINDOWS.items()},
-    ("scalar", "hash"): lambda call, *args: f"{HASH}({', '.join(args)})",
+    ("scalar", "hash"): hashed,
+    ("scalar", "bucket"): bucket,
 }
 
 COMPARED_OTHERWISE: dict[tuple[Kind, str], str] = {
-    ("scalar", "bucket"): "as hash, on which it rests: tests/expressions/test_hashing.py",
     ("window", "ewm_mean"): "a recursion over rows: plain loops in tests/backends/pandas/test_window_functions.py",
     ("window", "decayed_sum"): "a recursion over rows: plain loops in tests/backends/pandas/test_window_functions.py",
 }

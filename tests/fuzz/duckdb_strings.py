@@ -80,9 +80,9 @@ def matched(text: str) -> Text:
 
 def extracted(call: Call, text: str, pattern: str, group: str = "0") -> str:
     """Null without a match; DuckDB gives an empty text."""
-    return matched("(CASE WHEN regexp_matches({0}, {p}) THEN regexp_extract({0}, {p}, CAST({2} AS INTEGER)) END)")(
-        call, text, pattern, group
-    )
+    place = constant_of(call, 2) if len(call.args) > 2 else 0
+    found = f"(CASE WHEN regexp_matches({{0}}, {{p}}) THEN regexp_extract({{0}}, {{p}}, {place}) END)"
+    return matched(found)(call, text, pattern)
 
 
 STRINGS: dict[str, Text] = {

@@ -7,8 +7,8 @@ DuckDB's own RANGE frames would take rows after the current one that have its ti
 from typing import Any
 
 from fuzz.duckdb_aggregates import considered
-from fuzz.duckdb_casts import sql_type
 from fuzz.duckdb_text import Text, constant_of
+from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.ir import Call
 from gpuetl.expressions.types import DURATION, is_floating
 

@@ -13,7 +13,7 @@ from fuzz.data import TYPES, pool
 from fuzz.draws import Draws
 from fuzz.duckdb_casts import is_spelled
 from fuzz.duckdb_functions import COMPARED_OTHERWISE, DUCKDB
-from fuzz.precision import EXACT_FLOATS, SELF_ONLY, VALUE_ONLY, Precision
+from fuzz.precision import EXACT_FLOATS, VALUE_ONLY, Precision
 from fuzz.signatures import Signature, constants, giving, signatures
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.constants import converted
@@ -127,7 +127,6 @@ class Expressions:
             for way in ways
             if all(t is None or t in self.types for t in way.takes)
             and not (exact and is_floating(dtype) and way.function.name not in EXACT_FLOATS)
-            and not (exact and way.function.name in SELF_ONLY)
         ]
         if not fitting:
             return self.constant(dtype)
@@ -174,9 +173,8 @@ class Expressions:
 
 
 def column_leaves(schema: Any, precision: dict[str, Precision]) -> list[Leaf]:
-    """Return the columns as leaves, but for lists and those of nulls alone."""
-    usable = ((name, dtype) for name, dtype in schema.items() if dtype != NULL and not is_list(dtype))
-    return [Leaf(Name(name), dtype, precision[name]) for name, dtype in usable]
+    """Return the columns as leaves."""
+    return [Leaf(Name(name), dtype, precision[name]) for name, dtype in schema.items() if dtype != NULL]
 
 
 def typed(syntax: Syntax, scope: Scope) -> Expr | None:

@@ -71,7 +71,8 @@ def project_facts(node: nodes.Project, source: Facts) -> Facts:
     if source.unique is not None and source.unique <= names.keys():
         unique = frozenset(names[name] for name in source.unique)
     precision = {name: precision_of(expr, source.precision) for name, expr in node.columns.items()}
-    return Facts(precision, unique, source.most_rows, source.sorted and unique is not None)
+    total = unique is not None and unique <= {key.column for key in node.ordering}
+    return Facts(precision, unique, source.most_rows, source.sorted and total)
 
 
 @facts.register

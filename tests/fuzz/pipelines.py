@@ -9,8 +9,7 @@ from fuzz.grouped_steps import aggregated, distinct, windowed
 from fuzz.joining_steps import exploded, joined, sampled, united
 from fuzz.orders import limited, sorted_rows
 from gpuetl import Table
-from gpuetl.expressions.syntax import Name
-from gpuetl.expressions.types import can_cast, type_name
+from gpuetl.expressions.types import NULL, can_cast, is_list, type_name
 
 Step = Callable[[Builder, Relation], Table | None]
 
@@ -77,7 +76,7 @@ def converted(builder: Builder, relation: Relation) -> Table | None:
 def filled(builder: Builder, relation: Relation) -> Table | None:
     """Values in the place of a column's nulls, or of two columns'."""
     schema, drawn = relation.node.schema, builder.expressions(relation)
-    names = [str(leaf.syntax.name) for leaf in drawn.leaves if isinstance(leaf.syntax, Name)]
+    names = [name for name, dtype in schema.items() if dtype != NULL and not is_list(dtype)]
     chosen = builder.draws.some_of(names, 1, 2)
     return relation.table.fill_null(**{name: builder.written(drawn.value(schema[name], 1)) for name in chosen})
 

@@ -26,14 +26,14 @@ class Precision(enum.IntEnum):
 EXACT_FLOATS = frozenset((
     "add", "subtract", "multiply", "divide", "negate", "abs", "sign", "floor", "ceil", "trunc", "sqrt", "greatest",
     "least", "coalesce", "case", "nullif", "min", "max", "lag", "lead", "first", "last", "ffill", "cum_min", "cum_max",
-    "rolling_min", "rolling_max", "round", "epoch", "diff", "mode", "fill_null", "clip", "try_add",
-    "try_subtract", "try_multiply", "list_get", "min_by", "max_by", "bfill", "percent_rank", "cume_dist", "pct_change",
+    "rolling_min", "rolling_max", "round", "epoch", "diff", "mode", "min_by", "max_by", "bfill", "percent_rank", "cume_dist",
+    "pct_change", "clip", "try_add", "try_subtract", "try_multiply", "list_get",
 ))  # fmt: skip
 """Functions whose float results are correctly rounded, or one of their arguments."""
 KEEPING = frozenset((
     "negate", "abs", "floor", "ceil", "trunc", "greatest", "least", "coalesce", "case", "min", "max", "lag", "lead",
-    "first", "last", "ffill", "cum_min", "cum_max", "rolling_min", "rolling_max", "mode", "fill_null", "clip",
-    "list_get", "bfill", "min_by", "max_by",
+    "first", "last", "ffill", "bfill", "cum_min", "cum_max", "rolling_min", "rolling_max", "mode", "min_by", "max_by", "clip",
+    "list_get",
 ))  # fmt: skip
 """Of these, those that leave tame values tame."""
 VALUE_ONLY = frozenset(("negate", "abs", "coalesce", "case", "lag", "lead", "first", "last", "ffill", "bfill"))
@@ -43,7 +43,7 @@ ACCUMULATING = frozenset((
     "rolling_var", "ewm_mean", "decayed_sum", "corr", "covar_samp", "covar_pop", "quantile", "median", "cum_prod",
 ))  # fmt: skip
 """Functions whose terms can cancel."""
-SELF_ONLY = frozenset(("ewm_mean", "decayed_sum", "bucket"))
+SELF_ONLY = frozenset(("ewm_mean", "decayed_sum"))
 """Functions that DuckDB has no text for."""
 
 
@@ -62,11 +62,10 @@ def precision_of(expr: Expr, columns: dict[str, Precision]) -> Precision:
 def of_call(call: Call, arguments: Precision) -> Precision:
     """Return how far a call's result can be compared, given the least of its arguments."""
     name = call.function.name
-    if name in SELF_ONLY:
-        least = Precision.TAME if is_floating(call.dtype) else Precision.EXACT
-        return Precision.SELF if arguments >= least else Precision.NOTHING
     if not is_floating(call.dtype):
         return min(arguments, Precision.TAME if name in KEEPING else Precision.EXACT)
+    if name in SELF_ONLY:
+        return Precision.SELF if arguments is Precision.TAME else Precision.NOTHING
     if name in ACCUMULATING:
         return Precision.ROUNDED if arguments is Precision.TAME else Precision.NOTHING
     if name == "round" and len(call.args) > 1:

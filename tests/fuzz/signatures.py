@@ -12,6 +12,7 @@ from fuzz.scalar_constants import SCALAR_CONSTANTS
 from gpuetl.expressions.functions import FUNCTIONS, Function, Kind, TypeMismatch
 from gpuetl.expressions.functions.function import Argument
 from gpuetl.expressions.ir import ABSENT, Column, Literal
+from gpuetl.expressions.syntax import ASSOCIATIVE
 from gpuetl.expressions.types import BOOL, DataType, is_list, literal_type
 
 CONSTANTS: dict[str, tuple[Any, ...]] = {
@@ -88,7 +89,7 @@ def _shapes(function: Function) -> Iterator[tuple[Argument, ...]]:
     slots = function.arguments
     needed = sum(not slot.optional for slot in slots)
     if slots and slots[-1].repeats:
-        connects = len(slots) == 1  # AND and OR stand between two
+        connects = function.name in ASSOCIATIVE  # AND and OR stand between two; a chain of them is made by reading
         for count in (2,) if connects else range(needed, needed + 3):
             yield (*slots, *[slots[-1]] * 3)[:count]
         return

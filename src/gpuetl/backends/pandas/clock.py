@@ -120,7 +120,7 @@ def by_row(compute: Callable[..., Any], dtype: DataType, *values: Any) -> Any:
     """
     columns = [to_masked(pa.repeat(value, 1) if isinstance(value, pa.Scalar) else value) for value in values]
     valid = np.logical_and.reduce(np.broadcast_arrays(*(column.valid for column in columns)))
-    if valid.all():
+    if len(valid) and valid.all():  # of no rows, constants have no result that is wanted
         made = np.broadcast_to(compute(*(column.values for column in columns)), valid.shape)
     else:
         found = compute(*(np.broadcast_to(column.values, valid.shape)[valid] for column in columns))
