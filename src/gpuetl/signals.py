@@ -34,17 +34,26 @@ class Stopped(KeyboardInterrupt):
 
 @contextmanager
 def stopping() -> Iterator[None]:
-    """Raise `Stopped` for signals that come inside, in the main thread; elsewhere nothing is changed."""
+    """Raise `Stopped` for signals that come inside, in the main thread; elsewhere nothing is changed.
+
+    It is raised again where it ended as another error: an extension that is being imported may take it for its own.
+    """
+    raised: Stopped | None = None
     raised_at = -AGAIN_S
 
     def stop(number: int, frame: FrameType | None) -> None:
-        nonlocal raised_at
+        nonlocal raised, raised_at
         if time.monotonic() - raised_at >= AGAIN_S:
-            raised_at = time.monotonic()
-            raise Stopped(number)
+            raised, raised_at = Stopped(number), time.monotonic()
+            raise raised
 
     with _handled({number: stop for number in STOPPING if signal.getsignal(number) not in (signal.SIG_IGN, None)}):
-        yield
+        try:
+            yield
+        except Exception:
+            if raised is None:
+                raise
+            raise raised from None
 
 
 @dataclass

@@ -138,6 +138,15 @@ def test_signals_at_any_time_leave_all_sinks_old_or_all_new(folder):
         (folder / "a.parquet").write_bytes(b"old")
 
 
+def test_a_signal_that_an_import_takes_for_its_own_error_still_ends_the_program():
+    with pytest.raises(Stopped) as caught, stopping():
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except BaseException:
+            raise ImportError("an extension failed to load") from None
+    assert caught.value.exit_code == 143
+
+
 def killed_before(at):
     """Return a move of the commit that sends a signal to this process before the `at`-th one."""
     move, done = commit.Moves.move, []
