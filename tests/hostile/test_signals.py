@@ -139,11 +139,14 @@ def test_signals_at_any_time_leave_all_sinks_old_or_all_new(folder):
 
 
 def test_a_signal_that_an_import_takes_for_its_own_error_still_ends_the_program():
-    with pytest.raises(Stopped) as caught, stopping():
+    def importing():
         try:
             signal.raise_signal(signal.SIGTERM)
         except BaseException:
             raise ImportError("an extension failed to load") from None
+
+    with pytest.raises(Stopped) as caught, stopping():
+        importing()
     assert caught.value.exit_code == 143
 
 
