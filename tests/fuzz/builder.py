@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from fuzz.data import Source
 from fuzz.draws import Draws
@@ -11,12 +12,14 @@ from fuzz.precision import Precision
 from gpuetl import Pipeline, Table
 from gpuetl.errors import InvalidExpression, Problems
 from gpuetl.expressions.build import Expression, expr
+from gpuetl.expressions.resolve import resolve
 from gpuetl.expressions.syntax import Syntax
 from gpuetl.expressions.types import is_list, type_name
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.io.dataset import Dataset
+from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node, Origin
-from gpuetl.plan.nodes import Read
+from gpuetl.plan.nodes import Filter, Read
 from gpuetl.plan.schema import Schema
 from gpuetl.spec.steps import Context
 
@@ -49,13 +52,19 @@ class Builder:
     def source(self, source: Source) -> Relation:
         """Declare a source."""
         schema = Schema.of_arrow(source.rows.schema)
-        keys = {"partitions": {source.folders: type_name(schema[source.folders])}} if source.folders else {}
-        table = self.pipeline.read_parquet(source.name, source.path, **keys)
+        keys: dict[str, Any] = (
+            {"partitions": {source.folders: type_name(schema[source.folders])}} if source.folders else {}
+        )
         dataset = Dataset(source.name, "parquet", self.pipeline.root / source.path, schema)
-        node = Read(dataset=dataset, columns=schema.names, origin=Origin("source", source.name))
-        id_column = schema.names[0]
-        facts = Facts(source.precision, frozenset((id_column,)), source.rows.num_rows)
-        self.known[id(node)], self.nodes[source.name] = (node, facts), node
+        node: Node = Read(dataset=dataset, columns=schema.names, origin=Origin("source", source.name))
+        facts = Facts(source.precision, frozenset(schema.names[:1]), source.rows.num_rows)
+        if self.draws.chance(10):
+            drawn = Expressions(self.draws, column_leaves(schema, source.precision))
+            keys["filter"] = Expression(condition := drawn.condition())
+            node = Filter(source=node, predicate=resolve(condition, drawn.scope()), origin=node.origin)
+        table = self.pipeline.read_parquet(source.name, source.path, **keys)
+        self.nodes[source.name] = node
+        self.known.update((id(each), (each, facts)) for each in walk_graph(node))
         return Relation(table, node, facts)
 
     def extended(self, relation: Relation, table: Table) -> Relation:

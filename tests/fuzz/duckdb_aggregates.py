@@ -57,6 +57,19 @@ def mode(call: Call, x: str) -> str:
     return f"list_mode({sorted_list(call, canonical(x, call.args[0].dtype))})"
 
 
+def spread(function: str, ddof: int = 1) -> Text:
+    """A moment about the mean, which is NaN where a value is infinite or NaN; DuckDB fails there, or leaves the value out."""
+
+    def text(call: Call, *args: str) -> str:
+        known = " AND ".join(f"{x} IS NOT NULL" for x in args)
+        finite = " AND ".join(f"isfinite({x})" for x in args)
+        value = f"{function}({', '.join(args)}) FILTER (WHERE {finite})"
+        odd = f"CASE WHEN bool_or({known} AND NOT ({finite})) THEN CAST('nan' AS DOUBLE) ELSE {value} END"
+        return f"(CASE WHEN count(CASE WHEN {known} THEN 1 END) > {ddof} THEN {odd} END)"
+
+    return text
+
+
 AGGREGATES: dict[str, Text] = {
     "count_rows": "count(*)",
     "count": "count({0})",
@@ -65,13 +78,13 @@ AGGREGATES: dict[str, Text] = {
     "mean": "avg({0})",
     "min": extreme("min"),
     "max": extreme("max"),
-    "var": "var_samp({0})",
-    "std": "stddev_samp({0})",
-    "var_pop": "var_pop({0})",
-    "std_pop": "stddev_pop({0})",
-    "covar_samp": "covar_samp({0}, {1})",
-    "covar_pop": "covar_pop({0}, {1})",
-    "corr": "(CASE WHEN regr_count({0}, {1}) > 1 THEN corr({0}, {1}) END)",
+    "var": spread("var_samp"),
+    "std": spread("stddev_samp"),
+    "var_pop": spread("var_pop", ddof=0),
+    "std_pop": spread("stddev_pop", ddof=0),
+    "covar_samp": spread("covar_samp"),
+    "covar_pop": spread("covar_pop", ddof=0),
+    "corr": spread("corr"),
     "median": lambda call, x: f"median_of({sorted_list(call, x)})",
     "quantile": lambda call, x, q: f"quantile_of({sorted_list(call, x)}, {q})",
     "mode": mode,

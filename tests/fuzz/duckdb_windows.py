@@ -70,9 +70,9 @@ def diff(call: Call, x: str, offset: str = "1") -> str:
 
 
 def session_id(call: Call, gap: str) -> str:
-    """Gaps so far; null times stand together at one end of the order."""
+    """Gaps so far, and of rows that tie: which of them has the gap is not the same in each of DuckDB's windows."""
     longer = f"sum(CASE WHEN {GAP} > {gap} THEN 1 ELSE 0 END)"
-    return f"(CASE WHEN {TIME} IS NOT NULL THEN CAST({longer} {SO_FAR} AS BIGINT) END)"
+    return f"(CASE WHEN {TIME} IS NOT NULL THEN CAST({longer} OVER w AS BIGINT) END)"
 
 
 def framed(of_list: str, least: int = 1) -> Text:
@@ -84,6 +84,12 @@ def framed(of_list: str, least: int = 1) -> Text:
         return f"(CASE WHEN len({values}) >= {least} THEN {result} END)" if least else result
 
     return text
+
+
+def spread(function: str) -> str:
+    """Return a moment of a list, NaN where a value is infinite or NaN."""
+    finite = "list_filter({0}, lambda v: isfinite(v))"
+    return f"CASE WHEN len({{0}}) > len({finite}) THEN CAST('nan' AS DOUBLE) ELSE {function}({finite}) END"
 
 
 def frame_list(call: Call, x: str, frame: str) -> str:
@@ -122,6 +128,6 @@ WINDOWS: dict[str, Text] = {
     "rolling_min": framed("list_min({0})"),
     "rolling_max": framed("list_max({0})"),
     "rolling_count": framed("len({0})", least=0),
-    "rolling_std": framed("list_stddev_samp({0})", least=2),
-    "rolling_var": framed("list_var_samp({0})", least=2),
+    "rolling_std": framed(spread("list_stddev_samp"), least=2),
+    "rolling_var": framed(spread("list_var_samp"), least=2),
 }

@@ -38,16 +38,17 @@ def drawn_keys(builder: Builder, left: Relation, right: Relation) -> dict[str, s
 
 def united(builder: Builder, relation: Relation) -> Table | None:
     """All rows of one or two other inputs too; half of the time a column tells from which a row is."""
-    others = builder.draws.some_of([o for o in builder.others if o.facts.most_rows <= MOST_ROWS // 10], 1, 2)
-    table, tag = relation.table, f"from{len(relation.table.steps)}" * builder.draws.chance(50)
-    if not others or relation.facts.most_rows > MOST_ROWS or any(o.node is relation.node for o in others) > 1:
+    options = [other for other in builder.others if other.facts.most_rows <= MOST_ROWS // 10]
+    if not options or relation.facts.most_rows > MOST_ROWS:
         return None
+    others = [builder.draws.one_of(options) for _ in range(builder.draws.between(1, 2))]
+    table, tag = relation.table, f"from{len(relation.table.steps)}" * builder.draws.chance(50)
     if tag:
         table = table.with_columns(**{tag: lit(0)})
     fitted = [fitting(builder, relation, other, {tag: lit(i)} if tag else {}) for i, other in enumerate(others, 1)]
     same = all(set(other.node.schema) - {tag} == set(relation.node.schema) for other in fitted)
     missing = "error" if same and builder.draws.chance(50) else "null"
-    return table.union(*(other.table for other in fitted), missing=missing)
+    return table.union(*{other.table.origin: other.table for other in fitted}.values(), missing=missing)
 
 
 def fitting(builder: Builder, relation: Relation, other: Relation, tag: dict) -> Relation:
