@@ -37,6 +37,8 @@ def run_many(count: int, first: int) -> int:
         for done, (block, seeds) in enumerate(pool.map(partial(run_block, last=first + count), starts), 1):
             counts.update(block)
             failed += seeds
+            for seed in seeds:
+                print(f"\rseed {seed} failed" + " " * 40, file=sys.stderr)
             rate = counts.total() / (time.monotonic() - began)
             print(
                 f"\r{counts.total():,} of {count:,} cases, {rate:.0f} a second, {len(failed)} failed",
