@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from backends.pandas import window_twins as twins
 from gpuetl.backends.pandas import segments as segments_module
-from gpuetl.backends.pandas.segments import Masked, Segments, integer_frame_sums
+from gpuetl.backends.pandas.columns.masked import Masked
+from gpuetl.backends.pandas.segments import Segments, integer_frame_sums
 from gpuetl.backends.pandas.window_functions import WINDOW_FUNCTIONS, WindowRows
 
 MIN, MAX = -(2**63), 2**63 - 1

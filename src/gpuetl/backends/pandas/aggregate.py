@@ -8,21 +8,20 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from gpuetl.backends.pandas.columns import canonical, from_masked, has_numbers, to_masked, whole
-from gpuetl.backends.pandas.combines import greatest_of, least_of
+from gpuetl.backends.pandas.columns.column import canonical, whole
+from gpuetl.backends.pandas.columns.keys import Groups, encode_column, encode_keys
+from gpuetl.backends.pandas.columns.masked import Masked, from_masked, greatest_of, has_numbers, least_of, to_masked
 from gpuetl.backends.pandas.grouped_rows import GroupedRows, grouped, reduced
-from gpuetl.backends.pandas.keys import Groups, encode_column, encode_keys
 from gpuetl.backends.pandas.moments import MOMENTS
 from gpuetl.backends.pandas.operation import run_operation
 from gpuetl.backends.pandas.picks import first_value, last_value, value_of_greatest, value_of_least
 from gpuetl.backends.pandas.quantiles import median, mode, quantile
-from gpuetl.backends.pandas.segments import Masked
 from gpuetl.backends.pandas.sums import SUMS
-from gpuetl.backends.pandas.threads import in_threads
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Call
 from gpuetl.expressions.types import FLOAT64
 from gpuetl.plan.nodes import Aggregate
+from gpuetl.threads import in_threads
 
 Handler = Callable[[GroupedRows, Call], Any]
 

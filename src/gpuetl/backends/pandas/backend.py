@@ -20,8 +20,8 @@ from gpuetl.backends.pandas import (  # noqa: F401  each registers its handler
     union,
     window,
 )  # fmt: skip
-from gpuetl.backends.pandas.gather import take_rows
-from gpuetl.backends.pandas.keys import hash_rows
+from gpuetl.backends.pandas.columns.gather import take_rows
+from gpuetl.backends.pandas.columns.keys import hash_rows
 from gpuetl.backends.pandas.operation import run_operation
 from gpuetl.io.dataset import RowGroup
 from gpuetl.plan.node import Node

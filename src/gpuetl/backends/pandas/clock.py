@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from gpuetl.backends.pandas.columns import from_masked, to_masked
-from gpuetl.backends.pandas.segments import INT64_MAX, INT64_MIN, Masked
+from gpuetl.backends.pandas.columns.masked import INT64_MAX, INT64_MIN, Masked, from_masked, to_masked
 from gpuetl.backends.zones import Ints, zone_clock
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import DATE, DataType

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuetl.backends.pandas.columns.masked import Masked
 from gpuetl.backends.pandas.scans import States
-from gpuetl.backends.pandas.segments import Masked
 
 
 def add(left: States, right: States) -> States:
@@ -73,20 +73,6 @@ def summable(x: Masked, name: str) -> NDArray[Any]:
     if x.values.dtype not in (np.int64, np.float64):
         raise TypeError(f"{name} takes int64 or float64, got {x.values.dtype}; cast the column first")
     return filled(x, 0)
-
-
-def least_of(dtype: np.dtype[Any]) -> Any:
-    """Return what is never greater than a value of `dtype`."""
-    if dtype.kind == "f":
-        return -np.inf
-    return False if dtype.kind == "b" else np.iinfo(dtype).min
-
-
-def greatest_of(dtype: np.dtype[Any]) -> Any:
-    """Return what is never less than a value of `dtype`: for floats that is NaN."""
-    if dtype.kind == "f":
-        return np.nan
-    return True if dtype.kind == "b" else np.iinfo(dtype).max
 
 
 def refuse_overflow(overflows: NDArray[np.bool_], name: str) -> None:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuetl.backends.pandas.columns.masked import Masked
 from gpuetl.backends.pandas.combines import add, compose
 from gpuetl.backends.pandas.scans import Ints
-from gpuetl.backends.pandas.segments import Masked
 from gpuetl.backends.pandas.window_rows import WindowRows, continues, microseconds_since
 
 Floats = NDArray[np.float64]

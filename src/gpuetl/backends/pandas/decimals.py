@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.backends.pandas.columns import whole
+from gpuetl.backends.pandas.columns.column import whole
 from gpuetl.errors import EvaluationError, first_line
 from gpuetl.expressions.decimals import HALF_DIGITS, MAX_DIGITS, product_type, quotient_type, rounded_type, sum_type
 from gpuetl.expressions.types import FLOAT64, INT64, STRING, DataType, type_name

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from gpuetl.backends.pandas.columns import canonical, with_column
-from gpuetl.backends.pandas.gather import take_rows
-from gpuetl.backends.pandas.keys import encode_keys
+from gpuetl.backends.pandas.columns.column import canonical, with_column
+from gpuetl.backends.pandas.columns.gather import take_rows
+from gpuetl.backends.pandas.columns.keys import encode_keys
+from gpuetl.backends.pandas.columns.order import sort_rows
 from gpuetl.backends.pandas.operation import run_operation
-from gpuetl.backends.pandas.order import sort_rows
 from gpuetl.plan.nodes import Distinct
 
 

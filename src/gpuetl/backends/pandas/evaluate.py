@@ -13,11 +13,11 @@ import pyarrow.compute as pc
 
 from gpuetl.backends.pandas.casts import cast_value
 from gpuetl.backends.pandas.clock import DAY
-from gpuetl.backends.pandas.columns import Column as Values
-from gpuetl.backends.pandas.columns import repeated, whole
+from gpuetl.backends.pandas.columns.column import Column as Values
+from gpuetl.backends.pandas.columns.column import repeated, whole
+from gpuetl.backends.pandas.columns.gather import take_or_null
+from gpuetl.backends.pandas.columns.masked import Masked
 from gpuetl.backends.pandas.functions import SCALARS
-from gpuetl.backends.pandas.gather import take_or_null
-from gpuetl.backends.pandas.segments import Masked
 from gpuetl.errors import EvaluationError, first_line
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, can_fail
 from gpuetl.expressions.types import NULL

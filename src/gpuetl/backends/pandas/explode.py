@@ -6,11 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.backends.pandas.columns import arange, from_masked, list_parts, whole
-from gpuetl.backends.pandas.gather import take_or_null
-from gpuetl.backends.pandas.join_checks import MAX_ROWS
+from gpuetl.backends.pandas.columns.column import MAX_ROWS, arange, list_parts, whole
+from gpuetl.backends.pandas.columns.gather import take_or_null
+from gpuetl.backends.pandas.columns.masked import Masked, from_masked
 from gpuetl.backends.pandas.operation import run_operation
-from gpuetl.backends.pandas.segments import Masked
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import INT64
 from gpuetl.plan.nodes import Explode

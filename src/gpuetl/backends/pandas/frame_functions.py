@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuetl.backends.pandas.columns.masked import Masked, greatest_of, least_of
 from gpuetl.backends.pandas.combines import (
     add,
     filled,
     filled_floats,
     greater,
-    greatest_of,
-    least_of,
     lesser,
     merge_moments,
     refuse_overflow,
     summable,
 )
 from gpuetl.backends.pandas.scans import Ints
-from gpuetl.backends.pandas.segments import Masked, integer_frame_sums
+from gpuetl.backends.pandas.segments import integer_frame_sums
 from gpuetl.backends.pandas.window_rows import WindowRows
 
 

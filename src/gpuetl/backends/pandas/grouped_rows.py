@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gpuetl.backends.pandas.columns import to_masked, whole
+from gpuetl.backends.pandas.columns.column import whole
+from gpuetl.backends.pandas.columns.keys import Groups
+from gpuetl.backends.pandas.columns.masked import Masked, to_masked
+from gpuetl.backends.pandas.columns.order import ordinal
 from gpuetl.backends.pandas.evaluate import evaluate_column
-from gpuetl.backends.pandas.keys import Groups
-from gpuetl.backends.pandas.order import ordinal
-from gpuetl.backends.pandas.segments import Masked
 from gpuetl.expressions.ir import Call, Expr
 from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Aggregate

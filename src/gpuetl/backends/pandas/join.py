@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from gpuetl.backends.pandas.columns import arange, whole
-from gpuetl.backends.pandas.gather import take_column
+from gpuetl.backends.pandas.columns.column import arange, whole
+from gpuetl.backends.pandas.columns.gather import take_column
 from gpuetl.backends.pandas.join_checks import check_size, check_unique
 from gpuetl.backends.pandas.join_keys import encode_sides
 from gpuetl.backends.pandas.join_rows import (
@@ -23,8 +23,8 @@ from gpuetl.backends.pandas.join_rows import (
     rows_by_code,
 )
 from gpuetl.backends.pandas.operation import run_operation
-from gpuetl.backends.pandas.threads import in_threads
 from gpuetl.plan.nodes import Join
+from gpuetl.threads import in_threads
 
 
 @run_operation.register

@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from gpuetl.backends.pandas.columns.column import MAX_ROWS
 from gpuetl.backends.pandas.join_rows import KeyCodes, count_codes
 from gpuetl.errors import EvaluationError
 from gpuetl.plan.nodes import Join
 
 Ints = NDArray[np.int64]
-MAX_ROWS = (1 << 31) - 1
 
 
 def check_unique(operation: Join, side: int, frame: pa.Table, codes: Ints, size: int) -> None:

@@ -14,11 +14,11 @@ import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gpuetl.backends.pandas.columns import canonical, has_numbers, to_masked, whole
+from gpuetl.backends.pandas.columns.column import canonical, whole
+from gpuetl.backends.pandas.columns.masked import Masked, has_numbers, to_masked
 from gpuetl.backends.pandas.lookup import Lookup
-from gpuetl.backends.pandas.segments import Masked
-from gpuetl.backends.pandas.threads import in_threads
 from gpuetl.expressions.types import NULL, common_type, is_floating
+from gpuetl.threads import in_threads
 
 Ints = NDArray[np.int64]
 MAX_SIZE = 1 << 62

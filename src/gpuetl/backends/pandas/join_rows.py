@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuetl.backends.pandas.columns import arange
+from gpuetl.backends.pandas.columns.column import arange
 
 Ints = NDArray[np.int64]
 Rows = NDArray[Any]

@@ -8,10 +8,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gpuetl.backends.pandas.columns import from_masked, storage_type, to_masked, with_column
+from gpuetl.backends.pandas.columns.column import with_column
+from gpuetl.backends.pandas.columns.masked import Masked, from_masked, storage_type, to_masked
 from gpuetl.backends.pandas.evaluate import evaluate
 from gpuetl.backends.pandas.operation import run_operation
-from gpuetl.backends.pandas.segments import Masked, Segments
+from gpuetl.backends.pandas.segments import Segments
 from gpuetl.backends.pandas.window import sorted_segments
 from gpuetl.errors import EvaluationError
 from gpuetl.kernels.twin import call_twin

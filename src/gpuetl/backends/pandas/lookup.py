@@ -8,8 +8,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuetl.backends.pandas.keys import mix_bits
-from gpuetl.backends.pandas.threads import in_threads
+from gpuetl.backends.pandas.columns.keys import mix_bits
+from gpuetl.threads import in_threads
 
 Bits = NDArray[np.uint64]
 Ints = NDArray[np.int64]

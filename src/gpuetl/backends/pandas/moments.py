@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuetl.backends.pandas.columns import from_masked, to_masked
-from gpuetl.backends.pandas.keys import Codes, Groups
-from gpuetl.backends.pandas.segments import Masked
+from gpuetl.backends.pandas.columns.keys import Codes, Groups
+from gpuetl.backends.pandas.columns.masked import Masked, from_masked, to_masked
 from gpuetl.expressions.types import FLOAT64
 
 Floats = NDArray[np.float64]

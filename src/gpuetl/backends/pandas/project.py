@@ -6,10 +6,10 @@ import pyarrow as pa
 
 from gpuetl.backends.pandas.evaluate import evaluate_column
 from gpuetl.backends.pandas.operation import run_operation
-from gpuetl.backends.pandas.threads import in_threads
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Expr
 from gpuetl.plan.nodes import Project
+from gpuetl.threads import in_threads
 
 
 @run_operation.register

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuetl.backends.pandas.segments import Masked, integer_frame_sums
+from gpuetl.backends.pandas.columns.masked import Masked
+from gpuetl.backends.pandas.segments import integer_frame_sums
 from gpuetl.backends.pandas.window_rows import WindowRows
 
 

@@ -10,14 +10,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from gpuetl.backends.pandas.columns import repeated, text_bytes
+from gpuetl.backends.pandas.columns.column import repeated, text_bytes
 from gpuetl.backends.pandas.operation import run_operation
 from gpuetl.backends.pandas.read_csv import read_csv
-from gpuetl.backends.pandas.threads import in_threads
 from gpuetl.errors import RunFailed, first_line
 from gpuetl.expressions.types import STRING, DataType, language_type
 from gpuetl.io.dataset import DataFile, DatasetError, RowGroup, check_widens
 from gpuetl.plan.nodes import Read
+from gpuetl.threads import in_threads
 
 
 def read_row_groups(read: Read, groups: Sequence[RowGroup]) -> pa.Table:

@@ -14,28 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuetl.backends.pandas.columns.masked import INT64_MAX, INT64_MIN, Masked
 from gpuetl.backends.pandas.scans import Blocks, Combine, Ints, States, reduce_frames
 
-INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 CHUNK_ROWS = 1 << 15  # what is passed over many times is taken in chunks that fit the cache
-
-
-@dataclass(frozen=True, eq=False)
-class Masked:
-    """A column: `values` and, of the same length, `valid`; what `values` has under a null is unspecified."""
-
-    values: NDArray[Any]
-    valid: NDArray[np.bool_]
-
-    def __post_init__(self) -> None:
-        if self.values.shape != self.valid.shape or self.values.ndim != 1:
-            shapes = f"values {self.values.shape} and valid {self.valid.shape}"
-            raise ValueError(f"{shapes} must have one dimension and the same length")
-
-    @classmethod
-    def all_valid(cls, values: NDArray[Any]) -> Masked:
-        """Return `values` without a null."""
-        return cls(values, np.ones(len(values), np.bool_))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
+from gpuetl.backends.pandas.columns.masked import Masked
 from gpuetl.backends.pandas.scans import Ints
-from gpuetl.backends.pandas.segments import Masked
 from gpuetl.backends.pandas.window_rows import WindowRows
 
 

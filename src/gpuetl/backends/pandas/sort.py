@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from gpuetl.backends.pandas.columns.order import least_rows, note_ties, sort_rows
 from gpuetl.backends.pandas.operation import run_operation
-from gpuetl.backends.pandas.order import least_rows, note_ties, sort_rows
 from gpuetl.plan.nodes import Limit, Sort
 
 

@@ -10,15 +10,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.backends.pandas.columns import arange, from_masked, has_numbers, to_masked, whole, with_column
+from gpuetl.backends.pandas.columns.column import arange, whole, with_column
+from gpuetl.backends.pandas.columns.gather import take_or_null
+from gpuetl.backends.pandas.columns.masked import Masked, from_masked, has_numbers, to_masked
+from gpuetl.backends.pandas.columns.order import SortedRows, note_ties, rank_values, sort_rows
 from gpuetl.backends.pandas.decimal_windows import DECIMAL_WINDOWS
 from gpuetl.backends.pandas.evaluate import evaluate_column
-from gpuetl.backends.pandas.gather import take_or_null
 from gpuetl.backends.pandas.operation import run_operation
-from gpuetl.backends.pandas.order import SortedRows, note_ties, rank_values, sort_rows
 from gpuetl.backends.pandas.scans import Ints
-from gpuetl.backends.pandas.segments import Masked, Segments
-from gpuetl.backends.pandas.threads import in_threads
+from gpuetl.backends.pandas.segments import Segments
 from gpuetl.backends.pandas.window_functions import WINDOW_FUNCTIONS, WindowRows
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.decimals import is_decimal
@@ -27,6 +27,7 @@ from gpuetl.expressions.functions.windows import TIE_FREE
 from gpuetl.expressions.ir import Call, Literal
 from gpuetl.expressions.types import DURATION, INT64, TIMESTAMP, is_temporal
 from gpuetl.plan.nodes import Grouped, Window
+from gpuetl.threads import in_threads
 
 MICROSECOND = timedelta(microseconds=1)
 FILLS = ("ffill", "bfill")

@@ -13,13 +13,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from gpuetl.backends.pandas.columns.masked import Masked, greatest_of, least_of
 from gpuetl.backends.pandas.combines import (
     add,
     filled,
     filled_floats,
     greater,
-    greatest_of,
-    least_of,
     lesser,
     multiply,
     multiply_scaled,
@@ -40,7 +39,7 @@ from gpuetl.backends.pandas.frame_functions import (
     frame_var,
 )
 from gpuetl.backends.pandas.rank_functions import cumulative_share, dense_rank, percent_rank, rank, row_number, tile
-from gpuetl.backends.pandas.segments import Masked, integer_frame_sums
+from gpuetl.backends.pandas.segments import integer_frame_sums
 from gpuetl.backends.pandas.shift_functions import (
     fill_backward,
     fill_forward,

@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuetl.backends.pandas.columns.masked import Masked
 from gpuetl.backends.pandas.scans import Ints
-from gpuetl.backends.pandas.segments import Masked, Segments
+from gpuetl.backends.pandas.segments import Segments
 
 
 @dataclass(frozen=True, eq=False)

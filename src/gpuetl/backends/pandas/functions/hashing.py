@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from gpuetl.backends.pandas.columns import text_bytes, to_words, whole
+from gpuetl.backends.pandas.columns.column import text_bytes, whole
+from gpuetl.backends.pandas.columns.masked import to_words
 from gpuetl.backends.pandas.xxh64 import Words, hash_bytes, hash_words
 from gpuetl.expressions.types import NULL, STRING
 

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.backends.pandas.columns import list_parts, repeated, to_masked, whole
-from gpuetl.backends.pandas.gather import take_or_null
-from gpuetl.backends.pandas.segments import Masked
+from gpuetl.backends.pandas.columns.column import list_parts, repeated, whole
+from gpuetl.backends.pandas.columns.gather import take_or_null
+from gpuetl.backends.pandas.columns.masked import Masked, to_masked
 
 
 def over_columns(handler: Callable[..., Any]) -> Callable[..., Any]:

@@ -10,8 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.backends.pandas.columns import from_masked, to_masked
-from gpuetl.backends.pandas.segments import Masked
+from gpuetl.backends.pandas.columns.masked import Masked, from_masked, to_masked
 
 
 def radians(x: Any) -> Any:

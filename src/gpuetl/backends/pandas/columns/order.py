@@ -11,13 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gpuetl.backends.pandas.columns import canonical, has_numbers, to_masked, whole
-from gpuetl.backends.pandas.gather import take_rows
-from gpuetl.backends.pandas.threads import in_threads
-from gpuetl.backends.pandas.words import Word, argsort_words, packed_words
+from gpuetl.backends.pandas.columns.column import canonical, whole
+from gpuetl.backends.pandas.columns.gather import take_rows
+from gpuetl.backends.pandas.columns.masked import has_numbers, to_masked
+from gpuetl.backends.pandas.columns.words import Word, argsort_words, packed_words
 from gpuetl.expressions.types import is_floating
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.report.recorder import note
+from gpuetl.threads import in_threads
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gpuetl.backends.pandas.columns import Column, from_masked, whole
-from gpuetl.backends.pandas.segments import Masked
-from gpuetl.backends.pandas.threads import in_threads
+from gpuetl.backends.pandas.columns.column import Column, whole
+from gpuetl.backends.pandas.columns.masked import Masked, from_masked
 from gpuetl.expressions.types import INT64, STRING
+from gpuetl.threads import in_threads
 
 SAMPLE_ROWS, DISTINCT_IN_SAMPLE = 1 << 13, 1 << 10
 

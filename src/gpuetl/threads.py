@@ -1,4 +1,4 @@
-"""Work in threads: pyarrow and NumPy let go of the interpreter in their loops."""
+"""Work in threads, and how many: pyarrow and NumPy let go of the interpreter in their loops."""
 
 from __future__ import annotations
 
@@ -16,8 +16,13 @@ Result = TypeVar("Result")
 THREAD_NAME = "gpuetl-operation"
 
 
+def thread_count() -> int:
+    """Return how many threads work at once: as many as Arrow uses, which OMP_NUM_THREADS says, or the processors."""
+    return int(pa.cpu_count())
+
+
 def in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-    """Return `function` of each item, in order, computed on as many threads as Arrow uses.
+    """Return `function` of each item, in order, computed on `thread_count` threads.
 
     The first error in the order of the items is raised.  Called inside itself, it runs in the thread that it is in:
     waiting there for others could wait for ever.
@@ -25,7 +30,7 @@ def in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> lis
     items = list(items)
     if len(items) < 2 or current_thread().name.startswith(THREAD_NAME):
         return [function(item) for item in items]
-    futures = [_pool(pa.cpu_count()).submit(copy_context().run, function, item) for item in items]
+    futures = [_pool(thread_count()).submit(copy_context().run, function, item) for item in items]
     return [future.result() for future in futures]
 
 

@@ -1,4 +1,4 @@
-"""Between Arrow columns and NumPy arrays with masks."""
+"""Columns as Arrow holds them: repeated, taken apart, put into a frame."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gpuetl.backends.pandas.segments import Masked
-from gpuetl.expressions.types import FLOAT64, INT64, DataType, is_floating
+from gpuetl.expressions.types import is_floating
 
 Column = Any
 """A `pyarrow.Array` or `ChunkedArray`; pyarrow has no type stubs."""
+
+MAX_ROWS = (1 << 31) - 1
+"""As many rows as a frame may have: libcudf counts them in 32 bits."""
 
 
 def whole(column: Column) -> Column:
@@ -27,60 +29,12 @@ def repeated(value: pa.Scalar, rows: int) -> Column:
     return pa.repeat(value, rows) if rows else pa.nulls(0, value.type)
 
 
-def storage_type(dtype: DataType) -> DataType:
-    """Return the number type in which NumPy holds a column: times are integers of their unit."""
-    if pa.types.is_temporal(dtype):
-        return pa.int32() if dtype.bit_width == 32 else INT64
-    return dtype
-
-
-def has_numbers(dtype: DataType) -> bool:
-    """Tell whether a column is an array of numbers, truth values or times."""
-    return bool(pa.types.is_primitive(dtype)) and not pa.types.is_decimal(dtype)
-
-
-def to_masked(column: Column) -> Masked:
-    """Return values and validity; the value under a null is zero.
-
-    Raises
-    ------
-    TypeError
-        For a column that is no array of numbers.
-    """
-    array = whole(column)
-    if not has_numbers(array.type):
-        raise TypeError(f"{array.type} has no NumPy form")
-    storage = array.cast(storage_type(array.type)) if pa.types.is_temporal(array.type) else array
-    valid = np.ones(len(array), bool) if array.null_count == 0 else array.is_valid().to_numpy(zero_copy_only=False)
-    if array.null_count:
-        storage = pc.fill_null(storage, pa.scalar(0).cast(storage.type))
-    return Masked(storage.to_numpy(zero_copy_only=False), valid)
-
-
-def from_masked(column: Masked, dtype: DataType) -> Column:
-    """Return an Arrow array of `dtype`, null where `column` is not valid."""
-    mask = None if column.valid.all() else ~column.valid
-    storage = pa.array(column.values, storage_type(dtype), mask=mask)
-    return storage if storage.type == dtype else storage.cast(dtype)
-
-
 def canonical(column: Column) -> Column:
     """Return a float column with one zero and one NaN, so that equal keys have equal bits; others as they are."""
     if not is_floating(column.type):
         return column
     nan, zero = pa.scalar(float("nan"), column.type), pa.scalar(0, column.type)
     return pc.if_else(pc.is_nan(column), nan, pc.add(column, zero))
-
-
-def to_words(column: Column) -> Masked:
-    """Return values as 64 bits each: floats as canonical float64, uint64 as it is, all others as int64.
-
-    Equal integers of any width have equal words; the word under a null is zero.
-    """
-    array = canonical(whole(column).cast(FLOAT64)) if is_floating(column.type) else column
-    masked = to_masked(array)
-    values = masked.values if masked.values.itemsize == 8 else masked.values.astype(np.int64)
-    return Masked(values.view(np.uint64), masked.valid)
 
 
 def text_bytes(column: Column) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:

@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gpuetl.backends.pandas.columns import canonical, has_numbers, to_masked, to_words, whole
+from gpuetl.backends.pandas.columns.column import canonical, whole
+from gpuetl.backends.pandas.columns.masked import has_numbers, to_masked, to_words
 from gpuetl.expressions.types import is_floating
 
 Codes = NDArray[np.int64]
