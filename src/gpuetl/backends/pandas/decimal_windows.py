@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gpuetl.backends.pandas.columns.masked import Masked
-from gpuetl.backends.pandas.decimals import add_or_subtract
+from gpuetl.backends.pandas.expressions.decimals import add_or_subtract
 from gpuetl.backends.pandas.scans import Ints
 from gpuetl.backends.pandas.segments import integer_frame_sums
 from gpuetl.backends.pandas.shift_functions import previous_value

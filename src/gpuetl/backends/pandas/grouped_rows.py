@@ -14,7 +14,7 @@ from gpuetl.backends.pandas.columns.column import whole
 from gpuetl.backends.pandas.columns.keys import Groups
 from gpuetl.backends.pandas.columns.masked import Masked, to_masked
 from gpuetl.backends.pandas.columns.order import ordinal
-from gpuetl.backends.pandas.evaluate import evaluate_column
+from gpuetl.backends.pandas.expressions.evaluate import evaluate_column
 from gpuetl.expressions.ir import Call, Expr
 from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Aggregate

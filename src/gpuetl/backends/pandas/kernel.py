@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gpuetl.backends.pandas.columns.column import with_column
 from gpuetl.backends.pandas.columns.masked import Masked, from_masked, storage_type, to_masked
-from gpuetl.backends.pandas.evaluate import evaluate
+from gpuetl.backends.pandas.expressions.evaluate import evaluate
 from gpuetl.backends.pandas.operation import run_operation
 from gpuetl.backends.pandas.segments import Segments
 from gpuetl.backends.pandas.window import sorted_segments

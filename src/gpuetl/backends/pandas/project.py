@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from gpuetl.backends.pandas.evaluate import evaluate_column
+from gpuetl.backends.pandas.expressions.evaluate import evaluate_column
 from gpuetl.backends.pandas.operation import run_operation
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Expr

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from gpuetl.backends.pandas.casts import cast_value
 from gpuetl.backends.pandas.columns.column import with_column
+from gpuetl.backends.pandas.expressions.casts import cast_value
 from gpuetl.errors import have_hint
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.types import STRING, DataType, type_name

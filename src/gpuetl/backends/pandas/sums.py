@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from gpuetl.backends.pandas.columns.keys import Groups
 from gpuetl.backends.pandas.columns.masked import from_masked, to_masked
-from gpuetl.backends.pandas.decimals import halves, joined_halves
+from gpuetl.backends.pandas.expressions.decimals import halves, joined_halves
 from gpuetl.backends.pandas.grouped_rows import grouped, reduced
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.decimals import MAX_DIGITS

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuetl.backends.pandas.clock import DAY, SECOND, Clock, by_row, checked_days, first_day
 from gpuetl.backends.pandas.columns.masked import INT64_MAX, INT64_MIN
-from gpuetl.backends.pandas.functions.zones import instants
+from gpuetl.backends.pandas.expressions.clock import DAY, SECOND, Clock, by_row, checked_days, first_day
+from gpuetl.backends.pandas.expressions.functions.zones import instants
 from gpuetl.backends.zones import Ints
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import DATE, DURATION, INT64, TIMESTAMP, DataType

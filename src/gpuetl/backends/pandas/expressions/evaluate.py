@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.backends.pandas.casts import cast_value
-from gpuetl.backends.pandas.clock import DAY
 from gpuetl.backends.pandas.columns.column import Column as Values
 from gpuetl.backends.pandas.columns.column import repeated, whole
 from gpuetl.backends.pandas.columns.gather import take_or_null
 from gpuetl.backends.pandas.columns.masked import Masked
-from gpuetl.backends.pandas.functions import SCALARS
+from gpuetl.backends.pandas.expressions.casts import cast_value
+from gpuetl.backends.pandas.expressions.clock import DAY
+from gpuetl.backends.pandas.expressions.functions import SCALARS
 from gpuetl.errors import EvaluationError, first_line
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, can_fail
 from gpuetl.expressions.types import NULL

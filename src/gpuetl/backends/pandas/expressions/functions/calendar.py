@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.backends.pandas.clock import DAY, SECOND, Clock, by_row, checked_days, first_day
+from gpuetl.backends.pandas.expressions.clock import DAY, SECOND, Clock, by_row, checked_days, first_day
 from gpuetl.backends.zones import Ints
 from gpuetl.expressions.formats import DAYS, MONTHS
 from gpuetl.expressions.types import BOOL, DATE, FLOAT64, INT64, STRING, DataType

@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.backends.pandas.clock import DAY, SECOND, THURSDAY, Clock, first_day
 from gpuetl.backends.pandas.columns.column import whole
 from gpuetl.backends.pandas.columns.masked import Masked, from_masked, to_masked
-from gpuetl.backends.pandas.functions.formats import HOUR, MINUTE, WRITERS, compose
+from gpuetl.backends.pandas.expressions.clock import DAY, SECOND, THURSDAY, Clock, first_day
+from gpuetl.backends.pandas.expressions.functions.formats import HOUR, MINUTE, WRITERS, compose
 from gpuetl.backends.zones import Ints
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.formats import SPECIFIERS, Field, letters_of, parse_format

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.backends.pandas.clock import SECOND, Clock
 from gpuetl.backends.pandas.columns.masked import Masked, from_masked, to_masked
-from gpuetl.backends.pandas.functions.calendar import DAY_NAMES, MONTH_NAMES
+from gpuetl.backends.pandas.expressions.clock import SECOND, Clock
+from gpuetl.backends.pandas.expressions.functions.calendar import DAY_NAMES, MONTH_NAMES
 from gpuetl.backends.zones import Ints, zone_clock
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.formats import letters_of, parse_format

@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 from gpuetl.backends.pandas.columns.column import whole
 from gpuetl.backends.pandas.columns.gather import take_or_null
 from gpuetl.backends.pandas.columns.masked import Masked
-from gpuetl.backends.pandas.decimals import fitted, from_text, to_float, to_text
-from gpuetl.backends.pandas.functions.formats import iso_text
+from gpuetl.backends.pandas.expressions.decimals import fitted, from_text, to_float, to_text
+from gpuetl.backends.pandas.expressions.functions.formats import iso_text
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.decimals import integer_decimal, is_decimal
 from gpuetl.expressions.types import BOOL, DATE, NULL, STRING, DataType, is_floating, is_integer, is_temporal, type_name

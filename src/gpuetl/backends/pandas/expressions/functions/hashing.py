@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from gpuetl.backends.pandas.columns.column import text_bytes, whole
 from gpuetl.backends.pandas.columns.masked import to_words
-from gpuetl.backends.pandas.xxh64 import Words, hash_bytes, hash_words
+from gpuetl.backends.pandas.expressions.xxh64 import Words, hash_bytes, hash_words
 from gpuetl.expressions.types import NULL, STRING
 
 BLOCK_ROWS = 1 << 14  # what a step works on stays in the processor's cache

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.backends.pandas import decimals
+from gpuetl.backends.pandas.expressions import decimals
 from gpuetl.expressions.decimals import integer_decimal, is_decimal
 from gpuetl.expressions.types import is_floating
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from gpuetl.backends.pandas.columns.gather import take_or_null
 from gpuetl.backends.pandas.columns.masked import Masked
-from gpuetl.backends.pandas.functions.code_points import initcap, lower, on_arrays, translate, upper
+from gpuetl.backends.pandas.expressions.functions.code_points import initcap, lower, on_arrays, translate, upper
 from gpuetl.expressions.characters import WHITE_SPACE, to_lower
 from gpuetl.expressions.like import Part, Wildcard, parse_like
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.backends.pandas.clock import SECOND, Clock, by_row
+from gpuetl.backends.pandas.expressions.clock import SECOND, Clock, by_row
 from gpuetl.backends.zones import Ints, zone_clock
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import TIMESTAMP

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gpuetl.backends.pandas.functions import (
+from gpuetl.backends.pandas.expressions.functions import (
     arithmetic,
     calendar,
     durations,
