@@ -12,7 +12,6 @@ from gpuetl.backends.pandas import (  # noqa: F401  each registers its handler
     distinct,
     explode,
     filter,  # noqa: A004
-    join,
     kernel,
     project,
     read,
@@ -22,6 +21,7 @@ from gpuetl.backends.pandas import (  # noqa: F401  each registers its handler
 )  # fmt: skip
 from gpuetl.backends.pandas.columns.gather import take_rows
 from gpuetl.backends.pandas.columns.keys import hash_rows
+from gpuetl.backends.pandas.joins import join  # noqa: F401
 from gpuetl.backends.pandas.operation import run_operation
 from gpuetl.io.dataset import RowGroup
 from gpuetl.plan.node import Node

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gpuetl.backends.pandas.columns.column import MAX_ROWS
-from gpuetl.backends.pandas.join_rows import KeyCodes, count_codes
+from gpuetl.backends.pandas.joins.rows import KeyCodes, count_codes
 from gpuetl.errors import EvaluationError
 from gpuetl.plan.nodes import Join
 

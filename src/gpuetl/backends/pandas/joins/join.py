@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from gpuetl.backends.pandas.columns.column import arange, whole
 from gpuetl.backends.pandas.columns.gather import take_column
-from gpuetl.backends.pandas.join_checks import check_size, check_unique
-from gpuetl.backends.pandas.join_keys import encode_sides
-from gpuetl.backends.pandas.join_rows import (
+from gpuetl.backends.pandas.joins.checks import check_size, check_unique
+from gpuetl.backends.pandas.joins.keys import encode_sides
+from gpuetl.backends.pandas.joins.rows import (
     KeyCodes,
     Pairs,
     Rows,

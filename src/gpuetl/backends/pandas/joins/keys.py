@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from gpuetl.backends.pandas.columns.column import canonical, whole
 from gpuetl.backends.pandas.columns.masked import Masked, has_numbers, to_masked
-from gpuetl.backends.pandas.lookup import Lookup
+from gpuetl.backends.pandas.joins.lookup import Lookup
 from gpuetl.expressions.types import NULL, common_type, is_floating
 from gpuetl.threads import in_threads
 
