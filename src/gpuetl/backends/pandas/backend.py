@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 
 from gpuetl.backends.pandas import (  # noqa: F401  each registers its handler
-    aggregate,
     distinct,
     explode,
     filter,  # noqa: A004
@@ -19,6 +18,7 @@ from gpuetl.backends.pandas import (  # noqa: F401  each registers its handler
     union,
     window,
 )  # fmt: skip
+from gpuetl.backends.pandas.aggregates import aggregate  # noqa: F401
 from gpuetl.backends.pandas.columns.gather import take_rows
 from gpuetl.backends.pandas.columns.keys import hash_rows
 from gpuetl.backends.pandas.joins import join  # noqa: F401

@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from gpuetl.backends.pandas.aggregates.grouped_rows import GroupedRows, Ints
+from gpuetl.backends.pandas.aggregates.picks import least_rows
 from gpuetl.backends.pandas.columns.column import canonical
 from gpuetl.backends.pandas.columns.gather import take_or_null
 from gpuetl.backends.pandas.columns.keys import Groups, encode_keys
 from gpuetl.backends.pandas.columns.masked import Masked, from_masked, to_masked
 from gpuetl.backends.pandas.columns.order import ordinal
-from gpuetl.backends.pandas.grouped_rows import GroupedRows, Ints
-from gpuetl.backends.pandas.picks import least_rows
 from gpuetl.expressions.ir import Call, Expr, Literal
 from gpuetl.expressions.types import FLOAT64
 from gpuetl.plan.node import SortKey

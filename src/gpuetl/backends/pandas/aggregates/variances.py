@@ -119,7 +119,7 @@ def correlation(groups: Groups, x: Any, y: Any) -> Any:
     return from_masked(Masked(result, pairs.n > 1), FLOAT64)
 
 
-MOMENTS: dict[str, Callable[..., Any]] = {
+VARIANCES: dict[str, Callable[..., Any]] = {
     "var": variance(1),
     "std": variance(1, root=True),
     "var_pop": variance(0),

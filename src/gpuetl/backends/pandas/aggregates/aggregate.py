@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from gpuetl.backends.pandas.aggregates.grouped_rows import GroupedRows, grouped, reduced
+from gpuetl.backends.pandas.aggregates.picks import first_value, last_value, value_of_greatest, value_of_least
+from gpuetl.backends.pandas.aggregates.quantiles import median, mode, quantile
+from gpuetl.backends.pandas.aggregates.sums import SUMS
+from gpuetl.backends.pandas.aggregates.variances import VARIANCES
 from gpuetl.backends.pandas.columns.column import canonical, whole
 from gpuetl.backends.pandas.columns.keys import Groups, encode_column, encode_keys
 from gpuetl.backends.pandas.columns.masked import Masked, from_masked, greatest_of, has_numbers, least_of, to_masked
-from gpuetl.backends.pandas.grouped_rows import GroupedRows, grouped, reduced
-from gpuetl.backends.pandas.moments import MOMENTS
 from gpuetl.backends.pandas.operation import run_operation
-from gpuetl.backends.pandas.picks import first_value, last_value, value_of_greatest, value_of_least
-from gpuetl.backends.pandas.quantiles import median, mode, quantile
-from gpuetl.backends.pandas.sums import SUMS
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Call
 from gpuetl.expressions.types import FLOAT64
@@ -126,5 +126,5 @@ AGGREGATES: dict[str, Handler] = {
     "last": last_value,
     "min_by": value_of_least,
     "max_by": value_of_greatest,
-    **{name: of_columns(function) for name, function in {**SUMS, **MOMENTS}.items()},
+    **{name: of_columns(function) for name, function in {**SUMS, **VARIANCES}.items()},
 }

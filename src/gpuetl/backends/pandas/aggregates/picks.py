@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from gpuetl.backends.pandas.aggregates.grouped_rows import GroupedRows, Ints
 from gpuetl.backends.pandas.columns.column import canonical
 from gpuetl.backends.pandas.columns.gather import take_or_null
 from gpuetl.backends.pandas.columns.keys import Groups
 from gpuetl.backends.pandas.columns.masked import INT64_MAX, Masked
 from gpuetl.backends.pandas.columns.order import note_ties, ordinal
-from gpuetl.backends.pandas.grouped_rows import GroupedRows, Ints
 from gpuetl.expressions.functions.aggregates import CARRIED, edge_arguments
 from gpuetl.expressions.ir import Call
 from gpuetl.plan.node import SortKey

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gpuetl.backends.pandas.aggregates.grouped_rows import grouped, reduced
 from gpuetl.backends.pandas.columns.keys import Groups
 from gpuetl.backends.pandas.columns.masked import from_masked, to_masked
 from gpuetl.backends.pandas.expressions.decimals import halves, joined_halves
-from gpuetl.backends.pandas.grouped_rows import grouped, reduced
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.decimals import MAX_DIGITS
 from gpuetl.expressions.types import DURATION, INT64, DataType, type_name
