@@ -16,13 +16,13 @@ from gpuetl.backends.pandas import (  # noqa: F401  each registers its handler
     read,
     sort,
     union,
-    window,
 )  # fmt: skip
 from gpuetl.backends.pandas.aggregates import aggregate  # noqa: F401
 from gpuetl.backends.pandas.columns.gather import take_rows
 from gpuetl.backends.pandas.columns.keys import hash_rows
 from gpuetl.backends.pandas.joins import join  # noqa: F401
 from gpuetl.backends.pandas.operation import run_operation
+from gpuetl.backends.pandas.windows import window  # noqa: F401
 from gpuetl.io.dataset import RowGroup
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read

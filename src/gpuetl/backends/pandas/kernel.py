@@ -12,8 +12,8 @@ from gpuetl.backends.pandas.columns.column import with_column
 from gpuetl.backends.pandas.columns.masked import Masked, from_masked, storage_type, to_masked
 from gpuetl.backends.pandas.expressions.evaluate import evaluate
 from gpuetl.backends.pandas.operation import run_operation
-from gpuetl.backends.pandas.segments import Segments
-from gpuetl.backends.pandas.window import sorted_segments
+from gpuetl.backends.pandas.windows.segments import Segments
+from gpuetl.backends.pandas.windows.window import sorted_segments
 from gpuetl.errors import EvaluationError
 from gpuetl.kernels.twin import call_twin
 from gpuetl.plan.nodes import Kernel

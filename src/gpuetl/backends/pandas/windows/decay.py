@@ -1,6 +1,6 @@
 """Window functions in which earlier rows weigh less, by a half-life in seconds or in rows.
 
-What `window_functions` says of all window functions holds here.
+What `functions` says of all window functions holds here.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuetl.backends.pandas.columns.masked import Masked
-from gpuetl.backends.pandas.combines import add, compose
-from gpuetl.backends.pandas.scans import Ints
-from gpuetl.backends.pandas.window_rows import WindowRows, continues, microseconds_since
+from gpuetl.backends.pandas.windows.combines import add, compose
+from gpuetl.backends.pandas.windows.rows import WindowRows, continues, microseconds_since
+from gpuetl.backends.pandas.windows.scans import Ints
 
 Floats = NDArray[np.float64]
 

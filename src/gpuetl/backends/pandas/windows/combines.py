@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuetl.backends.pandas.columns.masked import Masked
-from gpuetl.backends.pandas.scans import States
+from gpuetl.backends.pandas.windows.scans import States
 
 
 def add(left: States, right: States) -> States:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backends.pandas import window_twins as twins
-from gpuetl.backends.pandas import segments as segments_module
+from backends.pandas.windows import twins
 from gpuetl.backends.pandas.columns.masked import Masked
-from gpuetl.backends.pandas.segments import Segments, integer_frame_sums
-from gpuetl.backends.pandas.window_functions import WINDOW_FUNCTIONS, WindowRows
+from gpuetl.backends.pandas.windows import segments as segments_module
+from gpuetl.backends.pandas.windows.functions import WINDOW_FUNCTIONS, WindowRows
+from gpuetl.backends.pandas.windows.segments import Segments, integer_frame_sums
 
 MIN, MAX = -(2**63), 2**63 - 1
 SECOND = 1_000_000

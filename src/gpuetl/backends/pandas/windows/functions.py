@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gpuetl.backends.pandas.columns.masked import Masked, greatest_of, least_of
-from gpuetl.backends.pandas.combines import (
+from gpuetl.backends.pandas.windows.combines import (
     add,
     filled,
     filled_floats,
@@ -28,8 +28,8 @@ from gpuetl.backends.pandas.combines import (
     summable,
     unscaled,
 )
-from gpuetl.backends.pandas.decay_functions import decayed_mean, decayed_sum
-from gpuetl.backends.pandas.frame_functions import (
+from gpuetl.backends.pandas.windows.decay import decayed_mean, decayed_sum
+from gpuetl.backends.pandas.windows.frame import (
     frame_count,
     frame_max,
     frame_mean,
@@ -38,9 +38,10 @@ from gpuetl.backends.pandas.frame_functions import (
     frame_sum,
     frame_var,
 )
-from gpuetl.backends.pandas.rank_functions import cumulative_share, dense_rank, percent_rank, rank, row_number, tile
-from gpuetl.backends.pandas.segments import integer_frame_sums
-from gpuetl.backends.pandas.shift_functions import (
+from gpuetl.backends.pandas.windows.rank import cumulative_share, dense_rank, percent_rank, rank, row_number, tile
+from gpuetl.backends.pandas.windows.rows import WindowRows, continues, microseconds_since
+from gpuetl.backends.pandas.windows.segments import integer_frame_sums
+from gpuetl.backends.pandas.windows.shift import (
     fill_backward,
     fill_forward,
     first_value,
@@ -48,7 +49,6 @@ from gpuetl.backends.pandas.shift_functions import (
     last_value,
     previous_value,
 )
-from gpuetl.backends.pandas.window_rows import WindowRows, continues, microseconds_since
 
 __all__ = ["WINDOW_FUNCTIONS", "WindowRows"]
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuetl.backends.pandas.columns.masked import Masked
-from gpuetl.backends.pandas.scans import Ints
-from gpuetl.backends.pandas.segments import Segments
+from gpuetl.backends.pandas.windows.scans import Ints
+from gpuetl.backends.pandas.windows.segments import Segments
 
 
 @dataclass(frozen=True, eq=False)

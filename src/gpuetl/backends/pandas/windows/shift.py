@@ -1,4 +1,4 @@
-"""Window functions that give a value of another row.  What `window_functions` says of all of them holds here.
+"""Window functions that give a value of another row.  What `functions` says of all of them holds here.
 
 Where nulls are ignored, rows are counted among those that have a value: `_Present` numbers these.
 """
@@ -11,8 +11,8 @@ from functools import cached_property
 import numpy as np
 
 from gpuetl.backends.pandas.columns.masked import Masked
-from gpuetl.backends.pandas.scans import Ints
-from gpuetl.backends.pandas.window_rows import WindowRows
+from gpuetl.backends.pandas.windows.rows import WindowRows
+from gpuetl.backends.pandas.windows.scans import Ints
 
 
 def previous_value(rows: WindowRows, x: Masked, offset: int = 1, ignore_nulls: bool = False) -> Masked:

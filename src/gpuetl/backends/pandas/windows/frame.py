@@ -1,6 +1,6 @@
 """Window functions over a frame of rows that ends at each row: the rolling functions.
 
-What `window_functions` says of all window functions holds here.  `frame_starts` has the first row of each row's
+What `functions` says of all window functions holds here.  `frame_starts` has the first row of each row's
 frame; one outside the row's segment or after the row raises `ValueError`.  The cost is that of
 `Segments.reduce_frames`.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuetl.backends.pandas.columns.masked import Masked, greatest_of, least_of
-from gpuetl.backends.pandas.combines import (
+from gpuetl.backends.pandas.windows.combines import (
     add,
     filled,
     filled_floats,
@@ -20,9 +20,9 @@ from gpuetl.backends.pandas.combines import (
     refuse_overflow,
     summable,
 )
-from gpuetl.backends.pandas.scans import Ints
-from gpuetl.backends.pandas.segments import integer_frame_sums
-from gpuetl.backends.pandas.window_rows import WindowRows
+from gpuetl.backends.pandas.windows.rows import WindowRows
+from gpuetl.backends.pandas.windows.scans import Ints
+from gpuetl.backends.pandas.windows.segments import integer_frame_sums
 
 
 def frame_count(rows: WindowRows, x: Masked, frame_starts: Ints) -> Masked:

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from gpuetl.backends.pandas.columns.masked import Masked
 from gpuetl.backends.pandas.expressions.decimals import add_or_subtract
-from gpuetl.backends.pandas.scans import Ints
-from gpuetl.backends.pandas.segments import integer_frame_sums
-from gpuetl.backends.pandas.shift_functions import previous_value
-from gpuetl.backends.pandas.window_rows import WindowRows
+from gpuetl.backends.pandas.windows.rows import WindowRows
+from gpuetl.backends.pandas.windows.scans import Ints
+from gpuetl.backends.pandas.windows.segments import integer_frame_sums
+from gpuetl.backends.pandas.windows.shift import previous_value
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.decimals import MAX_DIGITS, total_type
 from gpuetl.expressions.types import INT64, type_name

@@ -1,12 +1,12 @@
-"""Window functions of a row's place in its segment.  What `window_functions` says of all of them holds here."""
+"""Window functions of a row's place in its segment.  What `functions` says of all of them holds here."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from gpuetl.backends.pandas.columns.masked import Masked
-from gpuetl.backends.pandas.segments import integer_frame_sums
-from gpuetl.backends.pandas.window_rows import WindowRows
+from gpuetl.backends.pandas.windows.rows import WindowRows
+from gpuetl.backends.pandas.windows.segments import integer_frame_sums
 
 
 def row_number(rows: WindowRows) -> Masked:

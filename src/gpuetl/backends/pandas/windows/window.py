@@ -14,12 +14,12 @@ from gpuetl.backends.pandas.columns.column import arange, whole, with_column
 from gpuetl.backends.pandas.columns.gather import take_or_null
 from gpuetl.backends.pandas.columns.masked import Masked, from_masked, has_numbers, to_masked
 from gpuetl.backends.pandas.columns.order import SortedRows, note_ties, rank_values, sort_rows
-from gpuetl.backends.pandas.decimal_windows import DECIMAL_WINDOWS
 from gpuetl.backends.pandas.expressions.evaluate import evaluate_column
 from gpuetl.backends.pandas.operation import run_operation
-from gpuetl.backends.pandas.scans import Ints
-from gpuetl.backends.pandas.segments import Segments
-from gpuetl.backends.pandas.window_functions import WINDOW_FUNCTIONS, WindowRows
+from gpuetl.backends.pandas.windows.decimals import DECIMAL_WINDOWS
+from gpuetl.backends.pandas.windows.functions import WINDOW_FUNCTIONS, WindowRows
+from gpuetl.backends.pandas.windows.scans import Ints
+from gpuetl.backends.pandas.windows.segments import Segments
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.functions.function import Argument

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuetl.backends.pandas.columns.masked import INT64_MAX, INT64_MIN, Masked
-from gpuetl.backends.pandas.scans import Blocks, Combine, Ints, States, reduce_frames
+from gpuetl.backends.pandas.windows.scans import Blocks, Combine, Ints, States, reduce_frames
 
 CHUNK_ROWS = 1 << 15  # what is passed over many times is taken in chunks that fit the cache
 
