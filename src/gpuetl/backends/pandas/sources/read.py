@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from gpuetl.backends.pandas.columns.column import repeated, text_bytes
 from gpuetl.backends.pandas.operation import run_operation
-from gpuetl.backends.pandas.read_csv import read_csv
+from gpuetl.backends.pandas.sources.read_csv import read_csv
 from gpuetl.errors import RunFailed, first_line
 from gpuetl.expressions.types import STRING, DataType, language_type
 from gpuetl.io.dataset import DataFile, DatasetError, RowGroup, check_widens
