@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import Pipeline, RunOptions, col, expr, lit, row_number
-from gpuetl.backends.pandas import order
+from gpuetl.backends.pandas.columns import order
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 from gpuetl import RunFailed, RunOptions, col, expr
-from gpuetl.backends.pandas import join_checks, kernel
+from gpuetl.backends.pandas.joins import checks as join_checks
+from gpuetl.backends.pandas.operations import kernel
 from tables import INF, INT64_MAX, INT64_MIN, NAN, table, write_source
 
 INT, FLOAT = {"x": "int64"}, {"x": "float64"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,6 +31,7 @@ from gpuetl.plan.plan import Plan
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
 from gpuetl.report.report import RunReport, SinkReport, stage_reports
 from gpuetl.signals import noted
+from gpuetl.threads import thread_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,7 +151,7 @@ def execute(
 ) -> tuple[tuple[SinkReport, ...], dict[str, pa.Table], dict[str, Any]]:
     """Compute all roots, write the sinks beside their targets, and commit them together at the end."""
     executor = LocalExecutor(backend, recorder, physical.roots)
-    threads = ThreadPoolExecutor(os.cpu_count(), "gpuetl-writer")
+    threads = ThreadPoolExecutor(thread_count(), "gpuetl-writer")
     writers = [
         SinkWriter(write.target, run_id, WRITERS[write.target.format], threads) for write, _ in physical.sinks.values()
     ]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from gpuetl.backends.pandas.backend import PandasBackend
-from gpuetl.backends.pandas.evaluate import evaluate_column
+from gpuetl.backends.pandas.expressions.evaluate import evaluate_column
 from gpuetl.errors import Problems
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.resolve import SCALARS, Scope, resolve

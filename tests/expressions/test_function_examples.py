@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 
 from expressions.given import aggregated, table, value, values, windowed
-from gpuetl.backends.pandas.aggregate import AGGREGATES
-from gpuetl.backends.pandas.functions import SCALARS
-from gpuetl.backends.pandas.window_functions import WINDOW_FUNCTIONS
+from gpuetl.backends.pandas.aggregates.aggregate import AGGREGATES
+from gpuetl.backends.pandas.expressions.functions import SCALARS
+from gpuetl.backends.pandas.windows.functions import WINDOW_FUNCTIONS
 from gpuetl.expressions.functions import ALIASES, FUNCTIONS, MODULES
 from gpuetl.expressions.functions.aggregates import INTERNAL, ORDERED
 from gpuetl.expressions.parse import parse_expression

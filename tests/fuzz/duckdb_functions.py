@@ -12,7 +12,7 @@ from fuzz.duckdb_scalars import SCALAR_MACROS, SCALARS
 from fuzz.duckdb_text import MACROS, Text, hidden
 from fuzz.duckdb_types import sql_type
 from fuzz.duckdb_windows import WINDOWS
-from gpuetl.backends.pandas.functions.hashing import HANDLERS
+from gpuetl.backends.pandas.expressions.functions.hashing import HANDLERS
 from gpuetl.expressions.functions import Kind
 from gpuetl.expressions.ir import Call, can_fail
 
@@ -40,8 +40,8 @@ DUCKDB: dict[tuple[Kind, str], Text] = {
 }
 
 COMPARED_OTHERWISE: dict[tuple[Kind, str], str] = {
-    ("window", "ewm_mean"): "a recursion over rows: plain loops in tests/backends/pandas/test_window_functions.py",
-    ("window", "decayed_sum"): "a recursion over rows: plain loops in tests/backends/pandas/test_window_functions.py",
+    ("window", "ewm_mean"): "a recursion over rows: plain loops in tests/backends/pandas/windows/test_functions.py",
+    ("window", "decayed_sum"): "a recursion over rows: plain loops in tests/backends/pandas/windows/test_functions.py",
 }
 """Functions without a text, why, and the test that compares them.  Here, only runs of the engine are compared."""
 

@@ -71,7 +71,7 @@ def test_a_case_can_be_replayed():
 
 def test_a_wrong_answer_is_found_and_made_small(monkeypatch):
     """The fuzzer is tested by an engine that is wrong."""
-    from gpuetl.backends.pandas import aggregate
+    from gpuetl.backends.pandas.aggregates import aggregate
 
     monkeypatch.setattr(search, "SHRINK_SECONDS", 600)
     monkeypatch.setitem(aggregate.AGGREGATES, "count", aggregate.count_distinct)

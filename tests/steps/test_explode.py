@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import RunFailed, RunOptions, col, count, expr, loads, row_number
-from gpuetl.backends.pandas import explode
+from gpuetl.backends.pandas.operations import explode
 from gpuetl.testing import assert_same, assert_tables_equal
 from tables import NAN, table, write_source
 

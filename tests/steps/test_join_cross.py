@@ -3,7 +3,7 @@
 import pytest
 
 from gpuetl import RunFailed, expr
-from gpuetl.backends.pandas import join_checks
+from gpuetl.backends.pandas.joins import checks as join_checks
 from gpuetl.testing import assert_same
 from tables import table
 

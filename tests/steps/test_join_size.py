@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from gpuetl import RunFailed, expr
-from gpuetl.backends.pandas import join_checks
+from gpuetl.backends.pandas.joins import checks as join_checks
 from tables import table, write_source
 
 MILLION = 1_000_000

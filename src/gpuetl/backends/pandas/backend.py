@@ -7,22 +7,22 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from gpuetl.backends.pandas import (  # noqa: F401  each registers its handler
-    aggregate,
+from gpuetl.backends.pandas.aggregates import aggregate  # noqa: F401  it registers its handler, as do those below
+from gpuetl.backends.pandas.columns.gather import take_rows
+from gpuetl.backends.pandas.columns.keys import hash_rows
+from gpuetl.backends.pandas.joins import join  # noqa: F401
+from gpuetl.backends.pandas.operation import run_operation
+from gpuetl.backends.pandas.operations import (  # noqa: F401
     distinct,
     explode,
     filter,  # noqa: A004
-    join,
     kernel,
     project,
-    read,
     sort,
     union,
-    window,
 )  # fmt: skip
-from gpuetl.backends.pandas.gather import take_rows
-from gpuetl.backends.pandas.keys import hash_rows
-from gpuetl.backends.pandas.operation import run_operation
+from gpuetl.backends.pandas.sources.read import read_row_groups
+from gpuetl.backends.pandas.windows import window  # noqa: F401
 from gpuetl.io.dataset import RowGroup
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read
@@ -36,7 +36,7 @@ class PandasBackend:
 
     def read(self, read: Read, groups: Sequence[RowGroup]) -> pa.Table:
         """Read the row groups, in order."""
-        return run_read(read, groups)
+        return read_row_groups(read, groups)
 
     def run(self, operation: Node, *frames: pa.Table) -> pa.Table:
         """Run one operation and check that the columns are those that the plan promised."""
@@ -65,6 +65,3 @@ class PandasBackend:
     def to_arrow(self, frame: pa.Table) -> pa.Table:
         """Return the frame as it is."""
         return frame
-
-
-run_read = read.read_row_groups

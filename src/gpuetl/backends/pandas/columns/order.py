@@ -1,0 +1,150 @@
+"""Sorting: keys as integers whose order is the contract's, packed into one where their ranges allow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from gpuetl.backends.pandas.columns.column import canonical, whole
+from gpuetl.backends.pandas.columns.gather import take_rows
+from gpuetl.backends.pandas.columns.masked import has_numbers, to_masked
+from gpuetl.backends.pandas.columns.words import Word, argsort_words, packed_words
+from gpuetl.expressions.types import is_floating
+from gpuetl.plan.node import Node, SortKey
+from gpuetl.report.recorder import note
+from gpuetl.threads import in_threads
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class SortedRows:
+    """Rows in order, and where they differ from the row before.
+
+    `rows` lists the row numbers, None where they are in order already.  In that order, `new_group` marks rows that
+    differ in the leading keys, and `new_value` rows that differ in any (the first row does).
+    """
+
+    rows: Ints | None
+    new_group: Flags
+    new_value: Flags
+
+    @property
+    def ties(self) -> int:
+        """How many rows differ in no key from the row before."""
+        return int(len(self.new_value) - self.new_value.sum())
+
+    def apply(self, frame: pa.Table) -> pa.Table:
+        """Return the frame's rows in order."""
+        return frame if self.rows is None else take_rows(frame, self.rows)
+
+
+def note_ties(operation: Node, keys: Sequence[SortKey], ties: int) -> None:
+    """Tell the user of rows that the order does not tell apart: their order may differ from engine to engine.
+
+    Names that begin with a colon are the planner's, such as a sample's hash: rows that tie there are equal.
+    """
+    if ties and not all(key.column.startswith(":") for key in keys):
+        names = ", ".join(key.column for key in keys)
+        note(f"{operation.origin}: some rows tie in ({names}); add a column to the order that tells them apart")
+
+
+def sort_rows(frame: pa.Table, keys: Sequence[SortKey], leading: int = 0, presorted: bool = False) -> SortedRows:
+    """Sort stably: NaN greatest, nulls where each key says, strings by UTF-8 bytes.
+
+    `leading` is how many of the keys make a group; `presorted` rows are in order, as the planner knows.  Keys are
+    packed into words by their measured ranges, so that there are few to sort by.
+    """
+    digits = in_threads(lambda key: ordinal(frame.column(key.column), key), keys)
+    words = packed_words(digits)
+    rows = None if presorted or _in_order(words) else argsort_words(words)
+    if rows is not None:
+        digits = in_threads(lambda digit: digit[rows], digits)
+    same = np.ones(frame.num_rows, bool)
+    same[:1] = False
+    for digit in digits[:leading]:
+        same[1:] &= digit[1:] == digit[:-1]
+    new_group = ~same
+    for digit in digits[leading:]:
+        same[1:] &= digit[1:] == digit[:-1]
+    return SortedRows(rows, new_group, ~same)
+
+
+def least_rows(frame: pa.Table, keys: Sequence[SortKey], count: int) -> pa.Table:
+    """Return, in the order of the frame, the rows that may be among the first `count`; O(rows)."""
+    if count >= frame.num_rows or not keys:
+        return frame
+    weighty = packed_words([ordinal(frame.column(key.column), key) for key in keys])[0].values
+    greatest = np.partition(weighty, count - 1)[count - 1] if count else 0
+    return take_rows(frame, np.flatnonzero(weighty <= greatest) if count else np.zeros(0, np.int64))
+
+
+def ordinal(column: Any, key: SortKey) -> Ints:
+    """Return integers in the order that the key asks for; the nulls are an integer beyond all values."""
+    column = whole(column)
+    values, valid = _values(column)
+    if key.descending:
+        values = ~values  # reverses the order and cannot overflow
+    if valid.all():
+        return values
+    return _with_nulls(values, valid, key.nulls_first)
+
+
+def _values(column: Any) -> tuple[Ints, Flags]:
+    if not has_numbers(column.type):
+        ranked = rank_values(column)
+        return ranked.ranks, ranked.valid
+    masked = to_masked(canonical(column))
+    if is_floating(column.type):
+        bits = masked.values.astype(np.float64).view(np.int64)
+        return bits ^ ((bits >> 63) & np.int64(0x7FFF_FFFF_FFFF_FFFF)), masked.valid
+    if column.type == pa.uint64():
+        return (masked.values ^ np.uint64(1 << 63)).view(np.int64), masked.valid
+    return masked.values.astype(np.int64), masked.valid
+
+
+@dataclass(frozen=True)
+class RankedValues:
+    """A column as ranks of its distinct `values`, which ascend; the rank under a null is 0."""
+
+    ranks: Ints
+    valid: Flags
+    values: Any
+
+
+def rank_values(column: Any) -> RankedValues:
+    """Rank the distinct values of a string or decimal column."""
+    encoded = column.dictionary_encode()
+    order = pc.sort_indices(encoded.dictionary)
+    ranks = np.empty(len(order) + 1, np.int64)
+    ranks[order.to_numpy()] = np.arange(len(order))
+    ranks[-1] = 0
+    valid = column.is_valid().to_numpy(zero_copy_only=False)
+    indices = pc.fill_null(encoded.indices, len(order)).to_numpy(zero_copy_only=False)
+    return RankedValues(ranks[indices], valid, encoded.dictionary.take(order))
+
+
+def _with_nulls(values: Ints, valid: Flags, first: bool) -> Ints:
+    """Put nulls before or after all values; where the range is full, values are ranked to make room."""
+    kept = values[valid]
+    if not len(kept):
+        return np.zeros(len(values), np.int64)
+    limits = np.iinfo(np.int64)
+    if kept.min() == limits.min or kept.max() == limits.max:
+        kept = np.unique(kept, return_inverse=True)[1].astype(np.int64)
+    result = np.empty(len(values), np.int64)
+    result[valid] = kept
+    result[~valid] = kept.min() - 1 if first else kept.max() + 1
+    return result
+
+
+def _in_order(words: Sequence[Word]) -> bool:
+    """Tell whether rows are in order already, where one word holds the keys or there are none."""
+    return not words or (len(words) == 1 and bool((words[0].values[1:] >= words[0].values[:-1]).all()))

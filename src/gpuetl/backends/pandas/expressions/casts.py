@@ -1,0 +1,124 @@
+"""Conversions: exact or an error naming the value; null instead of the error where lenient.
+
+Rounding from a wider to a narrower float, from a decimal to a float, and from an integer to a float that typing put
+in, is no error; a finite number that becomes infinite is.  A float becomes the decimal that it is written as: the
+shortest one that reads back as it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gpuetl.backends.pandas.columns.column import whole
+from gpuetl.backends.pandas.columns.gather import take_or_null
+from gpuetl.backends.pandas.columns.masked import Masked
+from gpuetl.backends.pandas.expressions.decimals import fitted, from_text, to_float, to_text
+from gpuetl.backends.pandas.expressions.functions.formats import iso_text
+from gpuetl.errors import EvaluationError
+from gpuetl.expressions.decimals import integer_decimal, is_decimal
+from gpuetl.expressions.types import BOOL, DATE, NULL, STRING, DataType, is_floating, is_integer, is_temporal, type_name
+
+
+def cast_value(value: Any, dtype: DataType, lenient: bool, implicit: bool) -> Any:
+    """Convert a column or scalar.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid, EvaluationError
+        For a value that `dtype` cannot hold, unless lenient.
+    """
+    if is_decimal(value.type) and is_floating(dtype):
+        return to_float(value, dtype)
+    if implicit:
+        return pc.cast(value, dtype, safe=not is_floating(dtype))
+    try:
+        return _exact(value, dtype)
+    except (pa.ArrowInvalid, EvaluationError):
+        if not lenient:
+            raise
+    return _each(value, dtype)
+
+
+def _exact(value: Any, dtype: DataType) -> Any:
+    if is_decimal(dtype) and value.type != NULL:
+        return _as_decimal(value, dtype)
+    if is_decimal(value.type) and dtype == STRING:
+        return to_text(value)
+    if is_integer(value.type) and is_floating(dtype):
+        return _as_float(value, dtype)
+    if dtype == STRING and is_temporal(value.type):
+        return iso_text(value)
+    result = pc.cast(value, dtype)
+    if dtype == BOOL and value.type not in (BOOL, STRING, NULL):
+        _refuse_where(pc.not_equal(pc.cast(result, value.type), value), "it is neither 0 nor 1")
+    if dtype == DATE and pa.types.is_timestamp(value.type):
+        _refuse_where(
+            pc.not_equal(pc.cast(result, pa.timestamp("us")), pc.cast(value, pa.timestamp("us"))),
+            "it has a time of day; use to_date",
+        )
+    if is_floating(dtype) and is_floating(value.type):
+        _refuse_where(pc.and_(pc.is_inf(result), pc.is_finite(value)), f"it is beyond {dtype}")
+    return result
+
+
+def _as_decimal(value: Any, dtype: DataType) -> Any:
+    if is_integer(value.type):
+        return fitted(pc.cast(value, integer_decimal(value.type)), dtype)
+    if is_floating(value.type):
+        _refuse_where(pc.invert(pc.is_finite(value)), "it is no number")
+        value = pc.cast(value, STRING)
+    return from_text(value, dtype) if value.type == STRING else fitted(value, dtype)
+
+
+def _as_float(value: Any, dtype: DataType) -> Any:
+    result = pc.cast(value, dtype, safe=False)
+    try:
+        other = pc.not_equal(pc.cast(result, value.type), value)
+    except pa.ArrowInvalid:
+        raise EvaluationError(f"{type_name(dtype)} does not hold it exactly") from None
+    _refuse_where(other, f"{type_name(dtype)} does not hold it exactly")
+    return result
+
+
+def _refuse_where(wrong: Any, why: str) -> None:
+    found = wrong if isinstance(wrong, pa.Scalar) else pc.any(wrong)
+    if found.as_py():
+        raise EvaluationError(why)
+
+
+def _each(value: Any, dtype: DataType) -> Any:
+    """Convert each distinct value, null where it cannot be."""
+    if isinstance(value, pa.Scalar):
+        return _where_exact(pa.array([value.as_py()], value.type), dtype)[0]
+    encoded = whole(value).dictionary_encode()
+    values, shape = encoded.dictionary, next((s for holds, s in SHAPES if holds(dtype)), None)
+    if shape is None or values.type != STRING:
+        return _where_exact(values, dtype).take(encoded.indices)
+    likely = pc.match_substring_regex(values, shape).to_numpy(zero_copy_only=False)
+    converted = _where_exact(values.filter(pa.array(likely)), dtype)
+    return take_or_null(converted, Masked(np.cumsum(likely) - 1, likely)).take(encoded.indices)
+
+
+SHAPES: tuple[tuple[Callable[[DataType], bool], str], ...] = (
+    (is_integer, "^-?([0-9]+|0[xX][0-9a-fA-F]+)$"),
+    (is_floating, "^[-+0-9.eE]+$|(?i)^[-+]?(inf|infinity|nan)$"),
+    (is_decimal, "^[-+0-9.eE]+$"),
+    (is_temporal, "^[0-9]{4}-[0-9]{2}-[0-9]{2}"),
+)
+"""What texts that convert look like: the many that do not are told at once."""
+
+
+def _where_exact(values: Any, dtype: DataType) -> Any:
+    """Convert an array, null where a value cannot be: halved until what cannot be is alone."""
+    try:
+        return _exact(values, dtype)
+    except (pa.ArrowInvalid, EvaluationError):
+        if len(values) == 1:
+            return pa.nulls(1, dtype)
+    middle = len(values) // 2
+    return pa.concat_arrays([_where_exact(values[:middle], dtype), _where_exact(values[middle:], dtype)])

@@ -1,0 +1,174 @@
+"""Typed expressions on Arrow columns.  A value is a column of the frame's length, or a scalar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gpuetl.backends.pandas.columns.column import Column as Values
+from gpuetl.backends.pandas.columns.column import repeated, whole
+from gpuetl.backends.pandas.columns.gather import take_or_null
+from gpuetl.backends.pandas.columns.masked import Masked
+from gpuetl.backends.pandas.expressions.casts import cast_value
+from gpuetl.backends.pandas.expressions.clock import DAY
+from gpuetl.backends.pandas.expressions.functions import SCALARS
+from gpuetl.errors import EvaluationError, first_line
+from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, can_fail
+from gpuetl.expressions.types import NULL
+from gpuetl.expressions.unparse import to_sql
+
+
+def evaluate_column(expr: Expr, frame: pa.Table) -> Values:
+    """Return the expression's value as a column of the frame's length and the expression's type.
+
+    Raises
+    ------
+    EvaluationError
+        Where a value has no result, naming the expression, the row and the values.
+    """
+    value = evaluate(expr, frame)
+    if isinstance(value, pa.Scalar):
+        return repeated(value, frame.num_rows)
+    return value
+
+
+class NoResult(EvaluationError):
+    """Values for which an expression has no result, and the row in which they stand, if they are of columns."""
+
+    def __init__(self, expression: str, row: int | None, values: Sequence[Any], reason: str) -> None:
+        self.expression, self.row, self.values, self.reason = expression, row, values, reason
+        where = f" in row {row}" if row is not None else ""
+        super().__init__(f"{expression} has no result{where}, for {', '.join(map(shown, values))}: {reason}")
+
+    def in_rows(self, rows: Any) -> NoResult:
+        """Return the error of the rows of a frame, after it was met in some of them: those where `rows` is true."""
+        row = None if self.row is None else pc.indices_nonzero(rows)[self.row].as_py()
+        return NoResult(self.expression, row, self.values, self.reason)
+
+
+def shown(value: pa.Scalar) -> str:
+    """Return a value's text, also of a moment in a year that Python does not have."""
+    try:
+        return str(value.as_py())
+    except (OverflowError, ValueError):
+        days, micros = (value.value, 0) if pa.types.is_date(value.type) else divmod(value.value, DAY)
+        return f"{np.datetime64(days, 'D')}" + (f" {timedelta(microseconds=micros)}" if micros else "")
+
+
+@singledispatch
+def evaluate(expr: Expr, frame: pa.Table) -> Any:
+    """Return the value of an expression."""
+    raise NotImplementedError(f"the pandas backend cannot evaluate {type(expr).__name__}")
+
+
+@evaluate.register
+def column_value(expr: Column, frame: pa.Table) -> Any:
+    """Look the column up."""
+    return frame.column(expr.name)
+
+
+@evaluate.register
+def literal_value(expr: Literal, frame: pa.Table) -> Any:
+    """Make a scalar."""
+    return pa.scalar(expr.value, expr.dtype)
+
+
+@evaluate.register
+def cast_of(expr: Cast, frame: pa.Table) -> Any:
+    """Convert, exactly where the user asked for it."""
+    value = evaluate(expr.operand, frame)
+    return checked(lambda v: cast_value(v, expr.dtype, expr.lenient, expr.implicit), [value], expr)
+
+
+@evaluate.register
+def call_value(expr: Call, frame: pa.Table) -> Any:
+    """Apply the function's handler; CASE and COALESCE look at their operands themselves."""
+    if lazy := {"case": first_true_branch, "coalesce": first_valid}.get(expr.function.name):
+        return lazy(expr, frame)
+    if expr.function.nulls == "propagate" and any(argument.dtype == NULL for argument in expr.args):
+        return pa.scalar(None, expr.dtype)
+    values = [evaluate(argument, frame) for argument in expr.args]
+    result = checked(SCALARS[expr.function.name], values, expr)
+    return result if result.type == expr.dtype else pc.cast(result, expr.dtype)
+
+
+def checked(handler: Callable[..., Any], values: Sequence[Any], expr: Expr) -> Any:
+    """Call the handler; where it fails, find the first row that makes it fail."""
+    try:
+        return handler(*values)
+    except (pa.ArrowInvalid, EvaluationError) as error:
+        row, found = first_failure(handler, values)
+        reason = first_line(failure(handler, found) or error)  # Arrow may have met another row first
+        raise NoResult(to_sql(expr), row, found, reason) from None
+
+
+def first_failure(handler: Callable[..., Any], values: Sequence[Any]) -> tuple[int | None, list[Any]]:
+    """Halve the rows until the first one that fails is left."""
+    columns = [value for value in values if not isinstance(value, pa.Scalar)]
+    if not columns or not len(columns[0]):
+        return None, list(values)
+    low, high = 0, len(columns[0])
+    while high - low > 1:
+        middle = (low + high) // 2
+        if failure(handler, [_slice(value, low, middle) for value in values]):
+            high = middle
+        else:
+            low = middle
+    return low, [value if isinstance(value, pa.Scalar) else value[low] for value in values]
+
+
+def failure(handler: Callable[..., Any], values: Sequence[Any]) -> Exception | None:
+    """Return what the handler raises for these values, if it does."""
+    try:
+        handler(*values)
+    except (pa.ArrowInvalid, EvaluationError) as error:
+        return error
+    return None
+
+
+def _slice(value: Any, start: int, stop: int) -> Any:
+    return value if isinstance(value, pa.Scalar) else value.slice(start, stop - start)
+
+
+def first_true_branch(expr: Call, frame: pa.Table) -> Any:
+    """CASE: each row takes the first branch whose condition is true; what can fail sees only its rows."""
+    pairs = [(expr.args[i], expr.args[i + 1]) for i in range(0, len(expr.args) - 1, 2)]
+    rest: Expr = expr.args[-1] if len(expr.args) % 2 else Literal(None, expr.dtype)
+    taken: list[Any] = []
+    left = pa.scalar(True)
+    for condition, _ in pairs:
+        true = pc.and_(left, pc.fill_null(branch_value(condition, frame, left), False))
+        left = pc.and_not(left, true)
+        taken.append(true)
+    result = branch_value(rest, frame, left)
+    for (_, value), rows in zip(reversed(pairs), reversed(taken), strict=True):
+        result = pc.if_else(rows, branch_value(value, frame, rows), result)
+    return result
+
+
+def first_valid(expr: Call, frame: pa.Table) -> Any:
+    """COALESCE: each row takes the first operand that is not null there; what can fail sees only rows still null."""
+    result = evaluate(expr.args[0], frame)
+    for operand in expr.args[1:]:
+        result = pc.coalesce(result, branch_value(operand, frame, pc.is_null(result)))
+    return result
+
+
+def branch_value(expr: Expr, frame: pa.Table, rows: Any) -> Any:
+    """Return a branch's values; where it can fail, only the rows that take it are computed, the others are null."""
+    if not can_fail(expr):
+        return evaluate(expr, frame)
+    mask = repeated(rows, frame.num_rows) if isinstance(rows, pa.Scalar) else rows
+    mask = whole(mask)
+    try:
+        values = evaluate_column(expr, frame.filter(mask))
+    except NoResult as error:
+        raise error.in_rows(mask) from None
+    taken = mask.to_numpy(zero_copy_only=False)
+    return take_or_null(values, Masked(np.cumsum(taken) - taken, taken))

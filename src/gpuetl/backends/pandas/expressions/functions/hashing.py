@@ -1,0 +1,91 @@
+"""Hashes of Arrow values: `hash` as expressions/functions/hashing.py defines it, and digests by hashlib."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from gpuetl.backends.pandas.columns.column import text_bytes, whole
+from gpuetl.backends.pandas.columns.masked import to_words
+from gpuetl.backends.pandas.expressions.xxh64 import Words, hash_bytes, hash_words
+from gpuetl.expressions.types import NULL, STRING
+
+BLOCK_ROWS = 1 << 14  # what a step works on stays in the processor's cache
+NULL_BYTE = np.full(1, 0xFF, np.uint8)
+ZERO = np.zeros(1, np.int64)
+
+
+def chained_hash(*values: Any) -> Any:
+    """XXH64 of the first value, of the next with that as its seed, and so on."""
+    return as_int64(hash_rows_of(values), values)
+
+
+def bucket(value: Any, count: Any) -> Any:
+    """The hash, unsigned, modulo a constant."""
+    return as_int64(hash_rows_of([value]) % np.uint64(count.as_py()), [value])
+
+
+def as_int64(hashes: Words, values: Any) -> Any:
+    """Return an Arrow array of the same bits; a scalar where all values are."""
+    result = pa.array(hashes.view(np.int64))
+    return result[0] if all(isinstance(value, pa.Scalar) for value in values) else result
+
+
+def hash_rows_of(values: Any) -> Words:
+    """Hash each row of columns and scalars, a block of rows at a time; scalars alone are one row."""
+    rows = next((len(value) for value in values if not isinstance(value, pa.Scalar)), 1)
+    columns = [pa.repeat(value, 1) if isinstance(value, pa.Scalar) else whole(value) for value in values]
+    hashes = np.zeros(rows, np.uint64)
+    for start in range(0, rows, BLOCK_ROWS):
+        block = hashes[start : start + BLOCK_ROWS]
+        for column, value in zip(columns, values, strict=True):
+            own = column if isinstance(value, pa.Scalar) else column.slice(start, BLOCK_ROWS)
+            block[:] = hash_column(own, block)
+    return hashes
+
+
+def hash_column(column: Any, seeds: Words) -> Words:
+    """Hash the values of an array, or its only one, with a seed for each, or one for all."""
+    if column.type == NULL:
+        return hash_null(seeds)
+    hashes = hash_values(column, seeds)
+    if not column.null_count:
+        return hashes
+    return np.where(column.is_valid().to_numpy(zero_copy_only=False), hashes, hash_null(seeds))
+
+
+def hash_values(column: Any, seeds: Words) -> Words:
+    """Hash the values that are not null; the hash of the others is any."""
+    if column.type == STRING:
+        return hash_bytes(*text_bytes(column), seeds)
+    if pa.types.is_decimal(column.type):
+        halves = np.frombuffer(column.buffers()[1], "<u8").reshape(-1, 2)[column.offset : column.offset + len(column)]
+        return hash_words([halves[:, 0], halves[:, 1]], seeds)
+    return hash_words([to_words(column).values], seeds)
+
+
+def hash_null(seeds: Words) -> Words:
+    """Hash the byte 0xFF with each seed."""
+    return hash_bytes(NULL_BYTE, ZERO, ZERO + 1, seeds)
+
+
+def hex_digest(algorithm: Callable[[bytes], Any], text: Any) -> Any:
+    """The digest of a text's UTF-8 bytes, computed once for each distinct one."""
+    if isinstance(text, pa.Scalar):
+        return hex_digest(algorithm, pa.repeat(text, 1))[0]
+    encoded = whole(text).dictionary_encode()
+    digests = [algorithm(word.encode()).hexdigest() for word in encoded.dictionary.to_pylist()]
+    return pa.array(digests, STRING).take(encoded.indices)
+
+
+HANDLERS: dict[str, Callable[..., Any]] = {
+    "hash": chained_hash,
+    "bucket": bucket,
+    "md5": partial(hex_digest, partial(hashlib.md5, usedforsecurity=False)),
+    "sha256": partial(hex_digest, hashlib.sha256),
+}

@@ -1,0 +1,75 @@
+"""Mathematics on Arrow values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gpuetl.backends.pandas.columns.masked import Masked, from_masked, to_masked
+
+
+def radians(x: Any) -> Any:
+    """Degrees to radians."""
+    return pc.multiply(x, pa.scalar(math.pi / 180, x.type))
+
+
+def degrees(x: Any) -> Any:
+    """Radians to degrees."""
+    return pc.multiply(x, pa.scalar(180 / math.pi, x.type))
+
+
+def cotangent(x: Any) -> Any:
+    """1 / tan(x)."""
+    return pc.divide(pa.scalar(1, x.type), pc.tan(x))
+
+
+def cube_root(x: Any) -> Any:
+    """The cube root, which Arrow does not have."""
+    if isinstance(x, pa.Scalar):
+        return pa.scalar(np.cbrt(x.as_py()) if x.is_valid else None, x.type)
+    column = to_masked(x)
+    return from_masked(Masked(np.cbrt(column.values), column.valid), x.type)
+
+
+def pi() -> Any:
+    """The constant."""
+    return pa.scalar(math.pi)
+
+
+HANDLERS: dict[str, Callable[..., Any]] = {
+    "sqrt": pc.sqrt,
+    "exp": pc.exp,
+    "ln": pc.ln,
+    "log10": pc.log10,
+    "log2": pc.log2,
+    "power": pc.power,
+    "sin": pc.sin,
+    "cos": pc.cos,
+    "tan": pc.tan,
+    "cot": cotangent,
+    "asin": pc.asin,
+    "acos": pc.acos,
+    "atan": pc.atan,
+    "atan2": pc.atan2,
+    "radians": radians,
+    "degrees": degrees,
+    "is_nan": pc.is_nan,
+    "cbrt": cube_root,
+    "hypot": pc.hypot,
+    "expm1": pc.expm1,
+    "log1p": pc.log1p,
+    "sinh": pc.sinh,
+    "cosh": pc.cosh,
+    "tanh": pc.tanh,
+    "asinh": pc.asinh,
+    "acosh": pc.acosh,
+    "atanh": pc.atanh,
+    "pi": pi,
+    "is_finite": pc.is_finite,
+    "is_infinite": pc.is_inf,
+}

@@ -1,0 +1,109 @@
+"""Kernel: the NumPy twin stands in for the CUDA source."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from gpuetl.backends.pandas.columns.column import with_column
+from gpuetl.backends.pandas.columns.masked import Masked, from_masked, storage_type, to_masked
+from gpuetl.backends.pandas.expressions.evaluate import evaluate
+from gpuetl.backends.pandas.operation import run_operation
+from gpuetl.backends.pandas.windows.segments import Segments
+from gpuetl.backends.pandas.windows.window import sorted_segments
+from gpuetl.errors import EvaluationError
+from gpuetl.kernels.twin import call_twin
+from gpuetl.plan.nodes import Kernel
+
+Flags = NDArray[np.bool_]
+MAX_OFFSET = 2**31 - 1
+
+
+@run_operation.register
+def run_kernel(operation: Kernel, frame: pa.Table) -> pa.Table:
+    """Add the twin's outputs.
+
+    With `propagate` the twin sees only rows in which every input is valid; the others get null.
+
+    Raises
+    ------
+    EvaluationError
+        Where `forbid` meets a null, the twin breaks its declaration, or groups have more rows than offsets count.
+    """
+    segments = None
+    if operation.kind == "groups":
+        if frame.num_rows > MAX_OFFSET:
+            found = f"kernel '{operation.contract.entry}' has {frame.num_rows:,} rows in one partition"
+            raise EvaluationError(f"{found}, and offsets hold {MAX_OFFSET:,}.  Run with smaller partitions")
+        frame, segments = sorted_segments(operation, frame)
+    inputs = {name: to_masked(frame.column(name)) for name in operation.reads}
+    valid = np.logical_and.reduce([np.ones(frame.num_rows, bool), *(column.valid for column in inputs.values())])
+    if operation.nulls == "forbid" and not valid.all():
+        raise EvaluationError(forbidden(operation, inputs))
+    if operation.nulls == "masks":
+        outputs = call_with_masks(operation, inputs, segments)
+    else:
+        outputs = call_on_valid(operation, inputs, segments, valid)
+    for name, dtype in operation.outputs.items():
+        frame = with_column(frame, name, from_masked(outputs[name], dtype))
+    return frame
+
+
+def forbidden(operation: Kernel, inputs: dict[str, Masked]) -> str:
+    """Word the first null that the kernel forbids."""
+    name, column = next((n, c) for n, c in inputs.items() if not c.valid.all())
+    row = int(np.flatnonzero(~column.valid)[0])
+    found = f"kernel '{operation.contract.entry}' forbids nulls, and input '{name}' is null in row {row}"
+    return f"{found}.  Filter them out, or set nulls: propagate"
+
+
+def output_types(operation: Kernel) -> dict[str, Any]:
+    """Return the NumPy types of the declared outputs."""
+    return {name: storage_type(dtype).to_pandas_dtype() for name, dtype in operation.outputs.items()}
+
+
+def call_on_valid(
+    operation: Kernel, inputs: dict[str, Masked], segments: Segments | None, valid: Flags
+) -> dict[str, Masked]:
+    """Call the twin on the rows that are valid in every input, and spread its outputs over all rows."""
+    arrays = [column.values[valid] for column in inputs.values()]
+    outputs = call(operation, arrays, segments, valid)
+    return {name: Masked(_spread(values, valid), valid) for name, values in outputs.items()}
+
+
+def _spread(values: Any, valid: Flags) -> Any:
+    result = np.zeros(len(valid), values.dtype)
+    result[valid] = values
+    return result
+
+
+def call_with_masks(operation: Kernel, inputs: dict[str, Masked], segments: Segments | None) -> dict[str, Masked]:
+    """Call the twin with each array's validity after it; each output `x` comes with `x_valid`."""
+    arrays = [part for column in inputs.values() for part in (column.values, column.valid)]
+    rows = len(next(iter(inputs.values())).values)
+    outputs = call(operation, arrays, segments, np.ones(rows, bool), masks=True)
+    return {name: Masked(outputs[name], outputs[f"{name}_valid"]) for name in operation.outputs}
+
+
+def call(
+    operation: Kernel, arrays: list[Any], segments: Segments | None, valid: Flags, masks: bool = False
+) -> dict[str, Any]:
+    """Call the twin; for groups, the offsets of its segments come first."""
+    empty = pa.table({"row": pa.nulls(0)})
+    arguments = {name: evaluate(value, empty).as_py() for name, value in operation.arguments.items()}
+    expected = {name: np.dtype(dtype) for name, dtype in output_types(operation).items()}
+    if masks:
+        expected |= {f"{name}_valid": np.dtype(bool) for name in operation.outputs}
+    if segments is not None:
+        arrays = [offsets_of(segments, valid), *arrays]
+    return call_twin(operation.contract, arrays, arguments, expected, int(valid.sum()))
+
+
+def offsets_of(segments: Segments, valid: Flags) -> NDArray[np.int32]:
+    """Return where each segment begins among the valid rows, and their number; empty segments are left out."""
+    before = np.concatenate([[0], np.cumsum(valid)])
+    starts = before[np.append(segments.starts, segments.n_rows)]
+    return np.unique(starts).astype(np.int32) if starts[-1] else np.zeros(1, np.int32)

@@ -1,0 +1,1 @@
+"""Sources: Parquet and CSV files read into frames, as their schemas say."""

@@ -1,0 +1,88 @@
+"""Read: row groups of Parquet files, or CSV files, as the source's schema says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from gpuetl.backends.pandas.columns.column import repeated, text_bytes
+from gpuetl.backends.pandas.operation import run_operation
+from gpuetl.backends.pandas.sources.read_csv import read_csv
+from gpuetl.errors import RunFailed, first_line
+from gpuetl.expressions.types import STRING, DataType, language_type
+from gpuetl.io.dataset import DataFile, DatasetError, RowGroup, check_widens
+from gpuetl.plan.nodes import Read
+from gpuetl.threads import in_threads
+
+
+def read_row_groups(read: Read, groups: Sequence[RowGroup]) -> pa.Table:
+    """Read the wanted columns of the row groups, file by file, in order, up to the rows that are wanted.
+
+    Raises
+    ------
+    DatasetError, RunFailed
+        For a file that lacks a column, has it in another type, or cannot be read.
+    """
+    frames = [read_file(read, file, [g.index for g in own]) for file, own in groupby(groups, key=lambda g: g.file)]
+    rows = pa.concat_tables(frames) if frames else read.schema.to_arrow().empty_table()
+    return rows.slice(0, read.limit)
+
+
+run_operation.register(Read, lambda read: read_row_groups(read, read.dataset.row_groups))
+
+
+def read_file(read: Read, file: DataFile, indices: Sequence[int]) -> pa.Table:
+    """Read one file's row groups, and add the columns of its path."""
+    dataset = read.dataset
+    stored = [name for name in read.columns if name not in dataset.partitions]
+    try:
+        table = read_csv(dataset, file, stored) if dataset.format == "csv" else read_parquet(file, indices, stored)
+    except (OSError, pa.ArrowException) as error:
+        raise RunFailed.unreadable(str(file.path), error) from error
+    columns = {
+        name: constant(dataset.partition_value(file, name), dtype, table.num_rows)
+        if name in dataset.partitions
+        else as_planned(table.column(name), dtype, name, file)
+        for name, dtype in read.schema.items()
+    }
+    return pa.table(columns, schema=read.schema.to_arrow())
+
+
+def read_parquet(file: DataFile, indices: Sequence[int], columns: list[str]) -> pa.Table:
+    """Read columns of row groups; pyarrow reads and decodes columns on several threads."""
+    with pq.ParquetFile(file.path) as parquet:
+        if not columns:
+            rows = sum(parquet.metadata.row_group(i).num_rows for i in indices)
+            return pa.table({":row": pa.nulls(rows)})
+        table = parquet.read_row_groups(list(indices), columns=columns)
+    in_threads(check_text, table.columns)
+    return table
+
+
+def check_text(column: pa.ChunkedArray) -> None:
+    """Raise `pyarrow.ArrowInvalid` for a text that is not UTF-8: the reader takes any bytes."""
+    if language_type(column.type) == STRING:
+        for chunk in column.chunks:
+            if chunk.type != STRING or (text_bytes(chunk)[0] >= 0x80).any():  # ASCII is, wherever it is cut
+                chunk.validate(full=True)
+
+
+def constant(value: Any, dtype: DataType, rows: int) -> Any:
+    """Return a column of one value."""
+    return repeated(pa.scalar(value, dtype), rows)
+
+
+def as_planned(column: Any, dtype: DataType, name: str, file: DataFile) -> Any:
+    """Return the column in the planned type, to which the stored one must widen without loss."""
+    if column.type == dtype:
+        return column
+    check_widens(file, name, column.type, dtype)
+    try:
+        return pc.cast(column, dtype)
+    except pa.ArrowInvalid as error:
+        raise DatasetError(f"{file.path}: column '{name}': {first_line(error)}") from None

@@ -1,0 +1,93 @@
+"""CSV files with a header, as the source's schema says."""
+
+from __future__ import annotations
+
+from csv import Error as CsvError
+from csv import reader as read_records
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
+from gpuetl.backends.pandas.columns.column import with_column
+from gpuetl.backends.pandas.expressions.casts import cast_value
+from gpuetl.errors import have_hint
+from gpuetl.expressions.decimals import is_decimal
+from gpuetl.expressions.types import STRING, DataType, type_name
+from gpuetl.io.csv_quotes import check_quotes
+from gpuetl.io.dataset import DataFile, Dataset, DatasetError
+
+MAX_HEADER_BYTES = 1 << 20
+
+
+def read_csv(dataset: Dataset, file: DataFile, columns: list[str]) -> pa.Table:
+    """Read columns of a CSV file with a header; an empty field that is not quoted is null.
+
+    In a file of one column that field is an empty line; in others empty lines are skipped.
+    """
+    header = read_header(dataset, file)
+    check_quotes(file.path, dataset.delimiter)
+    declared = {name: dtype for name, dtype in dataset.schema.items() if name not in dataset.partitions}
+    written = {name: STRING if is_decimal(dtype) else dtype for name, dtype in declared.items()}
+    for name in columns:
+        if header.names.count(name) != 1:
+            what = f"two columns are named '{name}'" if name in header.names else f"there is no column '{name}'"
+            raise DatasetError(f"{file.path}: {what}.  {have_hint(name, header.names)}")
+    if header.alone:
+        return pa.schema([(name, declared[name]) for name in columns]).empty_table()
+    convert = csv.ConvertOptions(
+        column_types=written, include_columns=columns or list(declared)[:1], null_values=list(dataset.nulls),
+        strings_can_be_null=True, quoted_strings_can_be_null=False,
+    )  # fmt: skip
+    parse = csv.ParseOptions(
+        delimiter=dataset.delimiter, ignore_empty_lines=len(header.names) > 1, newlines_in_values=True
+    )
+    try:
+        table = csv.read_csv(file.path, parse_options=parse, convert_options=convert)
+    except pa.ArrowInvalid:  # one thread knows the row as well
+        alone = csv.ReadOptions(use_threads=False)
+        table = csv.read_csv(file.path, read_options=alone, parse_options=parse, convert_options=convert)
+    for name in table.column_names:
+        if is_decimal(declared[name]):
+            table = with_column(table, name, read_decimals(table.column(name), declared[name], name))
+    return table
+
+
+def read_decimals(text: Any, dtype: DataType, name: str) -> Any:
+    """Read the decimals of a CSV column exactly, which Arrow does not: it checks no digits there."""
+    numbers = cast_value(text, dtype, lenient=True, implicit=False)
+    if numbers.null_count > text.null_count:
+        wrong = text.filter(pc.and_(pc.is_null(numbers), pc.is_valid(text)))[0]
+        raise pa.ArrowInvalid(f"column '{name}': '{wrong.as_py()}' is not a {type_name(dtype)}")
+    return numbers
+
+
+@dataclass(frozen=True)
+class Header:
+    """The first line of a CSV file: the names in it, and whether nothing follows."""
+
+    names: list[str]
+    alone: bool
+
+
+def read_header(dataset: Dataset, file: DataFile) -> Header:
+    """Read the names in the first line.
+
+    Raises
+    ------
+    DatasetError
+        For a file that is empty, or no UTF-8 text.
+    """
+    with file.path.open("rb") as lines:
+        first = lines.readline(MAX_HEADER_BYTES)
+        alone = not lines.read(1)
+    try:
+        text = first.decode("utf-8-sig")
+        names = next(iter(read_records([text], delimiter=dataset.delimiter)), [])
+    except (UnicodeDecodeError, CsvError):
+        raise DatasetError(f"{file.path}: the first line is not column names in UTF-8") from None
+    if not names:
+        raise DatasetError(f"{file.path}: empty; a CSV file begins with a line of column names")
+    return Header(names, alone)

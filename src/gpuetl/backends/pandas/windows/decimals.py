@@ -1,0 +1,99 @@
+"""Window functions that add decimals, exactly: 128-bit integers as four limbs of 32 bits, summed by themselves.
+
+A limb's sum stays below 2^63 for fewer than 2^31 rows; carries are added up afterwards.  Rows come sorted; a column
+is an Arrow array of decimals with a value a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from gpuetl.backends.pandas.columns.masked import Masked
+from gpuetl.backends.pandas.expressions.decimals import add_or_subtract
+from gpuetl.backends.pandas.windows.rows import WindowRows
+from gpuetl.backends.pandas.windows.scans import Ints
+from gpuetl.backends.pandas.windows.segments import integer_frame_sums
+from gpuetl.backends.pandas.windows.shift import previous_value
+from gpuetl.errors import EvaluationError
+from gpuetl.expressions.decimals import MAX_DIGITS, total_type
+from gpuetl.expressions.types import INT64, type_name
+
+LIMB = 0xFFFFFFFF
+GREATEST = divmod(10**MAX_DIGITS - 1, 1 << 64)
+LEAST = divmod(1 - 10**MAX_DIGITS, 1 << 64)
+
+
+def running_decimal_sum(rows: WindowRows, x: Any) -> Any:
+    """Return the sum of `x` so far; nulls are skipped and stay null."""
+    return _totals("cum_sum", x, rows.segments.first_row, x.is_valid())
+
+
+def frame_decimal_sum(rows: WindowRows, x: Any, frame_starts: Ints) -> Any:
+    """Return the sum of each row's frame, nulls skipped; null where the frame has no value."""
+    valid = x.is_valid().to_numpy(zero_copy_only=False)
+    return _totals("rolling_sum", x, frame_starts, pa.array(integer_frame_sums(valid, frame_starts) > 0))
+
+
+def decimal_difference(rows: WindowRows, x: Any, offset: int = 1) -> Any:
+    """Return `x` less the `x` of `offset` rows before in the segment; null where either is."""
+    numbers = np.arange(len(x))
+    before = previous_value(rows, Masked.all_valid(numbers), offset)
+    earlier = x.take(pa.array(before.values, INT64, mask=~before.valid))
+    try:
+        return add_or_subtract(pc.subtract)(x, earlier)
+    except EvaluationError as error:
+        raise EvaluationError(f"diff: {error}; cast the column to float64") from None
+
+
+def _totals(name: str, x: Any, frame_starts: Ints, valid: Any) -> Any:
+    """Sum the rows from `frame_starts` up to each row; raise `OverflowError` at the first that takes 39 digits."""
+    dtype = total_type(x.type)
+    limbs = [integer_frame_sums(limb, frame_starts) for limb in _limbs(x)]
+    for lower, upper in ((0, 1), (1, 2), (2, 3)):
+        limbs[upper] += limbs[lower] >> 32
+        limbs[lower] &= LIMB
+    low = (limbs[1] << 32 | limbs[0]).view(np.uint64)
+    high = limbs[3] << 32 | limbs[2]
+    overflows = (limbs[3] != limbs[3].astype(np.int32)) | _beyond(high, low)
+    if overflows.any():
+        row = int(overflows.argmax())
+        raise OverflowError(f"{name} leaves {type_name(dtype)} at row {row}; cast the column to float64", row)
+    words = np.stack([low, high.view(np.uint64)], axis=1)
+    return pc.if_else(valid, _decimals(words, dtype), pa.scalar(None, dtype))
+
+
+def _limbs(x: Any) -> NDArray[np.int64]:
+    """Return the four limbs of each value, the lowest first, 0 under nulls; the highest has the sign."""
+    if not len(x):
+        return np.zeros((4, 0), np.int64)
+    filled = pc.fill_null(x, pa.scalar(0).cast(pa.decimal128(MAX_DIGITS, 0)).cast(x.type)) if x.null_count else x
+    stop = filled.offset + len(filled)
+    units = np.frombuffer(filled.buffers()[1], np.uint32, 4 * stop).reshape(-1, 4)[filled.offset :]
+    limbs = units.T.astype(np.int64)
+    limbs[3] = units[:, 3].astype(np.int32)
+    return limbs
+
+
+def _beyond(high: Ints, low: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Tell which 128-bit integers, in two words, have more than 38 digits."""
+    above = (high > GREATEST[0]) | ((high == GREATEST[0]) & (low > np.uint64(GREATEST[1])))
+    below = (high < LEAST[0]) | ((high == LEAST[0]) & (low < np.uint64(LEAST[1])))
+    beyond: NDArray[np.bool_] = above | below
+    return beyond
+
+
+def _decimals(words: NDArray[np.uint64], dtype: pa.DataType) -> Any:
+    return pa.Array.from_buffers(dtype, len(words), [None, pa.py_buffer(words)])
+
+
+DECIMAL_WINDOWS: dict[str, Callable[..., Any]] = {
+    "cum_sum": running_decimal_sum,
+    "rolling_sum": frame_decimal_sum,
+    "diff": decimal_difference,
+}

@@ -1,0 +1,39 @@
+"""Work in threads, and how many: pyarrow and NumPy let go of the interpreter in their loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import cache
+from threading import current_thread
+from typing import TypeVar
+
+import pyarrow as pa
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+THREAD_NAME = "gpuetl-operation"
+
+
+def thread_count() -> int:
+    """Return how many threads work at once: as many as Arrow uses, which OMP_NUM_THREADS says, or the processors."""
+    return int(pa.cpu_count())
+
+
+def in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """Return `function` of each item, in order, computed on `thread_count` threads.
+
+    The first error in the order of the items is raised.  Called inside itself, it runs in the thread that it is in:
+    waiting there for others could wait for ever.
+    """
+    items = list(items)
+    if len(items) < 2 or current_thread().name.startswith(THREAD_NAME):
+        return [function(item) for item in items]
+    futures = [_pool(thread_count()).submit(copy_context().run, function, item) for item in items]
+    return [future.result() for future in futures]
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, THREAD_NAME)
