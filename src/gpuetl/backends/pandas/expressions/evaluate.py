@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import timedelta
 from functools import singledispatch
 from typing import Any
 
@@ -11,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gpuetl.backends.no_result import NoResult
 from gpuetl.backends.pandas.columns.column import Column as Values
 from gpuetl.backends.pandas.columns.column import repeated, whole
 from gpuetl.backends.pandas.columns.gather import take_or_null
 from gpuetl.backends.pandas.columns.masked import Masked
 from gpuetl.backends.pandas.expressions.casts import cast_value
-from gpuetl.backends.pandas.expressions.clock import DAY
 from gpuetl.backends.pandas.expressions.functions import SCALARS
 from gpuetl.errors import EvaluationError, first_line
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, can_fail
@@ -36,29 +35,6 @@ def evaluate_column(expr: Expr, frame: pa.Table) -> Values:
     if isinstance(value, pa.Scalar):
         return repeated(value, frame.num_rows)
     return value
-
-
-class NoResult(EvaluationError):
-    """Values for which an expression has no result, and the row in which they stand, if they are of columns."""
-
-    def __init__(self, expression: str, row: int | None, values: Sequence[Any], reason: str) -> None:
-        self.expression, self.row, self.values, self.reason = expression, row, values, reason
-        where = f" in row {row}" if row is not None else ""
-        super().__init__(f"{expression} has no result{where}, for {', '.join(map(shown, values))}: {reason}")
-
-    def in_rows(self, rows: Any) -> NoResult:
-        """Return the error of the rows of a frame, after it was met in some of them: those where `rows` is true."""
-        row = None if self.row is None else pc.indices_nonzero(rows)[self.row].as_py()
-        return NoResult(self.expression, row, self.values, self.reason)
-
-
-def shown(value: pa.Scalar) -> str:
-    """Return a value's text, also of a moment in a year that Python does not have."""
-    try:
-        return str(value.as_py())
-    except (OverflowError, ValueError):
-        days, micros = (value.value, 0) if pa.types.is_date(value.type) else divmod(value.value, DAY)
-        return f"{np.datetime64(days, 'D')}" + (f" {timedelta(microseconds=micros)}" if micros else "")
 
 
 @singledispatch
@@ -169,6 +145,7 @@ def branch_value(expr: Expr, frame: pa.Table, rows: Any) -> Any:
     try:
         values = evaluate_column(expr, frame.filter(mask))
     except NoResult as error:
-        raise error.in_rows(mask) from None
+        row = None if error.row is None else pc.indices_nonzero(mask)[error.row].as_py()
+        raise error.in_row(row) from None
     taken = mask.to_numpy(zero_copy_only=False)
     return take_or_null(values, Masked(np.cumsum(taken) - taken, taken))

@@ -1,0 +1,128 @@
+"""Expressions computed for the rows of a frame: columns that must come first, then all others in one kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gpuetl.backends.cudf.expressions.faults import no_result
+from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, Library
+from gpuetl.backends.cudf.expressions.kernels import RowKernel, buffers_of, fixed_kernel, text_kernel
+from gpuetl.backends.cudf.expressions.prepare import is_library, prepared
+from gpuetl.backends.cudf.machine import Machine
+from gpuetl.backends.cudf.vector import Vector, storage_type
+from gpuetl.expressions.ir import Call, Column, Expr, columns_of
+from gpuetl.expressions.types import STRING, is_list
+
+Vectors = Mapping[str, Vector]
+
+
+def evaluate(exprs: Mapping[str, Expr], frame: Vectors, rows: int, machine: Machine) -> dict[str, Vector]:
+    """Return the expressions' values as columns of their types.
+
+    Raises
+    ------
+    NoResult
+        Where a value has no result, naming the expression, the row and the values.
+    """
+    first, outputs = prepared(exprs)
+    known = dict(frame)
+    for name, expr in first.items():
+        known |= computed({name: expr}, known, rows, machine)
+    results = computed(outputs, known, rows, machine)
+    return {name: results[name] for name in exprs}
+
+
+def computed(exprs: Mapping[str, Expr], known: Vectors, rows: int, machine: Machine) -> dict[str, Vector]:
+    """Compute prepared expressions: columns pass, libcudf's and texts one by one, the others together."""
+    results: dict[str, Vector] = {}
+    fixed: dict[str, Expr] = {}
+    for name, expr in exprs.items():
+        if isinstance(expr, Column):
+            results[name] = known[expr.name]
+        elif is_library(expr):
+            results[name] = from_library(expr, known, rows, machine)
+        elif expr.dtype == STRING:
+            results[name] = written(expr, known, rows, machine)
+        else:
+            fixed[name] = expr
+    return results | (computed_together(fixed, known, rows, machine) if fixed else {})
+
+
+def from_library(expr: Any, known: Vectors, rows: int, machine: Machine) -> Vector:
+    """Let libcudf compute a call."""
+    function = DEVICE_FUNCTIONS[expr.function.name]
+    assert isinstance(expr, Call) and isinstance(function, Library)
+    arguments = [known[arg.name] if isinstance(arg, Column) else arg for arg in expr.args]
+    return function.compute(expr, arguments, rows, machine)  # type: ignore[no-any-return]
+
+
+def computed_together(exprs: Mapping[str, Expr], known: Vectors, rows: int, machine: Machine) -> dict[str, Vector]:
+    """Compute columns of fixed width in one kernel."""
+    columns = columns_read(exprs, known)
+    outputs = list(dict.fromkeys(exprs.values()))
+    kernel = fixed_kernel(columns, outputs)
+    results = {expr: empty_column(expr, rows, machine) for expr in outputs}
+    arguments = [*buffers_of(columns), *(buffer for made in results.values() for buffer in (made.data, made.valid))]
+    nulls = run(kernel, "compute", rows, len(outputs), arguments, columns, machine)
+    done = {expr: with_nulls(made, count) for (expr, made), count in zip(results.items(), nulls, strict=True)}
+    return {name: done[expr] for name, expr in exprs.items()}
+
+
+def written(expr: Expr, known: Vectors, rows: int, machine: Machine) -> Vector:
+    """Compute a column of texts: first their sizes, then their bytes."""
+    arrays, columns = machine.arrays, columns_read({"": expr}, known)
+    kernel = text_kernel(columns, expr)
+    sizes, valid = arrays.zeros(rows + 1, "int64"), empty_bits(rows, machine)
+    (nulls,) = run(kernel, "measure", rows, 1, [*buffers_of(columns), sizes[1:], valid], columns, machine)
+    offsets = arrays.cumsum(sizes)
+    total = int(offsets[-1])
+    data = arrays.empty(total, "uint8")
+    if total:
+        state = arrays.zeros(len(kernel.sites) + 1, "uint64")
+        module = machine.compiled(kernel.source)
+        machine.launch(module, "write", rows, [rows, state, state, *buffers_of(columns), offsets, data])
+    small = offsets.astype("int32") if total < 1 << 31 else offsets
+    return with_nulls(Vector(expr.dtype, rows, data, valid, 0, small), nulls)
+
+
+def run(
+    kernel: RowKernel, entry: str, rows: int, outputs: int, arguments: list[Any], columns: Vectors, machine: Machine
+) -> list[int]:
+    """Run a kernel and return how many nulls each output has; raise `NoResult` where a row has no result."""
+    if not rows:
+        return [0] * outputs
+    sites = len(kernel.sites)
+    state = machine.arrays.zeros(sites + outputs, "uint64")
+    machine.launch(machine.compiled(kernel.source), entry, rows, [rows, state, state[sites:], *arguments])
+    told = state.tolist()
+    for expr, fault in zip(kernel.sites, told[:sites], strict=True):
+        if fault:
+            raise no_result(expr, fault, columns, machine, evaluate)
+    return [int(count) for count in told[sites:]]
+
+
+def columns_read(exprs: Mapping[str, Expr], known: Vectors) -> dict[str, Vector]:
+    """Return the columns that the expressions read, in the order of the frame."""
+    read = columns_of(*exprs.values())
+    return {name: vector for name, vector in known.items() if name in read}
+
+
+def empty_column(expr: Expr, rows: int, machine: Machine) -> Vector:
+    """Return a column of fixed width to be written."""
+    if is_list(expr.dtype):
+        raise NotImplementedError(f"the cudf backend cannot compute a list: {expr}")
+    storage = storage_type(expr.dtype)
+    data = machine.arrays.empty((rows, 2) if storage == "V16" else rows, "int64" if storage == "V16" else storage)
+    return Vector(expr.dtype, rows, data, empty_bits(rows, machine))
+
+
+def empty_bits(rows: int, machine: Machine) -> Any:
+    """Return validity words of no valid row, padded to 64 bytes as libcudf wants them."""
+    return machine.arrays.zeros((rows + 511) // 512 * 16, "uint32")
+
+
+def with_nulls(made: Vector, nulls: int) -> Vector:
+    """Return a column that was written, with its count of nulls."""
+    valid = made.valid if nulls else None
+    return Vector(made.dtype, made.rows, made.data, valid, nulls, made.offsets)

@@ -1,0 +1,54 @@
+"""Rows without a result: the reasons that kernels give, in words, with the values that have none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from gpuetl.backends.cudf.interchange import single_row, to_arrow
+from gpuetl.backends.cudf.machine import Machine
+from gpuetl.backends.cudf.vector import Vector
+from gpuetl.backends.no_result import NoResult
+from gpuetl.expressions.ir import Expr, Literal, children
+from gpuetl.expressions.types import type_name
+from gpuetl.expressions.unparse import to_sql
+
+Evaluate: TypeAlias = Callable[[Mapping[str, Expr], Mapping[str, Vector], int, Machine], Mapping[str, Vector]]
+
+REASONS = (
+    "",
+    "overflow",
+    "{dtype} does not hold it exactly",
+    "it is no {dtype}",
+    "the result is beyond the range of dates",
+    "the result is beyond the range of timestamps",
+    "these parts are no date",
+    "these parts are no date and time",
+    "it is no date and time of this form",
+    "its year has not 4 digits",
+    "it is beyond the microseconds that int64 holds",
+    "the zone's clock shows it twice; see assume_zone's ambiguous",
+    "the zone's clock never shows it; see assume_zone's nonexistent",
+    "the zone's clock was then ahead by minutes and seconds; convert_zone it to UTC",
+    "it is neither 0 nor 1",
+    "it has a time of day; use to_date",
+    "it is beyond {dtype}",
+    "it is no number",
+    "it has more digits than {dtype}",
+)
+"""What `Reason` in rows.cuh stands for, in its order; `dtype` is that of the result."""
+
+
+def no_result(expr: Expr, fault: int, columns: Mapping[str, Vector], machine: Machine, evaluate: Evaluate) -> NoResult:
+    """Return the error of what a kernel told: the row and the reason, beside the expression's arguments there."""
+    bits = ~fault & 0xFFFFFFFFFFFFFFFF
+    row, reason = bits >> 8, 255 - (bits & 255)
+    there = {name: single_row(vector, row, machine) for name, vector in columns.items()}
+    values = [value_of(arg, there, machine, evaluate) for arg in children(expr)]
+    constant = all(isinstance(arg, Literal) for arg in children(expr))
+    return NoResult(to_sql(expr), None if constant else row, values, REASONS[reason].format(dtype=type_name(expr.dtype)))
+
+
+def value_of(expr: Expr, row: Mapping[str, Vector], machine: Machine, evaluate: Evaluate) -> Any:
+    """Return an expression's value in a frame of one row, as a `pyarrow.Scalar`."""
+    return to_arrow(evaluate({"": expr}, row, 1, machine)[""], machine)[0]

@@ -1,0 +1,8 @@
+"""calendar."""
+
+from __future__ import annotations
+
+from gpuetl.backends.cudf.expressions.functions.device import Device, Library
+
+HEADER = "calendar.cuh"
+FUNCTIONS: dict[str, Device | Library] = {}

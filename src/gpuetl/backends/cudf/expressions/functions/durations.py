@@ -1,0 +1,8 @@
+"""durations."""
+
+from __future__ import annotations
+
+from gpuetl.backends.cudf.expressions.functions.device import Device, Library
+
+HEADER = "durations.cuh"
+FUNCTIONS: dict[str, Device | Library] = {}

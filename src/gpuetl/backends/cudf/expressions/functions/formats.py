@@ -1,0 +1,8 @@
+"""formats."""
+
+from __future__ import annotations
+
+from gpuetl.backends.cudf.expressions.functions.device import Device, Library
+
+HEADER = "formats.cuh"
+FUNCTIONS: dict[str, Device | Library] = {}

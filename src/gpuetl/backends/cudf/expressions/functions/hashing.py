@@ -1,0 +1,8 @@
+"""hashing."""
+
+from __future__ import annotations
+
+from gpuetl.backends.cudf.expressions.functions.device import Device, Library
+
+HEADER = "hashing.cuh"
+FUNCTIONS: dict[str, Device | Library] = {}

@@ -1,0 +1,8 @@
+"""logic."""
+
+from __future__ import annotations
+
+from gpuetl.backends.cudf.expressions.functions.device import Device, Library
+
+HEADER = "logic.cuh"
+FUNCTIONS: dict[str, Device | Library] = {}

@@ -1,0 +1,8 @@
+"""mathematics."""
+
+from __future__ import annotations
+
+from gpuetl.backends.cudf.expressions.functions.device import Device, Library
+
+HEADER = "mathematics.cuh"
+FUNCTIONS: dict[str, Device | Library] = {}

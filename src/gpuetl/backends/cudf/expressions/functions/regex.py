@@ -1,0 +1,8 @@
+"""regex."""
+
+from __future__ import annotations
+
+from gpuetl.backends.cudf.expressions.functions.device import Device, Library
+
+HEADER = "regex.cuh"
+FUNCTIONS: dict[str, Device | Library] = {}

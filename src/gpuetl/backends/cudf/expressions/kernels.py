@@ -1,0 +1,171 @@
+"""The text of a kernel that computes columns row by row, and of one that writes a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from gpuetl.backends.cudf.expressions.device_types import accessor_type, c_type, stored_c_type
+from gpuetl.backends.cudf.expressions.emit import Emitter
+from gpuetl.backends.cudf.expressions.functions import HEADERS
+from gpuetl.backends.cudf.expressions.casts import cast_headers
+from gpuetl.backends.cudf.vector import Vector
+from gpuetl.expressions.ir import Call, Cast, Expr, walk
+from gpuetl.expressions.types import STRING
+
+DEVICE = Path(__file__).parents[1] / "device"
+_INCLUDE = re.compile(r'^#include "(.+)"$', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class RowKernel:
+    """A kernel's text, and the expressions that may tell of rows without a result, in the order of their places."""
+
+    source: str
+    sites: Sequence[Expr]
+
+
+def fixed_kernel(columns: Mapping[str, Vector], outputs: Sequence[Expr]) -> RowKernel:
+    """Return the kernel `compute` that computes columns of fixed width.
+
+    Its parameters are the rows, `faults`, `nulls` (one count an output), the columns' buffers, and of each output the
+    values and validity words.
+    """
+    emitter = Emitter({name: vector.valid is not None for name, vector in columns.items()})
+    stores, declared, parameters = [], [], []
+    for place, expr in enumerate(outputs):
+        value = emitter.value(expr)
+        stored = stored_c_type(expr.dtype)
+        parameters += [f"{stored}* r{place}", f"uint32_t* s{place}"]
+        declared.append(f"bool g{place} = false;")
+        emitter.line(f"g{place} = {value.valid};")
+        emitter.line(f"r{place}[row] = g{place} ? {stored}({value.text}) : {stored}{{}};")
+        stores.append(f"store_valid(s{place}, nulls + {place}, row, row < rows, g{place});")
+    body = "\n".join(
+        ["    " + text for text in declared] + ["        if (row < rows) {"] + emitter.lines + ["        }"]
+    )
+    source = f"""{headers(outputs)}
+KERNEL compute(int64_t rows, uint64_t* faults, uint64_t* nulls, {", ".join([*column_parameters(columns), *parameters])}) {{
+{accessors(columns)}
+    FOR_EACH_ROW(row, rows) {{
+    {body}
+        {" ".join(stores)}
+    }}
+}}
+"""
+    return RowKernel(source, emitter.sites)
+
+
+def text_kernel(columns: Mapping[str, Vector], output: Expr) -> RowKernel:
+    """Return the kernels `measure`, which gives each text's size and validity, and `write`, which gives its bytes.
+
+    Their parameters are the rows, `faults`, `nulls`, the columns' buffers, and sizes and validity words, or
+    offsets and bytes.
+    """
+    emitter = Emitter({name: vector.valid is not None for name, vector in columns.items()})
+    emitter.text(output, "valid")
+    parameters = ", ".join(["int64_t rows", "uint64_t* faults", "uint64_t* nulls", *column_parameters(columns)])
+    names = ", ".join(f"c{place}" for place in range(len(columns)))
+    types = ", ".join(f"class C{place}" for place in range(len(columns)))
+    taken = "".join(f", C{place} c{place}" for place in range(len(columns)))
+    body = "\n".join(emitter.lines)
+    source = f"""{headers([output])}
+template <class OUT{types and ", " + types}>
+DEVICE bool write_row(OUT& out, int64_t row, uint64_t* faults{taken}) {{
+    bool valid = false;
+{body}
+    return valid;
+}}
+KERNEL measure({parameters}, int64_t* sizes, uint32_t* bits) {{
+{accessors(columns)}
+    FOR_EACH_ROW(row, rows) {{
+        bool valid = false;
+        if (row < rows) {{
+            Measure out;
+            valid = write_row(out, row, faults{names and ", " + names});
+            sizes[row] = valid ? out.size : 0;
+        }}
+        store_valid(bits, nulls, row, row < rows, valid);
+    }}
+}}
+KERNEL write({parameters}, const int64_t* offsets, char* bytes) {{
+{accessors(columns)}
+    FOR_EACH_ROW(row, rows) {{
+        if (row < rows && offsets[row + 1] > offsets[row]) {{
+            Bytes out{{bytes + offsets[row]}};
+            write_row(out, row, faults{names and ", " + names});
+        }}
+    }}
+}}
+"""
+    return RowKernel(source, emitter.sites)
+
+
+def column_parameters(columns: Mapping[str, Vector]) -> list[str]:
+    """Return the parameters of the columns' buffers: as `buffers_of` gives them."""
+    return [text for place, vector in enumerate(columns.values()) for text in _parameters(f"{place}", vector)]
+
+
+def _parameters(name: str, vector: Vector) -> list[str]:
+    bits = [f"const uint32_t* bits{name}"] if vector.valid is not None else []
+    if vector.elements is not None:
+        return [f"const int32_t* offsets{name}", *bits, *_parameters(f"{name}_", vector.elements)]
+    if vector.dtype == STRING:
+        offset = "int64_t" if vector.offsets.dtype.itemsize == 8 else "int32_t"
+        return [f"const char* data{name}", f"const {offset}* offsets{name}", *bits]
+    return [f"const {stored_c_type(vector.dtype)}* data{name}", *bits]
+
+
+def accessors(columns: Mapping[str, Vector]) -> str:
+    """Return the statements that make the columns' accessors, `c0`, `c1`, and so on."""
+    made = (f"    const {accessor_type(v)} c{place}{_made(str(place), v)};" for place, v in enumerate(columns.values()))
+    return "\n".join(made)
+
+
+def _made(name: str, vector: Vector) -> str:
+    bits = f"bits{name}" if vector.valid is not None else "nullptr"
+    if vector.elements is not None:
+        return f"{{{accessor_type(vector.elements)}{_made(name + '_', vector.elements)}, offsets{name}, {bits}}}"
+    offsets = f"offsets{name}, " if vector.dtype == STRING else ""
+    return f"{{data{name}, {offsets}{bits}}}"
+
+
+def buffers_of(columns: Mapping[str, Vector]) -> list[object]:
+    """Return the arguments that go with `column_parameters`."""
+    return [buffer for vector in columns.values() for buffer in _buffers(vector)]
+
+
+def _buffers(vector: Vector) -> list[object]:
+    bits = [vector.valid] if vector.valid is not None else []
+    if vector.elements is not None:
+        return [vector.offsets, *bits, *_buffers(vector.elements)]
+    return [vector.data, *([vector.offsets] if vector.dtype == STRING else []), *bits]
+
+
+def headers(exprs: Iterable[Expr]) -> str:
+    """Return the device code that the expressions need, each header once."""
+    names = {"rows.cuh"}
+    for expr in exprs:
+        for node in walk(expr):
+            if isinstance(node, Call):
+                names.add(HEADERS.get(node.function.name, ""))
+            elif isinstance(node, Cast):
+                names.update(cast_headers(node))
+    included: dict[str, None] = {}
+    return "".join(_with_includes(name, included) for name in ["rows.cuh", *sorted(names - {"", "rows.cuh"})])
+
+
+def _with_includes(name: str, included: dict[str, None]) -> str:
+    if name in included:
+        return ""
+    included[name] = None
+    return _INCLUDE.sub(lambda hit: _with_includes(hit[1], included), header_text(name)).replace("#pragma once\n", "")
+
+
+@cache
+def header_text(name: str) -> str:
+    """Return the text of a file of device code."""
+    return (DEVICE / name).read_text(encoding="utf-8")

@@ -1,0 +1,105 @@
+"""Between Arrow columns in host memory and columns on the machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from gpuetl.backends.cudf.machine import Machine
+from gpuetl.backends.cudf.vector import Vector, storage_type
+from gpuetl.expressions.decimals import is_decimal
+from gpuetl.expressions.types import BOOL, NULL, STRING, DataType, is_list
+
+WORDS = 16
+"""Validity words come in units of 64 bytes, as libcudf wants them."""
+
+
+def from_arrow(column: Any, machine: Machine) -> Vector:
+    """Copy an Arrow column of a language type to the machine."""
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if isinstance(array, pa.ChunkedArray):  # one that is empty stays chunked
+        array = array.chunk(0) if array.num_chunks else pa.array([], array.type)
+    asarray, rows = machine.arrays.asarray, len(array)
+    valid = asarray(packed(np.asarray(array.is_valid()))) if array.null_count else None
+    if is_list(array.type) or array.type == STRING:
+        return _variable(array, valid, machine)
+    return Vector(array.type, rows, asarray(stored(array)), valid, array.null_count)
+
+
+def _variable(array: Any, valid: Any, machine: Machine) -> Vector:
+    rows, asarray = len(array), machine.arrays.asarray
+    places = np.frombuffer(array.buffers()[1] or bytes(4), np.int32)[array.offset : array.offset + rows + 1]
+    places = places if len(places) else np.zeros(1, np.int32)
+    start, stop = int(places[0]), int(places[-1])
+    offsets = asarray(places - places[0])
+    if is_list(array.type):
+        elements = from_arrow(array.values.slice(start, stop - start), machine)
+        return Vector(array.type, rows, None, valid, array.null_count, offsets, elements)
+    data = np.frombuffer(array.buffers()[2] or b"", np.uint8)[start:stop]
+    return Vector(array.type, rows, asarray(data), valid, array.null_count, offsets)
+
+
+def stored(array: Any) -> np.ndarray[Any, Any]:
+    """Return a fixed-width column's values as they lie in device memory."""
+    rows = len(array)
+    if array.type == NULL:
+        return np.zeros(rows, np.uint8)
+    if array.type == BOOL:
+        return np.asarray(array.fill_null(False)).astype(np.uint8)
+    if is_decimal(array.type):
+        pairs = np.frombuffer(array.buffers()[1] or b"", np.int64).reshape(-1, 2)[array.offset : array.offset + rows]
+        return np.ascontiguousarray(pairs if storage_type(array.type) == "V16" else pairs[:, 0])
+    dtype = np.dtype(storage_type(array.type))
+    return np.frombuffer(array.buffers()[1] or b"", dtype)[array.offset : array.offset + rows]
+
+
+def packed(valid: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return truth values as validity words."""
+    bits = np.zeros(-(-len(valid) // (32 * WORDS)) * WORDS * 4, np.uint8)
+    words = np.packbits(valid, bitorder="little")
+    bits[: len(words)] = words
+    return bits.view(np.uint32)
+
+
+def to_arrow(vector: Vector, machine: Machine) -> Any:
+    """Copy a column to host memory, as an Arrow array of its type."""
+    valid = pa.py_buffer(machine.host(vector.valid)) if vector.nulls else None
+    if vector.dtype == NULL:
+        return pa.nulls(vector.rows)
+    if is_list(vector.dtype):
+        assert vector.elements is not None
+        buffers = [valid, pa.py_buffer(machine.host(vector.offsets))]
+        children = [to_arrow(vector.elements, machine)]
+        return pa.Array.from_buffers(vector.dtype, vector.rows, buffers, vector.nulls, children=children)
+    if vector.dtype == STRING:
+        offsets, data = machine.host(vector.offsets), pa.py_buffer(machine.host(vector.data))
+        dtype = STRING if offsets.dtype.itemsize == 4 else pa.large_string()
+        texts = pa.Array.from_buffers(dtype, vector.rows, [valid, pa.py_buffer(offsets), data], vector.nulls)
+        return texts.cast(STRING)
+    values = arrow_values(machine.host(vector.data), vector.dtype)
+    return pa.Array.from_buffers(vector.dtype, vector.rows, [valid, pa.py_buffer(values)], vector.nulls)
+
+
+def single_row(vector: Vector, row: int, machine: Machine) -> Vector:
+    """Return one row of a column as a column."""
+    valid, nulls = None, 0
+    if vector.valid is not None and not int(vector.valid[row >> 5]) >> (row & 31) & 1:
+        valid, nulls = machine.arrays.asarray(packed(np.zeros(1, bool))), 1
+    if vector.offsets is None:
+        return Vector(vector.dtype, 1, vector.data[row : row + 1], valid, nulls)
+    start, stop = int(vector.offsets[row]), int(vector.offsets[row + 1])
+    if vector.elements is None:
+        offsets = machine.arrays.asarray(np.array([0, stop - start], np.int32))
+        return Vector(vector.dtype, 1, vector.data[start:stop], valid, nulls, offsets)
+    return Vector(vector.dtype, 1, None, valid, nulls, vector.offsets[row : row + 2], vector.elements)
+
+
+def arrow_values(values: np.ndarray[Any, Any], dtype: DataType) -> np.ndarray[Any, Any]:
+    """Return fixed-width values as Arrow lays them out."""
+    if dtype == BOOL:
+        return np.packbits(values.astype(bool), bitorder="little")
+    if is_decimal(dtype) and values.ndim == 1:
+        return np.stack([values, values >> 63], axis=1)
+    return np.ascontiguousarray(values)

@@ -1,0 +1,70 @@
+"""A column in device memory, as generated kernels and pylibcudf see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from gpuetl.expressions.decimals import is_decimal
+from gpuetl.expressions.types import NULL, STRING, DataType, is_list
+
+Buffer = Any
+"""An array of the machine's array module: CuPy's on a GPU, NumPy's in tests on a CPU."""
+
+
+@dataclass(frozen=True, eq=False)
+class Vector:
+    """Values of one type, with no offset into their buffers.
+
+    Parameters
+    ----------
+    dtype
+        The Arrow type of the language.
+    rows
+        How many.
+    data
+        The values as in `storage_type`; the bytes of texts; None for lists.
+    valid
+        Words of 32 validity bits, the first row's the lowest; None where there is no null.
+    nulls
+        How many rows are null.
+    offsets
+        Of texts (int32 or int64) and lists (int32): rows + 1 places in `data` or in `elements`.
+    elements
+        The elements of lists.
+    """
+
+    dtype: DataType
+    rows: int
+    data: Buffer
+    valid: Buffer = None
+    nulls: int = 0
+    offsets: Buffer = None
+    elements: Vector | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """The device memory that the column takes."""
+        own = sum(buffer.nbytes for buffer in (self.data, self.valid, self.offsets) if buffer is not None)
+        return int(own) + (self.elements.nbytes if self.elements else 0)
+
+
+def storage_type(dtype: DataType) -> str:
+    """Return the name of the NumPy type in which a fixed-width column lies in memory.
+
+    Truth values are bytes, times integers of their unit, decimals of up to 18 digits int64 and longer ones pairs of
+    int64, the lower one first.  A column of the type null has truth values, all of them null.
+    """
+    if dtype in (NULL, pa.bool_()):
+        return "uint8"
+    if is_decimal(dtype):
+        return "int64" if dtype.precision <= 18 else "V16"
+    if pa.types.is_date(dtype):
+        return "int32"
+    if pa.types.is_timestamp(dtype) or pa.types.is_duration(dtype):
+        return "int64"
+    if dtype == STRING or is_list(dtype):
+        raise TypeError(f"{dtype} has no fixed width")
+    return str(dtype.to_pandas_dtype().__name__)
