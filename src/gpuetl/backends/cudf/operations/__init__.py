@@ -1,0 +1,1 @@
+"""One file an operation that looks at one row, or at whole frames."""
