@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpuetl.errors import InvalidPipeline, Problems, have_hint
-from gpuetl.expressions.build import Expression, as_syntax, param
+from gpuetl.expressions.build import param
+from gpuetl.expressions.expression import Expression, as_syntax
 from gpuetl.io.dataset import Format
 from gpuetl.optimize import Optimized, optimize
 from gpuetl.options import RunOptions

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gpuetl.errors import InvalidPipeline
-from gpuetl.expressions.build import as_syntax
+from gpuetl.expressions.expression import as_syntax
 from gpuetl.expressions.syntax import Name
 from gpuetl.spec import steps as verbs
 from gpuetl.spec.fields import check_keys, read_plain

@@ -23,7 +23,7 @@ from gpuetl import (
     session_id,
     when,
 )
-from gpuetl.expressions.build import apply
+from gpuetl.expressions.expression import apply
 from gpuetl.expressions.parse import parse_expression
 
 a, b = col("a"), col("b")

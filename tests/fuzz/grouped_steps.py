@@ -8,7 +8,7 @@ from fuzz.expressions import Expressions, Leaf, all_names, typed
 from fuzz.orders import total_order, unrepeated
 from fuzz.precision import precision_of
 from gpuetl import Table
-from gpuetl.expressions.build import Expression
+from gpuetl.expressions.expression import Expression
 from gpuetl.expressions.functions import Kind
 from gpuetl.expressions.functions.aggregates import ORDERED
 from gpuetl.expressions.functions.windows import SKIPPING, TIE_FREE

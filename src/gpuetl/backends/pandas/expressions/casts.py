@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.backends.pandas.columns.column import whole
+from gpuetl.backends.pandas.columns.column import Column, over_columns
 from gpuetl.backends.pandas.columns.gather import take_or_null
 from gpuetl.backends.pandas.columns.masked import Masked
 from gpuetl.backends.pandas.expressions.decimals import fitted, from_text, to_float, to_text
@@ -93,9 +93,11 @@ def _refuse_where(wrong: Any, why: str) -> None:
 
 def _each(value: Any, dtype: DataType) -> Any:
     """Convert each distinct value, null where it cannot be."""
-    if isinstance(value, pa.Scalar):
-        return _where_exact(pa.array([value.as_py()], value.type), dtype)[0]
-    encoded = whole(value).dictionary_encode()
+    return over_columns(lambda column: _each_distinct(column, dtype), value)
+
+
+def _each_distinct(column: Column, dtype: DataType) -> Column:
+    encoded = column.dictionary_encode()
     values, shape = encoded.dictionary, next((s for holds, s in SHAPES if holds(dtype)), None)
     if shape is None or values.type != STRING:
         return _where_exact(values, dtype).take(encoded.indices)
