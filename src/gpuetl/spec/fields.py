@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import MISSING, dataclass
 from typing import Any, Generic, TypeVar
 
-from gpuetl.errors import InvalidPipeline, Problems, keys_hint, suggestion
+from gpuetl.errors import InvalidPipeline, Problems
 from gpuetl.spec.document import Node, plain_node
+from gpuetl.spec.synonyms import keys_hint, word_suggestion
 from gpuetl.spec.values import BadExpression, BadValue
 
 T = TypeVar("T")
@@ -62,7 +63,7 @@ def read_keys(cls: type[T], node: Node, problems: Problems, within: str, **given
     count = len(problems.found)
     for name, value in node.items():
         if name not in declared:
-            meant += suggestion(name, declared)
+            meant += word_suggestion(name, declared)
             problems.add(f"unknown key '{name}'", keys_hint(name, declared), node.keys[name], within)
             continue
         try:
