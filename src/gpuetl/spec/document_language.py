@@ -45,8 +45,10 @@ keys, tags and duplicate keys are refused.
 
 {", ".join(f"`{name}`" for name in NAMED if name != "boolean")}, `decimal(p,s)` to 38 digits,
 `timestamp[Zone]` such as `timestamp[Europe/Berlin]`, `list<T>`.  Times are in microseconds.  A naive and a zoned
-timestamp are different types.  Dictionary columns of a file are read as their values.  A schema is known before a row
-is read.
+timestamp are different types.  SQL's names are taken too, in either case, and mean the same in a schema, a parameter
+and a CAST: `int` is int32, `bigint` int64, `double` float64, `text` string, `decimal` decimal(18,3), `decimal(p)`
+decimal(p,0), `timestamptz` timestamp[UTC].  Dictionary columns of a file are read as their values.  A schema is
+known before a row is read.
 
 ## Rules
 

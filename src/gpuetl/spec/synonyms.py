@@ -30,7 +30,7 @@ SYNONYMS = {
     "count": "n", "sort_by": "orderby", "schema": "types dtypes", "nulls": "nullvalues navalues",
     "delimiter": "sep separator", "partition_by": "partitionby", "steps": "transforms", "from": "source input",
     # types
-    "string": "str utf8 object", "timestamp": "datetime datetime64", "date": "date32", "duration": "timedelta",
+    "string": "utf8 object", "timestamp": "datetime datetime64", "date": "date32", "duration": "timedelta",
 }  # fmt: skip
 """By the language's word: others for it, in lower case and without `_`, `-` and spaces."""
 
