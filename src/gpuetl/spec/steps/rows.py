@@ -40,11 +40,14 @@ class Filter(Step):
 
 def sort_keys(context: Context, order: Sequence[Order], schema: Schema) -> tuple[SortKey, ...]:
     """Return the plan's sort keys; unknown columns and lists are problems."""
-    return tuple(
-        SortKey(item.column, item.descending, item.nulls_first)
-        for item in order
-        if context.keys([Text(item.column, item.node)], schema)
-    )
+    keys = []
+    for item in order:
+        bare = item.column.removeprefix("-")
+        if item.column not in schema and bare in schema:
+            context.problem(f"unknown column '{item.column}'", f"Write '{bare} desc'.", item)
+        elif context.keys([Text(item.column, item.node)], schema):
+            keys.append(SortKey(item.column, item.descending, item.nulls_first))
+    return tuple(keys)
 
 
 @dataclass(frozen=True)
