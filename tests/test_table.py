@@ -37,7 +37,7 @@ KERNEL = ("k.cu", "k", "a", {"c": "float64"}, "k.py:k")
         (lambda t: t.write_parquet("o", "o", mode="overwite"), "Did you mean 'overwrite'?"),
         (lambda t: t.write_parquet("o", "o", mod="append"), "unknown key 'mod'"),
         (lambda t: t.distinct("a", keep="last"), "distinct: keep: takes one of any, first, got 'last'"),
-        (lambda t: t.distinct(), "distinct: on: takes a name or a list of names, got none"),
+        (lambda t: t.distinct([]), "distinct: on: takes a name or a list of names, got none"),
         (lambda t: t.limit(-1), "limit: count: takes a whole number from 0, got -1"),
         (lambda t: t.limit("2"), "limit: count: takes a whole number, got text '2'"),
         (lambda t: t.select(), "Keep at least one column."),

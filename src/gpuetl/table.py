@@ -11,7 +11,7 @@ from gpuetl.expressions.build import as_syntax
 from gpuetl.expressions.syntax import Name
 from gpuetl.spec import steps as verbs
 from gpuetl.spec.fields import check_keys, read_plain
-from gpuetl.spec.forms import NAME, NAMES, ORDER, RENAMES, TYPES
+from gpuetl.spec.forms import NAME, NAMES, ORDER, RENAMES, SOME_NAMES, TYPES
 from gpuetl.spec.steps.join import PAIRS
 from gpuetl.spec.synonyms import word_suggestion
 from gpuetl.spec.values import Formula, Order, Text, as_names
@@ -128,8 +128,9 @@ class Table:
         return self.step(verbs.Sort(_order("sort", *by)))
 
     def distinct(self, *on: Names, keep: str = "any", order_by: Names = ()) -> Table:
-        """Keep one row for each value of the columns."""
-        return self.step(verbs.Distinct(_names("distinct: on", *on), keep, _order("distinct", order_by)))
+        """Keep one row for each value of the columns, of all where none is given."""
+        names = read_plain(SOME_NAMES, _flat(on), "distinct: on") if on else None
+        return self.step(verbs.Distinct(names, keep, _order("distinct", order_by)))
 
     def limit(self, count: int) -> Table:
         """Keep the first rows."""

@@ -78,7 +78,11 @@ def test_one_mistake_is_told_once_whatever_follows(steps):
     [
         ("fliter: amount > 1", "unknown step 'fliter'", "Did you mean 'filter'?"),
         ("{}", "a step is one verb and its arguments", "verbs: filter, select"),
-        ("limit", "a step is one verb and its arguments", "verbs: filter, select"),
+        ("limit", "a step is one verb and its arguments", "Write limit: …"),
+        ("distinct", "a step is one verb and its arguments", "Write distinct: {}"),
+        ("[limit, 3]", "a step is one verb and its arguments", "verbs: filter, select"),
+        ("distinct: []", "takes a name or a list of names, got none", ""),
+        ("distinct: {keep: first, order_by: ts}", "rows that are equal in all columns have no first", "Add on: the columns that tell rows apart."),
         ("filter: [1]", "takes an SQL expression, got a list", ""),
         ("filter: {a: 1}", "takes an SQL expression, got a map", ""),
         ("limit: -1", "takes a whole number from 0, got -1", ""),

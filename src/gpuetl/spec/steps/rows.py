@@ -78,18 +78,25 @@ class Limit(Step):
 
 @dataclass(frozen=True)
 class Distinct(Step):
-    """Keep one row for each value of the columns: `distinct: [a, b]`, or `{on: a, keep: first, order_by: ts}`."""
+    """Keep one row for each value of the columns: `distinct: [a, b]`, or `{on: a, keep: first, order_by: ts}`.
+
+    Without columns, `distinct: {}`, rows that are equal in all of them are one.
+    """
 
     verb: ClassVar[str] = "distinct"
     main: ClassVar[str] = "on"
-    on: tuple[str, ...] = key(SOME_NAMES)
+    on: tuple[str, ...] | None = key(SOME_NAMES, None)
     keep: str = key(choice("any", "first"), "any")
     order_by: tuple[Order, ...] = key(ORDER, ())
 
     def build(self, context: Context, source: Node) -> Node:
         """Keep one row a key; `keep: first` needs an order."""
         if (self.keep == "first") != bool(self.order_by):
-            context.problem("distinct with keep: first needs order_by, and order_by needs keep: first", "", self.on[0])
-        on = context.keys(self.on, source.schema)
+            message = "distinct with keep: first needs order_by, and order_by needs keep: first"
+            context.problem(message, "", self.on[0] if self.on else None)
+        if self.on is None and self.order_by:
+            message = "rows that are equal in all columns have no first"
+            context.problem(message, "Add on: the columns that tell rows apart.", self.order_by[0])
+        on = context.keys(source.schema if self.on is None else self.on, source.schema)
         order = sort_keys(context, self.order_by, source.schema)
         return nodes.Distinct(source=source, on=on, order_by=order, origin=context.origin)
