@@ -95,4 +95,4 @@ def distinct(builder: Builder, relation: Relation) -> Table | None:
     order = total_order(builder, relation)
     if order and builder.draws.chance(50):
         return relation.table.distinct(*on, keep="first", order_by=order)
-    return builder.extended(relation, relation.table.select(*on)).table.distinct(*on)
+    return builder.extended(relation, relation.table.select(*on)).table.distinct(*on if len(on) > 1 else ())
