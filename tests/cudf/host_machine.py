@@ -2,6 +2,7 @@
 
 import ctypes
 import hashlib
+import os
 import shutil
 import subprocess
 import tempfile
@@ -13,6 +14,7 @@ import numpy as np
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from gpuetl.backends.cudf.backend import CudfBackend
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import language_type
@@ -25,6 +27,7 @@ class HostMachine:
     """A machine whose arrays are NumPy's."""
 
     arrays = np
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
     def host(self, array: Any) -> Any:
         """It is there already."""
@@ -80,3 +83,8 @@ def library(source: str) -> ctypes.CDLL:
         numbered = "\n".join(f"{place:4} {line}" for place, line in enumerate(source.splitlines(), 1))
         raise ValueError(f"{run.stderr[:4000]}\n{numbered}")
     return ctypes.CDLL(str(path))
+
+
+def host_backend() -> CudfBackend:
+    """Return the cudf backend on this machine."""
+    return CudfBackend(HostMachine())

@@ -20,6 +20,10 @@ class Machine(Protocol):
     def arrays(self) -> Any:
         """The array module: CuPy, or NumPy in tests."""
 
+    @property
+    def memory(self) -> int:
+        """The bytes that frames may take in all."""
+
     def host(self, array: Array) -> Any:
         """Return an array as one of NumPy's."""
 
