@@ -17,9 +17,9 @@ def cast_device(cast: Cast) -> Device | None:
     types = {cast.operand.dtype, cast.dtype}
     if len(types) == 1:
         return None
-    if STRING in types:
-        return text_cast(cast)
-    return time_cast(cast) if any(map(pa.types.is_temporal, types)) else number_cast(cast)
+    if any(map(pa.types.is_temporal, types)):
+        return time_cast(cast)
+    return text_cast(cast) if STRING in types else number_cast(cast)
 
 
 def cast_headers(cast: Cast) -> tuple[str, ...]:
@@ -27,9 +27,9 @@ def cast_headers(cast: Cast) -> tuple[str, ...]:
     types = {cast.operand.dtype, cast.dtype}
     if len(types) == 1 or NULL in types:
         return ()
-    if STRING in types:
-        return text_cast_headers(cast)
-    return time_cast_headers(cast) if any(map(pa.types.is_temporal, types)) else ("casts.cuh",)
+    if any(map(pa.types.is_temporal, types)):
+        return time_cast_headers(cast)
+    return text_cast_headers(cast) if STRING in types else ("casts.cuh",)
 
 
 def number_cast(cast: Cast) -> Device | None:
