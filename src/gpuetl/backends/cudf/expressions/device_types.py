@@ -31,6 +31,8 @@ def c_type(dtype: DataType) -> str:
         return "Text"
     if dtype in (NULL, BOOL):
         return "bool"
+    if is_list(dtype):
+        return "NoList"  # a null: others have the type of their column
     return "int128_t" if is_decimal(dtype) else stored_c_type(dtype)
 
 
