@@ -1,13 +1,16 @@
 """Lists on the GPU engine: chosen, split, taken apart, exploded, with the answers of the pandas engine."""
 
+import random
+from dataclasses import dataclass
+
 import pyarrow as pa
 import pytest
 
-from cudf.differential import assert_same
-from cudf.host_machine import COMPILER, HostMachine
+from cudf.differential import assert_same, computed
+from cudf.host_machine import COMPILER
+from cudf.test_columns import MACHINE, uploaded
 from fuzz.data import TYPES, pool
-from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
+from gpuetl.backends.cudf.interchange import to_arrow
 from gpuetl.backends.cudf.operation import run_operation
 from gpuetl.backends.cudf.operations import explode
 from gpuetl.backends.pandas.operations.explode import explode_lists
@@ -15,6 +18,7 @@ from gpuetl.errors import EvaluationError
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.types import is_list
+from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Explode
 from gpuetl.plan.schema import Schema
 
@@ -63,17 +67,65 @@ def test_lists_are_those_of_the_pandas_engine(sql):
 
 @pytest.mark.parametrize("sql", ["coalesce(x, y)", "split(t, ',')", "split('a,b', ',')", "CASE WHEN b THEN x END"])
 def test_no_rows_give_no_lists(sql):
-    from cudf.differential import computed
-
     assert computed(typed(sql), ROWS.slice(0, 0)).to_pylist() == []
 
 
-def exploded(rows, keep_empty, index):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Given(Node):
+    """Rows of a schema."""
+
+    columns: Schema
+
+    def output_schema(self, *schemas):
+        return self.columns
+
+
+def exploded(rows, keep_empty, index=""):
     """Explode `x` on both engines, and return the rows of both."""
-    schema = Schema(dict(zip(rows.column_names, rows.schema.types, strict=True)))
-    operation = Explode(inputs=(Given(schema),), column="x", keep_empty=keep_empty, index=index)
-    machine = HostMachine()
-    frame = Frame({name: from_arrow(column, machine) for name, column in zip(rows.column_names, rows.columns, strict=True)}, rows.num_rows)
-    made = run_operation(operation, machine, frame)
-    got = {name: to_arrow(vector, machine).to_pylist() for name, vector in made.columns.items()}
-    return got, explode_lists(operation, rows).to_pydict()
+    source = Given(columns=Schema(zip(rows.column_names, rows.schema.types, strict=True)))
+    operation = Explode(source=source, column="x", keep_empty=keep_empty, index=index)
+    made = run_operation(operation, MACHINE, uploaded(rows))
+    assert tuple(made.columns) == operation.schema.names
+    expected = explode_lists(operation, rows)
+    assert made.rows == expected.num_rows
+    got = pa.table([to_arrow(v, MACHINE) for v in made.columns.values()], schema=operation.schema.to_arrow())
+    return str(got.to_pydict()), str(expected.to_pydict())
+
+
+@pytest.mark.parametrize("keep_empty", [True, False])
+@pytest.mark.parametrize("name", [name for name in TYPES if is_list(TYPES[name])])
+def test_each_element_gets_a_row(name, keep_empty):
+    draws = random.Random(name)
+    lists = [draws.choice([*pool(TYPES[name], wild=True), None]) for _ in range(80)]
+    others = {f"c{place}": pa.array((pool(t, wild=True) * 80)[:80], t) for place, t in enumerate(TYPES.values())}
+    rows = pa.table({"x": pa.array(lists, TYPES[name]), **others})
+    got, expected = exploded(rows, keep_empty, "i")
+    assert got == expected
+
+
+@pytest.mark.parametrize("keep_empty", [True, False])
+@pytest.mark.parametrize("lists", [[], [None], [[]], [None, [], [None]], [[1, 2]], [[], [1], []]])
+def test_lists_of_few_elements_are_exploded(lists, keep_empty):
+    rows = pa.table({"x": pa.array(lists, pa.list_(pa.int64())), "k": pa.array(range(len(lists)))})
+    for index in ("", "i"):
+        got, expected = exploded(rows, keep_empty, index)
+        assert got == expected
+    got, expected = exploded(rows.select(["x"]), keep_empty)
+    assert got == expected
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [pa.bool_(), pa.int8(), pa.date32(), pa.timestamp("us"), pa.decimal128(5, 2), pa.decimal128(38, 4), pa.null()],
+)
+def test_elements_of_every_type_are_exploded(dtype):
+    elements = [] if pa.types.is_null(dtype) else pool(dtype, wild=True)
+    rows = pa.table({"x": pa.array([elements, None, [None, *elements[:1]]], pa.list_(dtype))})
+    got, expected = exploded(rows, keep_empty=True)
+    assert got == expected
+
+
+def test_too_many_rows_are_refused(monkeypatch):
+    monkeypatch.setattr(explode, "MAX_ROWS", 2)
+    with pytest.raises(EvaluationError, match="the explode would have 9 rows, more than 2"):
+        exploded(ROWS.select(["x"]), keep_empty=True)

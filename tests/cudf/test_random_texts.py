@@ -59,15 +59,24 @@ def typed(sql: str) -> Expr:
 
 def assert_answers(expressions: list[Expr], texts: list[str | None]) -> None:
     """Raise `AssertionError` unless both engines agree on every expression: texts in one kernel, a case of a column each."""
-    flags = {f"b{i}": pa.array([i == place for place in range(len(expressions)) for _ in texts]) for i in range(len(expressions))}
+    flags = {
+        f"b{i}": pa.array([i == place for place in range(len(expressions)) for _ in texts])
+        for i in range(len(expressions))
+    }
     table = pa.table({"t": pa.array(texts * len(expressions), STRING), **flags})
     alone = pa.table({"t": pa.array(texts, STRING)})
     machine = HostMachine()
     if expressions[0].dtype == STRING:
         scope = Scope({name: BOOL for name in flags}, {}, ("scalar",))
-        branches = [part for name, expr in zip(flags, expressions, strict=True) for part in (resolve(parse_expression(name), scope), expr)]
+        branches = [
+            part
+            for name, expr in zip(flags, expressions, strict=True)
+            for part in (resolve(parse_expression(name), scope), expr)
+        ]
         exprs = {"": Call(FUNCTIONS["scalar", "case"], tuple(branches), STRING)}
-        frame = {name: from_arrow(column, machine) for name, column in zip(table.column_names, table.columns, strict=True)}
+        frame = {
+            name: from_arrow(column, machine) for name, column in zip(table.column_names, table.columns, strict=True)
+        }
         whole = to_arrow(evaluate(exprs, frame, table.num_rows, machine)[""], machine).to_pylist()
         got = [whole[i * len(texts) : (i + 1) * len(texts)] for i in range(len(expressions))]
     else:

@@ -15,6 +15,18 @@ from gpuetl.expressions.types import BOOL, STRING, DataType, is_list
 TRUE, FALSE = Literal(True, BOOL), Literal(False, BOOL)
 
 
+@dataclass(frozen=True)
+class PreparedColumn(Column):
+    """A column that is computed first, and the expression whose values it holds."""
+
+    source: Expr
+
+
+def as_written(expr: Expr) -> Expr:
+    """Return the expression with its sources in the place of prepared columns."""
+    return transform(expr, lambda node: node.source if isinstance(node, PreparedColumn) else node)
+
+
 @dataclass
 class Preparation:
     """Columns to compute first, in order: their names, which begin with a colon, and their expressions."""
@@ -65,7 +77,7 @@ class Preparation:
             prepared = self.root(expr, guard) if is_whole(expr) else self.root(guarded)
             name = f":{len(self.columns)}"
             self.columns[name] = prepared
-            self.known[guarded] = Column(name, expr.dtype)
+            self.known[guarded] = PreparedColumn(name, expr.dtype, expr)
         return self.known[guarded]
 
 

@@ -41,9 +41,7 @@ def split_texts(arguments: Sequence[Vector | Literal], rows: int, machine: Machi
     offsets, data = arrays.full(parts + 1, total, "int64"), arrays.empty(total, "uint8")
     machine.launch(module, "write", rows, [rows, *buffers, places, starts, offsets, data])
     elements = Vector(STRING, parts, data, offsets=offsets.astype("int32") if total < MOST else offsets)
-    return Vector(
-        pa.list_(STRING), rows, None, valid if missing else None, missing, places.astype("int32"), elements
-    )
+    return Vector(pa.list_(STRING), rows, None, valid if missing else None, missing, places.astype("int32"), elements)
 
 
 def source_of(columns: dict[str, Vector], constant: str | None, separator: str) -> str:
@@ -80,5 +78,3 @@ KERNEL write(int64_t rows, {taken}const int64_t* places, const int64_t* starts, 
     }}
 }}
 """.replace("#pragma once\n", "")
-
-
