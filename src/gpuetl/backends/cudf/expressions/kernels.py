@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from gpuetl.backends.cudf.expressions.device_types import accessor_type, c_type, stored_c_type
+from gpuetl.backends.cudf.expressions.casts import cast_headers
+from gpuetl.backends.cudf.expressions.device_types import accessor_type, stored_c_type
 from gpuetl.backends.cudf.expressions.emit import Emitter
 from gpuetl.backends.cudf.expressions.functions import HEADERS
-from gpuetl.backends.cudf.expressions.casts import cast_headers
+from gpuetl.backends.cudf.expressions.powers_of_ten import powers_of_ten_header
 from gpuetl.backends.cudf.expressions.zone_tables import zone_table, zones_read
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.ir import Call, Cast, Expr, walk
@@ -170,5 +171,7 @@ def _with_includes(name: str, included: dict[str, None]) -> str:
 
 @cache
 def header_text(name: str) -> str:
-    """Return the text of a file of device code."""
+    """Return the text of a file of device code, or of the header that is calculated."""
+    if name == "powers_of_ten.cuh":
+        return powers_of_ten_header()
     return (DEVICE / name).read_text(encoding="utf-8")
