@@ -26,7 +26,7 @@ class ZonedTypes(set[str]):
     """The names `timestamp[ZONE]`, also of lists: in quotes they stay as they are, whatever operators a zone has."""
 
     def __contains__(self, name: object) -> bool:
-        return str(name).startswith(("timestamp[", "list<timestamp["))
+        return str(name).lower().startswith(("timestamp[", "list<timestamp["))
 
 
 class Language(Dialect):

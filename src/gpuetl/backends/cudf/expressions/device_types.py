@@ -88,7 +88,9 @@ def c_float(value: float, dtype: DataType) -> str:
     single = dtype == pa.float32()
     if math.isfinite(value):
         return f"{value.hex()}{'f' if single else ''}"
-    bits = struct.unpack("<I", struct.pack("<f", value))[0] if single else struct.unpack("<Q", struct.pack("<d", value))[0]
+    bits = (
+        struct.unpack("<I", struct.pack("<f", value))[0] if single else struct.unpack("<Q", struct.pack("<d", value))[0]
+    )
     return f"float_of_bits({bits}u)" if single else f"double_of_bits({bits}ULL)"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
 from gpuetl.backends.cudf.expressions.faults import no_result
 from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, Library
 from gpuetl.backends.cudf.expressions.kernels import RowKernel, buffers_of, fixed_kernel, text_kernel
@@ -115,14 +116,3 @@ def empty_column(expr: Expr, rows: int, machine: Machine) -> Vector:
     storage = storage_type(expr.dtype)
     data = machine.arrays.empty((rows, 2) if storage == "V16" else rows, "int64" if storage == "V16" else storage)
     return Vector(expr.dtype, rows, data, empty_bits(rows, machine))
-
-
-def empty_bits(rows: int, machine: Machine) -> Any:
-    """Return validity words of no valid row, padded to 64 bytes as libcudf wants them."""
-    return machine.arrays.zeros((rows + 511) // 512 * 16, "uint32")
-
-
-def with_nulls(made: Vector, nulls: int) -> Vector:
-    """Return a column that was written, with its count of nulls."""
-    valid = made.valid if nulls else None
-    return Vector(made.dtype, made.rows, made.data, valid, nulls, made.offsets)

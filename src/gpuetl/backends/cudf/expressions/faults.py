@@ -46,7 +46,9 @@ def no_result(expr: Expr, fault: int, columns: Mapping[str, Vector], machine: Ma
     there = {name: single_row(vector, row, machine) for name, vector in columns.items()}
     values = [value_of(arg, there, machine, evaluate) for arg in children(expr)]
     constant = all(isinstance(arg, Literal) for arg in children(expr))
-    return NoResult(to_sql(expr), None if constant else row, values, REASONS[reason].format(dtype=type_name(expr.dtype)))
+    return NoResult(
+        to_sql(expr), None if constant else row, values, REASONS[reason].format(dtype=type_name(expr.dtype))
+    )
 
 
 def value_of(expr: Expr, row: Mapping[str, Vector], machine: Machine, evaluate: Evaluate) -> Any:
