@@ -98,8 +98,8 @@ def assert_refused(expr: Expr, table: pa.Table, row: int, error: NoResult) -> No
     try:
         got = computed(expr, table)
     except NoResult as told:
-        said, expected = (str(problem).removesuffix(problem.reason) for problem in (told, error))
-        assert said == expected.replace("in row 0", f"in row {row}"), f"{told}\nexpected {error} (in row {row})"
+        expected = error if error.row is None else error.in_row(row)
+        assert str(told).removesuffix(told.reason) == str(expected).removesuffix(error.reason), f"{told}\nexpected {expected}"
     else:
         raise AssertionError(f"{to_sql(expr)} of {table.slice(row, 1).to_pylist()}: {got[row]}, expected {error}")
 
