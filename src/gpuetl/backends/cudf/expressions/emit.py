@@ -147,7 +147,9 @@ class Emitter:
         values = [self.value(arg) for arg in expr.args]
         result = self.variable(expr.dtype, "" if device.gives == "maybe" else "true")
         text = device.text(expr, [value.maybe(arg.dtype) for value, arg in zip(values, expr.args, strict=True)])
-        self.line(f"assign({result.text}, {result.valid}, {text});" if device.gives == "maybe" else f"{result.text} = {text};")
+        self.line(
+            f"assign({result.text}, {result.valid}, {text});" if device.gives == "maybe" else f"{result.text} = {text};"
+        )
         return result
 
     def case(self, expr: Call) -> Value:
@@ -161,9 +163,7 @@ class Emitter:
         self.choose(branches_of(expr), take)
         return result
 
-    def choose(
-        self, branches: Sequence[tuple[Expr | None, Expr | None]], take: Callable[[Expr | None], None]
-    ) -> None:
+    def choose(self, branches: Sequence[tuple[Expr | None, Expr | None]], take: Callable[[Expr | None], None]) -> None:
         """Write the branches; each condition is computed where the ones before it are not true."""
         (condition, branch), *rest = branches
         if condition is None:
@@ -211,7 +211,9 @@ class Emitter:
         values = [self.value(operand) for operand in operands]
         own = isinstance(expr, Call) and expr.function.nulls == "own"
         guard = "true" if own else all_valid(values)
-        texts = [value.maybe(operand.dtype) if own else value.text for value, operand in zip(values, operands, strict=True)]
+        texts = [
+            value.maybe(operand.dtype) if own else value.text for value, operand in zip(values, operands, strict=True)
+        ]
         self.line(f"{valid} = {guard};")
         with self.branch(f"if ({valid})"):
             if device.can_fail(expr):
