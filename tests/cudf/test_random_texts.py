@@ -9,13 +9,13 @@ from cudf.host_machine import COMPILER, HostMachine
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
 from gpuetl.backends.pandas.expressions.evaluate import evaluate_column
+from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Expr
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.regex import InvalidPattern, Pattern, parse_pattern
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.types import BOOL, STRING
 from gpuetl.expressions.unparse import constant_text, to_sql
-from gpuetl.expressions.functions import FUNCTIONS
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 
@@ -67,7 +67,7 @@ def assert_answers(expressions: list[Expr], texts: list[str | None]) -> None:
     alone = pa.table({"t": pa.array(texts, STRING)})
     machine = HostMachine()
     if expressions[0].dtype == STRING:
-        scope = Scope({name: BOOL for name in flags}, {}, ("scalar",))
+        scope = Scope(dict.fromkeys(flags, BOOL), {}, ("scalar",))
         branches = [
             part
             for name, expr in zip(flags, expressions, strict=True)

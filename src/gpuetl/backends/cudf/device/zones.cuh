@@ -82,7 +82,7 @@ DEVICE int64_t instant_of(Fault at, Clock clock, ZONE zone, Choice ambiguous = R
         at(NEVER_SHOWN);
         return 0;
     }
-    if (never) return timestamp_of(at, {0, found.change * SECOND - (nonexistent == EARLIEST)});
-    const int64_t seconds = twice && ambiguous == LATEST ? found.after : found.before;
-    return timestamp_of(at, moved({0, clock.micros % SECOND}, seconds));
+    const int64_t seconds = never ? found.change : twice && ambiguous == LATEST ? found.after : found.before;
+    const int64_t micros = never ? -(nonexistent == EARLIEST) : clock.micros % SECOND;
+    return timestamp_of(at, {floor_quotient(seconds, 86400), floor_remainder(seconds, 86400) * SECOND + micros});
 }

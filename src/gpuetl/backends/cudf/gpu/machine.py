@@ -41,6 +41,7 @@ class GpuMachine:
             rmm.mr.set_current_device_resource(rmm.mr.LimitingResourceAdaptor(pool, limit))
         cupy.cuda.set_allocator(rmm_cupy_allocator)
         self.blocks = cupy.cuda.Device().attributes["MultiProcessorCount"] * BLOCKS_PER_SM
+        self.memory = int(cupy.cuda.runtime.memGetInfo()[1] * POOL_SHARE)
         self.modules: dict[str, Any] = {}
 
     def host(self, array: Any) -> Any:
