@@ -105,6 +105,22 @@ def test_regular_expressions_have_the_answers_of_re2():
     assert_answers([typed(sql) for sql in texts], random_texts(draws, 30))
 
 
+@pytest.mark.parametrize("name", ["upper", "lower", "initcap"])
+def test_every_code_point_has_the_case_of_python(name):
+    points = [chr(point) for point in [*range(1, 0xD800), *range(0xE000, 0x20000), *range(0xE0000, 0xE0200)]]
+    texts = ["".join(points[start : start + 999]) for start in range(0, len(points), 999)]
+    assert_answers([typed(f"{name}(t)"), typed(f"{name}('a' || t)")], texts)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["x{0,999}y", "[^a]{1000}", "(.|\\n){500}", "(?:a?b){500}", r"\W{1,1000}", "a?" * 400 + "b"]
+)
+def test_the_longest_patterns_are_matched(pattern):
+    texts = ["xxy", "", "a" * 1001, "\n" * 700, "ab" * 500, None]
+    assert_answers([typed(f"regexp_like(t, '{pattern}')"), typed(f"regexp_full_match(t, '{pattern}')")], texts)
+    assert_answers([typed(f"regexp_extract(t, '{pattern}')")], texts)
+
+
 def test_like_has_the_answers_of_the_pandas_engine():
     draws = random.Random(2)
     patterns = ["".join(draws.choices("aabB%%%__éÑ😀.İ", k=draws.randint(0, 6))) for _ in range(40)]
