@@ -54,7 +54,9 @@ class CudfBackend:
     def split_by_hash(self, frame: Frame, keys: Sequence[str], count: int) -> list[Frame]:
         """Split rows by the language's own hash of the keys; rows keep their order."""
         columns = tuple(Column(name, frame.columns[name].dtype) for name in keys)
-        hashes = evaluate({"": Call(FUNCTIONS["scalar", "hash"], columns, INT64)}, frame.columns, frame.rows, self.machine)
+        hashes = evaluate(
+            {"": Call(FUNCTIONS["scalar", "hash"], columns, INT64)}, frame.columns, frame.rows, self.machine
+        )
         target = hashes[""].data.view("uint64") % self.machine.arrays.uint64(count)
         ordered = take_rows(frame, self.machine.sorted_order([target]), self.machine)
         sizes = self.machine.arrays.bincount(target.astype("int64"), minlength=count).tolist()
