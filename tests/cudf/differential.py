@@ -92,11 +92,12 @@ def chunks(column: Any) -> list[pa.Array]:
 
 def assert_refused(expr: Expr, table: pa.Table, row: int, error: NoResult) -> None:
     """Raise `AssertionError` unless the row, and none before it, is refused; engines word the reason, which is last."""
+    expected = error if error.row is None else error.in_row(row)
     try:
         got = computed(expr, table)
     except NoResult as told:
-        expected = error if error.row is None else error.in_row(row)
-        assert str(told).removesuffix(told.reason) == str(expected).removesuffix(error.reason), f"{told}\nexpected {expected}"
+        if str(told).removesuffix(told.reason) != str(expected).removesuffix(error.reason):
+            raise AssertionError(f"{told}\nexpected {expected}") from None
     else:
         raise AssertionError(f"{to_sql(expr)} of {table.slice(row, 1).to_pylist()}: {got[row]}, expected {error}")
 
