@@ -24,7 +24,7 @@ def zones_read(exprs: Collection[Expr]) -> set[str]:
 def reads_clock(node: Expr) -> bool:
     """Tell whether a call or cast looks at what a clock shows."""
     if isinstance(node, Cast):
-        return node.dtype == STRING
+        return bool(node.dtype == STRING)
     if not isinstance(node, Call) or node.function.name in NO_CLOCK:
         return False
     return HEADERS.get(node.function.name) in CLOCKS
