@@ -204,8 +204,15 @@ def test_validate_imports_nothing_of_a_run(file: Path):
 
 def test_validate_imports_the_readers_of_patterns_where_there_is_a_pattern(file: Path):
     assert not needless(in_new_process("validate", file), "gpuetl.expressions.regex")
-    file.write_text(PIPELINE.replace("x * 2", '"regexp_like(CAST(x AS string), \'[0-9]+\')"'))
+    file.write_text(PIPELINE.replace("x * 2", "\"regexp_like(CAST(x AS string), '[0-9]+')\""))
     assert needless(in_new_process("validate", file), "gpuetl.expressions.regex")
+
+
+def test_plan_imports_no_pandas_for_the_statistics_of_instants(file: Path):
+    instants = pa.array([0, 1, 2, None], pa.timestamp("us", "Europe/Berlin"))
+    pq.write_table(pa.table({"x": instants}), file.parent / "rows.parquet", row_group_size=2)
+    file.write_text(PIPELINE.replace("x >= $least", "x IS NOT NULL").replace("x * 2", "$least"))
+    assert not needless(in_new_process("plan", file), "pandas", "rich", "gpuetl.backends.pandas")
 
 
 @pytest.mark.parametrize("command", ["--help", "validate", "plan", "run"])

@@ -68,20 +68,24 @@ class HostMachine:
 
 @cache
 def folder() -> Path:
-    """Return where compiled kernels lie, for this process."""
-    return Path(tempfile.mkdtemp(prefix="gpuetl-kernels-"))
+    """Return where compiled kernels lie, also those of other processes and of earlier runs."""
+    found = Path(tempfile.gettempdir()) / f"gpuetl-kernels-{os.getuid()}"
+    found.mkdir(exist_ok=True)
+    return found
 
 
 @cache
 def library(source: str) -> ctypes.CDLL:
     """Compile and load a text; raise `ValueError` with the compiler's words and the text where it does not compile."""
-    path = folder() / f"{hashlib.sha256(source.encode()).hexdigest()[:16]}.so"
-    run = subprocess.run(
-        [COMPILER, *FLAGS, "-", "-o", path], input=source, capture_output=True, text=True, check=False
-    )
-    if run.returncode:
-        numbered = "\n".join(f"{place:4} {line}" for place, line in enumerate(source.splitlines(), 1))
-        raise ValueError(f"{run.stderr[:4000]}\n{numbered}")
+    path = folder() / f"{hashlib.sha256(' '.join(FLAGS).encode() + source.encode()).hexdigest()[:24]}.so"
+    if not path.exists():
+        made = path.with_suffix(f".{os.getpid()}")
+        command = [str(COMPILER), *FLAGS, "-", "-o", str(made)]
+        run = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
+        if run.returncode:
+            numbered = "\n".join(f"{place:4} {line}" for place, line in enumerate(source.splitlines(), 1))
+            raise ValueError(f"{run.stderr[:4000]}\n{numbered}")
+        made.replace(path)
     return ctypes.CDLL(str(path))
 
 

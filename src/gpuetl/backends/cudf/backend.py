@@ -7,15 +7,16 @@ from typing import Any
 
 import pyarrow as pa
 
+from gpuetl.backends.cudf.aggregates import aggregate  # noqa: F401  each registers its handler
 from gpuetl.backends.cudf.columns.concat import concat
 from gpuetl.backends.cudf.columns.gather import take_rows
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
-from gpuetl.backends.cudf.joins import join  # noqa: F401  each registers its handler
+from gpuetl.backends.cudf.joins import join  # noqa: F401
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.operation import run_operation
-from gpuetl.backends.cudf.operations import filter, limit, project, union  # noqa: A004, F401
+from gpuetl.backends.cudf.operations import distinct, filter, limit, project, sort, union  # noqa: A004, F401
 from gpuetl.backends.cudf.sources.read import read_row_groups
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column

@@ -16,7 +16,7 @@ from gpuetl.backends.cudf.expressions.casts import cast_device
 from gpuetl.backends.cudf.expressions.device_types import c_constant, c_type
 from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, Device
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
-from gpuetl.expressions.types import NULL, STRING, DataType
+from gpuetl.expressions.types import NULL, STRING, DataType, is_list
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,9 @@ class Value:
     valid: str = "true"
 
     def maybe(self, dtype: DataType) -> str:
-        """Return the text of a `Maybe`."""
+        """Return the text of a `Maybe`; a list's type is its column's."""
+        if is_list(dtype):
+            return f"only_if({self.valid}, {self.text})"
         return f"Maybe<{c_type(dtype)}>{{{self.text}, {self.valid}}}"
 
 

@@ -9,6 +9,7 @@ from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
 from gpuetl.backends.cudf.expressions.faults import no_result
 from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, Library
 from gpuetl.backends.cudf.expressions.kernels import RowKernel, buffers_of, fixed_kernel, text_kernel
+from gpuetl.backends.cudf.expressions.lists import list_column
 from gpuetl.backends.cudf.expressions.prepare import is_library, prepared
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector, storage_type
@@ -43,6 +44,8 @@ def computed(exprs: Mapping[str, Expr], known: Vectors, rows: int, machine: Mach
             results[name] = known[expr.name]
         elif is_library(expr):
             results[name] = from_library(expr, known, rows, machine)
+        elif is_list(expr.dtype):
+            results[name] = list_column(expr, known, rows, machine, evaluate)
         elif expr.dtype == STRING:
             results[name] = written(expr, known, rows, machine)
         else:
@@ -111,8 +114,6 @@ def columns_read(exprs: Mapping[str, Expr], known: Vectors) -> dict[str, Vector]
 
 def empty_column(expr: Expr, rows: int, machine: Machine) -> Vector:
     """Return a column of fixed width to be written."""
-    if is_list(expr.dtype):
-        raise NotImplementedError(f"the cudf backend cannot compute a list: {expr}")
     storage = storage_type(expr.dtype)
     data = machine.arrays.empty((rows, 2) if storage == "V16" else rows, "int64" if storage == "V16" else storage)
     return Vector(expr.dtype, rows, data, empty_bits(rows, machine))

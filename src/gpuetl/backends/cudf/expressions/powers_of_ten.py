@@ -23,9 +23,6 @@ DEVICE uint128_t power_of_ten(int e) {{
 
 def leading_bits(exponent: int) -> int:
     """Return the first 128 bits of 10 to the exponent, the first of them 1: those of 5 to it."""
-    if exponent >= 0:
-        power = 5**exponent << 128
-        return power >> (power.bit_length() - 128)
-    power = 5**-exponent
-    inverse = (1 << (128 + power.bit_length())) // power
-    return inverse >> (inverse.bit_length() - 128)
+    power: int = 5 ** abs(exponent)
+    bits = power << 128 if exponent >= 0 else (1 << (128 + power.bit_length())) // power
+    return bits >> (bits.bit_length() - 128)
