@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 COMPILER = shutil.which("g++")
-FLAGS = ("-std=c++17", "-O0", "-shared", "-fPIC", "-w", "-ffp-contract=off", "-DGPUETL_HOST", "-x", "c++")
+FLAGS = ("-std=c++17", "-O0", "-shared", "-fPIC", "-w", "-ffp-contract=off", "-x", "c++")
 
 
 class HostMachine:
@@ -58,11 +58,11 @@ def folder() -> Path:
 
 
 @cache
-def library(source: str) -> ctypes.CDLL:
+def library(source: str, host: bool = True) -> ctypes.CDLL:
     """Compile and load a text; raise `ValueError` with the compiler's words and the text where it does not compile."""
     path = folder() / f"{hashlib.sha256(source.encode()).hexdigest()[:16]}.so"
     run = subprocess.run(
-        [COMPILER, *FLAGS, "-", "-o", path], input=source, capture_output=True, text=True, check=False
+        [COMPILER, *FLAGS, *["-DGPUETL_HOST"] * host, "-", "-o", path], input=source, capture_output=True, text=True, check=False
     )
     if run.returncode:
         numbered = "\n".join(f"{place:4} {line}" for place, line in enumerate(source.splitlines(), 1))
