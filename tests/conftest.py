@@ -7,7 +7,8 @@ import pytest
 from hypothesis import settings
 
 from gpuetl import InvalidPipeline, Pipeline
-from gpuetl.backends.engines import ENGINES
+from cudf.host_machine import COMPILER
+from gpuetl.backends.engines import BACKENDS, ENGINES
 from gpuetl.testing import LAYOUTS, assert_tables_equal
 from tables import write_source
 
@@ -15,6 +16,9 @@ settings.register_profile("repeatable", deadline=None, derandomize=True)  # a te
 settings.load_profile("repeatable")
 
 GPU_ENGINES = ("cudf", "dask-cuda")
+ON_CPU = "cudf-on-cpu"
+"""The cudf engine whose kernels are compiled for the CPU: all of it but libcudf and CuPy."""
+BACKENDS[ON_CPU] = "cudf.host_machine:host_backend"
 
 
 def has_driver():
@@ -26,11 +30,13 @@ def has_driver():
     return True
 
 
-@pytest.fixture(params=[pytest.param(n, marks=[pytest.mark.gpu] * (n in GPU_ENGINES)) for n in ENGINES])
+@pytest.fixture(params=[pytest.param(n, marks=[pytest.mark.gpu] * (n in GPU_ENGINES)) for n in (*ENGINES, ON_CPU)])
 def engine(request):
     """The engine to run on; those that need a GPU are skipped where there is none."""
     if request.param in GPU_ENGINES and not has_driver():
         pytest.skip("no NVIDIA driver was found")
+    if request.param == ON_CPU and COMPILER is None:
+        pytest.skip("needs g++")
     return request.param
 
 

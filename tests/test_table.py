@@ -1,5 +1,7 @@
 """Tables and pipelines built in Python: a call is checked as the same key in a file is."""
 
+import copy
+
 import pytest
 
 from gpuetl import InvalidPipeline, Pipeline, col, count, row_number
@@ -35,7 +37,7 @@ KERNEL = ("k.cu", "k", "a", {"c": "float64"}, "k.py:k")
         (lambda t: t.write_parquet("o", "o", mode="overwite"), "Did you mean 'overwrite'?"),
         (lambda t: t.write_parquet("o", "o", mod="append"), "unknown key 'mod'"),
         (lambda t: t.distinct("a", keep="last"), "distinct: keep: takes one of any, first, got 'last'"),
-        (lambda t: t.distinct(), "distinct: on: takes a name or a list of names, got none"),
+        (lambda t: t.distinct([]), "distinct: on: takes a name or a list of names, got none"),
         (lambda t: t.limit(-1), "limit: count: takes a whole number from 0, got -1"),
         (lambda t: t.limit("2"), "limit: count: takes a whole number, got text '2'"),
         (lambda t: t.select(), "Keep at least one column."),
@@ -113,3 +115,20 @@ def test_what_is_wrong_in_python_names_no_place_in_a_file(t):
     assert told(t.pipeline.plan) == (
         "stage 's', step 1: unknown column 'z'\nhave: a, b.\n\nsink 'o': unknown column 'z'\nhave: a, b."
     )
+
+
+@pytest.mark.parametrize(
+    ("method", "meant"),
+    [("groupby", "aggregate"), ("order_by", "sort"), ("drop_duplicates", "distinct"), ("filtr", "filter")],
+)
+def test_a_method_of_another_name_is_told_by_ours(t, method, meant):
+    """The words of pandas, Polars and Spark are hinted at as in YAML."""
+    with pytest.raises(AttributeError) as caught:
+        getattr(t, method)
+    assert str(caught.value) == f"a table has no '{method}'.  Did you mean '{meant}'?"
+
+
+def test_a_table_can_be_copied_and_asked_for_what_it_has_not(t):
+    """The hint does not stand in the way of Python's own questions."""
+    assert copy.copy(t).steps == t.steps
+    assert not hasattr(t, "anything")

@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gpuetl.errors import EngineUnavailable, GpuetlError, InvalidExpression, InvalidPipeline, RunFailed, SinkExists
     from gpuetl.expressions.build import (
-        Expression,
         col,
         count,
         cume_dist,
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
         session_id,
         when,
     )
+    from gpuetl.expressions.expression import Expression
     from gpuetl.options import RunOptions
     from gpuetl.pipeline import Pipeline, load, loads
     from gpuetl.table import Table

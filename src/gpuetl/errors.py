@@ -182,12 +182,6 @@ def have_hint(name: str, have: Iterable[str], limit: int = 30) -> str:
     return f"have: {listed or 'nothing'}.  {suggestion(name, names)}".rstrip()
 
 
-def keys_hint(name: str, keys: Iterable[str]) -> str:
-    """List the keys that a map takes, in their order, the nearest to `name` last."""
-    known = list(keys)
-    return f"keys: {', '.join(known)}.  {suggestion(name, known)}".rstrip()
-
-
 def first_line(error: BaseException) -> str:
     """Return the first line of an error's text, without its full stop."""
     lines = str(error).strip().splitlines()

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpuetl.errors import InvalidPipeline, Problems, have_hint
-from gpuetl.expressions.build import Expression, as_syntax, param
+from gpuetl.expressions.build import param
+from gpuetl.expressions.expression import Expression, as_syntax
 from gpuetl.io.dataset import Format
-from gpuetl.optimize import Optimized, optimize
-from gpuetl.options import RunOptions
 from gpuetl.spec.bind import bind
 from gpuetl.spec.fields import Field, check_keys, check_names, read_plain
 from gpuetl.spec.forms import NAMES, ORDER, TEXTS, TYPE, TYPES
@@ -25,7 +24,9 @@ from gpuetl.spec.values import Formula, Text, as_names, is_identifier
 from gpuetl.spec.write import write_pipeline
 from gpuetl.table import Table
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what checking a pipeline does not need is imported by the methods that go further
+    from gpuetl.optimize import Optimized
+    from gpuetl.options import RunOptions
     from gpuetl.plan.plan import Plan
     from gpuetl.report.recorder import Progress
     from gpuetl.run import Run
@@ -154,16 +155,17 @@ class Pipeline:
         self, params: Mapping[str, Any] | None = None, options: RunOptions | None = None, before: str | None = None
     ) -> Optimized:
         """Return the plan after the optimizer's passes, or those before the pass named `before`."""
-        options = options or RunOptions()
-        return optimize(self.plan(params).with_results(), options.skip_passes, before)
+        from gpuetl.optimize import optimize
+
+        return optimize(self.plan(params).with_results(), options.skip_passes if options else (), before)
 
     def explain(self, params: Mapping[str, Any] | None = None, options: RunOptions | None = None) -> str:
         """Return the physical plan of a run as text: what is read, what is expected, sorts and exchanges."""
+        from gpuetl.options import RunOptions
         from gpuetl.physical.explain import explain_physical
         from gpuetl.run import lowered
 
-        options = options or RunOptions()
-        return explain_physical(lowered(self.plan(params).with_results(), options)[0])
+        return explain_physical(lowered(self.plan(params).with_results(), options or RunOptions())[0])
 
     @property
     def fingerprint(self) -> str:
@@ -203,9 +205,7 @@ class Pipeline:
         """
         from gpuetl.run import run_pipeline
 
-        return run_pipeline(
-            self, params or {}, engine, None if keep is None else as_names(keep), options or RunOptions(), progress
-        )
+        return run_pipeline(self, params or {}, engine, None if keep is None else as_names(keep), options, progress)
 
 
 def load(path: str | Path, root: str | Path | None = None) -> Pipeline:

@@ -77,11 +77,11 @@ def run_pipeline(
     params: Mapping[str, Any],
     engine: str,
     keep: Iterable[str] | None,
-    options: RunOptions,
+    options: RunOptions | None,
     progress: Progress | None,
 ) -> Run:
     """Run a pipeline: see `Pipeline.run`."""
-    choice = choose_engine(engine)
+    choice, options = choose_engine(engine), options or RunOptions()
     seconds: dict[str, float] = {}
     run_id = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
     with timed(seconds, "plan"):

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Never, TypeAlias
 
 from gpuetl.errors import InvalidPipeline
-from gpuetl.expressions.build import as_syntax
+from gpuetl.expressions.expression import as_syntax
 from gpuetl.expressions.syntax import Name
 from gpuetl.spec import steps as verbs
 from gpuetl.spec.fields import check_keys, read_plain
-from gpuetl.spec.forms import NAME, NAMES, ORDER, RENAMES, TYPES
+from gpuetl.spec.forms import NAME, NAMES, ORDER, RENAMES, SOME_NAMES, TYPES
 from gpuetl.spec.steps.join import PAIRS
+from gpuetl.spec.synonyms import word_suggestion
 from gpuetl.spec.values import Formula, Order, Text, as_names
 
 if TYPE_CHECKING:
@@ -32,6 +33,11 @@ class Table:
     pipeline: Pipeline
     origin: str
     steps: tuple[verbs.Step, ...] = ()
+
+    if not TYPE_CHECKING:  # to a type checker, what is not here is an error
+
+        def __getattr__(self, name: str) -> Never:
+            raise AttributeError(f"a table has no '{name}'.  {word_suggestion(name, verbs.STEPS)}".rstrip())
 
     def step(self, step: verbs.Step) -> Table:
         """Add a step of the language; raise `InvalidPipeline` where a key does not take its value."""
@@ -122,8 +128,9 @@ class Table:
         return self.step(verbs.Sort(_order("sort", *by)))
 
     def distinct(self, *on: Names, keep: str = "any", order_by: Names = ()) -> Table:
-        """Keep one row for each value of the columns."""
-        return self.step(verbs.Distinct(_names("distinct: on", *on), keep, _order("distinct", order_by)))
+        """Keep one row for each value of the columns, of all where none is given."""
+        names = read_plain(SOME_NAMES, _flat(on), "distinct: on") if on else None
+        return self.step(verbs.Distinct(names, keep, _order("distinct", order_by)))
 
     def limit(self, count: int) -> Table:
         """Keep the first rows."""

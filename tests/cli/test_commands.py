@@ -10,9 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
-from gpuetl.cli import app
+from command import gpuetl
 
 PIPELINE = """\
 gpuetl: 1
@@ -40,18 +39,14 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def gpuetl(*arguments: object):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
-
-
 def in_new_process(*arguments: object) -> list[str]:
     """Run the command and return the modules that it imported."""
     code = f"""
 import sys
 sys.argv = {["gpuetl", *map(str, arguments)]!r}
-from gpuetl.cli import app
+from gpuetl.cli import main
 try:
-    app()
+    main()
 finally:
     print(*sys.modules, file=sys.stderr)
 """
@@ -182,14 +177,60 @@ def test_missing_file_is_one_message():
     assert result.stderr.startswith("cannot read nowhere.yaml: No such file or directory")
 
 
-def test_help_imports_no_engine_and_no_parser():
-    assert not {"pyarrow", "numpy", "pandas", "sqlglot", "ruamel.yaml", "rich.console"} & set(in_new_process("--help"))
+def needless(modules: list[str], *packages: str) -> list[str]:
+    """Return the modules that belong to one of the packages."""
+    return [module for module in modules if any(f"{module}.".startswith(f"{package}.") for package in packages)]
 
 
-def test_validate_imports_no_engine(file: Path):
-    modules = set(in_new_process("validate", file))
-    assert not {"pandas", "pyarrow.compute", "pyarrow.acero", "rich.console"} & modules
-    assert not any(name.startswith("gpuetl.backends") for name in modules)
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_help_imports_no_engine_and_no_parser(option: str):
+    modules = in_new_process(option)
+    assert not needless(modules, "pyarrow", "numpy", "pandas", "sqlglot", "ruamel", "rich", "gpuetl.pipeline")
+
+
+def test_validate_imports_nothing_of_a_run(file: Path):
+    modules = in_new_process("validate", file)
+    assert not needless(modules, "pandas", "pyarrow.compute", "pyarrow.dataset", "pyarrow.acero", "pyarrow.csv", "rich")
+    assert not needless(
+        modules,
+        "gpuetl.backends",
+        "gpuetl.executors",
+        "gpuetl.optimize",
+        "gpuetl.physical",
+        "gpuetl.report",
+        "gpuetl.run",
+    )
+
+
+def test_validate_imports_the_readers_of_patterns_where_there_is_a_pattern(file: Path):
+    assert not needless(in_new_process("validate", file), "gpuetl.expressions.regex")
+    file.write_text(PIPELINE.replace("x * 2", "\"regexp_like(CAST(x AS string), '[0-9]+')\""))
+    assert needless(in_new_process("validate", file), "gpuetl.expressions.regex")
+
+
+def test_plan_imports_no_pandas_for_the_statistics_of_instants(file: Path):
+    instants = pa.array([0, 1, 2, None], pa.timestamp("us", "Europe/Berlin"))
+    pq.write_table(pa.table({"x": instants}), file.parent / "rows.parquet", row_group_size=2)
+    file.write_text(PIPELINE.replace("x >= $least", "x IS NOT NULL").replace("x * 2", "$least"))
+    assert not needless(in_new_process("plan", file), "pandas", "rich", "gpuetl.backends.pandas")
+
+
+@pytest.mark.parametrize("command", ["--help", "validate", "plan", "run"])
+def test_no_command_imports_a_library_that_checks_types_while_it_reads_arguments(command: str, file: Path):
+    arguments = [command] if command == "--help" else [command, file]
+    assert not needless(in_new_process(*arguments), "typer", "click", "pydantic")
+
+
+@pytest.mark.parametrize("arguments", [(), ("rnu",), ("run",), ("run", "p.yaml", "--partition-rows", "many")])
+def test_a_command_line_that_is_none_exits_2_and_shows_how_it_is_used(arguments: tuple[str, ...]):
+    refused = gpuetl(*arguments)
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith("usage: gpuetl")
+
+
+def test_help_shows_every_command_and_what_it_takes():
+    assert all(f"\n    {name} " in gpuetl("--help").stdout for name in ("run", "validate", "plan"))
+    assert "-p NAME=VALUE" in gpuetl("run", "--help").stdout
 
 
 def test_run_imports_neither_cudf_nor_dask(file: Path):

@@ -2,6 +2,7 @@
 
 import ctypes
 import hashlib
+import os
 import shutil
 import subprocess
 import tempfile
@@ -10,6 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from gpuetl.backends.cudf.backend import CudfBackend
+from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
+from gpuetl.backends.cudf.vector import Vector
+from gpuetl.expressions.types import language_type
 
 COMPILER = shutil.which("g++")
 FLAGS = ("-std=c++17", "-O0", "-shared", "-fPIC", "-w", "-ffp-contract=off", "-x", "c++")
@@ -19,6 +27,7 @@ class HostMachine:
     """A machine whose arrays are NumPy's."""
 
     arrays = np
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
     def host(self, array: Any) -> Any:
         """It is there already."""
@@ -40,15 +49,21 @@ class HostMachine:
         """Sort by the last word first."""
         return np.lexsort(words[::-1]).astype(np.int32)
 
-    def matches(self, left: Any, right: Any) -> tuple[Any, Any]:
-        """Compare rows as tuples."""
-        places: dict[Any, list[int]] = {}
-        for row, key in enumerate(zip(*(word.tolist() for word in right), strict=True)):
-            places.setdefault(key, []).append(row)
-        keys = enumerate(zip(*(word.tolist() for word in left), strict=True))
-        pairs = [(row, other) for row, key in keys for other in places.get(key, ())]
-        found = np.array(pairs, np.int32).reshape(-1, 2)
-        return found[:, 0].copy(), found[:, 1].copy()
+    def sorted_texts(self, texts: Vector) -> tuple[Any, int]:
+        """Sort the distinct texts; Arrow's order is that of their bytes."""
+        encoded = to_arrow(texts, self).dictionary_encode(null_encoding="encode")
+        order = pc.sort_indices(encoded.dictionary).to_numpy()
+        places = np.empty(len(order), np.int32)
+        places[order] = np.arange(len(order), dtype=np.int32)
+        return places[encoded.indices.to_numpy()], len(order)
+
+    def read_parquet(self, path: Path, row_groups: Any, columns: Any) -> tuple[dict[str, Vector], int]:
+        """Read by pyarrow."""
+        with pq.ParquetFile(path) as parquet:
+            rows = sum(parquet.metadata.row_group(index).num_rows for index in row_groups)
+            table = parquet.read_row_groups(list(row_groups), columns=list(columns))
+            types = {name: language_type(table.schema.field(name).type) or table.schema.field(name).type for name in columns}
+            return {name: from_arrow(table.column(name).cast(types[name]), self) for name in columns}, rows
 
 
 @cache
@@ -68,3 +83,8 @@ def library(source: str, host: bool = True) -> ctypes.CDLL:
         numbered = "\n".join(f"{place:4} {line}" for place, line in enumerate(source.splitlines(), 1))
         raise ValueError(f"{run.stderr[:4000]}\n{numbered}")
     return ctypes.CDLL(str(path))
+
+
+def host_backend() -> CudfBackend:
+    """Return the cudf backend on this machine."""
+    return CudfBackend(HostMachine())

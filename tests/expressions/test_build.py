@@ -23,7 +23,7 @@ from gpuetl import (
     session_id,
     when,
 )
-from gpuetl.expressions.build import apply
+from gpuetl.expressions.expression import apply
 from gpuetl.expressions.parse import parse_expression
 
 a, b = col("a"), col("b")
@@ -89,8 +89,8 @@ def test_expressions_are_not_hashable_since_equality_builds():
 
 
 def test_an_unknown_type_is_a_value_error():
-    with pytest.raises(ValueError, match="unknown type 'int'"):
-        a.cast("int")
+    with pytest.raises(ValueError, match="unknown type 'int46'"):
+        a.cast("int46")
 
 
 def test_a_constant_that_is_no_date_is_refused_at_once():

@@ -6,8 +6,13 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
+from gpuetl.errors import InvalidExpression
+from gpuetl.expressions.dialect import Language
+from gpuetl.expressions.parse import parse_expression
+from gpuetl.expressions.syntax import CastTo, Name
 from gpuetl.expressions.types import (
     NAMED,
+    SQL_NAMES,
     can_cast,
     common_type,
     integer_fits,
@@ -16,6 +21,8 @@ from gpuetl.expressions.types import (
     parse_type,
     type_name,
 )
+
+KEYWORDS = Language.Tokenizer.KEYWORDS
 
 
 @pytest.mark.parametrize(
@@ -43,18 +50,20 @@ def test_the_number_in_a_name_is_its_bits(name, bits):
 @pytest.mark.parametrize(
     "name",
     [
-        "int",
-        "Int64",
-        "INT8",
-        "str",
-        "decimal",
+        "int46",
+        "object",
+        "decimal()",
         "decimal(39,2)",
+        "decimal(٣,1)",
+        "decimal(5,2) x",
+        "varchar(10)",
+        "double  precision 3",
         "decimal(2,3)",
         "decimal(0,0)",
         "timestamp[]",
         "list",
         "list<>",
-        "list<int>",
+        "list<object>",
         "list<list<int64>>",
         "",
     ],
@@ -62,6 +71,40 @@ def test_the_number_in_a_name_is_its_bits(name, bits):
 def test_other_names_are_refused(name):
     with pytest.raises(ValueError, match="unknown type"):
         parse_type(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("decimal", "decimal(18,3)"), ("NUMERIC", "decimal(18,3)"), ("decimal(5)", "decimal(5,0)"), ("Decimal( 5 , 2 )", "decimal(5,2)"), ("numeric (5)", "decimal(5,0)"),
+        ("int", "int32"), ("INTEGER", "int32"), ("Int64", "int64"), ("INT8", "int8"), ("bigint", "int64"), ("double", "float64"), ("Double  Precision", "float64"),
+        ("float", "float32"), ("text", "string"), ("VARCHAR", "string"), ("BOOLEAN", "bool"), ("interval", "duration"), ("list<decimal>", "list<decimal(18,3)>"), ("LIST<INT>", "list<int32>"),
+        ("timestamp with time zone", "timestamp[UTC]"), ("timestamptz", "timestamp[UTC]"), ("TIMESTAMP[Europe/Berlin]", "timestamp[Europe/Berlin]"), ("TimeStamp[-03:30]", "timestamp[-03:30]"),
+    ],
+)  # fmt: skip
+def test_sql_s_names_mean_the_same_in_a_cast_and_anywhere_else(name, meant):
+    assert type_name(parse_type(name)) == meant
+    in_cast = f'"{name}"' if "[" in name else name  # SQL has no brackets there
+    assert parse_expression(f"CAST(x AS {in_cast})") == CastTo(Name("x"), parse_type(meant))
+
+
+def named(read, text):
+    """The type that a way to read types has for a text, or None."""
+    try:
+        return read(text)
+    except (ValueError, InvalidExpression):
+        return None
+
+
+@pytest.mark.parametrize("name", sorted(word for word, kind in KEYWORDS.items() if kind in Language.Parser.TYPE_TOKENS))
+def test_every_word_for_a_type_that_sql_knows_is_taken_in_both_places_or_in_neither(name):
+    in_cast = named(lambda text: parse_expression(f"CAST(x AS {text})").dtype, name)
+    assert named(parse_type, name) == named(parse_type, name.lower()) == in_cast
+
+
+@pytest.mark.parametrize("name", SQL_NAMES)
+def test_every_name_of_the_table_is_taken_by_a_cast(name):
+    assert parse_expression(f"CAST(x AS {name})") == CastTo(Name("x"), parse_type(name))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from fuzz.facts import Facts, facts_of
 from fuzz.precision import Precision
 from gpuetl import Pipeline, Table
 from gpuetl.errors import InvalidExpression, Problems
-from gpuetl.expressions.build import Expression, expr
+from gpuetl.expressions.build import expr
+from gpuetl.expressions.expression import Expression
 from gpuetl.expressions.resolve import resolve
 from gpuetl.expressions.syntax import Syntax
 from gpuetl.expressions.types import is_list, type_name

@@ -4,7 +4,8 @@ import pyarrow as pa
 
 from fuzz.builder import Builder, Relation
 from gpuetl import col
-from gpuetl.expressions.build import Expression, count
+from gpuetl.expressions.build import count
+from gpuetl.expressions.expression import Expression
 from gpuetl.expressions.types import is_floating, is_integer
 from gpuetl.plan import nodes
 from gpuetl.plan.graph import walk_graph

@@ -61,7 +61,7 @@ def cast_text(x: str, source: DataType, target: DataType, lenient: bool) -> str 
         ("integer", "bool"): f"{x} IN (0, 1)",
         ("float", "bool"): f"{x} IN (0, 1)",
         ("float", "float"): f"isinf(CAST({x} AS DOUBLE)) OR NOT isinf(TRY_CAST({x} AS {sql_type(target)}))",
-        ("string", "integer"): f"regexp_full_match({x}, '-?[0-9]+')",
+        ("string", "integer"): f"regexp_full_match({x}, '[-+]?[0-9]+')",
         ("string", "float"): f"regexp_full_match({x}, '{NUMBER}|-?inf|nan')",
     }
     if family in guards:

@@ -8,7 +8,7 @@ from fuzz.expressions import Expressions, Leaf, all_names, typed
 from fuzz.orders import total_order, unrepeated
 from fuzz.precision import precision_of
 from gpuetl import Table
-from gpuetl.expressions.build import Expression
+from gpuetl.expressions.expression import Expression
 from gpuetl.expressions.functions import Kind
 from gpuetl.expressions.functions.aggregates import ORDERED
 from gpuetl.expressions.functions.windows import SKIPPING, TIE_FREE
@@ -27,6 +27,8 @@ def aggregated(builder: Builder, relation: Relation) -> Table | None:
     outputs = outputs_of(
         builder, relation, "aggregate", keys, {*all_names("aggregate")} - (set() if order else ORDERED)
     )
+    if not (by or outputs):
+        return None
     names = [next(n for j in range(1000) if (n := f"g{i + 3 * j}") not in by) for i in range(len(outputs))]
     resolved = [typed(output.syntax, drawn.scope(AGGREGATES)) for output in outputs]
     calls = calls_of("aggregate", [expr for expr in resolved if expr])
@@ -76,6 +78,8 @@ def windowed(builder: Builder, relation: Relation) -> Table | None:
     if times and draws.chance(70):
         order = [draws.one_of(times) + " nulls first" * draws.chance(25), *order]
     outputs = outputs_of(builder, relation, "window", list(builder.expressions(relation).leaves), functions)
+    if not (by or outputs):
+        return None
     names = [next(n for j in range(1000) if (n := f"w{i + 3 * j}") not in schema) for i in range(len(outputs))]
     if not names:
         return None
@@ -91,4 +95,4 @@ def distinct(builder: Builder, relation: Relation) -> Table | None:
     order = total_order(builder, relation)
     if order and builder.draws.chance(50):
         return relation.table.distinct(*on, keep="first", order_by=order)
-    return builder.extended(relation, relation.table.select(*on)).table.distinct(*on)
+    return builder.extended(relation, relation.table.select(*on)).table.distinct(*on if len(on) > 1 else ())

@@ -2,7 +2,8 @@
 
 from fuzz.builder import Builder, Relation
 from gpuetl import Table, lit
-from gpuetl.expressions.build import apply, col
+from gpuetl.expressions.build import col
+from gpuetl.expressions.expression import apply
 from gpuetl.expressions.types import STRING, common_type, is_list
 from gpuetl.spec.steps.join import meeting_type
 

@@ -78,6 +78,8 @@ def filled(builder: Builder, relation: Relation) -> Table | None:
     schema, drawn = relation.node.schema, builder.expressions(relation)
     names = [name for name, dtype in schema.items() if dtype != NULL and not is_list(dtype)]
     chosen = builder.draws.some_of(names, 1, 2)
+    if not chosen:
+        return None
     return relation.table.fill_null(**{name: builder.written(drawn.value(schema[name], 1)) for name in chosen})
 
 

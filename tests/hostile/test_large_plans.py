@@ -6,7 +6,7 @@ import pytest
 
 import gpuetl as ge
 from gpuetl import InvalidExpression, InvalidPipeline, Pipeline, col
-from gpuetl.expressions.build import apply
+from gpuetl.expressions.expression import apply
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.syntax import MAX_OPERATORS
 from gpuetl.expressions.unparse import to_sql

@@ -3,11 +3,14 @@
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import col, expr
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.types import parse_type
+from gpuetl.io.dataset import Dataset
 from gpuetl.io.pruning import is_prunable, may_hold
 
 COLUMNS = {
@@ -82,3 +85,24 @@ def test_times_that_python_does_not_compare_may_hold_anything():
 @pytest.mark.parametrize(("text", "expected"), [("i IS NOT NULL", True), ("i IS NULL", True), ("i = 5", False)])
 def test_the_rows_of_a_csv_file_are_not_known(text, expected):
     assert may_hold(typed(text), {"i": (None, None, 1)}, rows=-1) is expected
+
+
+@pytest.mark.parametrize(
+    ("unit", "numbers", "expected"),
+    [
+        ("us", [-1, 5, None], (datetime(1969, 12, 31, 23, 59, 59, 999999, UTC), datetime(1970, 1, 1, 0, 0, 0, 5, UTC), 1)),
+        ("ms", [-1, 5], (datetime(1969, 12, 31, 23, 59, 59, 999000, UTC), datetime(1970, 1, 1, 0, 0, 0, 5000, UTC), 0)),
+        ("us", [253_402_300_799_999_999] * 2, (datetime.max.replace(tzinfo=UTC),) * 2 + (0,)),
+        ("us", [0, 253_402_300_800_000_000], None),
+        ("us", [-(2**63), 2**63 - 1], None),
+        ("ms", [-(2**63), 2**63 - 1], None),
+        ("ns", [0, 1], None),
+        ("us", [None, None], (None, None, 2)),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Kathmandu"])
+def test_the_range_of_instants_is_that_of_their_statistics(tmp_path, unit, numbers, expected, zone):
+    """Instants that Python has not, and nanoseconds, have no range."""
+    pq.write_table(pa.table({"z": pa.array(numbers, pa.timestamp(unit, zone))}), tmp_path / "t.parquet")
+    (group,) = Dataset("t", "parquet", tmp_path / "t.parquet").row_groups
+    assert group.ranges.get("z") == expected

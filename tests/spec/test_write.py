@@ -50,6 +50,7 @@ STEPS = [
     "limit: 0",
     "limit: 10",
     "distinct: user_id",
+    "distinct: {}",
     "distinct: {on: [user_id, status], keep: first, order_by: [ts desc, amount]}",
 ]
 

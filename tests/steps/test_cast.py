@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from gpuetl import RunFailed
+from gpuetl import RunFailed, col, expr, loads
 from tables import NAN, table
 
 
@@ -53,3 +53,25 @@ def test_a_cast_that_loses_is_an_error_with_the_value_and_the_column(source, fai
 
 def test_a_cast_of_an_unknown_column_is_refused(source, problem):
     assert "unknown column 'z'" in problem(source(table({"x": "int64"})).cast(z="int8"))
+
+
+def test_a_decimal_without_digits_is_the_one_of_a_cast(source, check):
+    """In the step, as in the expression, `decimal` is decimal(18,3), and decimal(5) has no digits after the point."""
+    t = source(table({"x": "int64"}, (1,), (None,)))
+    expected = table({"x": "decimal(18,3)", "y": "decimal(5,0)"}, (Decimal("1.000"), Decimal(1)), (None, None))
+    check(t.with_columns(y=col("x")).cast(x="decimal", y="decimal(5)"), expected)
+    check(t.select(x=expr("CAST(x AS decimal)"), y=expr("CAST(x AS decimal(5))")), expected)
+
+
+def test_a_schema_and_a_parameter_take_sql_s_names(pipeline, check):
+    """They are written back by the language's own."""
+    (pipeline.root / "s.csv").write_text("x,y\n1,2.5\n")
+    scale = pipeline.param("scale", "double", default=2.0)
+    rows = pipeline.read_csv("s", "s.csv", {"x": "INT", "y": "numeric"})
+    check(
+        rows.with_columns(z=scale * col("x")),
+        table({"x": "int32", "y": "decimal(18,3)", "z": "float64"}, (1, Decimal("2.500"), 2.0)),
+    )
+    written = pipeline.to_yaml()
+    assert "x: int32\n      y: decimal(18,3)\n" in written
+    assert loads(written, root=pipeline.root).plan().fingerprint == pipeline.plan().fingerprint

@@ -1,8 +1,10 @@
 """distinct: one row for each value of the columns."""
 
+from dataclasses import replace
+
 import pytest
 
-from gpuetl import col
+from gpuetl import Pipeline, col, loads
 from gpuetl.testing import assert_same
 from tables import NAN, table
 
@@ -69,3 +71,49 @@ def test_a_filter_on_other_columns_sees_the_kept_rows(source, check):
 @pytest.mark.parametrize("keys", [{"keep": "first"}, {"order_by": "x"}])
 def test_keep_first_and_an_order_go_together(source, problem, keys):
     assert "distinct with keep: first needs order_by" in problem(source(table(TYPES)).distinct("k", **keys))
+
+
+ALL = {"a": "int64", "k": "float64", "s": "string"}
+
+
+def test_without_columns_all_of_them_tell_rows_apart(source, check, pipeline):
+    """Null equals null, NaN equals NaN and -0.0 equals 0.0 there too."""
+    rows = [(1, NAN, "x"), (1, NAN, "x"), (1, -0.0, None), (1, 0.0, None), (2, NAN, "x"), (None, None, None)]
+    t = source(table(ALL, *rows, (None, None, None), (1, NAN, "y")))
+    expected = [(1, NAN, "x"), (1, 0.0, None), (2, NAN, "x"), (None, None, None), (1, NAN, "y")]
+    check(t.distinct(), table(ALL, *expected))
+    assert_same(pipeline)
+
+
+def test_without_columns_it_is_the_distinct_of_all_of_them_by_name(source):
+    """All columns are those that the step before leaves, whatever later steps read."""
+    t = source(table(ALL, (1, 1.0, "x")))
+    plans = []
+    for step in (t.drop("s").distinct(), t.drop("s").distinct("a", "k")):
+        pipeline = Pipeline("p", root=t.pipeline.root)
+        rows = pipeline.read_parquet("t", "t.parquet")
+        plans.append(replace(rows, steps=step.steps).select("a").stage("out").pipeline.plan().fingerprint)
+    assert plans[0] == plans[1]
+
+
+@pytest.mark.parametrize("written", ["distinct: {}", "distinct:"])
+def test_yaml_says_it_without_arguments(pipeline, source, written):
+    """It is written back as `distinct: {}`."""
+    source(table(ALL, (1, 1.0, "x"))).distinct().stage("out")
+    text = pipeline.to_yaml()
+    assert "      - distinct: {}\n" in text
+    again = loads(text.replace("distinct: {}", written), root=pipeline.root)
+    assert again.plan().fingerprint == pipeline.plan().fingerprint
+
+
+def test_rows_that_are_equal_in_all_columns_have_no_first(source, problem):
+    """An order needs the columns that tell rows apart."""
+    told = problem(source(table(ALL)).distinct(keep="first", order_by="a"))
+    assert "rows that are equal in all columns have no first" in told
+    assert told.endswith("Add on: the columns that tell rows apart.")
+
+
+def test_a_list_among_all_columns_is_refused(source, problem):
+    """Rows with lists are not compared."""
+    told = problem(source(table({"a": "int64", "l": "list<int64>"})).distinct())
+    assert "'l' is list<int64>, and lists cannot be compared" in told

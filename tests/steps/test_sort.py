@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gpuetl import Pipeline
+from gpuetl import Pipeline, row_number
 from gpuetl.testing import assert_same
 from tables import INF, INT64_MAX, INT64_MIN, NAN, table, write_source
 
@@ -153,3 +153,16 @@ def test_every_order_is_python_s_stable_sort(tmp_path, rows, ways):
     got = assert_same(pipeline, ordered=True)["sorted"].column("row").to_pylist()
     expected = sorted(rows, key=lambda row: [rank(row[i], *ways[i]) for i in range(3)])
     assert got == [row[3] for row in expected]
+
+
+@pytest.mark.parametrize("steps", [lambda t: t.sort("-x"), lambda t: t.window(order_by="-x", n=row_number())])
+def test_a_minus_before_a_column_is_told_as_desc(source, problem, steps):
+    """A sort key is a column: pandas' and SQL's minus is no part of it."""
+    told = problem(steps(source(table({"x": "int64"}))))
+    assert told == "stage 'wrong_1', step 1: unknown column '-x'\nWrite 'x desc'."
+
+
+def test_a_column_whose_name_begins_with_a_minus_sorts(source, check):
+    """It is a name like any other."""
+    t = source(table({"-x": "int64", "x": "int64"}, (2, 1), (1, 2)))
+    check(t.sort("-x"), table({"-x": "int64", "x": "int64"}, (1, 2), (2, 1)), ordered=True)

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
+from importlib import import_module
 
 from gpuetl.backends.backend import Backend
 from gpuetl.errors import EngineUnavailable, suggestion
 
-ENGINES = ("pandas",)
-PLANNED = ("cudf", "dask", "dask-cuda")
+BACKENDS = {
+    "pandas": "gpuetl.backends.pandas.backend:PandasBackend",
+    "cudf": "gpuetl.backends.cudf.backend:CudfBackend",
+}
+"""Where each engine's backend is; it is imported when it is wanted."""
+ENGINES = tuple(BACKENDS)
+PLANNED = ("dask", "dask-cuda")
 
 
 @dataclass(frozen=True)
@@ -30,7 +36,7 @@ def choose_engine(wanted: str) -> Choice:
     """
     if wanted == "auto":
         return Choice("pandas", _why_pandas())
-    if wanted in ENGINES:
+    if wanted in BACKENDS:
         return Choice(wanted, "asked for")
     if wanted in PLANNED:
         raise EngineUnavailable(f"engine '{wanted}' is not in this version.  Run with --engine pandas")
@@ -48,6 +54,6 @@ def _why_pandas() -> str:
 
 def load_backend(name: str) -> Backend:
     """Import and return the backend of an engine; nothing of the others is imported."""
-    from gpuetl.backends.pandas.backend import PandasBackend
-
-    return {"pandas": PandasBackend}[name]()
+    module, _, factory = BACKENDS[name].partition(":")
+    backend: Backend = getattr(import_module(module), factory)()
+    return backend

@@ -1,43 +1,49 @@
-"""The command `gpuetl`: one file a subcommand.  Nothing here imports an engine before a command needs it."""
+"""The command `gpuetl`: one file a subcommand.  Nothing here imports an engine before a command needs it.
+
+The command line is read by argparse: a library that reads it from annotations takes longer to import than all that
+`validate` needs of gpuetl itself.
+"""
 
 from __future__ import annotations
 
 import gc
+from argparse import ArgumentParser
+from collections.abc import Sequence
 
-import typer
-
+from gpuetl import __version__
 from gpuetl.cli import plan, run, validate
+from gpuetl.cli.arguments import exit_codes
 
-app = typer.Typer(
-    name="gpuetl",
-    help="Declarative ETL pipelines on NVIDIA GPUs, with answers that can be checked.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-for command in (run.run, validate.validate, plan.plan):
-    app.command()(command)
-
-
-@app.callback(invoke_without_command=True)
-def version(show: bool = typer.Option(False, "--version", help="Print the version and leave.")) -> None:
-    """Declarative ETL pipelines on NVIDIA GPUs, with answers that can be checked."""
-    if show:
-        from gpuetl import __version__
-
-        typer.echo(f"gpuetl {__version__}")
-        raise typer.Exit
+COMMANDS = (run, validate, plan)
 
 
 def main() -> None:
-    """Run the command line.
+    """Run the command line; raise `SystemExit` where it fails.
 
     The garbage collector would look through a hundred thousand objects of imported modules, again and again while
     they are made and once more at exit: a fifth of the time of a short command.
     """
     gc.disable()
     try:
-        app()
+        execute()
     finally:
         gc.freeze()
+
+
+def execute(arguments: Sequence[str] | None = None) -> None:
+    """Run the command of these arguments, by default those of the process; raise `SystemExit` where it fails."""
+    given = vars(parser().parse_args(arguments))
+    with exit_codes():
+        given.pop("command")(**given)
+
+
+def parser() -> ArgumentParser:
+    """Return what reads the command line."""
+    description = "Declarative ETL pipelines on NVIDIA GPUs, with answers that can be checked."
+    read = ArgumentParser("gpuetl", description=description, allow_abbrev=False)
+    version = f"gpuetl {__version__}"
+    read.add_argument("--version", action="version", version=version, help="print the version and leave")
+    commands = read.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        command.add_to(commands)
+    return read

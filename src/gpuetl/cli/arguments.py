@@ -2,45 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import sys
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
-
-import typer
+from typing import TYPE_CHECKING, TypeAlias
 
 from gpuetl.errors import GpuetlError
 from gpuetl.signals import Stopped, stopping
 
 if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
     from gpuetl.options import RunOptions
 
-File: TypeAlias = Annotated[Path, typer.Argument(help="The pipeline's YAML file.", show_default=False)]
-Params: TypeAlias = Annotated[
-    list[str],
-    typer.Option("--param", "-p", help="A parameter's value, as name=value; may be repeated.", show_default=False),
-]
-Root: TypeAlias = Annotated[
-    Path | None, typer.Option(help="Where relative paths start; by default the file's folder.", show_default=False)
-]
-PartitionRows: TypeAlias = Annotated[
-    int | None, typer.Option(help="At most so many rows of a source in a partition.", show_default=False)
-]
-Skip: TypeAlias = Annotated[
-    list[str], typer.Option(help="Leave out an optimizer pass; may be repeated.", show_default=False)
-]
+    Commands: TypeAlias = _SubParsersAction[ArgumentParser]
+
+Params: TypeAlias = Sequence[tuple[str, str]]
 
 
-def parse_params(texts: list[str]) -> dict[str, str]:
-    """Split name=value pairs; raise `typer.BadParameter` for anything else."""
-    pairs = [text.partition("=") for text in texts]
-    for text, (name, sign, _) in zip(texts, pairs, strict=True):
-        if not (name and sign):
-            raise typer.BadParameter(f"'{text}' is not name=value")
-    return {name: value for name, _, value in pairs}
+def add_command(commands: Commands, function: Callable[..., None]) -> ArgumentParser:
+    """Add a command of the function's name, which its doc describes, with the arguments that every command has."""
+    text = function.__doc__ or ""
+    head = text.partition(".")[0]
+    command = commands.add_parser(function.__name__, description=text, help=head, allow_abbrev=False)
+    command.set_defaults(command=function)
+    command.add_argument("file", type=Path, help="the pipeline's YAML file")
+    command.add_argument(
+        "-p", "--param", dest="params", metavar="NAME=VALUE", type=name_and_value, action="append", default=[],
+        help="a parameter's value; may be repeated",
+    )  # fmt: skip
+    command.add_argument(
+        "--root", metavar="FOLDER", type=Path, help="where relative paths start; by default the file's folder"
+    )
+    return command
 
 
-def run_options(skip: list[str], partition_rows: int | None) -> RunOptions:
+def add_options(command: ArgumentParser) -> None:
+    """Add the arguments that `run_options` takes."""
+    command.add_argument(
+        "--skip", metavar="PASS", action="append", default=[], help="leave out an optimizer pass; may be repeated"
+    )
+    command.add_argument(
+        "--partition-rows", metavar="ROWS", type=int, help="at most so many rows of a source in a partition"
+    )
+
+
+def name_and_value(text: str) -> tuple[str, str]:
+    """Split a name=value pair."""
+    name, sign, value = text.partition("=")
+    if not (name and sign):
+        raise ArgumentTypeError(f"'{text}' is not name=value")
+    return name, value
+
+
+def run_options(skip: Sequence[str], partition_rows: int | None) -> RunOptions:
     """Return the options that the command line gives; the others keep their defaults."""
     from gpuetl.options import RunOptions
 
@@ -54,9 +72,17 @@ def exit_codes() -> Iterator[None]:
     try:
         with stopping():
             yield
+            sys.stdout.flush()
     except GpuetlError as error:
-        typer.echo(f"error: {error}" if error.exit_code == 1 else str(error), err=True)
-        raise typer.Exit(error.exit_code) from None
+        leave(f"error: {error}" if error.exit_code == 1 else str(error), error.exit_code)
     except Stopped as stop:
-        typer.echo(f"interrupted ({stop}): {getattr(stop, '__notes__', ['no sink has changed'])[0]}", err=True)
-        raise typer.Exit(stop.exit_code) from None
+        leave(f"interrupted ({stop}): {getattr(stop, '__notes__', ['no sink has changed'])[0]}", stop.exit_code)
+    except BrokenPipeError:  # nobody reads on, as after `| head`: Python would say so once more when it ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(1) from None
+
+
+def leave(message: str, exit_code: int) -> None:
+    """End the program with a message."""
+    print(message, file=sys.stderr)
+    raise SystemExit(exit_code) from None

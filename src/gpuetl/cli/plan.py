@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-import typer
+from gpuetl.cli.arguments import Params, add_command, add_options, run_options
 
-from gpuetl.cli.arguments import File, Params, PartitionRows, Root, Skip, exit_codes, parse_params, run_options
+if TYPE_CHECKING:
+    from gpuetl.cli.arguments import Commands
 
-Rung = Annotated[
-    str | None,
-    typer.Option(help="Stop before this optimizer pass, or at the end, and show the logical plan.", show_default=False),
-]
+
+def add_to(commands: Commands) -> None:
+    """Add the command to the command line."""
+    command = add_command(commands, plan)
+    command.add_argument(
+        "--rung", metavar="PASS", help="stop before this optimizer pass, or at the 'end', and show the logical plan"
+    )
+    add_options(command)
 
 
 def plan(
-    file: File,
-    param: Params = [],
-    root: Root = None,
-    rung: Rung = None,
-    skip: Skip = [],
-    partition_rows: PartitionRows = None,
+    file: Path,
+    params: Params = (),
+    root: Path | None = None,
+    rung: str | None = None,
+    skip: Sequence[str] = (),
+    partition_rows: int | None = None,
 ) -> None:
     """Show what a run would do: filters pushed, columns and row groups read, rows and bytes expected, exchanges."""
-    with exit_codes():
-        from gpuetl.optimize import check_rung
-        from gpuetl.pipeline import load
-        from gpuetl.plan.explain import explain_plan
+    from gpuetl.optimize import check_rung
+    from gpuetl.pipeline import load
+    from gpuetl.plan.explain import explain_plan
 
-        options = run_options(skip, partition_rows)
-        pipeline = load(file, root)
-        if rung is not None:
-            typer.echo(explain_plan(pipeline.optimized(parse_params(param), options, check_rung(rung)).plan))
-        else:
-            typer.echo(pipeline.explain(parse_params(param), options))
+    options = run_options(skip, partition_rows)
+    pipeline = load(file, root)
+    if rung is not None:
+        print(explain_plan(pipeline.optimized(dict(params), options, check_rung(rung)).plan))
+    else:
+        print(pipeline.explain(dict(params), options))

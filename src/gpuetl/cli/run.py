@@ -3,55 +3,63 @@
 from __future__ import annotations
 
 import gc
+from argparse import ArgumentTypeError
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from gpuetl.cli.arguments import File, Params, PartitionRows, Root, Skip, exit_codes, parse_params, run_options
+from gpuetl.cli.arguments import Params, add_command, add_options, run_options
 from gpuetl.signals import noted
 
-Engine = Annotated[str, typer.Option(help="auto, pandas (this version has no other yet).")]
-Report = Annotated[
-    Path | None, typer.Option(help="Write the report there: .json, or .html for people.", show_default=False)
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+if TYPE_CHECKING:
+    from gpuetl.cli.arguments import Commands
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command to the command line."""
+    command = add_command(commands, run)
+    command.add_argument("--engine", default="auto", help="auto, pandas (this version has no other yet)")
+    command.add_argument(
+        "--report", metavar="FILE", type=report_path, help="write the report there: .json, or .html for people"
+    )
+    add_options(command)
+    command.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
 
 def run(
-    file: File,
-    param: Params = [],
-    engine: Engine = "auto",
-    root: Root = None,
-    report: Report = None,
-    skip: Skip = [],
-    partition_rows: PartitionRows = None,
-    quiet: Quiet = False,
+    file: Path,
+    params: Params = (),
+    engine: str = "auto",
+    root: Path | None = None,
+    report: Path | None = None,
+    skip: Sequence[str] = (),
+    partition_rows: int | None = None,
+    quiet: bool = False,
 ) -> None:
     """Run a pipeline and write its sinks, all of them or none."""
-    with exit_codes():
-        from gpuetl.backends.engines import choose_engine
-        from gpuetl.cli.render import Screen
-        from gpuetl.pipeline import load
+    from gpuetl.backends.engines import choose_engine
+    from gpuetl.cli.render import Screen
+    from gpuetl.pipeline import load
 
-        check_report(report)
-        pipeline = load(file, root)
-        screen = Screen(quiet)
-        options = run_options(skip, partition_rows)
-        screen.engine(choose_engine(engine))
-        gc.enable()
-        with screen.progress() as progress:
-            keep = () if pipeline.spec.sinks else None  # without a sink, the last stages are the result
-            done = pipeline.run(parse_params(param), engine=engine, keep=keep, options=options, progress=progress)
-        with noted(lambda: "all sinks are written"):
-            screen.report(done.report)
-            if report is not None:
-                done.report.write(report)
+    pipeline = load(file, root)
+    screen = Screen(quiet)
+    options = run_options(skip, partition_rows)
+    screen.engine(choose_engine(engine))
+    gc.enable()
+    with screen.progress() as progress:
+        keep = () if pipeline.spec.sinks else None  # without a sink, the last stages are the result
+        done = pipeline.run(dict(params), engine=engine, keep=keep, options=options, progress=progress)
+    with noted(lambda: "all sinks are written"):
+        screen.report(done.report)
+        if report is not None:
+            done.report.write(report)
 
 
-def check_report(path: Path | None) -> None:
-    """Refuse a report that cannot be written, before the run; raise `typer.BadParameter`."""
-    if path is not None and not path.parent.is_dir():
-        raise typer.BadParameter(f"--report: there is no folder {path.parent}")
-    if path is not None and path.is_dir():
-        raise typer.BadParameter(f"--report: {path} is a folder; name a file")
+def report_path(text: str) -> Path:
+    """Return where to write a report; refuse one that cannot be written, before the run."""
+    path = Path(text)
+    if not path.parent.is_dir():
+        raise ArgumentTypeError(f"there is no folder {path.parent}")
+    if path.is_dir():
+        raise ArgumentTypeError(f"{path} is a folder; name a file")
+    return path

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-import typer
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from gpuetl.cli.arguments import File, Params, Root, exit_codes, parse_params
+from gpuetl.cli.arguments import Params, add_command
+
+if TYPE_CHECKING:
+    from gpuetl.cli.arguments import Commands
 
 
-def validate(file: File, param: Params = [], root: Root = None) -> None:
+def add_to(commands: Commands) -> None:
+    """Add the command to the command line."""
+    add_command(commands, validate)
+
+
+def validate(file: Path, params: Params = (), root: Path | None = None) -> None:
     """Check names, types, expressions and kernels.  Reads footers where a source states no schema, never data."""
-    with exit_codes():
-        from gpuetl.pipeline import load
+    from gpuetl.pipeline import load
 
-        plan = load(file, root).plan(parse_params(param), unbound=True)
-        for name, source in plan.sources.items():
-            if source.schema.open:
-                typer.echo(f"not checked: source '{name}' needs a value for a parameter")
-        counts = ((len(plan.sources), "source"), (len(plan.stages), "stage"), (len(plan.sinks), "sink"))
-        typer.echo(f"{file}: valid, {', '.join(_counted(*c) for c in counts)}")
+    plan = load(file, root).plan(dict(params), unbound=True)
+    for name, source in plan.sources.items():
+        if source.schema.open:
+            print(f"not checked: source '{name}' needs a value for a parameter")
+    counts = ((len(plan.sources), "source"), (len(plan.stages), "stage"), (len(plan.sinks), "sink"))
+    print(f"{file}: valid, {', '.join(_counted(*c) for c in counts)}")
 
 
 def _counted(count: int, what: str) -> str:

@@ -126,13 +126,13 @@ def interval_of(text: str) -> timedelta:
 
 
 def type_text(to: exp.DataType) -> str:
-    """Return the name of the type in the language; the empty text where it has none."""
+    """Return a name that `parse_type` reads as the type; one that it refuses where the language has none."""
     parameters = [parameter.name for parameter in to.expressions]
     if to.this == exp.DataType.Type.DECIMAL:
-        return "decimal({},{})".format(*parameters, *["18", "3"][len(parameters) :])
+        return f"decimal({','.join(parameters)})" if parameters else "decimal"
     if to.this == exp.DataType.Type.USERDEFINED and "[" in str(to.args.get("kind")):
         return str(to.args["kind"].name)
-    if to.this == exp.DataType.Type.LIST:
+    if to.this == exp.DataType.Type.LIST and to.expressions:
         return f"list<{type_text(to.expressions[0])}>"
     zone = to.args.get("values")
     if to.this == exp.DataType.Type.ARRAY and zone and type_text(to.expressions[0]) == "timestamp":

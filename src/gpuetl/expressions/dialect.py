@@ -7,7 +7,7 @@ the user wrote, and our closed table alone decides.
 from __future__ import annotations
 
 import re
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import sqlglot
 from sqlglot import exp, parser, tokens
@@ -26,7 +26,7 @@ class ZonedTypes(set[str]):
     """The names `timestamp[ZONE]`, also of lists: in quotes they stay as they are, whatever operators a zone has."""
 
     def __contains__(self, name: object) -> bool:
-        return str(name).startswith(("timestamp[", "list<timestamp["))
+        return str(name).lower().startswith(("timestamp[", "list<timestamp["))
 
 
 class Language(Dialect):
@@ -80,6 +80,16 @@ def is_plain_name(name: str) -> bool:
         return False
     words = _tokens(name)
     return len(words) == 1 and words[0].token_type == TokenType.VAR
+
+
+def span_of(node: exp.Expr) -> Span | None:
+    """Return where a node of the tree stood in its text; None where no part of it is known."""
+    if "span" not in node.meta:
+        spans = [span for child in node.iter_expressions() if (span := span_of(child))]
+        if "start" in node.meta:
+            spans.append(Span(node.meta["start"], node.meta["end"] + 1))
+        node.meta["span"] = Span(min(s.start for s in spans), max(s.stop for s in spans)) if spans else None
+    return cast("Span | None", node.meta["span"])
 
 
 def _refuse_depth(tree: exp.Expr) -> None:

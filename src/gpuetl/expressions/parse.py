@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from sqlglot import exp
 
 from gpuetl.errors import InvalidExpression, Span
-from gpuetl.expressions.constants import (
-    EXTRACT_PARTS,
-    UnknownUnit,
-    converted,
-    interval_of,
-    type_text,
-)
-from gpuetl.expressions.dialect import Language, parse_tree
+from gpuetl.expressions.constants import EXTRACT_PARTS, converted
+from gpuetl.expressions.dialect import parse_tree, span_of
 from gpuetl.expressions.filter_clause import filtered_call
+from gpuetl.expressions.literals import LITERALS, cast_target
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
-from gpuetl.expressions.types import NAMED, DataType, parse_type
-from gpuetl.expressions.zones import UnknownZone
 
 
 def parse_expression(text: str) -> Syntax:
@@ -66,11 +58,13 @@ class _Lowering:
         unread = [
             key for key, value in node.args.items() if value and key not in READ.get(type(node), ("this", "expression"))
         ]
-        if unread and type(node) in {*OPERATORS, *self.HANDLERS}:
-            raise InvalidExpression(f"SQL's {unread[0].upper()} is not part of the language", self.span(node))
+        if unread and type(node) in {*OPERATORS, *LITERALS, *self.HANDLERS}:
+            raise InvalidExpression(f"SQL's {unread[0].upper()} is not part of the language", span_of(node))
         if operator := OPERATORS.get(type(node)):
             operands = [node.this] if isinstance(node, exp.Unary) else [node.this, node.expression]
-            return self.operation(operator, operands, self.span(node))
+            return self.operation(operator, operands, span_of(node))
+        if literal := LITERALS.get(type(node)):
+            return literal(node)
         handler = self.HANDLERS.get(type(node))
         if handler is None:
             raise self.refusal(node)
@@ -97,51 +91,25 @@ class _Lowering:
             exp.BitwiseXor: "Write power(x, y).",
             exp.Alias: "Write one expression a column; names are the keys of the map.",
         }
-        return InvalidExpression(f"{what} is not part of the language", self.span(node), hints.get(type(node), ""))
-
-    def span(self, node: exp.Expr) -> Span | None:
-        if "span" not in node.meta:
-            spans = [span for child in node.iter_expressions() if (span := self.span(child))]
-            if "start" in node.meta:
-                spans.append(Span(node.meta["start"], node.meta["end"] + 1))
-            node.meta["span"] = Span(min(s.start for s in spans), max(s.stop for s in spans)) if spans else None
-        return cast("Span | None", node.meta["span"])
+        return InvalidExpression(f"{what} is not part of the language", span_of(node), hints.get(type(node), ""))
 
     def column(self, node: exp.Column) -> Syntax:
         if node.table:
             hint = f"Write {node.name}; a join's columns have no prefix."
-            raise InvalidExpression(f"'{node.table}.{node.name}': columns have plain names", self.span(node), hint)
+            raise InvalidExpression(f"'{node.table}.{node.name}': columns have plain names", span_of(node), hint)
         if isinstance(node.this, exp.Star):
             raise self.refusal(node.this)
         if node.name.startswith("$") and not node.this.quoted:
             return self.parameter(node)
-        return Name(node.name, span=self.span(node))
-
-    def literal(self, node: exp.Literal) -> Syntax:
-        if node.is_string:
-            return Constant(node.this, span=self.span(node))
-        text = node.this.replace("_", "")
-        try:
-            value: int | float = int(text) if text.isdecimal() else float(text)
-        except ValueError:  # no digits after an exponent, or thousands of them
-            raise InvalidExpression(f"{text[:20]} is not a number", self.span(node)) from None
-        if isinstance(value, float) and math.isinf(value):
-            raise InvalidExpression(f"{text} is not a float64", self.span(node))
-        return Constant(value, span=self.span(node))
-
-    def boolean(self, node: exp.Boolean) -> Syntax:
-        return Constant(bool(node.this))
-
-    def null(self, node: exp.Null) -> Syntax:
-        return Constant(None)
+        return Name(node.name, span=span_of(node))
 
     def parameter(self, node: exp.Column) -> Syntax:
         if not re.fullmatch(r"\$[A-Za-z_]\w*", node.name):
-            raise InvalidExpression("a parameter is written $name", self.span(node))
-        return ParameterName(node.name[1:], span=self.span(node))
+            raise InvalidExpression("a parameter is written $name", span_of(node))
+        return ParameterName(node.name[1:], span=span_of(node))
 
     def no_parameter(self, node: exp.Expr) -> Syntax:
-        raise InvalidExpression("a parameter is written $name", self.span(node))
+        raise InvalidExpression("a parameter is written $name", span_of(node))
 
     def parenthesized(self, node: exp.Paren) -> Syntax:
         return self.lower(node.this)
@@ -167,7 +135,7 @@ class _Lowering:
         return Apply(name, args, tuple((k.this.name, self.lower(k.expression)) for k in keywords), span=span)
 
     def filtered(self, node: exp.Filter) -> Syntax:
-        return filtered_call(self.lower(node.this), self.lower(node.expression.this), self.span(node.this))
+        return filtered_call(self.lower(node.this), self.lower(node.expression.this), span_of(node.this))
 
     def case(self, node: exp.Case) -> Syntax:
         args: list[Syntax] = []
@@ -177,18 +145,18 @@ class _Lowering:
             args += [Apply("equal", (subject, condition)) if subject else condition, self.lower(branch.args["true"])]
         if node.args.get("default"):
             args.append(self.lower(node.args["default"]))
-        return Apply("case", tuple(args), span=self.span(node))
+        return Apply("case", tuple(args), span=span_of(node))
 
     def is_(self, node: exp.Is) -> Syntax:
         operand = self.lower(node.this)
         if isinstance(node.expression, exp.Null):
-            return Apply("is_null", (operand,), span=self.span(node))
+            return Apply("is_null", (operand,), span=span_of(node))
         if isinstance(node.expression, exp.Boolean):
-            return Apply("is_not_distinct", (operand, Constant(bool(node.expression.this))), span=self.span(node))
+            return Apply("is_not_distinct", (operand, Constant(bool(node.expression.this))), span=span_of(node))
         raise self.refusal(node)
 
     def like(self, node: exp.Like | exp.ILike, *escape: Syntax) -> Syntax:
-        span, name = self.span(node), "like" if isinstance(node, exp.Like) else "ilike"
+        span, name = span_of(node), "like" if isinstance(node, exp.Like) else "ilike"
         like = Apply(name, (self.lower(node.this), self.lower(node.expression), *escape), span=span)
         return Apply("not", (like,), span=span) if node.args.get("negate") else like
 
@@ -200,68 +168,41 @@ class _Lowering:
     def in_(self, node: exp.In) -> Syntax:
         if node.args.get("query") or node.args.get("unnest") or node.args.get("field"):
             raise InvalidExpression(
-                "IN takes a list of values", self.span(node), "Use a join with how: semi for a table."
+                "IN takes a list of values", span_of(node), "Use a join with how: semi for a table."
             )
         values = tuple(self.lower(value) for value in node.expressions)
-        return Apply("in", (self.lower(node.this), *values), span=self.span(node))
+        return Apply("in", (self.lower(node.this), *values), span=span_of(node))
 
     def between(self, node: exp.Between) -> Syntax:
         operand = self.lower(node.this)
-        low = Apply("greater_equal", (operand, self.lower(node.args["low"])), span=self.span(node))
-        high = Apply("less_equal", (operand, self.lower(node.args["high"])), span=self.span(node))
-        return Apply("and", (low, high), span=self.span(node))
+        low = Apply("greater_equal", (operand, self.lower(node.args["low"])), span=span_of(node))
+        high = Apply("less_equal", (operand, self.lower(node.args["high"])), span=span_of(node))
+        return Apply("and", (low, high), span=span_of(node))
 
     def extract(self, node: exp.Extract) -> Syntax:
         part = EXTRACT_PARTS.get(node.this.name.upper())
         if part is None:
             have = ", ".join(sorted(name.lower() for name in EXTRACT_PARTS))
-            raise InvalidExpression(
-                f"extract has no part '{node.this.name.lower()}'", self.span(node), f"have: {have}."
-            )
-        return Apply(part, (self.lower(node.expression),), span=self.span(node))
+            raise InvalidExpression(f"extract has no part '{node.this.name.lower()}'", span_of(node), f"have: {have}.")
+        return Apply(part, (self.lower(node.expression),), span=span_of(node))
 
     def cast(self, node: exp.Cast) -> Syntax:
-        target, operand = self.type_of(node), self.lower(node.this)
+        target, operand = cast_target(node), self.lower(node.this)
         lenient = isinstance(node, exp.TryCast)
         try:
             constant = None if lenient else converted(operand, target)
         except ValueError as error:
             raise InvalidExpression(str(error), operand.span) from None
-        return constant or CastTo(operand, target, lenient, span=self.span(node))
+        return constant or CastTo(operand, target, lenient, span=span_of(node))
 
     def at_time_zone(self, node: exp.AtTimeZone) -> Syntax:
-        return Apply("at_time_zone", (self.lower(node.this), self.lower(node.args["zone"])), span=self.span(node))
-
-    def type_of(self, node: exp.Cast) -> DataType:
-        to = node.args["to"]
-        try:
-            return parse_type(type_text(to))
-        except UnknownZone as error:
-            raise InvalidExpression(str(error), self.span(node), error.hint) from None
-        except ValueError:
-            hint = f"have: {', '.join(NAMED)}, decimal(p,s)."
-            raise InvalidExpression(
-                f"unknown type '{to.sql(dialect=Language).lower()}'", self.span(node), hint
-            ) from None
-
-    def interval(self, node: exp.Interval) -> Syntax:
-        unit = node.args.get("unit")
-        if isinstance(unit, exp.IntervalSpan):
-            raise InvalidExpression("an interval has one unit", self.span(node), "Write interval '90 minutes'.")
-        try:
-            return Constant(interval_of(f"{node.this.name} {unit.name if unit else ''}".strip()), span=self.span(node))
-        except UnknownUnit as error:
-            message = f"interval unit '{error}' is not supported"
-            raise InvalidExpression(message, self.span(node), error.hint) from None
-        except ValueError as error:
-            raise InvalidExpression(str(error), self.span(node), "Write interval '90 minutes'.") from None
+        return Apply("at_time_zone", (self.lower(node.this), self.lower(node.args["zone"])), span=span_of(node))
 
     HANDLERS: ClassVar[dict[type[exp.Expr], Callable[[_Lowering, Any], Syntax]]] = {
-        exp.Column: column, exp.Literal: literal, exp.Boolean: boolean, exp.Null: null,
-        exp.Placeholder: no_parameter, exp.Parameter: no_parameter, exp.Paren: parenthesized,
+        exp.Column: column, exp.Placeholder: no_parameter, exp.Parameter: no_parameter, exp.Paren: parenthesized,
         exp.Anonymous: call, exp.Filter: filtered,
         exp.Case: case, exp.Is: is_, exp.In: in_, exp.Like: like, exp.ILike: like,
         exp.Escape: escaped, exp.Between: between, exp.Extract: extract,
-        exp.Cast: cast, exp.TryCast: cast, exp.Interval: interval,
+        exp.Cast: cast, exp.TryCast: cast,
         exp.AtTimeZone: at_time_zone,
     }  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.decimals import in_scale, is_decimal
-from gpuetl.expressions.functions import INSTEAD, Function, Kind, TypeMismatch, find_function, function_names
+from gpuetl.expressions.functions import INSTEAD, Function, Kind, TypeMismatch, find_function, function_names, in_order
 from gpuetl.expressions.functions.function import Argument
 from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal, chained
 from gpuetl.expressions.syntax import ASSOCIATIVE, Apply, CastTo, Constant, Name, ParameterName, Syntax
@@ -156,8 +156,9 @@ def _unknown(syntax: Apply, scope: Scope) -> InvalidExpression:
         if found := find_function(syntax.function, (kind,)):  # type: ignore[arg-type]
             if scope.inside and scope.inside.kind == kind:
                 return _nested(found, scope.inside, syntax)
-            message = f"{syntax.function} is {step} function and cannot stand here"
-            return InvalidExpression(message, syntax.span, f"Use it directly in {step} step.")
+            message = f"{syntax.function.removesuffix('_rows')} is {step} function and cannot stand here"
+            there = in_order(found) if "window" in scope.kinds else ""
+            return InvalidExpression(message, syntax.span, there or f"Use it directly in {step} step.")
     if hint := INSTEAD.get(syntax.function):
         return InvalidExpression(f"unknown function '{syntax.function}'", syntax.span, hint)
     if syntax.function in PRESENT:

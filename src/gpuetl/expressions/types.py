@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from gpuetl.expressions.decimals import common_decimal, constant_decimal, integer_decimal, is_decimal
+from gpuetl.expressions.decimals import MAX_DIGITS, common_decimal, constant_decimal, integer_decimal, is_decimal
 from gpuetl.expressions.zones import UnknownZone, is_zone
 
 DataType: TypeAlias = pa.DataType
@@ -26,18 +26,38 @@ NAMED: dict[str, DataType] = {
     "float32": pa.float32(), "float64": FLOAT64,
     "string": STRING, "date": DATE, "timestamp": TIMESTAMP, "duration": DURATION,
 }  # fmt: skip
-_DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
-_LIST = re.compile(r"list<(.+)>")
-_ZONED = re.compile(r"timestamp\[([A-Za-z0-9_+\-/:]+)\]")
+SQL_NAMES: dict[str, str] = {
+    "tinyint": "int8", "int1": "int8", "byte": "int8", "smallint": "int16", "int2": "int16", "short": "int16",
+    "int": "int32", "integer": "int32", "int4": "int32", "bigint": "int64", "long": "int64", "uint": "uint32",
+    "real": "float32", "float": "float32", "float4": "float32",
+    "double": "float64", "double precision": "float64", "float8": "float64",
+    "text": "string", "str": "string", "varchar": "string", "char varying": "string", "character varying": "string",
+    "varchar2": "string", "longvarchar": "string", "clob": "string",
+    "timestampntz": "timestamp", "timestamp_ntz": "timestamp", "timestamp without time zone": "timestamp",
+    "timestamptz": "timestamp[UTC]", "timestamp with time zone": "timestamp[UTC]", "interval": "duration",
+}  # fmt: skip
+"""SQL's names of the types, in lower case; those of decimals are in the pattern below."""
+_DECIMAL = re.compile(r"(?:decimal|numeric|dec|number|fixed) ?(?:\( ?([0-9]+) ?(?:, ?([0-9]+) ?)?\))?")
+_SQL_DECIMAL = 18, 3
+_LIST = re.compile(r"list<(.+)>", re.IGNORECASE)
+_ZONED = re.compile(r"timestamp\[([A-Za-z0-9_+\-/:]+)\]", re.IGNORECASE)
 
 
 def parse_type(text: str) -> DataType:
-    """Return the Arrow type that `text` names; raise `ValueError` for a name outside the language."""
+    """Return the Arrow type that `text` names, in files, in Python and in CAST; raise `ValueError` where it is none.
+
+    Upper case is lower case, but for a zone.  `decimal` alone is decimal(18,3), and decimal(p) is decimal(p,0).
+    """
     name = text.strip()
-    if name in NAMED:
-        return NAMED[name]
-    if (hit := _DECIMAL.fullmatch(name)) and 1 <= int(hit[1]) <= 38 and int(hit[2]) <= int(hit[1]):
-        return pa.decimal128(int(hit[1]), int(hit[2]))
+    plain = " ".join(name.lower().split())
+    if plain in NAMED:
+        return NAMED[plain]
+    if plain in SQL_NAMES:
+        return parse_type(SQL_NAMES[plain])
+    if hit := _DECIMAL.fullmatch(plain):
+        digits, scale = (int(hit[1]), int(hit[2] or 0)) if hit[1] else _SQL_DECIMAL
+        if 1 <= digits <= MAX_DIGITS and scale <= digits:
+            return pa.decimal128(digits, scale)
     if hit := _ZONED.fullmatch(name):
         if not is_zone(hit[1]):
             raise UnknownZone(hit[1])

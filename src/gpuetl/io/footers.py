@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
@@ -11,6 +11,9 @@ import pyarrow.parquet as pq
 
 from gpuetl.expressions.types import DataType
 from gpuetl.io.dataset import DataFile, DatasetError, RowGroup, check_widens
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECONDS = {"s": 1_000_000, "ms": 1000, "us": 1}
 
 
 class Footers:
@@ -105,12 +108,20 @@ def _range(statistics: Any, stored: Any) -> tuple[Any, Any, int] | None:
         return (None, None, statistics.null_count) if statistics.num_values == 0 else None
     if stored is None or pa.types.is_decimal(stored) or pa.types.is_nested(stored):
         return None
+    if pa.types.is_timestamp(stored) and stored.unit == "ns":
+        return None
     try:
-        least, greatest = statistics.min, statistics.max
+        least, greatest = _bounds(statistics, stored)
     except (OverflowError, ValueError):  # a time that Python has not
         return None
     if isinstance(least, bytes) or (isinstance(least, float) and (least != least or greatest != greatest)):
         return None
-    if isinstance(least, datetime) and stored.unit == "ns":
-        return None
     return least, greatest, statistics.null_count
+
+
+def _bounds(statistics: Any, stored: Any) -> tuple[Any, Any]:
+    """Return the least and greatest value; of instants from their numbers, since pyarrow imports pandas for a zone."""
+    if pa.types.is_timestamp(stored) and stored.tz is not None:
+        unit = timedelta(microseconds=MICROSECONDS[stored.unit])
+        return EPOCH + statistics.min_raw * unit, EPOCH + statistics.max_raw * unit
+    return statistics.min, statistics.max

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from gpuetl.expressions.build import Expression, col, when
+from gpuetl.expressions.build import col, when
 from gpuetl.expressions.decimals import HALF_DIGITS, is_decimal
+from gpuetl.expressions.expression import Expression
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.functions.aggregates import (
     CARRIED,

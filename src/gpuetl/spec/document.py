@@ -9,17 +9,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, ScalarNode
 from ruamel.yaml.nodes import Node as YamlNode
-from ruamel.yaml.scanner import Scanner, ScannerError
 
 from gpuetl.errors import InvalidPipeline, Place, Problem, Problems, Span, first_line
+from gpuetl.spec import flow_commas
+from gpuetl.spec.scanner import new_yaml
 
 MAX_CHARACTERS = 1 << 20
 MAX_FILE_BYTES = 4 * MAX_CHARACTERS  # as many as they can take
-MAX_DEPTH = 64
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ def read_document(text: str, name: str, problems: Problems) -> Node | None:
         problems.add(f"{name} has {len(text):,} characters; {MAX_CHARACTERS:,} are allowed")
         return None
     try:
-        root = _yaml().compose(io.StringIO(text))
+        root = new_yaml().compose(io.StringIO(text))
         if root is None:
             problems.add(f"{name} is empty", "See README.md for a first pipeline.")
             return None
@@ -113,7 +112,9 @@ def read_document(text: str, name: str, problems: Problems) -> Node | None:
         place = Place(
             name, mark.line + 1, mark.column + 1, document.lines[mark.line] if mark.line < len(document.lines) else ""
         )
-        problems.add(f"not YAML: {error.problem or error.context}", "", place)
+        in_map = error.context == "while parsing a flow mapping" and "<stream end>" not in str(error.problem)
+        hint = f"In {{ }}, commas and quotes end an expression.  {flow_commas.HINT}" if in_map else ""
+        problems.add(f"not YAML: {error.problem or error.context}", hint, place)
     except YAMLError as error:
         problems.add(f"{name} is not YAML that can be read: {first_line(error)}")
     return None
@@ -136,31 +137,6 @@ def read_file(path: Path, problems: Problems, shown_as: str | None = None) -> No
     return read_document(text, name, problems)
 
 
-class _Scanner(Scanner):
-    """Stops at text that nests too deeply, before anything recurses into it."""
-
-    def fetch_flow_collection_start(self, TokenClass: Any, to_push: str) -> None:  # noqa: N803
-        """Begin a list or map in brackets."""
-        super().fetch_flow_collection_start(TokenClass, to_push)
-        self.check_depth()
-
-    def add_indent(self, column: int) -> bool:
-        """Begin an indented list or map."""
-        self.check_depth()
-        return bool(super().add_indent(column))
-
-    def check_depth(self) -> None:
-        """Raise where brackets and indents are more than anyone writes."""
-        if len(self.flow_context) + len(self.indents) > MAX_DEPTH:
-            raise ScannerError(None, None, f"it nests deeper than {MAX_DEPTH}", self.reader.get_mark())
-
-
-def _yaml() -> YAML:
-    yaml = YAML(typ="safe", pure=True)
-    yaml.Scanner = _Scanner
-    return yaml
-
-
 _COLLECTIONS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 
 
@@ -171,7 +147,7 @@ class _Reader:
         self.document, self.problems = document, problems
         self.seen: set[int] = set()
         self.incomplete = False  # something is refused without which the rest would look wrong
-        self.construct = _yaml().constructor.construct_object
+        self.construct = new_yaml().constructor.construct_object
 
     def node(self, yaml: YamlNode) -> Node:
         base = self.at(yaml, None)
@@ -218,7 +194,7 @@ class _Reader:
     def mapping(self, yaml: MappingNode) -> Node:
         values: dict[str, Node] = {}
         keys: dict[str, Place] = {}
-        for key, value in yaml.value:
+        for key, value in self.entries(yaml):
             if not isinstance(key, ScalarNode):
                 self.problems.add("a key is a text", "", self.at(key, None).place())
                 continue
@@ -232,6 +208,17 @@ class _Reader:
             else:
                 values[name], keys[name] = self.node(value), place
         return self.at(yaml, values, keys)
+
+    def entries(self, yaml: MappingNode) -> Iterator[flow_commas.Entry]:
+        """Iterate over a mapping's keys and values; an expression that commas have cut is told, and whole again."""
+        if not yaml.flow_style:
+            yield from yaml.value
+            return
+        for entry, cut in flow_commas.whole_entries(yaml.value):
+            if cut:
+                message = f"a comma in {{ }} ends the value '{cut}'"
+                self.problems.add(message, flow_commas.HINT, self.at(entry[1], "").place())
+            yield entry
 
     def at(self, yaml: YamlNode, value: Any, keys: dict[str, Place] | None = None) -> Node:
         start, end = yaml.start_mark, yaml.end_mark

@@ -45,8 +45,10 @@ keys, tags and duplicate keys are refused.
 
 {", ".join(f"`{name}`" for name in NAMED if name != "boolean")}, `decimal(p,s)` to 38 digits,
 `timestamp[Zone]` such as `timestamp[Europe/Berlin]`, `list<T>`.  Times are in microseconds.  A naive and a zoned
-timestamp are different types.  Dictionary columns of a file are read as their values.  A schema is known before a row
-is read.
+timestamp are different types.  SQL's names are taken too, in either case, and mean the same in a schema, a parameter
+and a CAST: `int` is int32, `bigint` int64, `double` float64, `text` string, `decimal` decimal(18,3), `decimal(p)`
+decimal(p,0), `timestamptz` timestamp[UTC].  Dictionary columns of a file are read as their values.  A schema is
+known before a row is read.
 
 ## Rules
 
@@ -54,7 +56,7 @@ is read.
 - Integer arithmetic is done in int64, that of decimals exactly; what leaves the type is an error that names the
   column, the row and the values.  `/` is float64; `//` and `%` truncate toward zero, and are null where the divisor
   is 0.
-- A cast is exact or an error; TRY_CAST gives null in its place.
+- A cast is exact or an error; TRY_CAST gives null in its place.  What it reads of a text is below.
 - NaN is the greatest value: in order, in min and max, in quantiles.  NaN equals NaN and -0.0 equals 0.0 in keys,
   and in keys only.
 - Null is a group of its own; as a join key it matches nothing, unless `nulls_equal: true`.
@@ -63,6 +65,23 @@ is read.
 - An order that does not tell rows apart is noted in the report: what depends on it may differ from engine to
   engine.
 - A window's frame is the current row and those before it; what accumulates skips nulls, and is null where x is.
+
+## Casts of texts
+
+What CAST reads is the same on every engine; any other text is an error, and null in TRY_CAST: other digits than 0 to 9,
+other bases, separators, spaces, the empty text.  A CSV file's values are read so too, and there spaces and tabs around
+them do not count.
+
+| type | texts, as a regular expression | |
+|---|---|---|
+| integers | `[-+]?[0-9]+` | what the type holds; `-0` is 0 |
+| floats | `[-+]?([0-9]+\\.?[0-9]*\\|\\.[0-9]+)([eE][-+]?[0-9]+)?` | the nearest; beyond the type is an error |
+| | `[-+]?(inf\\|infinity\\|nan)`, in either case | |
+| decimals | as the numbers of floats | exact: what needs more digits is an error |
+| bool | `true\\|false\\|1\\|0`, in either case | |
+| date | `[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}` | a day of the calendar |
+| timestamp | date `([ T][0-9]{{2}}(:[0-9]{{2}}(:[0-9]{{2}}(\\.[0-9]{{1,6}})?)?)?)?` | to 23:59:59.999999 |
+| timestamp[Zone] | timestamp with hours `(Z\\|[-+][0-9]{{2}}(:?[0-9]{{2}})?)` | the offset to UTC, hours to 23 |
 
 ## Kernels
 

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import MISSING, dataclass
 from typing import Any, Generic, TypeVar
 
-from gpuetl.errors import InvalidPipeline, Problems, keys_hint, suggestion
+from gpuetl.errors import InvalidPipeline, Problems
 from gpuetl.spec.document import Node, plain_node
+from gpuetl.spec.synonyms import keys_hint, word_suggestion
 from gpuetl.spec.values import BadExpression, BadValue
 
 T = TypeVar("T")
@@ -48,6 +49,11 @@ def keys_of(cls: Any) -> dict[str, dataclasses.Field[Any]]:
     return {f.metadata["key"] or f.name: f for f in declared}
 
 
+def required_keys(cls: Any) -> list[str]:
+    """Return the names of the keys that must be given."""
+    return [name for name, f in keys_of(cls).items() if f.default is MISSING and f.default_factory is MISSING]
+
+
 def read_keys(cls: type[T], node: Node, problems: Problems, within: str, **given: Any) -> T | None:
     """Read a mapping into a dataclass; returns None, with every problem kept, where a key is wrong or missing.
 
@@ -62,7 +68,7 @@ def read_keys(cls: type[T], node: Node, problems: Problems, within: str, **given
     count = len(problems.found)
     for name, value in node.items():
         if name not in declared:
-            meant += suggestion(name, declared)
+            meant += word_suggestion(name, declared)
             problems.add(f"unknown key '{name}'", keys_hint(name, declared), node.keys[name], within)
             continue
         try:
@@ -72,11 +78,12 @@ def read_keys(cls: type[T], node: Node, problems: Problems, within: str, **given
         except BadValue as error:
             named = f"{name}: " if node.keys[name] != value.place() else ""  # a bare value has no key
             problems.add(f"{named}{error.message}", error.hint, (error.node or value).place(), within)
-    for name, f in declared.items():
+    for name in required_keys(cls):
         if f"'{name}'" in meant:
             continue  # misspelt, and told
-        if name not in node.value and f.default is MISSING and f.default_factory is MISSING:
-            problems.add(f"the key '{name}' is missing", f"It takes {f.metadata['form'].what}.", node.place(), within)
+        if name not in node.value:
+            what = declared[name].metadata["form"].what
+            problems.add(f"the key '{name}' is missing", f"It takes {what}.", node.place(), within)
     return cls(**given, **values) if len(problems.found) == count else None
 
 

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from gpuetl.errors import InvalidExpression, have_hint, suggestion
+from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.syntax import Constant, Name, refuse_depth
 from gpuetl.expressions.types import DURATION, INT64, NAMED, DataType, integer_fits, is_list, parse_type, type_name
 from gpuetl.expressions.zones import UnknownZone
 from gpuetl.spec.document import Node
 from gpuetl.spec.fields import Field
+from gpuetl.spec.synonyms import word_suggestion
 from gpuetl.spec.values import BadExpression, BadValue, Formula, KeyPlace, Order, Text, parse_order
 
 T = TypeVar("T")
@@ -119,7 +120,8 @@ def read_type(node: Node) -> DataType:
         raise BadValue(str(error), node, error.hint) from None
     except ValueError as error:
         names = [*NAMED, "decimal(p,s)", "timestamp[ZONE]", "list<TYPE>"]
-        raise BadValue(str(error), node, have_hint(text, names)) from None
+        hint = f"have: {', '.join(names)}.  {word_suggestion(text, names)}"
+        raise BadValue(str(error), node, hint.rstrip()) from None
 
 
 def read_order(node: Node) -> tuple[Order, ...]:
@@ -149,7 +151,7 @@ def choice(*options: str) -> Field[str]:
     def read(node: Node) -> str:
         text = str(_scalar(node, str, f"one of {', '.join(options)}"))
         if text not in options:
-            raise BadValue(f"takes one of {', '.join(options)}, got '{text}'", node, suggestion(text, options))
+            raise BadValue(f"takes one of {', '.join(options)}, got '{text}'", node, word_suggestion(text, options))
         return text
 
     return Field(f"one of {', '.join(options)}", read)

@@ -7,14 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gpuetl.errors import Problems, keys_hint, suggestion
+from gpuetl.errors import Problems
 from gpuetl.expressions.types import NULL
 from gpuetl.spec.document import Node, read_document, read_file
-from gpuetl.spec.fields import keys_of, read_keys
+from gpuetl.spec.fields import keys_of, read_keys, required_keys
 from gpuetl.spec.forms import BOOLEAN, read_name, read_texts, read_type
 from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.parameters import parse_value
 from gpuetl.spec.steps import STEPS, Step
+from gpuetl.spec.synonyms import keys_hint, word_suggestion
 from gpuetl.spec.values import BadValue, Text, is_identifier
 
 T = TypeVar("T")
@@ -179,13 +180,14 @@ class _Reader:
 
     def step(self, node: Node, within: str) -> Step | None:
         if not isinstance(node.value, dict) or len(node.value) != 1:
-            self.problems.add(
-                "a step is one verb and its arguments", f"verbs: {', '.join(STEPS)}.", node.place(), within
-            )
+            hint = f"verbs: {', '.join(STEPS)}."
+            if isinstance(node.value, str) and node.value in STEPS:
+                hint = f"Write {node.value}: {'…' if required_keys(STEPS[node.value]) else '{}'}"
+            self.problems.add("a step is one verb and its arguments", hint, node.place(), within)
             return None
         verb, value = next(node.items())
         if verb not in STEPS:
-            hint = f"verbs: {', '.join(STEPS)}.  {suggestion(verb, STEPS)}".rstrip()
+            hint = f"verbs: {', '.join(STEPS)}.  {word_suggestion(verb, STEPS)}".rstrip()
             self.problems.add(f"unknown step '{verb}'", hint, node.keys[verb], within)
             return None
         return STEPS[verb].read(value, self.problems, within)

@@ -21,6 +21,7 @@ def from_arrow(column: Any, machine: Machine) -> Vector:
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if isinstance(array, pa.ChunkedArray):  # one that is empty stays chunked
         array = array.chunk(0) if array.num_chunks else pa.array([], array.type)
+    array = array if len(array) else pa.array([], array.type)  # buffers of no rows may be of any size
     asarray, rows = machine.arrays.asarray, len(array)
     valid = asarray(packed(np.asarray(array.is_valid()))) if array.null_count else None
     if is_list(array.type) or array.type == STRING:

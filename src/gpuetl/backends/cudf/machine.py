@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Protocol
+
+from gpuetl.backends.cudf.vector import Vector
 
 Module = Any
 Array = Any
@@ -16,6 +19,10 @@ class Machine(Protocol):
     @property
     def arrays(self) -> Any:
         """The array module: CuPy, or NumPy in tests."""
+
+    @property
+    def memory(self) -> int:
+        """The bytes that frames may take in all."""
 
     def host(self, array: Array) -> Any:
         """Return an array as one of NumPy's."""
@@ -32,5 +39,14 @@ class Machine(Protocol):
     def sorted_order(self, words: Sequence[Array]) -> Array:
         """Return the stable order (int32 row numbers) of rows by uint64 arrays, the most significant first."""
 
-    def matches(self, left: Sequence[Array], right: Sequence[Array]) -> tuple[Array, Array]:
-        """Return the pairs of rows (int32) of two sides whose uint64 arrays are equal, in any order."""
+    def sorted_texts(self, texts: Vector) -> tuple[Array, int]:
+        """Number (int32) the distinct texts in the order of their bytes; a null's number is any; and how many there are."""
+
+    def read_parquet(self, path: Path, row_groups: Sequence[int], columns: Sequence[str]) -> tuple[dict[str, Vector], int]:
+        """Read columns of row groups in the language's types nearest to the stored ones, and the number of rows.
+
+        Raises
+        ------
+        OSError, RuntimeError, ValueError
+            For a file that cannot be read, or has times finer than microseconds.
+        """

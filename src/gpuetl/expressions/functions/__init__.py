@@ -81,6 +81,14 @@ def find_function(name: str, kinds: tuple[Kind, ...]) -> Function | None:
     return next((FUNCTIONS[kind, name] for kind in kinds if (kind, name) in FUNCTIONS), None)
 
 
+def in_order(aggregate: Function) -> str:
+    """Return the hint of an aggregate in a window step: what does the same in order, or the empty text."""
+    name = aggregate.name.removesuffix("_rows")
+    forms = {f"cum_{name}": "the rows so far", f"rolling_{name}": "the last rows"}
+    meant = " and ".join(f"{form}, over {rows}" for form, rows in forms.items() if ("window", form) in FUNCTIONS)
+    return f"There is {meant}.  For one value a group, aggregate in a stage of its own and join it." if meant else ""
+
+
 def table_entry(kind: Kind, name: str) -> Function:
     """Return the function of that kind and name, also where users cannot call it."""
     return aggregates.INTERNAL.get(name) or FUNCTIONS[kind, name]
@@ -93,5 +101,5 @@ def function_names(kinds: tuple[Kind, ...]) -> list[str]:
 
 __all__ = [
     "ALIASES", "FUNCTIONS", "INSTEAD", "Function", "Kind", "TypeMismatch", "find_function", "function_names",
-    "table_entry",
+    "in_order", "table_entry",
 ]  # fmt: skip

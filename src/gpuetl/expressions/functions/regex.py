@@ -9,11 +9,14 @@ quotes `\` is an escape: write the expression in single quotes, or in none.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from gpuetl.expressions.functions.function import Function, Rule, TypeMismatch, Typing, fixed
 from gpuetl.expressions.ir import Expr, Literal
-from gpuetl.expressions.regex import InvalidPattern, Pattern, parse_pattern, parse_replacement
 from gpuetl.expressions.types import BOOL, INT64, STRING
+
+if TYPE_CHECKING:  # the readers of patterns are imported when there is one to read: few pipelines have any
+    from gpuetl.expressions.regex import Pattern
 
 
 def checked(rule: Rule) -> Rule:
@@ -30,10 +33,22 @@ def checked(rule: Rule) -> Rule:
 
 def pattern_of(constant: Literal) -> Pattern:
     """Return the checked pattern."""
+    from gpuetl.expressions.regex import InvalidPattern, parse_pattern
+
     try:
         return parse_pattern(constant.value)
     except InvalidPattern as error:
         raise TypeMismatch(f"cannot take the pattern '{constant.value}': {error}", error.hint) from None
+
+
+def replacement_of(constant: Literal) -> tuple[str | int, ...]:
+    """Return the checked replacement: texts, and numbers of groups."""
+    from gpuetl.expressions.regex import InvalidPattern, parse_replacement
+
+    try:
+        return parse_replacement(constant.value)
+    except InvalidPattern as error:
+        raise TypeMismatch(f"cannot take {error}", error.hint) from None
 
 
 def never_empty(pattern: Literal, hint: str) -> Pattern:
@@ -66,10 +81,7 @@ def replaced(args: Sequence[Expr]) -> Typing:
     """A text, a pattern that matches something, and a replacement that names its groups."""
     typing = fixed(STRING, STRING, STRING, returns=STRING)(args)
     if isinstance(args[2], Literal):
-        try:
-            parts = parse_replacement(args[2].value)
-        except InvalidPattern as error:
-            raise TypeMismatch(f"cannot take {error}", error.hint) from None
+        parts = replacement_of(args[2])
         if isinstance(args[1], Literal):
             pattern = never_empty(args[1], "Write + for *; || puts a text before or after another.")
             for part in parts:

@@ -40,11 +40,14 @@ class Filter(Step):
 
 def sort_keys(context: Context, order: Sequence[Order], schema: Schema) -> tuple[SortKey, ...]:
     """Return the plan's sort keys; unknown columns and lists are problems."""
-    return tuple(
-        SortKey(item.column, item.descending, item.nulls_first)
-        for item in order
-        if context.keys([Text(item.column, item.node)], schema)
-    )
+    keys = []
+    for item in order:
+        bare = item.column.removeprefix("-")
+        if item.column not in schema and bare in schema:
+            context.problem(f"unknown column '{item.column}'", f"Write '{bare} desc'.", item)
+        elif context.keys([Text(item.column, item.node)], schema):
+            keys.append(SortKey(item.column, item.descending, item.nulls_first))
+    return tuple(keys)
 
 
 @dataclass(frozen=True)
@@ -75,18 +78,25 @@ class Limit(Step):
 
 @dataclass(frozen=True)
 class Distinct(Step):
-    """Keep one row for each value of the columns: `distinct: [a, b]`, or `{on: a, keep: first, order_by: ts}`."""
+    """Keep one row for each value of the columns: `distinct: [a, b]`, or `{on: a, keep: first, order_by: ts}`.
+
+    Without columns, `distinct: {}`, rows that are equal in all of them are one.
+    """
 
     verb: ClassVar[str] = "distinct"
     main: ClassVar[str] = "on"
-    on: tuple[str, ...] = key(SOME_NAMES)
+    on: tuple[str, ...] | None = key(SOME_NAMES, None)
     keep: str = key(choice("any", "first"), "any")
     order_by: tuple[Order, ...] = key(ORDER, ())
 
     def build(self, context: Context, source: Node) -> Node:
         """Keep one row a key; `keep: first` needs an order."""
         if (self.keep == "first") != bool(self.order_by):
-            context.problem("distinct with keep: first needs order_by, and order_by needs keep: first", "", self.on[0])
-        on = context.keys(self.on, source.schema)
+            message = "distinct with keep: first needs order_by, and order_by needs keep: first"
+            context.problem(message, "", self.on[0] if self.on else None)
+        if self.on is None and self.order_by:
+            message = "rows that are equal in all columns have no first"
+            context.problem(message, "Add on: the columns that tell rows apart.", self.order_by[0])
+        on = context.keys(source.schema if self.on is None else self.on, source.schema)
         order = sort_keys(context, self.order_by, source.schema)
         return nodes.Distinct(source=source, on=on, order_by=order, origin=context.origin)

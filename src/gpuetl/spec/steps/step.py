@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -16,7 +16,7 @@ from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes import Project
 from gpuetl.plan.schema import Schema
 from gpuetl.spec.document import Node as TextNode
-from gpuetl.spec.fields import keys_of, read_keys, write_keys
+from gpuetl.spec.fields import read_keys, required_keys, write_keys
 from gpuetl.spec.values import Formula, node_of
 
 
@@ -82,6 +82,8 @@ class Step:
     @classmethod
     def read(cls, node: TextNode, problems: Problems, within: str) -> Self | None:
         """Read the value under the verb; returns None, with its problems kept, where it is wrong."""
+        if node.value is None and cls.main and cls.main not in required_keys(cls):
+            node = replace(node, value={})  # `distinct:` is `distinct: {}`
         if cls.main and (cls.bare or not isinstance(node.value, dict)):
             keys = {cls.main: node}
             places = {cls.main: node.place()}
@@ -91,10 +93,7 @@ class Step:
     def written(self) -> Any:
         """Return the value under the verb as plain data."""
         keys = write_keys(self)
-        if self.main and (self.bare or set(keys) <= {self.main}):
-            main = keys_of(type(self))[self.main]
-            return keys.get(self.main, main.metadata["form"].write(getattr(self, main.name)))
-        return keys
+        return keys[self.main] if self.main and keys.keys() == {self.main} else keys
 
     @property
     def reads(self) -> tuple[str, ...]:

@@ -1,1 +1,24 @@
+// Lists.  A list's C++ type is that of its column; a null without a column is a NoList.
 #pragma once
+#include "strings.cuh"
+
+struct NoList {};
+
+template <class T> DEVICE bool same_element(T x, T y) { return x == y; }
+DEVICE bool same_element(Text x, Text y) { return same_text(x, y); }
+
+template <class LIST> DEVICE int64_t list_length(LIST list) { return list.size; }
+
+// NaN is in no list, and zero is minus zero.
+template <class LIST> DEVICE bool list_contains(LIST list, typename LIST::value_type value) {
+    for (int64_t at = 0; at < list.size; ++at) {
+        const auto element = list[at];
+        if (element.valid && same_element(element.value, value)) return true;
+    }
+    return false;
+}
+
+template <class LIST> DEVICE Maybe<typename LIST::value_type> list_get(LIST list, int64_t index) {
+    const int64_t at = index < 0 ? index + list.size : index;
+    return at >= 0 && at < list.size ? list[at] : none<typename LIST::value_type>();
+}

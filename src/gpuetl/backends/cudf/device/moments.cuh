@@ -1,1 +1,112 @@
+// Moments: dates (int32 days) and timestamps (int64 microseconds) made, moved and truncated.
 #pragma once
+#include "calendar.cuh"
+
+constexpr int64_t FAR_YEAR = 10000000, FAR_DAY = 1LL << 33;  // beyond any date and timestamp, and far from what wraps
+
+// The day of a date's parts, which must be one.
+DEVICE int64_t days_of(Fault at, int64_t year, int64_t month, int64_t day, Reason reason) {
+    const bool near = month >= 1 && month <= 12 && year >= -FAR_YEAR && year <= FAR_YEAR;
+    const int64_t months = near ? (year - 1970) * 12 + month - 1 : 0, first = first_day(months);
+    if (!near || day < 1 || day > first_day(months + 1) - first) {
+        at(reason);
+        return 0;
+    }
+    return first + day - 1;
+}
+
+DEVICE int32_t make_date(Fault at, int64_t year, int64_t month, int64_t day) {
+    return date_of(at, days_of(at, year, month, day, NO_DATE));
+}
+
+DEVICE int64_t make_timestamp(Fault at, int64_t year, int64_t month, int64_t day, int64_t hour, int64_t minute,
+                              double seconds = 0) {
+    if (!(hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && seconds >= 0 && seconds < 60)) {
+        at(NO_DATE_AND_TIME);
+        return 0;
+    }
+    const Clock clock = {days_of(at, year, month, day, NO_DATE_AND_TIME), int64_t(rint(seconds * SECOND))};
+    return timestamp_of(at, moved(clock, hour * 3600 + minute * 60));
+}
+
+// A number of units of so many microseconds; the fraction of floats is rounded half to even.
+DEVICE int64_t micros_of(Fault at, int64_t number, int64_t length) {
+    if (number < INT64_LEAST / length || number > INT64_GREATEST / length) {
+        at(OUT_OF_MICROSECONDS);
+        return 0;
+    }
+    return number * length;
+}
+DEVICE int64_t micros_of(Fault at, double number, int64_t length) {
+    const double micros = rint(number * length);
+    if (!(micros >= -9223372036854775808.0 && micros < 9223372036854775808.0)) {  // NaN neither
+        at(OUT_OF_MICROSECONDS);
+        return 0;
+    }
+    return int64_t(micros);
+}
+
+// What a clock without a zone shows, as a date or a timestamp.
+template <class T> DEVICE T naive(Fault at, Clock clock);
+template <> DEVICE int32_t naive<int32_t>(Fault at, Clock clock) { return date_of(at, clock.days); }
+template <> DEVICE int64_t naive<int64_t>(Fault at, Clock clock) { return timestamp_of(at, clock); }
+
+template <class T> DEVICE T add_days(Fault at, T moment, int64_t days) {
+    if (days < -FAR_DAY || days > FAR_DAY) {
+        at(OUT_OF_DATES);
+        return 0;
+    }
+    const Clock clock = clock_of(moment);
+    return naive<T>(at, {clock.days + days, clock.micros});
+}
+
+template <class T> DEVICE T add_months(Fault at, T moment, int64_t months) {
+    if (months < -12 * FAR_YEAR || months > 12 * FAR_YEAR) {
+        at(OUT_OF_DATES);
+        return 0;
+    }
+    const Clock clock = clock_of(moment);
+    const Civil date = civil(clock.days);
+    const int64_t month = date.months() + months;
+    const int64_t day = first_day(month) + date.day, next = first_day(month + 1);
+    return naive<T>(at, {(day < next ? day : next) - 1, clock.micros});
+}
+
+// ---- units ----------------------------------------------------------------------------------------------------------
+
+// The midnight with which a clock's day, week or some months begin.
+DEVICE Clock start_of_day(Clock clock) { return {clock.days, 0}; }
+DEVICE Clock start_of_week(Clock clock) { return {clock.days - weekday(clock), 0}; }
+DEVICE Clock start_of_months(Clock clock, int64_t many) {
+    const int64_t months = civil(clock.days).months();
+    return {first_day(months - floor_remainder(months, many)), 0};
+}
+
+// So much earlier, by what is not negative.
+DEVICE int64_t earlier(Fault at, int64_t timestamp, int64_t by) {
+    if (timestamp < INT64_LEAST + by) at(OUT_OF_TIMESTAMPS);
+    return int64_t(uint64_t(timestamp) - uint64_t(by));
+}
+
+// The start of a unit shorter than a day: it has whole ones, and the clock's offset stays.
+DEVICE int64_t truncated(Fault at, int64_t timestamp, Clock clock, int64_t length) {
+    return earlier(at, timestamp, clock.micros % length);
+}
+
+DEVICE int64_t time_bucket(Fault at, int64_t width, int64_t timestamp, int64_t origin = 0) {
+    const int64_t passed = floor_remainder(timestamp, width) - floor_remainder(origin, width);
+    return earlier(at, timestamp, floor_remainder(passed, width));
+}
+
+DEVICE int64_t months_between(Clock a, Clock b, int64_t many) {
+    return floor_quotient(civil(b.days).months(), many) - floor_quotient(civil(a.days).months(), many);
+}
+DEVICE int64_t days_between(Clock a, Clock b) { return b.days - a.days; }
+DEVICE int64_t weeks_between(Clock a, Clock b) { return days_between(start_of_week(a), start_of_week(b)) / 7; }
+
+// Whole units between two starts of them.
+DEVICE int64_t units_between(Fault at, int64_t a, int64_t b, int64_t length) {
+    const int128_t passed = int128_t(b) - a;
+    if (passed != int64_t(passed) || passed == INT64_LEAST) at(OVERFLOW_);
+    return int64_t(passed) / length;
+}

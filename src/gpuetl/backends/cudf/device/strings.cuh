@@ -1,16 +1,199 @@
-// Texts: UTF-8 bytes; lengths and places count code points.
+// Texts: UTF-8 bytes; lengths and places count code points.  What only cuts returns a view.
+//
+// Texts are found by their bytes: in UTF-8 a whole code point is never found in the middle of another.
 #pragma once
 
 DEVICE bool begins_code_point(char byte) { return (byte & 0xC0) != 0x80; }
+
+// How many bytes the code point has that begins with this one.
+DEVICE int code_point_size(char byte) {
+    const uint8_t first = uint8_t(byte);
+    return first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+}
+
+// Where the code point ends that begins at `at`; in bytes that are no UTF-8, never beyond the text.
+DEVICE int64_t code_point_end(Text text, int64_t at) {
+    const int64_t end = at + code_point_size(text[at]);
+    return end < text.size ? end : text.size;
+}
+
+// Where the code point begins that ends before `end`.
+DEVICE int64_t code_point_start(Text text, int64_t end) {
+    do --end; while (end > 0 && !begins_code_point(text[end]));
+    return end;
+}
+
+// The code point of its bytes.
+DEVICE uint32_t code_point(Text bytes) {
+    const uint32_t first = uint8_t(bytes[0]);
+    if (bytes.size == 1) return first;
+    uint32_t point = first & (0x7F >> bytes.size);
+    for (int i = 1; i < bytes.size; ++i) point = point << 6 | (bytes[i] & 0x3F);
+    return point;
+}
+
+template <class OUT> DEVICE void put_code_point(OUT& out, uint32_t point) {
+    if (point < 0x80) {
+        out.put(char(point));
+        return;
+    }
+    const int more = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
+    out.put(char((0xF0 << (3 - more)) | point >> 6 * more));
+    for (int i = more - 1; i >= 0; --i) out.put(char(0x80 | (point >> 6 * i & 0x3F)));
+}
+
+// Where so many code points after `at` end, or the text does.
+DEVICE int64_t after_code_points(Text text, int64_t at, int64_t count) {
+    for (; count > 0 && at < text.size; --count) at = code_point_end(text, at);
+    return at;
+}
 
 DEVICE int64_t length(Text text) {
     int64_t count = 0;
     for (int64_t i = 0; i < text.size; ++i) count += begins_code_point(text[i]);
     return count;
 }
+DEVICE int64_t byte_length(Text text) { return text.size; }
+
+// ---- texts in texts -------------------------------------------------------------------------------------------------
+
+DEVICE bool stands_at(Text text, int64_t at, Text part) {
+    if (part.size > text.size - at) return false;
+    for (int64_t i = 0; i < part.size; ++i) if (text[at + i] != part[i]) return false;
+    return true;
+}
+
+// The first byte, at or after `from`, at which the part stands; -1 where it does not.
+DEVICE int64_t place_of(Text text, Text part, int64_t from) {
+    for (; from + part.size <= text.size; ++from) if (stands_at(text, from, part)) return from;
+    return -1;
+}
+
+DEVICE bool same_text(Text x, Text y) { return x.size == y.size && stands_at(x, 0, y); }
+DEVICE bool starts_with(Text text, Text prefix) { return stands_at(text, 0, prefix); }
+DEVICE bool ends_with(Text text, Text suffix) {
+    return suffix.size <= text.size && stands_at(text, text.size - suffix.size, suffix);
+}
+DEVICE bool contains(Text text, Text part) { return place_of(text, part, 0) >= 0; }
+DEVICE int64_t strpos(Text text, Text part) {
+    const int64_t place = place_of(text, part, 0);
+    return place < 0 ? 0 : length(text.cut(0, place)) + 1;
+}
+
+// ---- texts that are cut ---------------------------------------------------------------------------------------------
+
+DEVICE Text ltrim(Text text, Text characters) {
+    int64_t at = 0;
+    while (at < text.size && contains(characters, text.cut(at, code_point_end(text, at)))) at = code_point_end(text, at);
+    return text.cut(at, text.size);
+}
+DEVICE Text rtrim(Text text, Text characters) {
+    int64_t end = text.size;
+    while (end > 0 && contains(characters, text.cut(code_point_start(text, end), end))) end = code_point_start(text, end);
+    return text.cut(0, end);
+}
+DEVICE Text trim(Text text, Text characters) { return rtrim(ltrim(text, characters), characters); }
+
+// The code points from one number, from 0, to before another.
+DEVICE Text sliced(Text text, int64_t from, int64_t until) {
+    const int64_t start = after_code_points(text, 0, from);
+    return text.cut(start, after_code_points(text, start, until - from));
+}
+
+DEVICE Text last_code_points(Text text, int64_t count) {
+    int64_t start = text.size;
+    for (; count > 0 && start > 0; --count) start = code_point_start(text, start);
+    return text.cut(start, text.size);
+}
+
+DEVICE Text remove_prefix(Text text, Text prefix) {
+    return starts_with(text, prefix) ? text.cut(prefix.size, text.size) : text;
+}
+DEVICE Text remove_suffix(Text text, Text suffix) {
+    return ends_with(text, suffix) ? text.cut(0, text.size - suffix.size) : text;
+}
+
+// How many parts there are between separators, which are looked for from the left.
+DEVICE int64_t parts_of(Text text, Text separator) {
+    int64_t count = 1;
+    for (int64_t at = 0; (at = place_of(text, separator, at)) >= 0; at += separator.size) ++count;
+    return count;
+}
+
+// The part that begins at a byte.
+DEVICE Text part_from(Text text, Text separator, int64_t at) {
+    const int64_t end = place_of(text, separator, at);
+    return text.cut(at, end < 0 ? text.size : end);
+}
+
+DEVICE Text split_part(Text text, Text separator, int64_t index) {
+    if (index < 0) index += parts_of(text, separator) + 1;
+    int64_t at = index > 0 ? 0 : -1;
+    for (; at >= 0 && index > 1; --index) {
+        at = place_of(text, separator, at);
+        if (at >= 0) at += separator.size;
+    }
+    return at < 0 ? text.cut(0, 0) : part_from(text, separator, at);
+}
+
+// ---- texts that are written -----------------------------------------------------------------------------------------
 
 template <class OUT> DEVICE void concat(OUT& out) {}
 template <class OUT, class... REST> DEVICE void concat(OUT& out, Text first, REST... rest) {
     out.put(first);
     concat(out, rest...);
+}
+
+template <class OUT> DEVICE void join_texts(OUT& out, Text separator, bool begun) {}
+template <class OUT, class... REST>
+DEVICE void join_texts(OUT& out, Text separator, bool begun, Maybe<Text> first, REST... rest) {
+    if (first.valid && begun) out.put(separator);
+    if (first.valid) out.put(first.value);
+    join_texts(out, separator, begun || first.valid, rest...);
+}
+template <class OUT, class... TEXTS> DEVICE void concat_ws(OUT& out, Maybe<Text> separator, TEXTS... texts) {
+    join_texts(out, separator.value, false, texts...);
+}
+
+template <class OUT> DEVICE void replace(OUT& out, Text text, Text old, Text put) {
+    int64_t done = 0;
+    if (old.size) {
+        for (int64_t at = 0; (at = place_of(text, old, at)) >= 0; done = at += old.size) {
+            out.put(text.cut(done, at));
+            out.put(put);
+        }
+    }
+    out.put(text.cut(done, text.size));
+}
+
+// What `translate` puts for one code point: itself, that of the same number in `put`, or nothing.
+DEVICE Text translated(Text point, Text old, Text put) {
+    const int64_t place = place_of(old, point, 0);
+    if (place < 0) return point;
+    const int64_t number = length(old.cut(0, place));
+    return sliced(put, number, number + 1);
+}
+template <class OUT> DEVICE void translate(OUT& out, Text text, Text old, Text put) {
+    for (int64_t at = 0, end; at < text.size; at = end) {
+        end = code_point_end(text, at);
+        out.put(translated(text.cut(at, end), old, put));
+    }
+}
+
+template <class OUT> DEVICE void repeat(OUT& out, Text text, int64_t count) {
+    for (; count > 0; --count) out.put(text);
+}
+template <class OUT> DEVICE void reverse(OUT& out, Text text) {
+    for (int64_t end = text.size, start; end > 0; end = start) {
+        start = code_point_start(text, end);
+        out.put(text.cut(start, end));
+    }
+}
+template <class OUT> DEVICE void lpad(OUT& out, Text text, int64_t width, Text fill) {
+    repeat(out, fill, width - length(text));
+    out.put(text);
+}
+template <class OUT> DEVICE void rpad(OUT& out, Text text, int64_t width, Text fill) {
+    out.put(text);
+    repeat(out, fill, width - length(text));
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -30,6 +31,8 @@ def c_type(dtype: DataType) -> str:
         return "Text"
     if dtype in (NULL, BOOL):
         return "bool"
+    if is_list(dtype):
+        return "NoList"  # a null: others have the type of their column
     return "int128_t" if is_decimal(dtype) else stored_c_type(dtype)
 
 
@@ -88,12 +91,23 @@ def c_float(value: float, dtype: DataType) -> str:
     single = dtype == pa.float32()
     if math.isfinite(value):
         return f"{value.hex()}{'f' if single else ''}"
-    bits = struct.unpack("<I", struct.pack("<f", value))[0] if single else struct.unpack("<Q", struct.pack("<d", value))[0]
+    bits = (
+        struct.unpack("<I", struct.pack("<f", value))[0] if single else struct.unpack("<Q", struct.pack("<d", value))[0]
+    )
     return f"float_of_bits({bits}u)" if single else f"double_of_bits({bits}ULL)"
 
 
 def c_text(value: str) -> str:
-    """Return the text of UTF-8 bytes; each byte that C++ could read in another way is written in octal."""
-    data = value.encode()
+    """Return the text of UTF-8 bytes."""
+    return c_bytes(value.encode())
+
+
+def c_bytes(data: bytes) -> str:
+    """Return the text of a `Text` of any bytes; each byte that C++ could read in another way is written in octal."""
     plain = "".join(chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for b in data)
     return f'Text{{"{plain}", {len(data)}}}'
+
+
+def c_words(values: Iterable[int]) -> str:
+    """Return the text of constant words of 32 bits, as a `const char32_t*`."""
+    return 'U"' + "".join(f"\\x{value:x}" for value in values) + '"'

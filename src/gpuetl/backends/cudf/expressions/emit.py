@@ -16,7 +16,7 @@ from gpuetl.backends.cudf.expressions.casts import cast_device
 from gpuetl.backends.cudf.expressions.device_types import c_constant, c_type
 from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, Device
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
-from gpuetl.expressions.types import NULL, STRING, DataType
+from gpuetl.expressions.types import NULL, STRING, DataType, is_list
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,9 @@ class Value:
     valid: str = "true"
 
     def maybe(self, dtype: DataType) -> str:
-        """Return the text of a `Maybe`."""
+        """Return the text of a `Maybe`; a list's type is its column's."""
+        if is_list(dtype):
+            return f"only_if({self.valid}, {self.text})"
         return f"Maybe<{c_type(dtype)}>{{{self.text}, {self.valid}}}"
 
 
@@ -145,7 +147,9 @@ class Emitter:
         values = [self.value(arg) for arg in expr.args]
         result = self.variable(expr.dtype, "" if device.gives == "maybe" else "true")
         text = device.text(expr, [value.maybe(arg.dtype) for value, arg in zip(values, expr.args, strict=True)])
-        self.line(f"assign({result.text}, {result.valid}, {text});" if device.gives == "maybe" else f"{result.text} = {text};")
+        self.line(
+            f"assign({result.text}, {result.valid}, {text});" if device.gives == "maybe" else f"{result.text} = {text};"
+        )
         return result
 
     def case(self, expr: Call) -> Value:
@@ -159,9 +163,7 @@ class Emitter:
         self.choose(branches_of(expr), take)
         return result
 
-    def choose(
-        self, branches: Sequence[tuple[Expr | None, Expr | None]], take: Callable[[Expr | None], None]
-    ) -> None:
+    def choose(self, branches: Sequence[tuple[Expr | None, Expr | None]], take: Callable[[Expr | None], None]) -> None:
         """Write the branches; each condition is computed where the ones before it are not true."""
         (condition, branch), *rest = branches
         if condition is None:
@@ -209,7 +211,9 @@ class Emitter:
         values = [self.value(operand) for operand in operands]
         own = isinstance(expr, Call) and expr.function.nulls == "own"
         guard = "true" if own else all_valid(values)
-        texts = [value.maybe(operand.dtype) if own else value.text for value, operand in zip(values, operands, strict=True)]
+        texts = [
+            value.maybe(operand.dtype) if own else value.text for value, operand in zip(values, operands, strict=True)
+        ]
         self.line(f"{valid} = {guard};")
         with self.branch(f"if ({valid})"):
             if device.can_fail(expr):

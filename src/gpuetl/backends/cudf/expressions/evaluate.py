@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
 from gpuetl.backends.cudf.expressions.faults import no_result
 from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, Library
 from gpuetl.backends.cudf.expressions.kernels import RowKernel, buffers_of, fixed_kernel, text_kernel
+from gpuetl.backends.cudf.expressions.lists import list_column
 from gpuetl.backends.cudf.expressions.prepare import is_library, prepared
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector, storage_type
@@ -42,6 +44,8 @@ def computed(exprs: Mapping[str, Expr], known: Vectors, rows: int, machine: Mach
             results[name] = known[expr.name]
         elif is_library(expr):
             results[name] = from_library(expr, known, rows, machine)
+        elif is_list(expr.dtype):
+            results[name] = list_column(expr, known, rows, machine, evaluate)
         elif expr.dtype == STRING:
             results[name] = written(expr, known, rows, machine)
         else:
@@ -110,19 +114,6 @@ def columns_read(exprs: Mapping[str, Expr], known: Vectors) -> dict[str, Vector]
 
 def empty_column(expr: Expr, rows: int, machine: Machine) -> Vector:
     """Return a column of fixed width to be written."""
-    if is_list(expr.dtype):
-        raise NotImplementedError(f"the cudf backend cannot compute a list: {expr}")
     storage = storage_type(expr.dtype)
     data = machine.arrays.empty((rows, 2) if storage == "V16" else rows, "int64" if storage == "V16" else storage)
     return Vector(expr.dtype, rows, data, empty_bits(rows, machine))
-
-
-def empty_bits(rows: int, machine: Machine) -> Any:
-    """Return validity words of no valid row, padded to 64 bytes as libcudf wants them."""
-    return machine.arrays.zeros((rows + 511) // 512 * 16, "uint32")
-
-
-def with_nulls(made: Vector, nulls: int) -> Vector:
-    """Return a column that was written, with its count of nulls."""
-    valid = made.valid if nulls else None
-    return Vector(made.dtype, made.rows, made.data, valid, nulls, made.offsets)

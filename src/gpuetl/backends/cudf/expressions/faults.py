@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from gpuetl.backends.cudf.interchange import single_row, to_arrow
+from gpuetl.backends.cudf.columns.gather import take
+from gpuetl.backends.cudf.interchange import to_arrow
+from gpuetl.backends.cudf.expressions.prepare import as_written
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.no_result import NoResult
-from gpuetl.expressions.ir import Expr, Literal, children
+from gpuetl.expressions.ir import Expr, children, columns_of
 from gpuetl.expressions.types import type_name
 from gpuetl.expressions.unparse import to_sql
 
@@ -43,10 +45,10 @@ def no_result(expr: Expr, fault: int, columns: Mapping[str, Vector], machine: Ma
     """Return the error of what a kernel told: the row and the reason, beside the expression's arguments there."""
     bits = ~fault & 0xFFFFFFFFFFFFFFFF
     row, reason = bits >> 8, 255 - (bits & 255)
-    there = {name: single_row(vector, row, machine) for name, vector in columns.items()}
+    there = take(columns, machine.arrays.full(1, row, "int64"), machine)
     values = [value_of(arg, there, machine, evaluate) for arg in children(expr)]
-    constant = all(isinstance(arg, Literal) for arg in children(expr))
-    return NoResult(to_sql(expr), None if constant else row, values, REASONS[reason].format(dtype=type_name(expr.dtype)))
+    written, words = as_written(expr), REASONS[reason].format(dtype=type_name(expr.dtype))
+    return NoResult(to_sql(written), row if columns_of(written) else None, values, words)
 
 
 def value_of(expr: Expr, row: Mapping[str, Vector], machine: Machine, evaluate: Evaluate) -> Any:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from gpuetl.backends.cudf.expressions.device_types import accessor_type, c_type, stored_c_type
+from gpuetl.backends.cudf.expressions.casts import cast_headers
+from gpuetl.backends.cudf.expressions.device_types import accessor_type, stored_c_type
 from gpuetl.backends.cudf.expressions.emit import Emitter
 from gpuetl.backends.cudf.expressions.functions import HEADERS
-from gpuetl.backends.cudf.expressions.casts import cast_headers
+from gpuetl.backends.cudf.expressions.powers_of_ten import powers_of_ten_header
+from gpuetl.backends.cudf.expressions.zone_tables import zone_table, zones_read
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.ir import Call, Cast, Expr, walk
 from gpuetl.expressions.types import STRING
@@ -145,9 +147,10 @@ def _buffers(vector: Vector) -> list[object]:
     return [vector.data, *([vector.offsets] if vector.dtype == STRING else []), *bits]
 
 
-def headers(exprs: Iterable[Expr]) -> str:
-    """Return the device code that the expressions need, each header once."""
-    names = {"rows.cuh"}
+def headers(exprs: Collection[Expr]) -> str:
+    """Return the device code that the expressions need, each header once, and the tables of zones."""
+    zones = sorted(zones_read(exprs))
+    names = {"rows.cuh", *["zones.cuh"] * bool(zones)}
     for expr in exprs:
         for node in walk(expr):
             if isinstance(node, Call):
@@ -155,7 +158,8 @@ def headers(exprs: Iterable[Expr]) -> str:
             elif isinstance(node, Cast):
                 names.update(cast_headers(node))
     included: dict[str, None] = {}
-    return "".join(_with_includes(name, included) for name in ["rows.cuh", *sorted(names - {"", "rows.cuh"})])
+    texts = [_with_includes(name, included) for name in ["rows.cuh", *sorted(names - {"", "rows.cuh"})]]
+    return "".join(texts + [zone_table(name) for name in zones])
 
 
 def _with_includes(name: str, included: dict[str, None]) -> str:
@@ -167,5 +171,7 @@ def _with_includes(name: str, included: dict[str, None]) -> str:
 
 @cache
 def header_text(name: str) -> str:
-    """Return the text of a file of device code."""
+    """Return the text of a file of device code, or of the header that is calculated."""
+    if name == "powers_of_ten.cuh":
+        return powers_of_ten_header()
     return (DEVICE / name).read_text(encoding="utf-8")

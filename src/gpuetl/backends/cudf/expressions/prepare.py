@@ -4,14 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeGuard
 
 from gpuetl.backends.cudf.expressions.emit import writer_of
 from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, Library
 from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, can_fail
-from gpuetl.expressions.types import BOOL, STRING, DataType
+from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, can_fail, transform
+from gpuetl.expressions.types import BOOL, STRING, DataType, is_list
 
 TRUE, FALSE = Literal(True, BOOL), Literal(False, BOOL)
+
+
+@dataclass(frozen=True)
+class PreparedColumn(Column):
+    """A column that is computed first, and the expression whose values it holds."""
+
+    source: Expr
+
+
+def as_written(expr: Expr) -> Expr:
+    """Return the expression with its sources in the place of prepared columns."""
+    return transform(expr, lambda node: node.source if isinstance(node, PreparedColumn) else node)
 
 
 @dataclass
@@ -23,17 +36,17 @@ class Preparation:
 
     def root(self, expr: Expr, guard: Expr = TRUE) -> Expr:
         """Return the expression of a whole column: it may be one that is written, or computed by libcudf."""
-        if isinstance(expr, Call) and expr.function.name in ("case", "coalesce") and expr.dtype == STRING:
-            return self.chosen(expr, guard, self.root)
+        if chooses(expr) and (expr.dtype == STRING or is_list(expr.dtype)):
+            return self.chosen(expr, guard, self.list_operand if is_list(expr.dtype) else self.root)
         if writer_of(expr) is not None or is_library(expr):
             return self.operands(expr, guard)
         return self.part(expr, guard)
 
     def part(self, expr: Expr, guard: Expr = TRUE) -> Expr:
         """Return what a kernel can compute for a row where `guard` is true."""
-        if writer_of(expr) is not None or is_library(expr):
+        if writer_of(expr) is not None or is_whole(expr):
             return self.column(expr, guard)
-        if isinstance(expr, Call) and expr.function.name in ("case", "coalesce"):
+        if chooses(expr):
             return self.chosen(expr, guard, self.part)
         return self.operands(expr, guard)
 
@@ -46,6 +59,10 @@ class Preparation:
         part = self.column if is_library(expr) else self.part
         return replace(expr, args=tuple(part(arg, guard) for arg in expr.args))
 
+    def list_operand(self, expr: Expr, guard: Expr) -> Expr:
+        """Return an operand of CASE or coalesce over lists."""
+        return self.column(expr, guard) if is_list(expr.dtype) else self.part(expr, guard)
+
     def chosen(self, expr: Call, guard: Expr, prepare: Callable[[Expr, Expr], Expr]) -> Expr:
         """Return CASE or coalesce with each operand prepared for the rows that reach it."""
         args = [prepare(arg, both(guard, reached)) for arg, reached in zip(expr.args, reached_where(expr), strict=True)]
@@ -57,16 +74,33 @@ class Preparation:
             return expr
         guarded = expr if guard == TRUE or not can_fail(expr) else case(guard, expr, dtype=expr.dtype)
         if guarded not in self.known:
-            prepared = self.root(guarded)
+            prepared = self.root(expr, guard) if is_whole(expr) else self.root(guarded)
             name = f":{len(self.columns)}"
             self.columns[name] = prepared
-            self.known[guarded] = Column(name, expr.dtype)
+            self.known[guarded] = PreparedColumn(name, expr.dtype, expr)
         return self.known[guarded]
 
 
 def is_library(expr: Expr) -> bool:
     """Tell whether libcudf computes the function."""
     return isinstance(expr, Call) and isinstance(DEVICE_FUNCTIONS.get(expr.function.name), Library)
+
+
+def is_whole(expr: Expr) -> bool:
+    """Tell whether the expression is computed for whole columns: by libcudf, or as lists are."""
+    return is_library(expr) or (isinstance(expr, Call) and is_list(expr.dtype))
+
+
+def chooses(expr: Expr) -> TypeGuard[Call]:
+    """Tell whether the expression is CASE or coalesce."""
+    return isinstance(expr, Call) and expr.function.name in ("case", "coalesce")
+
+
+def without_cast(expr: Expr) -> Expr:
+    """Return a cast to a list as what it is: a list of that type already, or null."""
+    if isinstance(expr, Cast) and is_list(expr.dtype):
+        return expr.operand if expr.operand.dtype == expr.dtype else Literal(None, expr.dtype)
+    return expr
 
 
 def case(*args: Expr, dtype: DataType) -> Expr:
@@ -101,5 +135,5 @@ def reached_where(expr: Call) -> Iterator[Expr]:
 def prepared(exprs: Mapping[str, Expr]) -> tuple[dict[str, Expr], dict[str, Expr]]:
     """Return the columns to compute first, and the expressions over them and the frame's columns."""
     preparation = Preparation()
-    outputs = {name: preparation.root(expr) for name, expr in exprs.items()}
+    outputs = {name: preparation.root(transform(expr, without_cast)) for name, expr in exprs.items()}
     return preparation.columns, outputs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,13 @@ def whole(column: Column) -> Column:
 def repeated(value: pa.Scalar, rows: int) -> Column:
     """Return a column of one value; Arrow does not repeat lists no times."""
     return pa.repeat(value, rows) if rows else pa.nulls(0, value.type)
+
+
+def over_columns(compute: Callable[..., Column], *values: Any) -> Any:
+    """Return `compute` of the values as arrays; scalars become one row, to be broadcast, and alone give a scalar."""
+    columns = (repeated(value, 1) if isinstance(value, pa.Scalar) else whole(value) for value in values)
+    result = compute(*columns)
+    return result[0] if all(isinstance(value, pa.Scalar) for value in values) else result
 
 
 def canonical(column: Column) -> Column:

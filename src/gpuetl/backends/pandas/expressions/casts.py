@@ -2,7 +2,7 @@
 
 Rounding from a wider to a narrower float, from a decimal to a float, and from an integer to a float that typing put
 in, is no error; a finite number that becomes infinite is.  A float becomes the decimal that it is written as: the
-shortest one that reads back as it.
+shortest one that reads back as it.  What texts are read is in docs/language.md; Arrow reads a few more.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.backends.pandas.columns.column import whole
+from gpuetl.backends.pandas.columns.column import Column, over_columns
 from gpuetl.backends.pandas.columns.gather import take_or_null
 from gpuetl.backends.pandas.columns.masked import Masked
 from gpuetl.backends.pandas.expressions.decimals import fitted, from_text, to_float, to_text
@@ -53,6 +53,10 @@ def _exact(value: Any, dtype: DataType) -> Any:
         return _as_float(value, dtype)
     if dtype == STRING and is_temporal(value.type):
         return iso_text(value)
+    if value.type == STRING and is_integer(dtype):
+        return _integers_from_text(value, dtype)
+    if value.type == STRING and is_floating(dtype):
+        return _floats_from_text(value, dtype)
     result = pc.cast(value, dtype)
     if dtype == BOOL and value.type not in (BOOL, STRING, NULL):
         _refuse_where(pc.not_equal(pc.cast(result, value.type), value), "it is neither 0 nor 1")
@@ -75,6 +79,25 @@ def _as_decimal(value: Any, dtype: DataType) -> Any:
     return from_text(value, dtype) if value.type == STRING else fitted(value, dtype)
 
 
+def _integers_from_text(text: Any, dtype: DataType) -> Any:
+    """Read digits after a sign or none.  Arrow takes no plus, for unsigned ones no -0, and reads `0x1F`."""
+    signs = "+" if pa.types.is_signed_integer(dtype) else "+-"
+    if any(_is_any(pc.starts_with(text, sign)) for sign in signs):
+        text = pc.replace_substring_regex(text, r"^(?:\+([0-9])|-(0+)$)", r"\1\2")
+    _refuse_where(pc.or_(pc.starts_with(text, "0x"), pc.starts_with(text, "0X")), "it is no whole number")
+    return pc.cast(text, dtype)
+
+
+def _floats_from_text(text: Any, dtype: DataType) -> Any:
+    """Read numbers, NaN and the infinities.  Arrow reads `nan(1)`, and a number beyond the type as infinite."""
+    result = pc.cast(text, dtype)
+    other = pc.invert(pc.is_finite(result))
+    if _is_any(other):
+        unnamed = pc.invert(pc.match_substring_regex(text, "(?i)^[-+]?(inf|infinity|nan)$"))
+        _refuse_where(pc.and_(other, unnamed), f"it is no number that {type_name(dtype)} holds")
+    return result
+
+
 def _as_float(value: Any, dtype: DataType) -> Any:
     result = pc.cast(value, dtype, safe=False)
     try:
@@ -86,16 +109,22 @@ def _as_float(value: Any, dtype: DataType) -> Any:
 
 
 def _refuse_where(wrong: Any, why: str) -> None:
-    found = wrong if isinstance(wrong, pa.Scalar) else pc.any(wrong)
-    if found.as_py():
+    if _is_any(wrong):
         raise EvaluationError(why)
+
+
+def _is_any(condition: Any) -> bool:
+    found = condition if isinstance(condition, pa.Scalar) else pc.any(condition)
+    return bool(found.as_py())
 
 
 def _each(value: Any, dtype: DataType) -> Any:
     """Convert each distinct value, null where it cannot be."""
-    if isinstance(value, pa.Scalar):
-        return _where_exact(pa.array([value.as_py()], value.type), dtype)[0]
-    encoded = whole(value).dictionary_encode()
+    return over_columns(lambda column: _each_distinct(column, dtype), value)
+
+
+def _each_distinct(column: Column, dtype: DataType) -> Column:
+    encoded = column.dictionary_encode()
     values, shape = encoded.dictionary, next((s for holds, s in SHAPES if holds(dtype)), None)
     if shape is None or values.type != STRING:
         return _where_exact(values, dtype).take(encoded.indices)
@@ -105,7 +134,7 @@ def _each(value: Any, dtype: DataType) -> Any:
 
 
 SHAPES: tuple[tuple[Callable[[DataType], bool], str], ...] = (
-    (is_integer, "^-?([0-9]+|0[xX][0-9a-fA-F]+)$"),
+    (is_integer, "^[-+]?[0-9]+$"),
     (is_floating, "^[-+0-9.eE]+$|(?i)^[-+]?(inf|infinity|nan)$"),
     (is_decimal, "^[-+0-9.eE]+$"),
     (is_temporal, "^[0-9]{4}-[0-9]{2}-[0-9]{2}"),

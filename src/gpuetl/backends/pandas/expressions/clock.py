@@ -5,14 +5,14 @@ Arrow's own calendar keeps years in 16 bits and wraps near the ends of int64; Nu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
+from gpuetl.backends.pandas.columns.column import over_columns
 from gpuetl.backends.pandas.columns.masked import INT64_MAX, INT64_MIN, Masked, from_masked, to_masked
 from gpuetl.backends.zones import Ints, zone_clock
 from gpuetl.errors import EvaluationError
@@ -117,7 +117,10 @@ def by_row(compute: Callable[..., Any], dtype: DataType, *values: Any) -> Any:
 
     Arguments are columns or scalars; scalars alone give a scalar.  Times reach `compute` as integers of their unit.
     """
-    columns = [to_masked(pa.repeat(value, 1) if isinstance(value, pa.Scalar) else value) for value in values]
+    return over_columns(lambda *columns: _by_valid_row(compute, dtype, [*map(to_masked, columns)]), *values)
+
+
+def _by_valid_row(compute: Callable[..., Any], dtype: DataType, columns: Sequence[Masked]) -> Any:
     valid = np.logical_and.reduce(np.broadcast_arrays(*(column.valid for column in columns)))
     if len(valid) and valid.all():  # of no rows, constants have no result that is wanted
         made = np.broadcast_to(compute(*(column.values for column in columns)), valid.shape)
@@ -125,5 +128,4 @@ def by_row(compute: Callable[..., Any], dtype: DataType, *values: Any) -> Any:
         found = compute(*(np.broadcast_to(column.values, valid.shape)[valid] for column in columns))
         made = np.zeros(valid.shape, found.dtype)
         made[valid] = found
-    result = from_masked(Masked(made, valid), dtype)
-    return result[0] if all(isinstance(value, pa.Scalar) for value in values) else result
+    return from_masked(Masked(made, valid), dtype)

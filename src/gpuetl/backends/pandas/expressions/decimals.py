@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.backends.pandas.columns.column import whole
+from gpuetl.backends.pandas.columns.column import over_columns
 from gpuetl.errors import EvaluationError, first_line
 from gpuetl.expressions.decimals import HALF_DIGITS, MAX_DIGITS, product_type, quotient_type, rounded_type, sum_type
 from gpuetl.expressions.types import FLOAT64, INT64, STRING, DataType, type_name
@@ -25,10 +25,7 @@ EXACT_DIGITS = 15  # integers of so many digits, and 10 to their number, are exa
 
 def relabelled(value: Any, dtype: DataType) -> Any:
     """Return the same integers as another decimal type of the same width, whatever its digits."""
-    if isinstance(value, pa.Scalar):
-        return relabelled(pa.array([value.as_py()], value.type), dtype)[0]
-    array = whole(value)
-    return pa.Array.from_buffers(dtype, len(array), array.buffers(), offset=array.offset)
+    return over_columns(lambda a: pa.Array.from_buffers(dtype, len(a), a.buffers(), offset=a.offset), value)
 
 
 def fitted(value: Any, dtype: DataType, result: DataType | None = None) -> Any:

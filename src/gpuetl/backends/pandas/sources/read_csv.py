@@ -13,9 +13,8 @@ from pyarrow import csv
 
 from gpuetl.backends.pandas.columns.column import with_column
 from gpuetl.backends.pandas.expressions.casts import cast_value
-from gpuetl.errors import have_hint
-from gpuetl.expressions.decimals import is_decimal
-from gpuetl.expressions.types import STRING, DataType, type_name
+from gpuetl.errors import EvaluationError, have_hint
+from gpuetl.expressions.types import STRING, DataType, can_cast, type_name
 from gpuetl.io.csv_quotes import check_quotes
 from gpuetl.io.dataset import DataFile, Dataset, DatasetError
 
@@ -30,7 +29,7 @@ def read_csv(dataset: Dataset, file: DataFile, columns: list[str]) -> pa.Table:
     header = read_header(dataset, file)
     check_quotes(file.path, dataset.delimiter)
     declared = {name: dtype for name, dtype in dataset.schema.items() if name not in dataset.partitions}
-    written = {name: STRING if is_decimal(dtype) else dtype for name, dtype in declared.items()}
+    written = {name: STRING if can_cast(STRING, dtype) else dtype for name, dtype in declared.items()}
     for name in columns:
         if header.names.count(name) != 1:
             what = f"two columns are named '{name}'" if name in header.names else f"there is no column '{name}'"
@@ -50,18 +49,23 @@ def read_csv(dataset: Dataset, file: DataFile, columns: list[str]) -> pa.Table:
         alone = csv.ReadOptions(use_threads=False)
         table = csv.read_csv(file.path, read_options=alone, parse_options=parse, convert_options=convert)
     for name in table.column_names:
-        if is_decimal(declared[name]):
-            table = with_column(table, name, read_decimals(table.column(name), declared[name], name))
+        if written[name] != declared[name]:
+            table = with_column(table, name, read_values(table.column(name), declared[name], name))
     return table
 
 
-def read_decimals(text: Any, dtype: DataType, name: str) -> Any:
-    """Read the decimals of a CSV column exactly, which Arrow does not: it checks no digits there."""
-    numbers = cast_value(text, dtype, lenient=True, implicit=False)
-    if numbers.null_count > text.null_count:
-        wrong = text.filter(pc.and_(pc.is_null(numbers), pc.is_valid(text)))[0]
-        raise pa.ArrowInvalid(f"column '{name}': '{wrong.as_py()}' is not a {type_name(dtype)}")
-    return numbers
+def read_values(text: Any, dtype: DataType, name: str) -> Any:
+    """Read a column as CAST does; spaces and tabs around its values do not count."""
+    try:
+        return cast_value(text, dtype, lenient=False, implicit=False)
+    except (pa.ArrowInvalid, EvaluationError):
+        trimmed = pc.utf8_trim(text, " \t")
+    values = cast_value(trimmed, dtype, lenient=True, implicit=False)
+    wrong = pc.and_(pc.is_null(values), pc.is_valid(text))
+    if (row := pc.index(wrong, True).as_py()) >= 0:
+        shown = f"'{text[row].as_py()}' is not a {type_name(dtype)}"
+        raise pa.ArrowInvalid(f"row {row + 2}: column '{name}': {shown}")  # the header is row 1
+    return values
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from gpuetl.backends.cudf.expressions.functions import (
     arithmetic,
     calendar,
+    case_mapping,
+    digests,
     durations,
     formats,
     hashing,
+    like,
     lists,
     logic,
     mathematics,
@@ -21,7 +24,8 @@ from gpuetl.backends.cudf.expressions.functions.device import Device, Library
 __all__ = ["DEVICE_FUNCTIONS", "HEADERS", "Device", "Library"]
 
 FAMILIES = (
-    arithmetic, calendar, durations, formats, hashing, lists, logic, mathematics, moments, regex, strings, zones,
+    arithmetic, calendar, case_mapping, digests, durations, formats, hashing, like, lists, logic, mathematics, moments,
+    regex, strings, zones,
 )  # fmt: skip
 
 DEVICE_FUNCTIONS: dict[str, Device | Library] = {name: f for family in FAMILIES for name, f in family.FUNCTIONS.items()}

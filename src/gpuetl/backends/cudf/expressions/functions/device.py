@@ -58,3 +58,10 @@ class Library:
     """A function that is computed for whole columns: of the call and its arguments' columns, as a column."""
 
     compute: Callable[..., Any]
+
+
+def with_outcome(cast: Cast, text: str) -> Device:
+    """Return the device function of a cast whose text gives an `Outcome` (casts.cuh); `{}` stands for its operand."""
+    if cast.lenient:
+        return Device(lambda _, args: f"lenient({text.format(*args)})", gives="maybe")
+    return Device(lambda _, args: f"strict(at, {text.format(*args)})", fails=True)

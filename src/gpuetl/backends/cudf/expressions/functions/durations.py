@@ -1,4 +1,4 @@
-"""durations."""
+"""Durations: their operators are those of integers, in arithmetic.py."""
 
 from __future__ import annotations
 

@@ -8,10 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gpuetl.backends.pandas.columns.column import over_columns
 from gpuetl.backends.pandas.expressions.clock import DAY, SECOND, Clock, by_row, checked_days, first_day
 from gpuetl.backends.zones import Ints
 from gpuetl.expressions.formats import DAYS, MONTHS
-from gpuetl.expressions.types import BOOL, DATE, FLOAT64, INT64, STRING, DataType
+from gpuetl.expressions.types import BOOL, DATE, FLOAT64, INT64, DataType
 
 DAY_NAMES, MONTH_NAMES = pa.array(DAYS), pa.array(MONTHS)
 
@@ -23,14 +24,7 @@ def part(read: Callable[[Clock], Any], returns: DataType = INT64) -> Callable[..
 
 def name(names: Any, read: Callable[[Clock], Any]) -> Callable[..., Any]:
     """Return the handler of a name, by its place."""
-
-    def handler(x: Any) -> Any:
-        places = part(read)(x)
-        if isinstance(places, pa.Scalar):
-            return names[places.as_py()] if places.is_valid else pa.scalar(None, STRING)
-        return names.take(places)
-
-    return handler
+    return lambda x: over_columns(names.take, part(read)(x))
 
 
 def month_days(clock: Clock) -> Ints:

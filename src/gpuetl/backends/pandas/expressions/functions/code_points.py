@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from gpuetl.backends.pandas.columns.column import over_columns
 from gpuetl.expressions.characters import in_word, to_lower, to_upper
 
 Points = NDArray[np.uint32]
@@ -22,11 +23,9 @@ def on_arrays(handler: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(handler)
     def handle(text: Any, *constants: Any) -> Any:
-        if isinstance(text, pa.Scalar):
-            return handler(pa.array([text.as_py()], text.type), *constants)[0]
         if isinstance(text, pa.ChunkedArray):
             return pa.chunked_array([handler(chunk, *constants) for chunk in text.chunks], text.type)
-        return handler(text, *constants)
+        return over_columns(lambda column: handler(column, *constants), text)
 
     return handle
 

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gpuetl.backends.pandas.columns.column import over_columns
 from gpuetl.backends.pandas.columns.masked import Masked, from_masked, to_masked
 from gpuetl.backends.pandas.expressions.clock import SECOND, Clock
 from gpuetl.backends.pandas.expressions.functions.calendar import DAY_NAMES, MONTH_NAMES
@@ -55,15 +56,17 @@ WRITERS: dict[str, tuple[Callable[[], Any], Callable[[Clock], Ints]]] = {
 
 def strftime(x: Any, form: Any) -> Any:
     """X as text, exactly; an error in a year that has not 4 digits."""
-    if isinstance(x, pa.Scalar):
-        return strftime(pa.repeat(x, 1), form)[0]
-    column = to_masked(x)
-    clock = Clock.of(column.values, x.type)
-    years = clock.thursday.year if "G" in letters_of(form.as_py()) else clock.year
+    return over_columns(lambda times: _written(times, form.as_py()), x)
+
+
+def _written(times: Any, form: str) -> Any:
+    column = to_masked(times)
+    clock = Clock.of(column.values, times.type)
+    years = clock.thursday.year if "G" in letters_of(form) else clock.year
     if (column.valid & ((years < 0) | (years > 9999) | (clock.year < 0) | (clock.year > 9999))).any():
         raise EvaluationError("its year has not 4 digits")
-    offset = {"z": offsets(column, x.type)} if "z" in letters_of(form.as_py()) else {}
-    return compose(form.as_py(), clock, column.valid, offset)
+    offset = {"z": offsets(column, times.type)} if "z" in letters_of(form) else {}
+    return compose(form, clock, column.valid, offset)
 
 
 def compose(form: str, clock: Clock, valid: Any, texts: Mapping[str, Any]) -> Any:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from gpuetl.backends.pandas.columns.column import text_bytes, whole
+from gpuetl.backends.pandas.columns.column import over_columns, text_bytes
 from gpuetl.backends.pandas.columns.masked import to_words
 from gpuetl.backends.pandas.expressions.xxh64 import Words, hash_bytes, hash_words
 from gpuetl.expressions.types import NULL, STRING
@@ -22,30 +22,27 @@ ZERO = np.zeros(1, np.int64)
 
 def chained_hash(*values: Any) -> Any:
     """XXH64 of the first value, of the next with that as its seed, and so on."""
-    return as_int64(hash_rows_of(values), values)
+    return over_columns(lambda *columns: as_int64(hash_rows_of(columns)), *values)
 
 
 def bucket(value: Any, count: Any) -> Any:
     """The hash, unsigned, modulo a constant."""
-    return as_int64(hash_rows_of([value]) % np.uint64(count.as_py()), [value])
+    return over_columns(lambda column: as_int64(hash_rows_of([column]) % np.uint64(count.as_py())), value)
 
 
-def as_int64(hashes: Words, values: Any) -> Any:
-    """Return an Arrow array of the same bits; a scalar where all values are."""
-    result = pa.array(hashes.view(np.int64))
-    return result[0] if all(isinstance(value, pa.Scalar) for value in values) else result
+def as_int64(hashes: Words) -> Any:
+    """Return an Arrow array of the same bits."""
+    return pa.array(hashes.view(np.int64))
 
 
-def hash_rows_of(values: Any) -> Words:
-    """Hash each row of columns and scalars, a block of rows at a time; scalars alone are one row."""
-    rows = next((len(value) for value in values if not isinstance(value, pa.Scalar)), 1)
-    columns = [pa.repeat(value, 1) if isinstance(value, pa.Scalar) else whole(value) for value in values]
+def hash_rows_of(columns: Sequence[Any]) -> Words:
+    """Hash each row of columns, a block of rows at a time; one of a single row stands for all."""
+    rows = next((len(column) for column in columns if len(column) != 1), 1)
     hashes = np.zeros(rows, np.uint64)
     for start in range(0, rows, BLOCK_ROWS):
         block = hashes[start : start + BLOCK_ROWS]
-        for column, value in zip(columns, values, strict=True):
-            own = column if isinstance(value, pa.Scalar) else column.slice(start, BLOCK_ROWS)
-            block[:] = hash_column(own, block)
+        for column in columns:
+            block[:] = hash_column(column if len(column) == 1 else column.slice(start, BLOCK_ROWS), block)
     return hashes
 
 
@@ -76,9 +73,11 @@ def hash_null(seeds: Words) -> Words:
 
 def hex_digest(algorithm: Callable[[bytes], Any], text: Any) -> Any:
     """The digest of a text's UTF-8 bytes, computed once for each distinct one."""
-    if isinstance(text, pa.Scalar):
-        return hex_digest(algorithm, pa.repeat(text, 1))[0]
-    encoded = whole(text).dictionary_encode()
+    return over_columns(lambda column: _digests(algorithm, column), text)
+
+
+def _digests(algorithm: Callable[[bytes], Any], text: Any) -> Any:
+    encoded = text.dictionary_encode()
     digests = [algorithm(word.encode()).hexdigest() for word in encoded.dictionary.to_pylist()]
     return pa.array(digests, STRING).take(encoded.indices)
 

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gpuetl.backends.pandas.columns.column import over_columns
 from gpuetl.backends.pandas.columns.masked import Masked, from_masked, to_masked
 
 
@@ -30,8 +31,10 @@ def cotangent(x: Any) -> Any:
 
 def cube_root(x: Any) -> Any:
     """The cube root, which Arrow does not have."""
-    if isinstance(x, pa.Scalar):
-        return pa.scalar(np.cbrt(x.as_py()) if x.is_valid else None, x.type)
+    return over_columns(_cube_roots, x)
+
+
+def _cube_roots(x: Any) -> Any:
     column = to_masked(x)
     return from_masked(Masked(np.cbrt(column.values), column.valid), x.type)
 

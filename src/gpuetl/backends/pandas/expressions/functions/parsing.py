@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.backends.pandas.columns.column import whole
+from gpuetl.backends.pandas.columns.column import over_columns
 from gpuetl.backends.pandas.columns.masked import Masked, from_masked, to_masked
 from gpuetl.backends.pandas.expressions.clock import DAY, SECOND, THURSDAY, Clock, first_day
 from gpuetl.backends.pandas.expressions.functions.formats import HOUR, MINUTE, WRITERS, compose
@@ -35,14 +35,16 @@ def strptime(text: Any, form: Any) -> Any:
 
 def try_strptime(text: Any, form: Any) -> Any:
     """The timestamp of which the format writes this text; null where there is none."""
-    if isinstance(text, pa.Scalar):
-        return try_strptime(pa.repeat(text, 1), form)[0]
-    found = pc.extract_regex(whole(text), pattern=pattern_of(form.as_py()))
-    texts = {letter: pc.struct_field(found, [index]) for index, letter in enumerate(letters_of(form.as_py()))}
+    return over_columns(lambda column: _parsed(column, form.as_py()), text)
+
+
+def _parsed(column: Any, form: str) -> Any:
+    found = pc.extract_regex(column, pattern=pattern_of(form))
+    texts = {letter: pc.struct_field(found, [index]) for index, letter in enumerate(letters_of(form))}
     offset = {"z": texts.pop("z")} if "z" in texts else {}
     clock = clock_of({letter: numbers(letter, field) for letter, field in texts.items()})
-    written = compose(form.as_py(), clock, to_masked(pc.is_valid(found)).values, offset)
-    same = to_masked(pc.fill_null(pc.equal(written, whole(text)), False)).values
+    written = compose(form, clock, to_masked(pc.is_valid(found)).values, offset)
+    same = to_masked(pc.fill_null(pc.equal(written, column), False)).values
     micros = clock.days * DAY + clock.micros - (ahead(offset["z"]) if offset else 0)
     return from_masked(Masked(micros, same), pa.timestamp("us", tz="UTC") if offset else TIMESTAMP)
 

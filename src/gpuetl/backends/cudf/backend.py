@@ -1,0 +1,85 @@
+"""The cudf backend as executors see it; the operations' handlers are imported here, its table of contents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from gpuetl.backends.cudf.columns.concat import concat
+from gpuetl.backends.cudf.columns.gather import take_rows
+from gpuetl.backends.cudf.expressions.evaluate import evaluate
+from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
+from gpuetl.backends.cudf.joins import join  # noqa: F401  each registers its handler
+from gpuetl.backends.cudf.machine import Machine
+from gpuetl.backends.cudf.operation import run_operation
+from gpuetl.backends.cudf.operations import filter, limit, project, union  # noqa: A004, F401
+from gpuetl.backends.cudf.sources.read import read_row_groups
+from gpuetl.expressions.functions import FUNCTIONS
+from gpuetl.expressions.ir import Call, Column
+from gpuetl.expressions.types import INT64
+from gpuetl.io.dataset import RowGroup
+from gpuetl.plan.node import Node
+from gpuetl.plan.nodes import Read
+from gpuetl.plan.schema import Schema
+
+
+class CudfBackend:
+    """Frames are `Frame`s in device memory, with the columns and types of the node that made them."""
+
+    name = "cudf"
+
+    def __init__(self, machine: Machine | None = None) -> None:
+        if machine is None:
+            from gpuetl.backends.cudf.gpu.machine import machine as gpu
+
+            machine = gpu()
+        self.machine = machine
+
+    def read(self, read: Read, groups: Sequence[RowGroup]) -> Frame:
+        """Read the row groups, in order."""
+        return read_row_groups(read, groups, self.machine)
+
+    def run(self, operation: Node, *frames: Frame) -> Frame:
+        """Run one operation and check that the columns are those that the plan promised."""
+        frame = run_operation(operation, self.machine, *frames)
+        got = {name: vector.dtype for name, vector in frame.columns.items()}
+        if got != dict(operation.schema) or list(got) != list(operation.schema):
+            raise TypeError(f"{operation.describe()} gave {got}, planned was {dict(operation.schema)}")
+        return frame
+
+    def split_by_hash(self, frame: Frame, keys: Sequence[str], count: int) -> list[Frame]:
+        """Split rows by the language's own hash of the keys; rows keep their order."""
+        columns = tuple(Column(name, frame.columns[name].dtype) for name in keys)
+        hashes = evaluate({"": Call(FUNCTIONS["scalar", "hash"], columns, INT64)}, frame.columns, frame.rows, self.machine)
+        target = hashes[""].data.view("uint64") % self.machine.arrays.uint64(count)
+        ordered = take_rows(frame, self.machine.sorted_order([target]), self.machine)
+        sizes = self.machine.arrays.bincount(target.astype("int64"), minlength=count).tolist()
+        pieces, start = [], 0
+        for size in sizes:
+            pieces.append(take_rows(ordered, self.machine.arrays.arange(start, start + size), self.machine))
+            start += size
+        return pieces
+
+    def concat(self, frames: Sequence[Frame], schema: Schema) -> Frame:
+        """Put frames below each other."""
+        return concat(frames, schema, self.machine)
+
+    def rows(self, frame: Frame) -> int:
+        """Return the number of rows."""
+        return frame.rows
+
+    def to_arrow(self, frame: Frame) -> Any:
+        """Copy the frame to host memory."""
+        columns = {name: to_arrow(vector, self.machine) for name, vector in frame.columns.items()}
+        return pa.table(columns) if columns else pa.table({":row": pa.nulls(frame.rows)}).select([])
+
+    def from_arrow(self, table: pa.Table) -> Frame:
+        """Copy a table of language types to device memory."""
+        columns = zip(table.column_names, table.columns, strict=True)
+        return Frame({name: from_arrow(column, self.machine) for name, column in columns}, table.num_rows)
+
+
+run_operation.register(Read, lambda read, machine: read_row_groups(read, read.dataset.row_groups, machine))

@@ -1,0 +1,1 @@
+"""Columns of any type: gathered, put below each other, and as keys."""

@@ -1,0 +1,63 @@
+// Upper and lower case, code point by code point; the tables are arguments, made of Python's (code_points.py).
+#pragma once
+#include "strings.cuh"
+
+// Rows of code points, sorted by the first of each.
+struct Mapping {
+    const char32_t* words;  // of each row the first code point, the last, the step between them, and what is added
+    int rows;
+};
+struct Members {
+    const char32_t* words;  // of each row the first code point and the last
+    int rows;
+};
+
+// The row whose code points may include this one: the last that does not begin after it, or -1.
+DEVICE int row_of(const char32_t* words, int rows, int width, uint32_t point) {
+    int low = 0;
+    for (int high = rows; low < high;) {
+        const int middle = (low + high) / 2;
+        if (words[middle * width] <= point) low = middle + 1;
+        else high = middle;
+    }
+    return low - 1;
+}
+
+DEVICE uint32_t mapped(Mapping mapping, uint32_t point) {
+    const int row = row_of(mapping.words, mapping.rows, 4, point);
+    if (row < 0) return point;
+    const char32_t* words = mapping.words + row * 4;
+    return point <= words[1] && (point - words[0]) % words[2] == 0 ? point + words[3] : point;
+}
+DEVICE bool is_member(Members members, uint32_t point) {
+    const int row = row_of(members.words, members.rows, 2, point);
+    return row >= 0 && point <= members.words[row * 2 + 1];
+}
+
+// Letters of ASCII are those between two bounds; bit 5 is their case.
+DEVICE bool letter_between(char byte, char first, char last) { return byte >= first && byte <= last; }
+
+// One code point's bytes in another case: `from` is the first letter of ASCII that changes.
+template <class OUT> DEVICE void put_in_case(OUT& out, Text bytes, char from, Mapping mapping) {
+    if (bytes.size > 1) put_code_point(out, mapped(mapping, code_point(bytes)));
+    else out.put(letter_between(bytes[0], from, char(from + 25)) ? char(bytes[0] ^ 0x20) : bytes[0]);
+}
+
+template <class OUT> DEVICE void in_case(OUT& out, Text text, char from, Mapping mapping) {
+    for (int64_t at = 0, end; at < text.size; at = end) {
+        end = code_point_end(text, at);
+        put_in_case(out, text.cut(at, end), from, mapping);
+    }
+}
+template <class OUT> DEVICE void upper(OUT& out, Text text, Mapping upper_case) { in_case(out, text, 'a', upper_case); }
+template <class OUT> DEVICE void lower(OUT& out, Text text, Mapping lower_case) { in_case(out, text, 'A', lower_case); }
+
+template <class OUT> DEVICE void initcap(OUT& out, Text text, Mapping upper_case, Mapping lower_case, Members in_word) {
+    bool inside = false;
+    for (int64_t at = 0, end; at < text.size; at = end) {
+        end = code_point_end(text, at);
+        const Text bytes = text.cut(at, end);
+        put_in_case(out, bytes, inside ? 'A' : 'a', inside ? lower_case : upper_case);
+        inside = is_member(in_word, code_point(bytes));
+    }
+}

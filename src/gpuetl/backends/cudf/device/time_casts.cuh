@@ -1,0 +1,97 @@
+// Casts of times: among each other, and from texts in the ISO forms that docs/functions.md lists.
+#pragma once
+#include "casts.cuh"
+#include "calendar.cuh"
+
+DEVICE Outcome<int64_t> timestamp_cast(int32_t date) {
+    const int128_t micros = int128_t(date) * DAY;
+    return micros == int64_t(micros) ? done(int64_t(micros)) : refused<int64_t>(OVERFLOW_);
+}
+
+DEVICE Outcome<int32_t> date_cast(int64_t timestamp) {
+    const Clock clock = clock_of(timestamp);
+    return clock.micros ? refused<int32_t>(HAS_TIME_OF_DAY) : done(int32_t(clock.days));
+}
+
+// Reads a text from its beginning; `good` says whether it was as expected so far.
+struct IsoText {
+    const Text text;
+    int64_t at;
+    bool good;
+
+    DEVICE bool ends() const { return at == text.size; }
+    DEVICE bool sees(char byte) const { return at < text.size && text[at] == byte; }
+    DEVICE bool takes(char byte) {
+        const bool there = sees(byte);
+        at += there;
+        return there;
+    }
+    DEVICE bool sees_digit() const { return at < text.size && text[at] >= '0' && text[at] <= '9'; }
+    DEVICE int64_t number(int width) {
+        int64_t value = 0;
+        for (; width--; ++at) {
+            good = good && sees_digit();
+            value = value * 10 + (good ? text[at] - '0' : 0);
+        }
+        return value;
+    }
+    DEVICE int64_t number(int width, int64_t limit) {
+        const int64_t value = number(width);
+        good = good && value < limit;
+        return value;
+    }
+
+    DEVICE int64_t date() {
+        const int64_t year = number(4);
+        good = takes('-') && good;
+        const int64_t month = number(2, 13);
+        good = takes('-') && good;
+        const int64_t day = number(2, 32), months = (year - 1970) * 12 + month - 1;
+        good = good && month > 0 && day > 0 && day <= first_day(months + 1) - first_day(months);
+        return first_day(months) + day - 1;
+    }
+
+    // Hours, and minutes and seconds, each where it follows what precedes it.
+    DEVICE int64_t time_of_day() {
+        int64_t micros = number(2, 24) * 3600 * SECOND;
+        if (!takes(':')) return micros;
+        micros += number(2, 60) * 60 * SECOND;
+        if (!takes(':')) return micros;
+        micros += number(2, 60) * SECOND;
+        return takes('.') ? micros + fraction() : micros;
+    }
+
+    // 1 to 6 digits.
+    DEVICE int64_t fraction() {
+        int64_t micros = number(1);
+        for (int i = 1; i < 6; ++i) micros = micros * 10 + (sees_digit() ? number(1) : 0);
+        return micros;
+    }
+
+    // `Z`, or hours and perhaps minutes that the clock is ahead.
+    DEVICE int64_t offset() {
+        if (takes('Z')) return 0;
+        const bool behind = sees('-');
+        good = (takes('+') || takes('-')) && good;
+        int64_t minutes = number(2, 24) * 60;
+        if (takes(':') || !ends()) minutes += number(2, 60);
+        return (behind ? -minutes : minutes) * 60 * SECOND;
+    }
+};
+
+DEVICE Outcome<int32_t> date_cast(Text text) {
+    IsoText iso{text, 0, true};
+    const int64_t days = iso.date();
+    return iso.good && iso.ends() ? done(int32_t(days)) : refused<int32_t>(NOT_A_VALUE);
+}
+
+DEVICE Outcome<int64_t> timestamp_cast(Text text, bool zoned) {
+    IsoText iso{text, 0, true};
+    int64_t micros = iso.date() * DAY;
+    if (zoned || !iso.ends()) {
+        iso.good = (iso.takes(' ') || iso.takes('T')) && iso.good;
+        micros += iso.time_of_day();
+        if (zoned) micros -= iso.offset();
+    }
+    return iso.good && iso.ends() ? done(micros) : refused<int64_t>(NOT_A_VALUE);
+}

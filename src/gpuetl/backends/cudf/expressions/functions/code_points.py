@@ -1,0 +1,67 @@
+"""Tables of code points, as constants of C++: what `expressions/characters.py` says of them, by Python's Unicode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+
+from gpuetl.backends.cudf.expressions.device_types import c_words
+from gpuetl.expressions.characters import in_word, to_lower, to_upper
+
+ASSIGNED = (range(0x34000), range(0xE0000, 0xE0200))
+"""Where letters, digits and marks are, or may come to be; the rest is not assigned, or private."""
+
+
+def mapping(change: Callable[[str], str]) -> str:
+    """Return a `Mapping`: the code points that change, in runs of every one or every second with one difference."""
+    runs: list[list[int]] = []
+    for point in assigned():
+        character = chr(point)
+        if (changed := change(character)) != character:
+            _add(runs, point, (ord(changed) - point) % (1 << 32))
+    return f"Mapping{{{c_words(word for run in runs for word in run)}, {len(runs)}}}"
+
+
+def _add(runs: list[list[int]], point: int, added: int) -> None:
+    """Put a code point into the last run (first, last, step, added) if it continues it, else into one of its own."""
+    if runs:
+        first, last, step, same = runs[-1]
+        if same == added and (point - last == step or (first == last and point - last <= 2)):
+            runs[-1] = [first, point, point - last, added]
+            return
+    runs.append([point, point, 1, added])
+
+
+def members(test: Callable[[str], bool]) -> str:
+    """Return `Members`: the code points for which the test is true, in runs."""
+    runs: list[list[int]] = []
+    for point in assigned():
+        if test(chr(point)):
+            if runs and runs[-1][1] == point - 1:
+                runs[-1][1] = point
+            else:
+                runs.append([point, point])
+    return f"Members{{{c_words(word for run in runs for word in run)}, {len(runs)}}}"
+
+
+def assigned() -> Iterable[int]:
+    """Yield the code points that may have a case, or be part of a word."""
+    return (point for points in ASSIGNED for point in points)
+
+
+@cache
+def upper_case() -> str:
+    """Return the upper case of code points."""
+    return mapping(to_upper)
+
+
+@cache
+def lower_case() -> str:
+    """Return the lower case of code points."""
+    return mapping(to_lower)
+
+
+@cache
+def word_members() -> str:
+    """Return the code points of words."""
+    return members(in_word)

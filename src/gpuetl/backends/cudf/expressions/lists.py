@@ -1,0 +1,57 @@
+"""Columns of lists: CASE and coalesce choose a list for each row, and constants are null."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from gpuetl.backends.cudf.columns.concat import stacked
+from gpuetl.backends.cudf.columns.gather import take
+from gpuetl.backends.cudf.columns.validity import valid_rows
+from gpuetl.backends.cudf.interchange import from_arrow
+from gpuetl.backends.cudf.machine import Machine
+from gpuetl.backends.cudf.vector import Vector
+from gpuetl.expressions.ir import Call, Column, Expr, Literal
+from gpuetl.expressions.types import INT64, is_list
+
+Compute = Callable[[Mapping[str, Expr], Mapping[str, Vector], int, Machine], Mapping[str, Vector]]
+NO_LIST = Literal(-1, INT64)
+
+
+def list_column(expr: Expr, known: Mapping[str, Vector], rows: int, machine: Machine, compute: Compute) -> Vector:
+    """Return a column of lists: of null, or of CASE or coalesce over columns and nulls."""
+    operands = expr.args if isinstance(expr, Call) else ()
+    lists = list(dict.fromkeys(arg for arg in operands if isinstance(arg, Column) and is_list(arg.dtype)))
+    if not rows or not lists:
+        return from_arrow(pa.nulls(rows, expr.dtype), machine)
+    assert isinstance(expr, Call)
+    if expr.function.name == "case":
+        choice = compute({"": numbered(expr, lists)}, known, rows, machine)[""].data
+    else:
+        choice = first_valid(expr, lists, known, rows, machine)
+    below = stacked([known[column.name] for column in lists], machine)
+    places = machine.arrays.where(choice < 0, -1, choice * rows + machine.arrays.arange(rows))
+    return take({"": below}, places, machine)[""]
+
+
+def numbered(case: Call, lists: Sequence[Column]) -> Call:
+    """Return CASE with the number of each list in its place, -1 for null."""
+    args = [_number(arg, lists) if is_list(arg.dtype) else arg for arg in case.args]
+    return replace(case, args=(*args, *[NO_LIST] * (len(args) % 2 == 0)), dtype=INT64)
+
+
+def _number(operand: Expr, lists: Sequence[Column]) -> Literal:
+    return Literal(lists.index(operand), INT64) if isinstance(operand, Column) else NO_LIST
+
+
+def first_valid(expr: Call, lists: Sequence[Column], known: Mapping[str, Vector], rows: int, machine: Machine) -> Any:
+    """Return the number of the first of coalesce's lists that is not null in the row, -1 where there is none."""
+    arrays = machine.arrays
+    choice = arrays.full(rows, -1, "int64")
+    for operand in reversed(expr.args):
+        if isinstance(operand, Column):
+            choice = arrays.where(valid_rows(known[operand.name], machine) != 0, lists.index(operand), choice)
+    return choice

@@ -1,0 +1,80 @@
+"""Texts cut into lists: one kernel counts the parts, one writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from gpuetl.backends.cudf.columns.validity import empty_bits
+from gpuetl.backends.cudf.expressions.device_types import c_text
+from gpuetl.backends.cudf.expressions.kernels import accessors, buffers_of, column_parameters, header_text
+from gpuetl.backends.cudf.machine import Machine
+from gpuetl.backends.cudf.vector import Vector
+from gpuetl.expressions.ir import Literal
+from gpuetl.expressions.types import STRING
+
+MOST = 1 << 31
+"""Elements of a list column are fewer: its offsets have 32 bits."""
+
+
+def split_texts(arguments: Sequence[Vector | Literal], rows: int, machine: Machine) -> Vector:
+    """Return the lists of the texts between separators.
+
+    Raises
+    ------
+    ValueError
+        Where there are 2^31 texts or more.
+    """
+    text, separator = arguments
+    columns = {"text": text} if isinstance(text, Vector) else {}
+    constant = text.value if isinstance(text, Literal) else None
+    module = machine.compiled(source_of(columns, constant, separator.value))  # type: ignore[union-attr]
+    arrays, buffers = machine.arrays, buffers_of(columns)
+    counts, sizes = arrays.zeros(rows + 1, "int64"), arrays.zeros(rows + 1, "int64")
+    nulls, valid = arrays.zeros(1, "uint64"), empty_bits(rows, machine)
+    machine.launch(module, "measure", rows, [rows, *buffers, nulls, valid, counts[1:], sizes[1:]])
+    places, starts = arrays.cumsum(counts), arrays.cumsum(sizes)
+    parts, total, missing = int(places[-1]), int(starts[-1]), int(nulls[0])
+    if parts >= MOST:
+        raise ValueError(f"{parts:,} elements are more than a column of lists holds.  Run with smaller partitions")
+    offsets, data = arrays.full(parts + 1, total, "int64"), arrays.empty(total, "uint8")
+    machine.launch(module, "write", rows, [rows, *buffers, places, starts, offsets, data])
+    elements = Vector(STRING, parts, data, offsets=offsets.astype("int32") if total < MOST else offsets)
+    return Vector(pa.list_(STRING), rows, None, valid if missing else None, missing, places.astype("int32"), elements)
+
+
+def source_of(columns: dict[str, Vector], constant: str | None, separator: str) -> str:
+    """Return the kernels `measure` and `write`; each row reads the column, or the constant."""
+    read = "c0[row]" if columns else "none<Text>()" if constant is None else f"some({c_text(constant)})"
+    taken = "".join(f"{parameter}, " for parameter in column_parameters(columns))
+    return f"""{header_text("rows.cuh")}{header_text("strings.cuh")}
+KERNEL measure(int64_t rows, {taken}uint64_t* nulls, uint32_t* bits, int64_t* counts, int64_t* sizes) {{
+{accessors(columns)}
+    const Text separator = {c_text(separator)};
+    FOR_EACH_ROW(row, rows) {{
+        const Maybe<Text> text = row < rows ? {read} : none<Text>();
+        if (text.valid) {{
+            counts[row] = parts_of(text.value, separator);
+            sizes[row] = text.value.size - (counts[row] - 1) * separator.size;
+        }}
+        store_valid(bits, nulls, row, row < rows, text.valid);
+    }}
+}}
+KERNEL write(int64_t rows, {taken}const int64_t* places, const int64_t* starts, int64_t* offsets, char* bytes) {{
+{accessors(columns)}
+    const Text separator = {c_text(separator)};
+    FOR_EACH_ROW(row, rows) {{
+        if (row >= rows) continue;
+        const Maybe<Text> text = {read};
+        Bytes out{{bytes + starts[row]}};
+        int64_t at = 0;
+        for (int64_t part = places[row]; part < places[row + 1]; ++part) {{
+            const Text found = part_from(text.value, separator, at);
+            offsets[part] = out.at - bytes;
+            out.put(found);
+            at += found.size + separator.size;
+        }}
+    }}
+}}
+""".replace("#pragma once\n", "")

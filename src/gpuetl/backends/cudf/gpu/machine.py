@@ -1,0 +1,98 @@
+"""The GPU that runs the engine: one memory pool and one stream for CuPy, pylibcudf and our own kernels."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from gpuetl.backends.cudf.gpu.libcudf import from_libcudf, to_libcudf, words_table
+from gpuetl.backends.cudf.vector import Vector
+
+OPTIONS = ("--std=c++17", "-default-device", "--device-int128", "-fmad=false")
+"""No contraction into fused multiply-adds: a * b + c must be what it is on the CPU."""
+THREADS = 256
+BLOCKS_PER_SM = 16
+POOL_SHARE = 0.9
+"""Of the memory that is free when the engine starts; what is beyond it is for the context, modules and others."""
+KVIKIO_THREADS = "16"
+
+
+class GpuMachine:
+    """The current CUDA device.
+
+    The pool is made where the process still has RMM's default resource: users of the library keep one that they set.
+    """
+
+    def __init__(self) -> None:
+        os.environ.setdefault("KVIKIO_NTHREADS", KVIKIO_THREADS)  # libcudf sets 4 at its first read
+        import cupy
+        import rmm
+        from rmm.allocators.cupy import rmm_cupy_allocator
+
+        self.arrays = cupy
+        if type(rmm.mr.get_current_device_resource()) is rmm.mr.CudaMemoryResource:
+            free, _ = cupy.cuda.runtime.memGetInfo()
+            limit = int(free * POOL_SHARE) & ~255
+            pool = rmm.mr.CudaAsyncMemoryResource(release_threshold=limit)
+            rmm.mr.set_current_device_resource(rmm.mr.LimitingResourceAdaptor(pool, limit))
+        cupy.cuda.set_allocator(rmm_cupy_allocator)
+        self.blocks = cupy.cuda.Device().attributes["MultiProcessorCount"] * BLOCKS_PER_SM
+        self.memory = int(cupy.cuda.runtime.memGetInfo()[1] * POOL_SHARE)
+        self.modules: dict[str, Any] = {}
+
+    def host(self, array: Any) -> Any:
+        """Copy an array to host memory."""
+        return self.arrays.asnumpy(array)
+
+    def compiled(self, source: str) -> Any:
+        """Compile with NVRTC; CuPy keeps the machine code on disk, by the text, the options and the architecture."""
+        if source not in self.modules:
+            self.modules[source] = self.arrays.RawModule(code=source, options=OPTIONS)
+        return self.modules[source]
+
+    def launch(self, module: Any, entry: str, rows: int, arguments: Sequence[Any]) -> None:
+        """Run a kernel that loops over rows, on as many blocks as keep the device busy."""
+        if rows:
+            self.launch_blocks(module, entry, min(-(-rows // THREADS), self.blocks), THREADS, arguments)
+
+    def launch_blocks(self, module: Any, entry: str, blocks: int, threads: int, arguments: Sequence[Any]) -> None:
+        """Run a kernel in so many blocks."""
+        if blocks:
+            passed = [np.int64(argument) if isinstance(argument, int) else argument for argument in arguments]
+            module.get_function(entry)((blocks,), (threads,), tuple(passed))
+
+    def sorted_order(self, words: Sequence[Any]) -> Any:
+        """Sort by libcudf: a single word takes its radix sort."""
+        import pylibcudf as plc
+
+        table = words_table(words)
+        ascending = [plc.types.Order.ASCENDING] * len(words)
+        nulls = [plc.types.NullOrder.AFTER] * len(words)
+        return column_array(plc.sorting.stable_sorted_order(table, ascending, nulls), "int32")
+
+    def sorted_texts(self, texts: Vector) -> tuple[Any, int]:
+        """Number the distinct texts in the order of their bytes; a null's number is any."""
+        import pylibcudf as plc
+
+        keys, codes = plc.transform.encode(plc.Table([to_libcudf(texts)]))
+        return column_array(codes, "int32"), int(keys.num_rows())
+
+
+def column_array(column: Any, dtype: str) -> Any:
+    """Return a libcudf column of numbers without nulls as an array."""
+    from gpuetl.backends.cudf.gpu.libcudf import span_array
+
+    return span_array(column.data(), column).view(dtype)[: column.size()]
+
+
+@cache
+def machine() -> GpuMachine:
+    """Return this process's GPU."""
+    return GpuMachine()
+
+
+__all__ = ["GpuMachine", "from_libcudf", "machine"]

@@ -1,0 +1,76 @@
+"""What a join checks before it is built: that keys do not repeat, and that the result fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.interchange import single_row, to_arrow
+from gpuetl.backends.cudf.joins.keys import KeyCodes
+from gpuetl.backends.cudf.joins.rows import count_codes
+from gpuetl.backends.cudf.machine import Array, Machine
+from gpuetl.errors import EvaluationError
+from gpuetl.plan.nodes import Join
+
+MAX_ROWS = 2**31 - 1
+
+
+def check_unique(operation: Join, side: int, frame: Frame, codes: Array, size: int, machine: Machine) -> None:
+    """Raise `EvaluationError` where a code repeats in the left (0) or right (1) side; -1 may."""
+    counts = count_codes(codes, size, machine)
+    if int(counts.max()) < 2:
+        return
+    name, names = operation.written_sides[side]
+    first, second = machine.arrays.nonzero(codes == counts.argmax())[0][:2].tolist()
+    columns = (operation.left_on, operation.right_on)[side]
+    raise EvaluationError(
+        f"the join is not {operation.written_validate}: {', '.join(names)} repeats on the {name} side, "
+        f"{written_key(frame, columns, names, first, machine)} in row {first} and again in row {second}.  "
+        "Make the keys distinct, or relax validate"
+    )
+
+
+def check_size(
+    operation: Join, left: Frame, right: Frame, rows: int, machine: Machine, keys: KeyCodes | None = None
+) -> None:
+    """Raise `EvaluationError` where a result of `rows` rows is more than a frame or the machine's memory holds."""
+    payload = right.select(operation.payload)
+    size = rows * sum(frame.nbytes / max(1, frame.rows) for frame in (left, payload))
+    if rows <= MAX_ROWS and size <= machine.memory:
+        return
+    why = most_repeated(operation, left, keys, machine) if keys else every_row(left, right)
+    raise EvaluationError(
+        f"the join would have {rows:,} rows (about {size / 1e9:,.1f} GB): a frame holds {MAX_ROWS:,} at most, "
+        f"and this machine has {machine.memory / 1e9:,.1f} GB.  {why}"
+    )
+
+
+def every_row(left: Frame, right: Frame) -> str:
+    """Say what a cross join multiplies."""
+    counts = f"Each of {left.rows:,} rows on the left side meets each of {right.rows:,} on the right"
+    return f"{counts}.  Filter or aggregate a side first, or join on keys"
+
+
+def most_repeated(operation: Join, left: Frame, keys: KeyCodes, machine: Machine) -> str:
+    """Name the key that gives most rows."""
+    counts = [count_codes(codes, keys.size, machine) for codes in (keys.left, keys.right)]
+    worst = int((counts[0] * counts[1]).argmax())  # below 2^62: each side has fewer than 2^31 rows
+    row = int((keys.left == worst).argmax())
+    sides = operation.written_sides
+    found = {name: f"{int(count[worst]):,}" for (name, _), count in zip(sides, counts, strict=True)}
+    return (
+        f"{written_key(left, operation.left_on, sides[0][1], row, machine)} repeats most: in {found['left']} rows on the "
+        f"left side, {found['right']} on the right.  Join on more columns, or make the keys of one side distinct"
+    )
+
+
+def written_key(frame: Frame, columns: Sequence[str], names: Sequence[str], row: int, machine: Machine) -> str:
+    """Return the key of a row with the names that the user knows."""
+    values = [written_value(to_arrow(single_row(frame.columns[c], row, machine), machine)[0].as_py()) for c in columns]
+    return ", ".join(f"{name} = {value}" for name, value in zip(names, values, strict=True))
+
+
+def written_value(value: Any) -> str:
+    """Return a value as an error names it."""
+    return "null" if value is None else repr(value) if isinstance(value, str) else str(value)

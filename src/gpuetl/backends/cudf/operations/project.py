@@ -1,0 +1,30 @@
+"""Project."""
+
+from __future__ import annotations
+
+from gpuetl.backends.cudf.expressions.evaluate import evaluate
+from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.machine import Machine
+from gpuetl.backends.cudf.operation import run_operation
+from gpuetl.backends.no_result import NoResult
+from gpuetl.errors import EvaluationError
+from gpuetl.plan.nodes import Project
+
+
+@run_operation.register
+def compute_columns(operation: Project, machine: Machine, frame: Frame) -> Frame:
+    """Compute the output columns together; an error says which."""
+    try:
+        return Frame(evaluate(operation.columns, frame.columns, frame.rows, machine), frame.rows)
+    except NoResult as error:
+        raise EvaluationError(f"column '{failing(operation, machine, frame)}': {error}") from None
+
+
+def failing(operation: Project, machine: Machine, frame: Frame) -> str:
+    """Return the first column that cannot be computed."""
+    for name, expr in operation.columns.items():
+        try:
+            evaluate({name: expr}, frame.columns, frame.rows, machine)
+        except NoResult:
+            return name.partition(":")[0]
+    return ""

@@ -1,0 +1,90 @@
+"""Read: row groups of Parquet files, or CSV files, as the source's schema says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+import pyarrow as pa
+
+from gpuetl.backends.cudf.columns.concat import concat
+from gpuetl.backends.cudf.columns.gather import first_rows
+from gpuetl.backends.cudf.expressions.evaluate import evaluate
+from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.interchange import from_arrow
+from gpuetl.backends.cudf.machine import Machine
+from gpuetl.backends.cudf.sources.utf8 import refuse_other_bytes
+from gpuetl.backends.cudf.vector import Vector
+from gpuetl.backends.no_result import NoResult
+from gpuetl.errors import RunFailed, first_line
+from gpuetl.expressions.ir import Cast, Column, Literal
+from gpuetl.expressions.types import DataType
+from gpuetl.io.dataset import DataFile, DatasetError, RowGroup, check_widens
+from gpuetl.plan.nodes import Read
+
+
+def read_row_groups(read: Read, groups: Sequence[RowGroup], machine: Machine) -> Frame:
+    """Read the wanted columns of the row groups, file by file, in order, up to the rows that are wanted.
+
+    Raises
+    ------
+    DatasetError, RunFailed
+        For a file that lacks a column, has it in another type, or cannot be read.
+    """
+    by_file = groupby(groups, key=lambda group: group.file)
+    frames = [read_file(read, file, [group.index for group in own], machine) for file, own in by_file]
+    rows = concat(frames, read.schema, machine)
+    return rows if read.limit is None else first_rows(rows, read.limit, machine)
+
+
+def read_file(read: Read, file: DataFile, indices: Sequence[int], machine: Machine) -> Frame:
+    """Read one file's row groups, and add the columns of its path."""
+    dataset = read.dataset
+    stored = [name for name in read.columns if name not in dataset.partitions]
+    if dataset.format == "csv":
+        columns, rows = read_csv(read, file, stored, machine)
+    else:
+        columns, rows = read_parquet(file, indices, stored, machine)
+    values = {
+        name: Literal(dataset.partition_value(file, name), dtype)
+        for name, dtype in read.schema.items()
+        if name in dataset.partitions
+    }
+    columns |= evaluate(values, {}, rows, machine)
+    return Frame({name: as_planned(columns[name], t, name, file, rows, machine) for name, t in read.schema.items()}, rows)
+
+
+def read_parquet(
+    file: DataFile, indices: Sequence[int], names: list[str], machine: Machine
+) -> tuple[dict[str, Vector], int]:
+    """Read columns of row groups in their stored types, texts checked to be UTF-8."""
+    try:
+        columns, rows = machine.read_parquet(file.path, indices, names)
+        for name, vector in columns.items():
+            refuse_other_bytes(vector, name, machine)
+    except (OSError, RuntimeError, MemoryError, ValueError, pa.ArrowException) as error:
+        raise RunFailed.unreadable(str(file.path), error) from error
+    return columns, rows
+
+
+def read_csv(read: Read, file: DataFile, names: list[str], machine: Machine) -> tuple[dict[str, Vector], int]:
+    """Let pyarrow read the text on the CPU: what a CSV field means is told once for all engines."""
+    from gpuetl.backends.pandas.sources.read_csv import read_csv as read_text
+
+    try:
+        table = read_text(read.dataset, file, names)
+    except (OSError, pa.ArrowException) as error:
+        raise RunFailed.unreadable(str(file.path), error) from error
+    return {name: from_arrow(table.column(name), machine) for name in names}, table.num_rows
+
+
+def as_planned(vector: Vector, dtype: DataType, name: str, file: DataFile, rows: int, machine: Machine) -> Any:
+    """Return the column in the planned type, to which the stored one must widen without loss."""
+    if vector.dtype == dtype:
+        return vector
+    check_widens(file, name, vector.dtype, dtype)
+    try:
+        return evaluate({"": Cast(Column(name, vector.dtype), dtype)}, {name: vector}, rows, machine)[""]
+    except NoResult as error:
+        raise DatasetError(f"{file.path}: column '{name}': {first_line(error)}") from None

@@ -1,0 +1,68 @@
+"""Literals of a parsed tree: numbers, texts, intervals, and the types that casts name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from sqlglot import exp
+
+from gpuetl.errors import InvalidExpression
+from gpuetl.expressions.constants import UnknownUnit, interval_of, type_text
+from gpuetl.expressions.dialect import Language, span_of
+from gpuetl.expressions.syntax import Constant
+from gpuetl.expressions.types import NAMED, DataType, parse_type
+from gpuetl.expressions.zones import UnknownZone
+
+
+def number_or_text(node: exp.Literal) -> Constant:
+    """Return a number or a text as a constant."""
+    return Constant(node.this if node.is_string else number_of(node), span=span_of(node))
+
+
+def number_of(node: exp.Literal) -> int | float:
+    """Read a number: an int where it has digits only; raise `InvalidExpression` for one that float64 cannot hold."""
+    text = node.this.replace("_", "")
+    try:
+        value: int | float = int(text) if text.isdecimal() else float(text)
+    except ValueError:  # no digits after an exponent, or thousands of them
+        raise InvalidExpression(f"{text[:20]} is not a number", span_of(node)) from None
+    if isinstance(value, float) and math.isinf(value):
+        raise InvalidExpression(f"{text} is not a float64", span_of(node))
+    return value
+
+
+def interval(node: exp.Interval) -> Constant:
+    """Return an interval as a constant; raise `InvalidExpression` where it has no fixed length or two units."""
+    unit = node.args.get("unit")
+    if isinstance(unit, exp.IntervalSpan):
+        raise InvalidExpression("an interval has one unit", span_of(node), "Write interval '90 minutes'.")
+    try:
+        return Constant(interval_of(f"{node.this.name} {unit.name if unit else ''}".strip()), span=span_of(node))
+    except UnknownUnit as error:
+        message = f"interval unit '{error}' is not supported"
+        raise InvalidExpression(message, span_of(node), error.hint) from None
+    except ValueError as error:
+        raise InvalidExpression(str(error), span_of(node), "Write interval '90 minutes'.") from None
+
+
+def cast_target(node: exp.Cast) -> DataType:
+    """Return the type that a cast names; raise `InvalidExpression` where the language has none of that name."""
+    to = node.args["to"]
+    try:
+        return parse_type(type_text(to))
+    except UnknownZone as error:
+        raise InvalidExpression(str(error), span_of(node), error.hint) from None
+    except ValueError:
+        hint = f"have: {', '.join(NAMED)}, decimal(p,s)."
+        unknown = f"unknown type '{to.sql(dialect=Language).lower()}'"
+        raise InvalidExpression(unknown, span_of(node), hint) from None
+
+
+LITERALS: dict[type[exp.Expr], Callable[[Any], Constant]] = {
+    exp.Literal: number_or_text,
+    exp.Interval: interval,
+    exp.Boolean: lambda node: Constant(bool(node.this)),
+    exp.Null: lambda node: Constant(None),
+}
