@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from gpuetl.backends.cudf.expressions.kernels import accessors
 from gpuetl.backends.cudf.machine import Array
 from gpuetl.backends.cudf.vector import Vector
-from gpuetl.backends.cudf.windows.folds import instance, state_bytes, together
+from gpuetl.backends.cudf.windows.fused import instance, state_bytes, together
 from gpuetl.backends.cudf.windows.per_row import bits_parameters, completed, store_statements, value_arguments
 from gpuetl.backends.cudf.windows.rows import WindowRows, headers, parameters, value_parameters
 from gpuetl.backends.cudf.windows.steps import Fold
@@ -33,7 +33,7 @@ def run_frames(folds: Sequence[Fold], start: Array, longest: int, rows: WindowRo
 
 
 def frame_source(folds: Sequence[Fold], columns: Mapping[str, Vector]) -> str:
-    """Return the kernels `combine_blocks`, launched for each level from 1 on, and `fold_frames`, with equal parameters."""
+    """Return the kernels `combine_blocks`, launched for each level from 1 on, and `fold_frames`, of equal parameters."""
     calls = [f"together.f{place}.result(row, state.s{place})" for place in range(len(folds))]
     declared, values, valid = store_statements(folds, calls)
     texts = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gpuetl.backends.cudf.columns.validity import with_nulls
 from gpuetl.backends.cudf.expressions.device_types import c_int, stored_c_type
-from gpuetl.backends.cudf.expressions.evaluate import with_nulls
 from gpuetl.backends.cudf.expressions.kernels import accessors
 from gpuetl.backends.cudf.machine import Array
 from gpuetl.backends.cudf.vector import Vector
@@ -36,8 +36,10 @@ def value_arguments(results: Sequence[Vector]) -> list[Array]:
     return [*(made.data for made in results), *(made.valid for made in results if made.valid is not None)]
 
 
-def completed(steps: Sequence[Fold | PerRow], results: Sequence[Vector], state: Array) -> tuple[list[Vector], list[int]]:
-    """Return the columns that were written with their counts of nulls, and the faults; `state` has faults, then nulls."""
+def completed(
+    steps: Sequence[Fold | PerRow], results: Sequence[Vector], state: Array
+) -> tuple[list[Vector], list[int]]:
+    """Return columns that were written, with their counts of nulls, and the faults; `state` has faults, then nulls."""
     if all(step.numbers_rows for step in steps):
         return list(results), [0] * len(steps)
     told = [int(number) for number in state.tolist()]
@@ -59,7 +61,9 @@ def store_statements(steps: Sequence[Fold | PerRow], calls: Sequence[str]) -> tu
             values.append(f"r{place}[row] = place_of({call});")
             continue
         declared.append(f"bool g{place} = false;")
-        values.append(f"const auto v{place} = {call}; g{place} = v{place}.valid; r{place}[row] = {stored}(v{place}.value);")
+        values.append(
+            f"const auto v{place} = {call}; g{place} = v{place}.valid; r{place}[row] = {stored}(v{place}.value);"
+        )
         valid.append(f"store_valid(b{place}, nulls + {place}, row, row < rows, g{place});")
     return " ".join(declared), "\n            ".join(values), " ".join(valid)
 
@@ -71,7 +75,11 @@ def per_row_source(steps: Sequence[PerRow], reads: Sequence[Scan | PresentRows],
     calls = [call_text(step, site, names, names_read) for site, step in enumerate(steps)]
     read_parameters = [text for place, read in enumerate(reads) for text in parameters_read(place, read)]
     texts = ["int64_t rows", "uint64_t* faults", "uint64_t* nulls", *parameters(columns), *read_parameters]
-    made = [f"const PresentRows a{i}{{before{i}, rows{i}, count{i}}};" for i, r in enumerate(reads) if isinstance(r, PresentRows)]
+    made = [
+        f"const PresentRows a{i}{{before{i}, rows{i}, count{i}}};"
+        for i, r in enumerate(reads)
+        if isinstance(r, PresentRows)
+    ]
     declared, values, valid = store_statements(steps, calls)
     return f"""{headers()}
 KERNEL compute({", ".join([*texts, *value_parameters(steps), *bits_parameters(steps)])}) {{

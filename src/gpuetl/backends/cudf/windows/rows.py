@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gpuetl.backends.cudf.columns.validity import empty_bits
 from gpuetl.backends.cudf.expressions.device_types import stored_c_type
-from gpuetl.backends.cudf.expressions.evaluate import empty_bits
 from gpuetl.backends.cudf.expressions.kernels import buffers_of, column_parameters, header_text
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.backends.cudf.windows.steps import Fold, PerRow
 from gpuetl.expressions.types import DataType
 
-HEADERS = ("rows.cuh", "scan.cuh", "windows.cuh", "frames.cuh")
+HEADERS = ("rows.cuh", "scan.cuh", "windows.cuh", "reductions.cuh", "decay.cuh", "frames.cuh")
 MARKS = ["const uint8_t* groups", "const uint8_t* runs"]
 
 
@@ -34,7 +34,8 @@ class WindowRows:
 
     def empty(self, dtype: DataType, bits: bool = False) -> Vector:
         """Return a column to be written, without validity words unless they are to be, too."""
-        return Vector(dtype, self.rows, empty_values(dtype, self.rows, self.machine), empty_bits(self.rows, self.machine) if bits else None)
+        valid = empty_bits(self.rows, self.machine) if bits else None
+        return Vector(dtype, self.rows, empty_values(dtype, self.rows, self.machine), valid)
 
     def arguments(self, columns: Mapping[str, Vector]) -> list[Any]:
         """Return the arguments that go with `parameters`."""

@@ -37,7 +37,7 @@ def compute_windows(operation: Window, machine: Machine, frame: Frame) -> Frame:
     """
     order = sort_rows(frame, operation.sort_keys, len(operation.by), operation.presorted, machine)
     if any(call.function.name not in TIE_FREE for call in operation.calls.values()):
-        note_ties(operation, operation.sort_keys, frame.rows - int(order.new_value.sum()))
+        note_ties(operation, operation.sort_keys, order.ties)
     frame = order.apply(frame, machine)
     calls, columns = with_constants(operation.calls, frame, machine)
     rows = WindowRows(columns, frame.rows, order.new_group, order.new_value, machine)
