@@ -20,7 +20,7 @@ from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import language_type
 
 COMPILER = shutil.which("g++")
-FLAGS = ("-std=c++17", "-O0", "-shared", "-fPIC", "-w", "-ffp-contract=off", "-DGPUETL_HOST", "-x", "c++")
+FLAGS = ("-std=c++17", "-O0", "-shared", "-fPIC", "-w", "-ffp-contract=off", "-x", "c++")
 
 
 USER = """
@@ -118,16 +118,19 @@ def folder() -> Path:
 
 
 @cache
-def library(source: str) -> ctypes.CDLL:
+def library(source: str, host: bool = True) -> ctypes.CDLL:
     """Compile and load a text; raise `ValueError` with the compiler's words and the text where it does not compile."""
-    path = folder() / f"{hashlib.sha256(' '.join(FLAGS).encode() + source.encode()).hexdigest()[:24]}.so"
+    flags = (*FLAGS, "-DGPUETL_HOST") if host else FLAGS
+    path = folder() / f"{hashlib.sha256(' '.join(flags).encode() + source.encode()).hexdigest()[:24]}.so"
     if not path.exists():
         made = path.with_suffix(f".{os.getpid()}")
-        command = [str(COMPILER), *FLAGS, "-", "-o", str(made)]
+        command = [str(COMPILER), *flags, "-", "-o", str(made)]
         run = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
         if run.returncode:
-            numbered = "\n".join(f"{place:4} {line}" for place, line in enumerate(source.splitlines(), 1))
-            raise ValueError(f"{run.stderr[:4000]}\n{numbered}")
+            numbered = "
+".join(f"{place:4} {line}" for place, line in enumerate(source.splitlines(), 1))
+            raise ValueError(f"{run.stderr[:4000]}
+{numbered}")
         made.replace(path)
     return ctypes.CDLL(str(path))
 

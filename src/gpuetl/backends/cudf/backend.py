@@ -18,6 +18,7 @@ from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.operation import run_operation
 from gpuetl.backends.cudf.operations import distinct, explode, filter, kernel, limit, project, sort, union  # noqa: A004, F401
 from gpuetl.backends.cudf.sources.read import read_row_groups
+from gpuetl.backends.cudf.windows import window  # noqa: F401
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column
 from gpuetl.expressions.types import INT64
