@@ -127,10 +127,8 @@ def library(source: str, host: bool = True) -> ctypes.CDLL:
         command = [str(COMPILER), *flags, "-", "-o", str(made)]
         run = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
         if run.returncode:
-            numbered = "
-".join(f"{place:4} {line}" for place, line in enumerate(source.splitlines(), 1))
-            raise ValueError(f"{run.stderr[:4000]}
-{numbered}")
+            numbered = "\n".join(f"{place:4} {line}" for place, line in enumerate(source.splitlines(), 1))
+            raise ValueError(f"{run.stderr[:4000]}\n{numbered}")
         made.replace(path)
     return ctypes.CDLL(str(path))
 
