@@ -1,0 +1,202 @@
+// What sums, products, means, extremes and variances fold; see windows.cuh.
+#pragma once
+
+// ---- sums -----------------------------------------------------------------------------------------------------------
+
+// -0.0 changes no number that it is added to.
+struct Real {
+    double sum = -0.0;
+
+    DEVICE static Real of(double value) { return {value}; }
+};
+DEVICE Real combine(Real earlier, Real later) { return {earlier.sum + later.sum}; }
+
+// Fewer than 2^31 values of 64 bits, or of 18 digits: their sum is exact, whatever the order.
+struct Whole {
+    int128_t sum = 0;
+
+    DEVICE static Whole of(int128_t value) { return {value}; }
+};
+DEVICE Whole combine(Whole earlier, Whole later) { return {earlier.sum + later.sum}; }
+
+// Longer decimals, in halves: high * 2^64 + low.
+struct Halves {
+    int128_t high = 0;
+    uint128_t low = 0;
+
+    DEVICE static Halves of(int128_t value) { return {value >> 64, uint128_t(uint64_t(value))}; }
+};
+DEVICE Halves combine(const Halves& earlier, const Halves& later) {
+    return {earlier.high + later.high, earlier.low + later.low};
+}
+
+DEVICE double total(Fault, Real state, double) { return state.sum; }
+DEVICE int64_t total(Fault at, Whole state, int64_t) {
+    if (state.sum != int64_t(state.sum)) at(OVERFLOW_);
+    return int64_t(state.sum);
+}
+DEVICE int128_t total(Fault, Whole state, int128_t) { return state.sum; }  // 2^31 values of 18 digits have 28
+DEVICE int128_t total(Fault at, const Halves& state, int128_t) {
+    const int128_t high = state.high + int128_t(state.low >> 64);
+    const int128_t sum = int128_t(uint128_t(high) << 64 | uint64_t(state.low));
+    if (high != int64_t(high) || !has_38_digits(sum)) at(OVERFLOW_);
+    return sum;
+}
+
+template <class STATE>
+struct Counted {
+    STATE total;
+    int64_t rows = 0;
+};
+template <class STATE> DEVICE Counted<STATE> combine(const Counted<STATE>& earlier, const Counted<STATE>& later) {
+    return {combine(earlier.total, later.total), earlier.rows + later.rows};
+}
+
+template <class X, class STATE, class OUT>
+struct Sum {
+    typedef Counted<STATE> State;
+    Marks marks;
+    X of;
+    uint64_t* faults;
+
+    DEVICE State at(int64_t row) const {
+        const auto x = of[row];
+        return x.valid ? State{STATE::of(x.value), 1} : State{};
+    }
+    DEVICE Maybe<OUT> result(int64_t row, const State& state) const {
+        if (!state.rows) return none<OUT>();
+        return some(total(Fault{faults, row}, state.total, OUT{}));
+    }
+};
+
+template <class X>
+struct Mean {
+    typedef Counted<Real> State;
+    Marks marks;
+    X of;
+
+    DEVICE State at(int64_t row) const {
+        const auto x = of[row];
+        return x.valid ? State{{x.value}, 1} : State{};
+    }
+    DEVICE Maybe<double> result(int64_t, const State& state) const {
+        return only_if(state.rows > 0, state.total.sum / double(state.rows));
+    }
+};
+
+// ---- products -------------------------------------------------------------------------------------------------------
+
+// A product of int64s, exact up to 2^63 + 1, at which greater ones are held: so all that leave int64 are told from
+// those that do not, whatever the order, and 0 stays 0.
+struct WholeProduct {
+    int128_t product = 1;
+
+    DEVICE static WholeProduct of(int64_t value) { return {value}; }
+};
+DEVICE WholeProduct combine(WholeProduct earlier, WholeProduct later) {
+    const int128_t most = (int128_t(1) << 63) + 1, product = earlier.product * later.product;
+    return {product > most ? most : product < -most ? -most : product};
+}
+
+DEVICE bool is_finite(double value) { return value - value == 0; }
+
+// mantissa * 2^exponent, which neither overflows nor underflows on the way.
+struct RealProduct {
+    double mantissa = 1;
+    int64_t exponent = 0;
+
+    DEVICE static RealProduct of(double value) { return scaled(value, 0); }
+    DEVICE static RealProduct scaled(double value, int64_t exponent) {
+        if (!is_finite(value)) return {value, exponent};
+        int shift;
+        const double mantissa = frexp(value, &shift);
+        return {mantissa, exponent + shift};
+    }
+};
+DEVICE RealProduct combine(RealProduct earlier, RealProduct later) {
+    return RealProduct::scaled(earlier.mantissa * later.mantissa, earlier.exponent + later.exponent);
+}
+
+DEVICE int64_t total(Fault at, WholeProduct state, int64_t) {
+    if (state.product != int64_t(state.product)) at(OVERFLOW_);
+    return int64_t(state.product);
+}
+DEVICE double total(Fault, RealProduct state, double) {
+    const int64_t exponent = state.exponent;
+    return ldexp(state.mantissa, int(exponent > 5000 ? 5000 : exponent < -5000 ? -5000 : exponent));
+}
+
+// ---- least and greatest ---------------------------------------------------------------------------------------------
+
+template <class T> DEVICE bool is_nan(T value) { return value != value; }
+DEVICE bool is_nan(Text) { return false; }
+
+template <class T> DEVICE bool is_less(T x, T y) { return x < y; }
+DEVICE bool is_less(Text x, Text y) {
+    const int64_t both = x.size < y.size ? x.size : y.size;
+    for (int64_t i = 0; i < both; ++i)
+        if (x[i] != y[i]) return uint8_t(x[i]) < uint8_t(y[i]);
+    return x.size < y.size;
+}
+
+// The least value, or the greatest, for which NaN counts, and the row that has it.
+template <class T, bool GREATEST>
+struct Extreme {
+    T value{};
+    int32_t row = -1;
+};
+template <class T, bool GREATEST>
+DEVICE Extreme<T, GREATEST> combine(const Extreme<T, GREATEST>& earlier, const Extreme<T, GREATEST>& later) {
+    if (earlier.row < 0 || later.row < 0) return later.row < 0 ? earlier : later;
+    if (is_nan(earlier.value) || is_nan(later.value)) return is_nan(earlier.value) == GREATEST ? earlier : later;
+    const bool later_wins = GREATEST ? is_less(earlier.value, later.value) : is_less(later.value, earlier.value);
+    return later_wins ? later : earlier;
+}
+
+// What an extreme gives: a value, or a text's row.
+template <class T> DEVICE Maybe<T> known(T value, int32_t row) { return {value, row >= 0}; }
+DEVICE Maybe<int32_t> known(Text, int32_t row) { return {row, row >= 0}; }
+
+template <class X, bool GREATEST>
+struct ExtremeOf {
+    typedef Extreme<typename X::value_type, GREATEST> State;
+    Marks marks;
+    X of;
+
+    DEVICE State at(int64_t row) const {
+        const auto x = of[row];
+        return x.valid ? State{x.value, int32_t(row)} : State{};
+    }
+    DEVICE auto result(int64_t, const State& state) const { return known(state.value, state.row); }
+};
+
+// ---- moments --------------------------------------------------------------------------------------------------------
+
+// Count, mean and sum of squared deviations, merged pairwise (Chan, Golub & LeVeque 1983, "Algorithms for Computing the
+// Sample Variance"), so that a large mean does not cancel.
+struct Moments {
+    double rows = 0, mean = 0, squares = 0;
+};
+DEVICE Moments combine(const Moments& earlier, const Moments& later) {
+    if (earlier.rows == 0 || later.rows == 0) return later.rows == 0 ? earlier : later;
+    const double rows = earlier.rows + later.rows, delta = later.mean - earlier.mean, weight = later.rows / rows;
+    return {rows, earlier.mean + delta * weight, earlier.squares + later.squares + delta * earlier.rows * weight * delta};
+}
+
+template <class X, bool ROOT>
+struct Variance {
+    typedef Moments State;
+    Marks marks;
+    X of;
+
+    DEVICE State at(int64_t row) const {
+        const auto x = of[row];
+        return x.valid ? State{1, x.value, 0} : State{};
+    }
+    DEVICE Maybe<double> result(int64_t, const State& state) const {
+        if (state.rows < 2) return none<double>();
+        // The mean is not finite if a value is not: neither is the variance a number then.
+        const double squares = is_finite(state.mean) ? state.squares : state.mean - state.mean;
+        return some(ROOT ? sqrt(squares / (state.rows - 1)) : squares / (state.rows - 1));
+    }
+};

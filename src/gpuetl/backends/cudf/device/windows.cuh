@@ -1,0 +1,177 @@
+// What window functions fold: the states of rows and how they combine, and what a state comes to; see scan.cuh.
+//
+// A fold here has, instead of `put`, `Maybe<T> result(int64_t row, const State& state)`: scans and frames both use it.
+// Its members are the marks, `of` with the columns and constants that it reads, and, if it can fail, `faults`.
+#pragma once
+
+constexpr int128_t DIGITS_38 = int128_t(uint128_t(0x4B3B4CA85A86C47AULL) << 64 | 0x098A224000000000ULL);  // 10^38
+DEVICE bool has_38_digits(int128_t value) { return -DIGITS_38 < value && value < DIGITS_38; }
+
+// ---- which rows -----------------------------------------------------------------------------------------------------
+
+struct Everywhere {
+    DEVICE bool operator()(const Marks&, int64_t) const { return true; }
+};
+struct RunBegins {
+    DEVICE bool operator()(const Marks& marks, int64_t row) const { return marks.begins_run(row); }
+};
+struct RunEnds {
+    DEVICE bool operator()(const Marks& marks, int64_t row) const { return marks.ends_run(row); }
+};
+template <class X>
+struct Present {
+    X x;
+    DEVICE bool operator()(const Marks&, int64_t row) const { return x.valid(row); }
+};
+template <class ONLY>
+struct Chosen {
+    ONLY only;
+    DEVICE bool operator()(const Marks&, int64_t row) const { return only[row].value; }
+};
+template <class ONLY, class X>
+struct ChosenPresent {
+    ONLY only;
+    X x;
+    DEVICE bool operator()(const Marks&, int64_t row) const { return only[row].value && x.valid(row); }
+};
+
+// Moments as microseconds, days as their beginnings.
+template <class X, int64_t UNIT>
+struct Times {
+    X x;
+
+    DEVICE bool valid(int64_t row) const { return x.valid(row); }
+    DEVICE int64_t at(int64_t row) const { return int64_t(x.data[row]) * UNIT; }
+};
+
+// Two int64 may be 2^64 apart: unsigned.
+DEVICE uint64_t elapsed(int64_t from, int64_t to) { return uint64_t(to) - uint64_t(from); }
+
+// Where a group goes on after more than `gap`.  Times ascend with the nulls at one end, so the row before is the last
+// that has a time, if any in the group has.
+template <class TIME>
+struct Breaks {
+    TIME time;
+    int64_t gap;
+
+    DEVICE bool operator()(const Marks& marks, int64_t row) const {
+        if (marks.begins_group(row) || !time.valid(row) || !time.valid(row - 1)) return false;
+        return elapsed(time.at(row - 1), time.at(row)) > uint64_t(gap);
+    }
+};
+
+// ---- rows and counts ------------------------------------------------------------------------------------------------
+
+struct FirstMet {
+    int32_t row = -1;
+};
+DEVICE FirstMet combine(FirstMet earlier, FirstMet later) { return earlier.row < 0 ? later : earlier; }
+
+struct LastMet {
+    int32_t row = -1;
+};
+DEVICE LastMet combine(LastMet earlier, LastMet later) { return later.row < 0 ? earlier : later; }
+
+// A row's number, or -1, as functions of rows and folds give it.
+DEVICE int32_t place_of(int32_t row) { return row; }
+DEVICE int32_t place_of(Maybe<int32_t> row) { return row.value; }
+
+template <class STATE, class WHERE>
+struct RowOf {
+    typedef STATE State;
+    Marks marks;
+    WHERE of;
+
+    DEVICE State at(int64_t row) const { return State{of(marks, row) ? int32_t(row) : -1}; }
+    DEVICE Maybe<int32_t> result(int64_t, const State& state) const { return {state.row, state.row >= 0}; }
+};
+
+struct Tally {
+    int64_t rows = 0;
+};
+DEVICE Tally combine(Tally earlier, Tally later) { return {earlier.rows + later.rows}; }
+
+template <class WHERE>
+struct Count {
+    typedef Tally State;
+    Marks marks;
+    WHERE of;
+
+    DEVICE State at(int64_t row) const { return {of(marks, row)}; }
+    DEVICE Maybe<int64_t> result(int64_t, const State& state) const { return some(state.rows); }
+};
+
+// ---- of a row, by where its group begins and ends -------------------------------------------------------------------
+
+DEVICE Maybe<int64_t> row_number(int64_t row, const int32_t* first) { return some(row - first[row] + 1); }
+
+// `runs` has the first row of those that tie with a row, `ends` the last.
+DEVICE Maybe<int64_t> rank(int64_t row, const int32_t* first, const int32_t* runs) {
+    return some(int64_t(runs[row]) - first[row] + 1);
+}
+DEVICE Maybe<double> percent_rank(int64_t row, const int32_t* first, const int32_t* last, const int32_t* runs) {
+    const int64_t others = int64_t(last[row]) - first[row];
+    return some(double(int64_t(runs[row]) - first[row]) / double(others ? others : 1));
+}
+DEVICE Maybe<double> cume_dist(int64_t row, const int32_t* first, const int32_t* last, const int32_t* ends) {
+    return some(double(int64_t(ends[row]) - first[row] + 1) / double(int64_t(last[row]) - first[row] + 1));
+}
+DEVICE Maybe<int64_t> ntile(int64_t row, const int32_t* first, const int32_t* last, int64_t tiles) {
+    const int64_t place = row - first[row], rows = int64_t(last[row]) - first[row] + 1;
+    const int64_t size = rows / tiles, longer = rows % tiles, in_longer = longer * (size + 1);
+    if (place < in_longer) return some(place / (size + 1) + 1);
+    return some(longer + (place - in_longer) / size + 1);
+}
+
+// Row numbers; -1 where there is no such row.
+DEVICE int32_t row_before(int64_t row, const int32_t* first, int64_t offset) {
+    return row - first[row] >= offset ? int32_t(row - offset) : -1;
+}
+DEVICE int32_t row_after(int64_t row, const int32_t* last, int64_t offset) {
+    return last[row] - row >= offset ? int32_t(row + offset) : -1;
+}
+DEVICE int32_t row_of(int64_t row, const int32_t* rows) { return rows[row]; }
+DEVICE int32_t row_of_group(int64_t row, const int32_t* first, const int32_t* rows) { return rows[first[row]]; }
+template <class X> DEVICE int32_t row_if_valid(int64_t row, const X& x, const int32_t* rows) {
+    return x.valid(row) ? rows[row] : -1;
+}
+
+// The rows that have a value, numbered over all groups.
+struct PresentRows {
+    const int32_t* before;  // how many are before each row
+    const int32_t* rows;
+    int64_t count;
+};
+DEVICE int32_t present_before(int64_t row, const int32_t* first, const PresentRows& present, int64_t offset) {
+    const int64_t number = present.before[row] - offset;
+    return number >= 0 && present.rows[number] >= first[row] ? present.rows[number] : -1;
+}
+template <class X>
+DEVICE int32_t present_after(int64_t row, const X& x, const int32_t* last, const PresentRows& present, int64_t offset) {
+    const int64_t number = present.before[row] + int64_t(x.valid(row)) + offset - 1;
+    return number < present.count && present.rows[number] <= last[row] ? present.rows[number] : -1;
+}
+
+DEVICE double less(Fault, double x, double y) { return x - y; }
+DEVICE int64_t less(Fault at, int64_t x, int64_t y) {
+    const int64_t result = int64_t(uint64_t(x) - uint64_t(y));
+    if (((x ^ y) & (x ^ result)) < 0) at(OVERFLOW_);
+    return result;
+}
+DEVICE int128_t less(Fault at, int128_t x, int128_t y) {
+    const int128_t result = int128_t(uint128_t(x) - uint128_t(y));
+    if (((x ^ y) & (x ^ result)) < 0 || !has_38_digits(result)) at(OVERFLOW_);
+    return result;
+}
+
+template <class X>
+DEVICE auto difference(Fault at, int64_t row, const X& x, const int32_t* first, int64_t offset) {
+    typedef typename X::value_type T;
+    if (row - first[row] < offset || !x.valid(row) || !x.valid(row - offset)) return none<T>();
+    return some(less(at, x[row].value, x[row - offset].value));
+}
+template <class X>
+DEVICE Maybe<double> relative_change(int64_t row, const X& x, const int32_t* first, int64_t offset) {
+    if (row - first[row] < offset || !x.valid(row) || !x.valid(row - offset)) return none<double>();
+    return some(double(x[row].value) / double(x[row - offset].value) - 1);
+}

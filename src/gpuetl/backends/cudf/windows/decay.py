@@ -1,0 +1,63 @@
+"""Means and sums that decay, and sessions: what depends on the time since the row before."""
+
+from __future__ import annotations
+
+import math
+import struct
+from datetime import timedelta
+from typing import Any
+
+from gpuetl.backends.cudf.windows.call import WindowCall, times
+from gpuetl.backends.cudf.windows.steps import CallPlan, Fold, Scan, Values
+from gpuetl.expressions.ir import Column
+from gpuetl.expressions.types import FLOAT64, INT64
+
+MICROSECOND = timedelta(microseconds=1)
+
+
+def session_id(call: WindowCall) -> CallPlan:
+    """Count the steps that are longer than the gap."""
+    assert call.time is not None  # the planner has checked the order
+    gap = f"{call.constant('gap', None) // MICROSECOND}LL"
+    fold = Fold(f"Count<Breaks<{times(0, call.time)}>>", (call.time.name,), INT64, (gap,), state_bytes=8)
+    return Values(Scan(fold), null_where=(call.time.name,))
+
+
+def ewm_mean(call: WindowCall) -> CallPlan:
+    """Average with weights that decay by time, by rows, or by a share a row."""
+    half_life, span, alpha = (call.constant(name, None) for name in ("half_life", "span", "alpha"))
+    if half_life is not None:
+        return fading(call, half_life, mean=True)
+    weight = alpha if span is None else 2 / (span + 1)
+    return decayed(call, None, by_row(1 - weight, weight), mean=True)
+
+
+def decayed_sum(call: WindowCall) -> CallPlan:
+    """Add with weights that decay by time or by rows."""
+    return fading(call, call.constant("half_life", None), mean=False)
+
+
+def fading(call: WindowCall, half_life: Any, mean: bool) -> CallPlan:
+    """Return the decay by a half-life: an interval, or a number of seconds where rows have a time, else of rows."""
+    length = half_life / timedelta(seconds=1) if isinstance(half_life, timedelta) else float(half_life)
+    if call.time is not None:
+        return decayed(call, call.time, f"BySeconds<{bits(length)}>", mean)
+    return decayed(call, None, by_row(math.exp2(-1 / length), -math.expm1(-1 / length * math.log(2))), mean)
+
+
+def decayed(call: WindowCall, time: Column | None, decay: str, mean: bool) -> CallPlan:
+    """Return the decaying mean or sum of the rows that have a value and, where it decays by time, a time."""
+    of = f"Timed<{{0}}, {times(1, time)}>" if time else "Untimed<{0}>"
+    columns = (call.x.name, time.name) if time else (call.x.name,)
+    struct = f"Decayed<{of}, {decay}, {'true' if mean else 'false'}>"
+    return Values(Scan(Fold(struct, columns, FLOAT64, state_bytes=64)), null_where=columns)
+
+
+def by_row(left: float, weight: float) -> str:
+    """Return the C++ type of a decay that is the same at each row."""
+    return f"ByRow<{bits(left)}, {bits(weight)}>"
+
+
+def bits(value: float) -> str:
+    """Return the bits of a float as a C++ constant."""
+    return f"{struct.unpack('<Q', struct.pack('<d', value))[0]}ULL"

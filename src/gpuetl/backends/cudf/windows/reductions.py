@@ -1,0 +1,108 @@
+"""What the rows of a group so far, or of a frame, come to: counts, sums, products, means, extremes, variances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+from gpuetl.backends.cudf.windows.call import FIRST_ROW, WindowCall, unit
+from gpuetl.backends.cudf.windows.steps import CallPlan, Fold, Framed, Moved, PerRow, Scan, Values
+from gpuetl.expressions.decimals import is_decimal
+from gpuetl.expressions.ir import Literal
+from gpuetl.expressions.types import DURATION, FLOAT64, INT64, STRING, is_floating
+
+MICROSECOND = timedelta(microseconds=1)
+STATE_BYTES = {"Real": 16, "Whole": 32, "Halves": 48, "WholeProduct": 32, "RealProduct": 24}
+"""Of a state in windows.cuh, with the count of its rows."""
+
+
+def count_of(call: WindowCall) -> Fold:
+    """Return the fold that counts values."""
+    return Fold("Count<Present<{0}>>", (call.x.name,), INT64, state_bytes=8)
+
+
+def sum_of(call: WindowCall) -> Fold:
+    """Return the fold that adds: integers in 128 bits, long decimals in halves."""
+    x, out = call.x, {FLOAT64: "double"}.get(call.dtype, "int128_t" if is_decimal(call.dtype) else "int64_t")
+    state = "Real" if is_floating(x.dtype) else "Halves" if is_decimal(x.dtype) and x.dtype.precision > 18 else "Whole"
+    return with_state("Sum", state, out, call)
+
+
+def product_of(call: WindowCall) -> Fold:
+    """Return the fold that multiplies."""
+    floating = is_floating(call.dtype)
+    return with_state("Sum", "RealProduct" if floating else "WholeProduct", "double" if floating else "int64_t", call)
+
+
+def with_state(struct: str, state: str, out: str, call: WindowCall) -> Fold:
+    """Return the fold of values in `state`, which comes to the C++ type `out`."""
+    text = f"{struct}<{{0}}, {state}, {out}>"
+    return Fold(text, (call.x.name,), call.dtype, can_fail=True, state_bytes=STATE_BYTES[state])
+
+
+def mean_of(call: WindowCall) -> Fold:
+    """Return the fold that averages."""
+    return Fold("Mean<{0}>", (call.x.name,), FLOAT64)
+
+
+def least_of(call: WindowCall) -> Fold:
+    """Return the fold of the least value, or of the row that has the least text."""
+    return extreme_of(call, "false")
+
+
+def greatest_of(call: WindowCall) -> Fold:
+    """Return the fold of the greatest value, or of the row that has the greatest text."""
+    return extreme_of(call, "true")
+
+
+def extreme_of(call: WindowCall, greatest: str) -> Fold:
+    """Return the fold of least or greatest values."""
+    text = f"ExtremeOf<{{0}}, {greatest}>"
+    if call.x.dtype == STRING:
+        return Fold(text, (call.x.name,), state_bytes=24)
+    return Fold(text, (call.x.name,), call.dtype, state_bytes=32)
+
+
+def variance_of(call: WindowCall) -> Fold:
+    """Return the fold of the sample variance."""
+    return Fold("Variance<{0}, false>", (call.x.name,), FLOAT64, state_bytes=24)
+
+
+def deviation_of(call: WindowCall) -> Fold:
+    """Return the fold of the sample standard deviation."""
+    return replace(variance_of(call), struct="Variance<{0}, true>")
+
+
+def running(fold_of: Callable[[WindowCall], Fold]) -> Callable[[WindowCall], CallPlan]:
+    """Return the function that folds the group's rows so far: null where x is null."""
+
+    def plan(call: WindowCall) -> CallPlan:
+        fold = fold_of(call)
+        if call.dtype == STRING:
+            return Moved(call.x.name, PerRow("row_if_valid", (call.x.name,), (Scan(fold),)))
+        return Values(Scan(fold), null_where=(call.x.name,))
+
+    return plan
+
+
+def rolling(fold_of: Callable[[WindowCall], Fold]) -> Callable[[WindowCall], CallPlan]:
+    """Return the function that folds the rows of each row's frame."""
+
+    def plan(call: WindowCall) -> CallPlan:
+        step = framed(fold_of(call), call)
+        return Moved(call.x.name, step) if call.dtype == STRING else Values(step)
+
+    return plan
+
+
+def framed(fold: Fold, call: WindowCall) -> Framed:
+    """Return the fold over frames of so many rows, or of an interval of the time."""
+    frame = call.argument("frame")
+    assert isinstance(frame, Literal)
+    if frame.dtype != DURATION:
+        length = min(frame.value, call.rows)
+        return Framed(fold, PerRow("frame_of_rows", reads=(FIRST_ROW,), constants=(length,)), length)
+    assert call.time is not None  # the planner has checked the order
+    function, interval = f"frame_of_interval<{unit(call.time)}LL>", frame.value // MICROSECOND
+    return Framed(fold, PerRow(function, (call.time.name,), (FIRST_ROW,), (interval,)), call.rows)

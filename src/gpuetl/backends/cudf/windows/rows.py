@@ -1,0 +1,64 @@
+"""The sorted rows that window functions see, and kernels over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gpuetl.backends.cudf.columns.validity import empty_bits
+from gpuetl.backends.cudf.expressions.device_types import stored_c_type
+from gpuetl.backends.cudf.expressions.kernels import buffers_of, column_parameters, header_text
+from gpuetl.backends.cudf.machine import Array, Machine
+from gpuetl.backends.cudf.vector import Vector, storage_type
+from gpuetl.backends.cudf.windows.steps import Fold, PerRow
+from gpuetl.expressions.types import DataType
+
+HEADERS = ("rows.cuh", "scan.cuh", "windows.cuh", "reductions.cuh", "decay.cuh", "frames.cuh")
+MARKS = ["const uint8_t* groups", "const uint8_t* runs"]
+
+
+@dataclass(frozen=True, eq=False)
+class WindowRows:
+    """Rows in the order of (by, order_by): their columns, and marks (uint8) of where groups and runs of ties begin."""
+
+    columns: Mapping[str, Vector]
+    rows: int
+    new_group: Array
+    new_value: Array
+    machine: Machine
+
+    def read_by(self, steps: Iterable[Fold | PerRow]) -> dict[str, Vector]:
+        """Return the columns that some steps read."""
+        return {name: self.columns[name] for step in steps for name in step.columns}
+
+    def empty(self, dtype: DataType, bits: bool = False) -> Vector:
+        """Return a column to be written, without validity words unless they are to be, too."""
+        valid = empty_bits(self.rows, self.machine) if bits else None
+        return Vector(dtype, self.rows, empty_values(dtype, self.rows, self.machine), valid)
+
+    def arguments(self, columns: Mapping[str, Vector]) -> list[Any]:
+        """Return the arguments that go with `parameters`."""
+        return [self.new_group, self.new_value, *buffers_of(columns)]
+
+
+def parameters(columns: Mapping[str, Vector]) -> list[str]:
+    """Return the parameters of the marks and of columns."""
+    return [*MARKS, *column_parameters(columns)]
+
+
+def empty_values(dtype: DataType, rows: int, machine: Machine) -> Array:
+    """Return memory for the values of a column of fixed width."""
+    storage = storage_type(dtype)
+    wide = storage == "V16"
+    return machine.arrays.empty((rows, 2) if wide else rows, "int64" if wide else storage)
+
+
+def headers() -> str:
+    """Return the device code of windows."""
+    return "".join(header_text(name).replace("#pragma once\n", "") for name in HEADERS)
+
+
+def value_parameters(steps: Sequence[Fold | PerRow]) -> list[str]:
+    """Return the parameters of the values that steps give: `r0`, `r1` and so on."""
+    return [f"{stored_c_type(step.stored)}* r{place}" for place, step in enumerate(steps)]

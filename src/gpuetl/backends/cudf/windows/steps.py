@@ -1,0 +1,115 @@
+"""What window functions are made of, as data: equal steps are computed once, and those of a kind in one kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from gpuetl.expressions.types import NAMED, DataType
+
+ROW_NUMBER = NAMED["int32"]
+"""How row numbers are stored, of which -1 is no row: rows are fewer than 2^31, as libcudf wants."""
+
+
+class Gives:
+    """What a step gives: values of a type and their validity, or row numbers."""
+
+    gives: DataType | None
+
+    @property
+    def stored(self) -> DataType:
+        """The type of what is stored."""
+        return self.gives or ROW_NUMBER
+
+    @property
+    def numbers_rows(self) -> bool:
+        """Whether it gives row numbers."""
+        return self.gives is None
+
+
+@dataclass(frozen=True)
+class Fold(Gives):
+    """A fold of windows.cuh: the states of rows, how they combine, and what a state comes to.
+
+    Parameters
+    ----------
+    struct
+        Its C++ type; `{0}`, `{1}` and so on stand for the types of the columns' accessors.
+    columns
+        The names of the columns that it reads.
+    gives
+        The type of what it comes to; None for the numbers of rows.
+    constants
+        C++ texts that it gets after the columns.
+    can_fail
+        Whether a state may come to nothing that the type holds.
+    state_bytes
+        As many as a state takes, or more.
+    """
+
+    struct: str
+    columns: tuple[str, ...] = ()
+    gives: DataType | None = None
+    constants: tuple[str, ...] = ()
+    can_fail: bool = False
+    state_bytes: int = 16
+
+
+@dataclass(frozen=True)
+class Scan:
+    """For each row, what the rows of its group up to it fold into; or, backward, those from it on."""
+
+    fold: Fold
+    backward: bool = False
+
+
+@dataclass(frozen=True)
+class PresentRows:
+    """The rows in which a column has a value, numbered over all groups."""
+
+    column: str
+
+
+@dataclass(frozen=True)
+class PerRow(Gives):
+    """A device function of each row, called with the row, columns, what other steps gave, and constants."""
+
+    function: str
+    columns: tuple[str, ...] = ()
+    reads: tuple[Scan | PresentRows, ...] = ()
+    constants: tuple[int, ...] = ()
+    gives: DataType | None = None
+    can_fail: bool = False
+
+
+@dataclass(frozen=True)
+class Framed:
+    """For each row, what the rows of its frame fold into: those from `start` up to it, `longest` of them at most."""
+
+    fold: Fold
+    start: PerRow
+    longest: int
+
+
+Step: TypeAlias = Scan | PerRow | Framed
+
+
+@dataclass(frozen=True)
+class Values:
+    """A call's values: those of a step, null also where one of some columns is."""
+
+    step: Step
+    null_where: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A call's values: a column's, of the rows that a step gives; of no row, the row's own in the column `default`."""
+
+    column: str
+    step: Step
+    default: str | None = None
+
+
+CallPlan: TypeAlias = Values | Moved
+"""How one call is computed."""

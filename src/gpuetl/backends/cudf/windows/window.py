@@ -1,0 +1,113 @@
+"""Window: rows sorted by group and order once, then a few kernels for all calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from gpuetl.backends.cudf.columns.gather import take
+from gpuetl.backends.cudf.columns.order import note_ties, sort_rows
+from gpuetl.backends.cudf.columns.validity import valid_rows, with_nulls, words_of
+from gpuetl.backends.cudf.expressions.evaluate import evaluate
+from gpuetl.backends.cudf.expressions.prepare import case
+from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.machine import Array, Machine
+from gpuetl.backends.cudf.operation import run_operation
+from gpuetl.backends.cudf.vector import Vector
+from gpuetl.backends.cudf.windows.compute import Results, compute_steps
+from gpuetl.backends.cudf.windows.functions import WINDOW_FUNCTIONS, WindowCall
+from gpuetl.backends.cudf.windows.rows import WindowRows
+from gpuetl.backends.cudf.windows.steps import CallPlan, Moved, Values
+from gpuetl.errors import EvaluationError
+from gpuetl.expressions.decimals import is_decimal
+from gpuetl.expressions.functions.windows import TIE_FREE
+from gpuetl.expressions.ir import ABSENT, Call, Column, Expr, Literal
+from gpuetl.expressions.types import BOOL, is_temporal, type_name
+from gpuetl.plan.nodes import Window
+
+
+@run_operation.register
+def compute_windows(operation: Window, machine: Machine, frame: Frame) -> Frame:
+    """Sort the rows, and add each call's column.
+
+    Raises
+    ------
+    EvaluationError
+        Where a sum, product or difference leaves its type.
+    """
+    order = sort_rows(frame, operation.sort_keys, len(operation.by), operation.presorted, machine)
+    if any(call.function.name not in TIE_FREE for call in operation.calls.values()):
+        note_ties(operation, operation.sort_keys, order.ties)
+    frame = order.apply(frame, machine)
+    calls, columns = with_constants(operation.calls, frame, machine)
+    rows = WindowRows(columns, frame.rows, order.new_group, order.new_value, machine)
+    time = order_time(operation, frame)
+    plans = {n: WINDOW_FUNCTIONS[call.function.name](WindowCall(call, time, rows.rows)) for n, call in calls.items()}
+    results = compute_steps([plan.step for plan in plans.values()], rows)
+    return frame.updated({name: column_of(name, calls[name], plan, results, rows) for name, plan in plans.items()})
+
+
+def with_constants(
+    calls: Mapping[str, Call], frame: Frame, machine: Machine
+) -> tuple[dict[str, Call], dict[str, Vector]]:
+    """Return the calls with columns in the place of constants of which rows are moved or folded, and all columns."""
+    made: dict[Literal, Column] = {}
+
+    def on_columns(call: Call) -> Call:
+        slots = zip(call.function.arguments, call.args, strict=False)
+        return replace(call, args=tuple(arg if slot.constant else column(arg) for slot, arg in slots))
+
+    def column(argument: Expr) -> Expr:
+        if not isinstance(argument, Literal) or argument == ABSENT:
+            return argument
+        return made.setdefault(argument, Column(f":constant {len(made)}", argument.dtype))
+
+    rewritten = {name: on_columns(call) for name, call in calls.items()}
+    constants = {column.name: literal for literal, column in made.items()}
+    values = evaluate(constants, frame.columns, frame.rows, machine)
+    return rewritten, {**frame.columns, **values}
+
+
+def order_time(operation: Window, frame: Frame) -> Column | None:
+    """Return the first key of the order, if it is an ascending date or timestamp."""
+    key = operation.order_by[0]
+    dtype = frame.columns[key.column].dtype
+    return Column(key.column, dtype) if is_temporal(dtype) and not key.descending else None
+
+
+def column_of(name: str, call: Call, plan: CallPlan, results: Results, rows: WindowRows) -> Vector:
+    """Return a call's column; raise `EvaluationError` where a row has no result."""
+    if fault := results.faults[plan.step]:
+        row = (~fault & 0xFFFFFFFFFFFFFFFF) >> 8
+        raise EvaluationError(f"column '{name.partition(':')[0]}': {overflow(call, row)}")
+    given = results.columns[plan.step]
+    if isinstance(plan, Values):
+        return null_where(given, plan, rows)
+    return moved(plan, given.data, rows)
+
+
+def overflow(call: Call, row: int) -> str:
+    """Return the words for the first row that has no result."""
+    if is_decimal(call.dtype):
+        return f"{call.function.name} leaves {type_name(call.dtype)} at row {row}; cast the column to float64"
+    return f"{call.function.name} leaves int64 at row {row}; cast the column to float64 or decimal"
+
+
+def null_where(given: Vector, plan: Values, rows: WindowRows) -> Vector:
+    """Return a column with nulls where one of some others is null, which share the words of validity."""
+    nullable = [rows.columns[name] for name in plan.null_where if rows.columns[name].nulls]
+    if len(nullable) < 2:
+        return replace(given, valid=nullable[0].valid, nulls=nullable[0].nulls) if nullable else given
+    valid = valid_rows(nullable[0], rows.machine) & valid_rows(nullable[1], rows.machine)
+    return with_nulls(replace(given, valid=words_of(valid, rows.machine)), rows.rows - int(valid.sum()))
+
+
+def moved(plan: Moved, numbers: Array, rows: WindowRows) -> Vector:
+    """Return the values of the rows of some numbers, and the default where the number is -1."""
+    taken = take({"": rows.columns[plan.column]}, numbers, rows.machine)[""]
+    if plan.default is None:
+        return taken
+    found = Vector(BOOL, rows.rows, (numbers >= 0).astype("uint8"))
+    known = {":found": found, ":taken": taken, ":default": rows.columns[plan.default]}
+    chosen = case(Column(":found", BOOL), *(Column(n, taken.dtype) for n in (":taken", ":default")), dtype=taken.dtype)
+    return evaluate({"": chosen}, known, rows.rows, rows.machine)[""]
