@@ -23,6 +23,34 @@ COMPILER = shutil.which("g++")
 FLAGS = ("-std=c++17", "-O0", "-shared", "-fPIC", "-w", "-ffp-contract=off", "-x", "c++")
 
 
+USER = """
+#include <cmath>
+#include <cstdint>
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+extern "C" { struct Dim3 { unsigned x = 0, y = 0, z = 0; } threadIdx, blockIdx, blockDim, gridDim; }
+template <class T> T atomicOr(T* at, T bits) { T before = *at; *at |= bits; return before; }
+template <class T> T atomicAdd(T* at, T value) { T before = *at; *at += value; return before; }
+#line 1
+"""
+
+
+class Dim3(ctypes.Structure):
+    """A thread's place."""
+
+    _fields_ = [(axis, ctypes.c_uint) for axis in "xyz"]
+
+
+def as_c(argument: Any) -> Any:
+    """Return an array's address, or a NumPy scalar as C takes it."""
+    if isinstance(argument, np.ndarray):
+        return ctypes.c_void_p(argument.ctypes.data)
+    return np.ctypeslib.as_ctypes_type(argument.dtype)(argument.item())
+
+
 class HostMachine:
     """A machine whose arrays are NumPy's."""
 
@@ -44,6 +72,21 @@ class HostMachine:
     def launch_blocks(self, module: ctypes.CDLL, entry: str, blocks: int, threads: int, arguments: Any) -> None:
         """Call the entry point once: it sees one block of one thread."""
         self.launch(module, entry, 0, arguments)
+
+    def user_kernel(self, source: str, path: Path, entry: str) -> Any:
+        """Run a kernel thread by thread; one whose threads wait for each other cannot run here."""
+        module = library(USER + source)
+        places = {name: Dim3.in_dll(module, name) for name in ("threadIdx", "blockIdx", "blockDim", "gridDim")}
+
+        def launch(blocks: int, threads: int, arguments: Any) -> None:
+            places["gridDim"].x, places["blockDim"].x = blocks, threads
+            passed = [as_c(argument) for argument in arguments]
+            for block in range(blocks):
+                for thread in range(threads):
+                    places["blockIdx"].x, places["threadIdx"].x = block, thread
+                    module[entry](*passed)
+
+        return launch
 
     def sorted_order(self, words: Any) -> Any:
         """Sort by the last word first."""
@@ -68,20 +111,25 @@ class HostMachine:
 
 @cache
 def folder() -> Path:
-    """Return where compiled kernels lie, for this process."""
-    return Path(tempfile.mkdtemp(prefix="gpuetl-kernels-"))
+    """Return where compiled kernels lie, also those of other processes and of earlier runs."""
+    found = Path(tempfile.gettempdir()) / f"gpuetl-kernels-{os.getuid()}"
+    found.mkdir(exist_ok=True)
+    return found
 
 
 @cache
 def library(source: str, host: bool = True) -> ctypes.CDLL:
     """Compile and load a text; raise `ValueError` with the compiler's words and the text where it does not compile."""
-    path = folder() / f"{hashlib.sha256(source.encode()).hexdigest()[:16]}.so"
-    run = subprocess.run(
-        [COMPILER, *FLAGS, *["-DGPUETL_HOST"] * host, "-", "-o", path], input=source, capture_output=True, text=True, check=False
-    )
-    if run.returncode:
-        numbered = "\n".join(f"{place:4} {line}" for place, line in enumerate(source.splitlines(), 1))
-        raise ValueError(f"{run.stderr[:4000]}\n{numbered}")
+    flags = (*FLAGS, "-DGPUETL_HOST") if host else FLAGS
+    path = folder() / f"{hashlib.sha256(' '.join(flags).encode() + source.encode()).hexdigest()[:24]}.so"
+    if not path.exists():
+        made = path.with_suffix(f".{os.getpid()}")
+        command = [str(COMPILER), *flags, "-", "-o", str(made)]
+        run = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
+        if run.returncode:
+            numbered = "\n".join(f"{place:4} {line}" for place, line in enumerate(source.splitlines(), 1))
+            raise ValueError(f"{run.stderr[:4000]}\n{numbered}")
+        made.replace(path)
     return ctypes.CDLL(str(path))
 
 

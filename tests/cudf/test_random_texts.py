@@ -9,13 +9,13 @@ from cudf.host_machine import COMPILER, HostMachine
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
 from gpuetl.backends.pandas.expressions.evaluate import evaluate_column
+from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Expr
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.regex import InvalidPattern, Pattern, parse_pattern
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.types import BOOL, STRING
 from gpuetl.expressions.unparse import constant_text, to_sql
-from gpuetl.expressions.functions import FUNCTIONS
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 
@@ -67,7 +67,7 @@ def assert_answers(expressions: list[Expr], texts: list[str | None]) -> None:
     alone = pa.table({"t": pa.array(texts, STRING)})
     machine = HostMachine()
     if expressions[0].dtype == STRING:
-        scope = Scope({name: BOOL for name in flags}, {}, ("scalar",))
+        scope = Scope(dict.fromkeys(flags, BOOL), {}, ("scalar",))
         branches = [
             part
             for name, expr in zip(flags, expressions, strict=True)
@@ -103,6 +103,22 @@ def test_regular_expressions_have_the_answers_of_re2():
             texts.append(f"regexp_replace(t, {quoted}, '<\\{draws.choice(groups)}|\\0ñ\\{draws.choice(groups)}>')")
     assert_answers([typed(sql) for sql in tests], random_texts(draws, 60))
     assert_answers([typed(sql) for sql in texts], random_texts(draws, 30))
+
+
+@pytest.mark.parametrize("name", ["upper", "lower", "initcap"])
+def test_every_code_point_has_the_case_of_python(name):
+    points = [chr(point) for point in [*range(1, 0xD800), *range(0xE000, 0x20000), *range(0xE0000, 0xE0200)]]
+    texts = ["".join(points[start : start + 999]) for start in range(0, len(points), 999)]
+    assert_answers([typed(f"{name}(t)"), typed(f"{name}('a' || t)")], texts)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["x{0,999}y", "[^a]{1000}", "(.|\\n){500}", "(?:a?b){500}", r"\W{1,1000}", "a?" * 400 + "b"]
+)
+def test_the_longest_patterns_are_matched(pattern):
+    texts = ["xxy", "", "a" * 1001, "\n" * 700, "ab" * 500, None]
+    assert_answers([typed(f"regexp_like(t, '{pattern}')"), typed(f"regexp_full_match(t, '{pattern}')")], texts)
+    assert_answers([typed(f"regexp_extract(t, '{pattern}')")], texts)
 
 
 def test_like_has_the_answers_of_the_pandas_engine():

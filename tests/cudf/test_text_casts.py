@@ -1,5 +1,6 @@
 """Casts between texts and numbers in CUDA, compiled for the CPU: the pandas engine's values, and Python's floats."""
 
+import math
 import random
 from decimal import Decimal
 
@@ -9,6 +10,7 @@ import pytest
 
 from cudf.differential import assert_same, casts, computed
 from cudf.host_machine import COMPILER
+from expressions.test_cast_text import TEXTS as LANGUAGE
 from fuzz.data import TYPES
 from gpuetl.backends.pandas.expressions.evaluate import NoResult
 from gpuetl.expressions.ir import Cast, Column
@@ -58,7 +60,7 @@ def test_number_is_written_as_the_pandas_engine_writes_it(dtype):
 @pytest.mark.parametrize("dtype", [*NUMBERS, *map(parse_type, LONG)], ids=str)
 def test_text_is_read_as_the_pandas_engine_reads_it(dtype):
     """TRY_CAST gives null where CAST refuses, and CAST refuses the first such row."""
-    table = pa.table({"x": [None, *TEXTS]})
+    table = pa.table({"x": [None, *TEXTS, *LANGUAGE]})
     assert_same(Cast(Column("x", STRING), dtype, lenient=True), table)
     assert_same(Cast(Column("x", STRING), dtype), table)
 
@@ -123,11 +125,12 @@ def test_written_float_reads_back():
 
 @pytest.mark.parametrize("dtype", [FLOAT64, FLOAT32], ids=str)
 def test_text_of_few_digits_is_the_nearest_float(dtype):
-    """Digits that 64 bits hold, times powers of ten beyond both ends of the range."""
+    """Digits that 64 bits hold, times powers of ten; beyond the greatest float, where Arrow's is infinite, it is none."""
     draws = random.Random(3)
     texts = [f"{draws.getrandbits(draws.randint(1, 63))}e{draws.randint(-345, 312)}" for _ in range(20_000)]
     texts += [f"{draws.getrandbits(40)}e{draws.randint(-60, 30)}" for _ in range(10_000)]
-    assert np.array_equal(bits_of(cast(texts, STRING, dtype)), bits_of(pa.array(texts).cast(dtype)))
+    read = cast(texts, STRING, dtype, lenient=True)
+    assert np.array_equal(bits_of(read.fill_null(math.inf)), bits_of(pa.array(texts).cast(dtype)))
 
 
 @pytest.mark.parametrize(("dtype", "bits"), [(FLOAT64, 52), (FLOAT32, 23)], ids=["float64", "float32"])
@@ -159,10 +162,23 @@ def exact_middle(low, high):
 def test_long_text_is_the_nearest_float():
     """Thousands of digits before the point, behind it, and zeros that an exponent undoes."""
     texts = [
-        "0." + "0" * 400 + "1e401", "1" + "0" * 400 + "e-400", "1" * 309, "1" * 310, "0." + "3" * 5000, "9" * 5000 + "e-5000",
-        "17976931348623157" + "0" * 292, "1797693134862315807" + "9" * 290, "2.4703282292062327208" + "0" * 800 + "1e-324",
+        "0." + "0" * 400 + "1e401", "1" + "0" * 400 + "e-400", "1" * 309, "1" * 310 + "e-1", "0." + "3" * 5000, "9" * 5000 + "e-5000",
+        "17976931348623157" + "0" * 292, "17976931348623158079" + "0" * 289, "2.4703282292062327208" + "0" * 800 + "1e-324",
     ]  # fmt: skip
     assert cast(texts, STRING, FLOAT64).to_pylist() == [float(text) for text in texts]
+
+
+def test_number_that_no_finite_float_is_nearest_to_is_refused():
+    """From the middle between the greatest float and the next power of two on."""
+    greatest, next_power = int(1.7976931348623157e308), 2**1024
+    middle = (greatest + next_power) // 2
+    texts = [str(middle - 1), f"{middle - 1}.{'9' * 800}", str(middle), f"-{middle}", "1e400", "1e99999999999999999999"]
+    expected = [float(greatest), float(greatest), None, None, None, None]
+    assert cast(texts, STRING, FLOAT64, lenient=True).to_pylist() == expected
+    texts = ["340282356779733661637539395458142568447", "340282356779733661637539395458142568448", "1e39"]
+    assert cast(texts, STRING, FLOAT32, lenient=True).to_pylist() == [3.4028234663852886e38, None, None]
+    with pytest.raises(NoResult, match="for 1e39: it is beyond float32"):
+        cast(["1e39"], STRING, FLOAT32)
 
 
 def test_decimal_of_more_digits_than_it_holds_is_refused_exactly():

@@ -59,6 +59,14 @@ def test_make_timestamp_refuses_a_second_that_is_none(second):
         value(f"make_timestamp(2023, 1, 1, 0, 0, {second})")
 
 
+def test_dates_too_far_apart_for_a_duration_are_an_error_naming_their_row():
+    frame = extremes().append_column("e", pa.array([date(1970, 1, 1), date(1970, 1, 1), None]))
+    with pytest.raises(EvaluationError, match=r"^e - d has no result in row 0, for 1970-01-01, -5877641-06-23: "):
+        values("e - d", frame)
+    with pytest.raises(EvaluationError, match=r"^d - e has no result in row 0, for 5881580-07-11, 1970-01-01: "):
+        values("d - e", frame.slice(1))
+
+
 @pytest.mark.parametrize(
     ("unit", "a", "b", "expected"),
     [
@@ -180,6 +188,11 @@ def test_durations_of_numbers_are_exact_up_to_the_last_that_fits(unit, micros):
 def test_a_float_that_is_no_duration_is_an_error(x):
     with pytest.raises(EvaluationError, match="beyond the microseconds that int64 holds"):
         value(f"microseconds(CAST('{x}' AS float64))")
+
+
+def test_a_float_whose_microseconds_are_beyond_floats_is_an_error():
+    with pytest.raises(EvaluationError, match="beyond the microseconds that int64 holds"):
+        value("days(1e300)")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import RunFailed, RunOptions, col, count, expr, loads, row_number
+from gpuetl.backends.cudf.operations import explode as cudf_explode
 from gpuetl.backends.pandas.operations import explode
 from gpuetl.testing import assert_same, assert_tables_equal
 from tables import NAN, table, write_source
@@ -215,7 +216,8 @@ def test_other_columns_are_not_exploded(t, problem):
 
 
 def test_too_many_rows_are_refused(t, failure, monkeypatch):
-    monkeypatch.setattr(explode, "MAX_ROWS", 0)
+    for engine in (explode, cudf_explode):
+        monkeypatch.setattr(engine, "MAX_ROWS", 0)
     message = failure(t.explode("tags"), RunFailed)
     assert message.startswith("stage 'result', step 1: the explode would have ")
     assert "more than 0.  Read smaller partitions, or filter before" in message

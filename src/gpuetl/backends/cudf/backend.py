@@ -7,15 +7,16 @@ from typing import Any
 
 import pyarrow as pa
 
+from gpuetl.backends.cudf.aggregates import aggregate  # noqa: F401  each registers its handler
 from gpuetl.backends.cudf.columns.concat import concat
 from gpuetl.backends.cudf.columns.gather import take_rows
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
-from gpuetl.backends.cudf.joins import join  # noqa: F401  each registers its handler
+from gpuetl.backends.cudf.joins import join  # noqa: F401
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.operation import run_operation
-from gpuetl.backends.cudf.operations import filter, limit, project, union  # noqa: A004, F401
+from gpuetl.backends.cudf.operations import distinct, explode, filter, kernel, limit, project, sort, union  # noqa: A004, F401
 from gpuetl.backends.cudf.sources.read import read_row_groups
 from gpuetl.backends.cudf.windows import window  # noqa: F401
 from gpuetl.expressions.functions import FUNCTIONS
@@ -54,7 +55,9 @@ class CudfBackend:
     def split_by_hash(self, frame: Frame, keys: Sequence[str], count: int) -> list[Frame]:
         """Split rows by the language's own hash of the keys; rows keep their order."""
         columns = tuple(Column(name, frame.columns[name].dtype) for name in keys)
-        hashes = evaluate({"": Call(FUNCTIONS["scalar", "hash"], columns, INT64)}, frame.columns, frame.rows, self.machine)
+        hashes = evaluate(
+            {"": Call(FUNCTIONS["scalar", "hash"], columns, INT64)}, frame.columns, frame.rows, self.machine
+        )
         target = hashes[""].data.view("uint64") % self.machine.arrays.uint64(count)
         ordered = take_rows(frame, self.machine.sorted_order([target]), self.machine)
         sizes = self.machine.arrays.bincount(target.astype("int64"), minlength=count).tolist()

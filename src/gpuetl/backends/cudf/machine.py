@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -35,6 +35,15 @@ class Machine(Protocol):
 
     def launch_blocks(self, module: Module, entry: str, blocks: int, threads: int, arguments: Sequence[Any]) -> None:
         """Run a kernel whose threads work together, in so many blocks; on a CPU it sees one block of one thread."""
+
+    def user_kernel(self, source: str, path: Path, entry: str) -> Callable[[int, int, Sequence[Any]], None]:
+        """Return a user's kernel, to be called with blocks, threads a block and arguments.
+
+        Raises
+        ------
+        EvaluationError
+            With the user's line, where it does not compile.
+        """
 
     def sorted_order(self, words: Sequence[Array]) -> Array:
         """Return the stable order (int32 row numbers) of rows by uint64 arrays, the most significant first."""

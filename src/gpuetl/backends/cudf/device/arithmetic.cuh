@@ -1,6 +1,7 @@
 // Arithmetic: integers in int64, checked; floats by IEEE 754; decimals are in a header of their own.
 #pragma once
 #include "decimals.cuh"
+#include "durations.cuh"
 #include "floats.cuh"
 #include "logic.cuh"
 
@@ -44,7 +45,7 @@ DEVICE int64_t multiply(Fault at, int64_t x, int64_t y) {
 DEVICE double multiply(Fault, double x, double y) { return x * y; }
 DEVICE float multiply(Fault, float x, float y) { return x * y; }
 
-DEVICE int64_t negate(Fault at, int64_t x) { return subtract(at, 0, x); }
+DEVICE int64_t negate(Fault at, int64_t x) { return subtract(at, int64_t(0), x); }
 DEVICE double negate(Fault, double x) { return -x; }
 DEVICE float negate(Fault, float x) { return -x; }
 

@@ -29,7 +29,7 @@ DEVICE uint32_t mapped(Mapping mapping, uint32_t point) {
     const char32_t* words = mapping.words + row * 4;
     return point <= words[1] && (point - words[0]) % words[2] == 0 ? point + words[3] : point;
 }
-DEVICE bool is_member(Members members, uint32_t point) {
+DEVICE bool is_one_of(Members members, uint32_t point) {
     const int row = row_of(members.words, members.rows, 2, point);
     return row >= 0 && point <= members.words[row * 2 + 1];
 }
@@ -58,6 +58,6 @@ template <class OUT> DEVICE void initcap(OUT& out, Text text, Mapping upper_case
         end = code_point_end(text, at);
         const Text bytes = text.cut(at, end);
         put_in_case(out, bytes, inside ? 'A' : 'a', inside ? lower_case : upper_case);
-        inside = is_member(in_word, code_point(bytes));
+        inside = is_one_of(in_word, code_point(bytes));
     }
 }

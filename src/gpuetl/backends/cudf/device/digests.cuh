@@ -93,8 +93,7 @@ DEVICE void sha256_block(uint32_t* state, const uint32_t* words) {
 }
 
 template <class OUT> DEVICE void md5(OUT& out, Text text) {
-    uint32_t state[4] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
-    uint32_t words[16];
+    uint32_t words[16], state[4] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
     for (int64_t start = 0, end = padded_size(text); start < end; start += 64) {
         load_block(words, text, start, end, false);
         md5_block(state, words);
@@ -104,8 +103,9 @@ template <class OUT> DEVICE void md5(OUT& out, Text text) {
 DEVICE void md5(Measure& out, Text) { out.size += 32; }
 
 template <class OUT> DEVICE void sha256(OUT& out, Text text) {
-    uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-    uint32_t words[16];
+    uint32_t words[16], state[8] = {
+        0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
+    };
     for (int64_t start = 0, end = padded_size(text); start < end; start += 64) {
         load_block(words, text, start, end, true);
         sha256_block(state, words);

@@ -8,15 +8,16 @@ DEVICE int leading_zeros(uint64_t word) { return __builtin_clzll(word); }
 DEVICE int leading_zeros(uint64_t word) { return __clzll((long long)word); }
 #endif
 
+template <class T> DEVICE uint64_t infinite_bits() { return uint64_t(FloatParts<T>::INFINITE) << FloatParts<T>::BITS; }
+
 // The bits of the float nearest to w * 10^q, infinite beyond the greatest one.  D. Lemire, Number parsing at a gigabyte
 // per second, 2021; that it needs no other way for w of 64 bits: N. Mushtak, D. Lemire, Fast number parsing without
 // fallback, 2023.
 template <class T> DEVICE uint64_t nearest_bits(uint64_t w, int64_t q) {
     typedef FloatParts<T> Parts;
     constexpr int BITS = Parts::BITS;
-    constexpr uint64_t INFINITE = uint64_t(Parts::INFINITE) << BITS;
     if (w == 0 || q < -342) return 0;
-    if (q > 308) return INFINITE;
+    if (q > 308) return infinite_bits<T>();
     const int zeros = leading_zeros(w);
     w <<= zeros;
     const uint128_t ten = power_of_ten(int(q)) + (q < 0 && q >= -27);
@@ -37,7 +38,7 @@ template <class T> DEVICE uint64_t nearest_bits(uint64_t w, int64_t q) {
         mantissa >>= 1;
         ++power;
     }
-    if (power >= Parts::INFINITE) return INFINITE;
+    if (power >= Parts::INFINITE) return infinite_bits<T>();
     return uint64_t(power) << BITS | (mantissa & ((1ULL << BITS) - 1));
 }
 
@@ -115,16 +116,17 @@ template <class T> DEVICE uint64_t nearest_bits(const Number& number) {
 
 // Returns the bits of infinity or NaN, or 0 where the text, without a sign, is neither.
 template <class T> DEVICE uint64_t named_bits(Text text) {
-    constexpr uint64_t INFINITE = uint64_t(FloatParts<T>::INFINITE) << FloatParts<T>::BITS;
-    if (equals_in_any_case(text, Text{"nan", 3})) return INFINITE | 1ULL << (FloatParts<T>::BITS - 1);
-    return equals_in_any_case(text, Text{"inf", 3}) || equals_in_any_case(text, Text{"infinity", 8}) ? INFINITE : 0;
+    if (equals_in_any_case(text, Text{"nan", 3})) return infinite_bits<T>() | 1ULL << (FloatParts<T>::BITS - 1);
+    const bool infinite = equals_in_any_case(text, Text{"inf", 3}) || equals_in_any_case(text, Text{"infinity", 8});
+    return infinite ? infinite_bits<T>() : 0;
 }
 
 template <class T> DEVICE Outcome<T> read_float(Text text) {
-    const bool sign = text.size && (text[0] == '-' || text[0] == '+');
+    const bool sign = has_sign(text);
     const Number number = scan_number(text);
-    uint64_t bits = number.valid ? nearest_bits<T>(number) : named_bits<T>(text.cut(sign, text.size));
+    const uint64_t bits = number.valid ? nearest_bits<T>(number) : named_bits<T>(text.cut(sign, text.size));
     if (!number.valid && !bits) return refused<T>(NOT_A_VALUE);
-    if (sign && text[0] == '-') bits |= uint64_t(FloatParts<T>::INFINITE + 1) << FloatParts<T>::BITS;
-    return done(FloatParts<T>::with(bits));
+    if (number.valid && bits == infinite_bits<T>()) return refused<T>(BEYOND_FLOAT);
+    const T magnitude = FloatParts<T>::with(bits);
+    return done(sign && text[0] == '-' ? -magnitude : magnitude);
 }

@@ -1,11 +1,6 @@
-// Lists.  A list's C++ type is that of its column; a null without a column is a NoList.
+// Lists.
 #pragma once
-#include "strings.cuh"
-
-struct NoList {};
-
-template <class T> DEVICE bool same_element(T x, T y) { return x == y; }
-DEVICE bool same_element(Text x, Text y) { return same_text(x, y); }
+#include "logic.cuh"
 
 template <class LIST> DEVICE int64_t list_length(LIST list) { return list.size; }
 
@@ -13,7 +8,7 @@ template <class LIST> DEVICE int64_t list_length(LIST list) { return list.size; 
 template <class LIST> DEVICE bool list_contains(LIST list, typename LIST::value_type value) {
     for (int64_t at = 0; at < list.size; ++at) {
         const auto element = list[at];
-        if (element.valid && same_element(element.value, value)) return true;
+        if (element.valid && element.value == value) return true;
     }
     return false;
 }

@@ -3,6 +3,7 @@
 #include "casts.cuh"
 
 DEVICE bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
+DEVICE bool has_sign(Text text) { return text.size && (text[0] == '-' || text[0] == '+'); }
 DEVICE char lower_letter(char byte) { return byte >= 'A' && byte <= 'Z' ? char(byte | 32) : byte; }
 
 DEVICE bool equals_in_any_case(Text text, Text lower) {
@@ -58,16 +59,17 @@ DEVICE Outcome<bool> read_bool(Text text) {
     return refused<bool>(NOT_A_VALUE);
 }
 
-// An integer is decimal digits, perhaps behind a minus; of an unsigned one not behind a minus.
+// An integer is decimal digits, perhaps behind a sign; an unsigned one behind a minus is 0.
 template <class T> DEVICE Outcome<T> read_integer(Text text) {
-    const bool negative = is_signed<T>::value && text.size && text[0] == '-';
-    const uint64_t most = (~0ULL >> (64 - 8 * sizeof(T) + is_signed<T>::value)) + negative;
+    const bool sign = has_sign(text), negative = sign && text[0] == '-';
+    const uint64_t greatest = ~0ULL >> (64 - 8 * sizeof(T) + is_signed<T>::value);
+    const uint64_t most = !negative ? greatest : is_signed<T>::value ? greatest + 1 : 0;
     uint64_t value = 0;
-    if (text.size == negative) return refused<T>(NOT_A_VALUE);
-    for (int64_t at = negative; at < text.size; ++at) {
+    if (text.size == sign) return refused<T>(NOT_A_VALUE);
+    for (int64_t at = sign; at < text.size; ++at) {
         if (!is_digit(text[at])) return refused<T>(NOT_A_VALUE);
         const uint64_t digit = uint64_t(text[at] - '0');
-        if (value > (most - digit) / 10) return refused<T>(NOT_A_VALUE);
+        if (digit > most || value > (most - digit) / 10) return refused<T>(NOT_A_VALUE);
         value = 10 * value + digit;
     }
     return done(T(negative ? 0 - value : value));
@@ -83,7 +85,7 @@ struct Number {
 
 // Reads an integer with a sign or none, to about 10^16; `valid` becomes whether it is one.
 DEVICE int64_t scan_exponent(Text text, bool& valid) {
-    const bool sign = text.size && (text[0] == '-' || text[0] == '+');
+    const bool sign = has_sign(text);
     int64_t value = 0;
     valid = text.size > sign;
     for (int64_t at = sign; at < text.size && valid; ++at) {
@@ -94,7 +96,7 @@ DEVICE int64_t scan_exponent(Text text, bool& valid) {
 }
 
 DEVICE Number scan_number(Text text) {
-    const bool sign = text.size && (text[0] == '-' || text[0] == '+');
+    const bool sign = has_sign(text);
     int64_t at = sign, point = -1, first = -1, last = -1, digits = 0, exponent = 0;
     for (; at < text.size && (is_digit(text[at]) || (text[at] == '.' && point < 0)); ++at) {
         if (text[at] == '.') {

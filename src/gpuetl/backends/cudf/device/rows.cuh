@@ -100,6 +100,9 @@ struct Texts {
     }
 };
 
+// A null list that is in no column; others have the type of their column.
+struct NoList {};
+
 // Elements of a list, in a column of them.
 template <class ELEMENTS>
 struct List {

@@ -75,6 +75,7 @@ def _way(letters: set[str]) -> str:
 def _parts(form: str) -> list[Field | str]:
     """Return the fields of a format, and C++ texts of what stands between them."""
     parts: list[Field | str] = []
-    for literal, run in groupby(parse_format(form), lambda part: isinstance(part, str)):
-        parts += [c_text("".join(map(str, run)))] if literal else list(run)
+    for kind, run in groupby(parse_format(form), type):
+        found = list(run)
+        parts += [c_text("".join(map(str, found)))] if kind is str else found
     return parts

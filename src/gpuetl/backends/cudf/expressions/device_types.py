@@ -6,17 +6,18 @@ import math
 import struct
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any
 
 import pyarrow as pa
 
 from gpuetl.backends.cudf.vector import Vector, storage_type
-from gpuetl.expressions.decimals import is_decimal
+from gpuetl.expressions.decimals import MAX_DIGITS, is_decimal
 from gpuetl.expressions.types import BOOL, DATE, NULL, STRING, DataType, is_floating, is_list
 
 STORED = {"uint8": "uint8_t", "float32": "float", "float64": "double", "V16": "int128_t"}
 EPOCH, MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
+EXACT = Context(prec=MAX_DIGITS)
 
 
 def stored_c_type(dtype: DataType) -> str:
@@ -55,7 +56,7 @@ def c_constant(value: Any, dtype: DataType) -> str:
     if is_floating(dtype):
         return c_float(float(value), dtype)
     if is_decimal(dtype):
-        return c_int128(int(Decimal(value).scaleb(dtype.scale)))
+        return c_int128(int(Decimal(value).scaleb(dtype.scale, EXACT)))
     return f"{c_type(dtype)}({c_int(whole_number(value, dtype))})"
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from gpuetl.backends.cudf.columns.gather import take
-from gpuetl.backends.cudf.interchange import to_arrow
 from gpuetl.backends.cudf.expressions.prepare import as_written
+from gpuetl.backends.cudf.interchange import to_arrow
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.no_result import NoResult

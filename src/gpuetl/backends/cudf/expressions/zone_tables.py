@@ -8,7 +8,7 @@ from functools import cache
 from gpuetl.backends.cudf.expressions.clocks import zone_identifier, zone_of
 from gpuetl.backends.cudf.expressions.functions import HEADERS
 from gpuetl.backends.zones import zone_clock
-from gpuetl.expressions.ir import Call, Cast, Expr, Literal, children, walk
+from gpuetl.expressions.ir import Call, Cast, Expr, children, walk
 from gpuetl.expressions.types import STRING
 from gpuetl.expressions.zones import fixed_offset
 
@@ -24,8 +24,10 @@ def zones_read(exprs: Collection[Expr]) -> set[str]:
 def reads_clock(node: Expr) -> bool:
     """Tell whether a call or cast looks at what a clock shows."""
     if isinstance(node, Cast):
-        return node.dtype == STRING
-    return isinstance(node, Call) and HEADERS.get(node.function.name) in CLOCKS and node.function.name not in NO_CLOCK
+        return bool(node.dtype == STRING)
+    if not isinstance(node, Call) or node.function.name in NO_CLOCK:
+        return False
+    return HEADERS.get(node.function.name) in CLOCKS
 
 
 def zones_beside(node: Expr) -> Iterator[str]:
@@ -34,8 +36,7 @@ def zones_beside(node: Expr) -> Iterator[str]:
         if zone := zone_of(operand.dtype):
             yield zone
     if isinstance(node, Call) and node.function.name in ("at_time_zone", "assume_zone"):
-        assert isinstance(zone := node.args[1], Literal)
-        yield zone.value
+        yield node.args[1].value  # type: ignore[union-attr]  # a constant
 
 
 @cache

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gpuetl.backends.cudf.gpu.libcudf import from_libcudf, to_libcudf, words_table
+from gpuetl.backends.cudf.gpu.parquet import read_parquet
 from gpuetl.backends.cudf.vector import Vector
+from gpuetl.errors import EvaluationError
 
 OPTIONS = ("--std=c++17", "-default-device", "--device-int128", "-fmad=false")
 """No contraction into fused multiply-adds: a * b + c must be what it is on the CPU."""
@@ -65,6 +69,19 @@ class GpuMachine:
             passed = [np.int64(argument) if isinstance(argument, int) else argument for argument in arguments]
             module.get_function(entry)((blocks,), (threads,), tuple(passed))
 
+    def user_kernel(self, source: str, path: Path, entry: str) -> Callable[[int, int, Sequence[Any]], None]:
+        """Compile a user's kernel, with headers from its own folder, as C++17 with CUDA's usual contractions."""
+        mangled = () if 'extern "C"' in source else (entry,)
+        options = ("--std=c++17", f"-I{path.parent}")
+        try:
+            module = self.arrays.RawModule(code=source, options=options, name_expressions=mangled or None)
+            kernel = module.get_function(entry)
+        except self.arrays.cuda.compiler.CompileException as error:
+            raise EvaluationError(f"{path} does not compile:\n{users_lines(str(error), path)}") from None
+        except self.arrays.cuda.driver.CUDADriverError:
+            raise EvaluationError(f"{path} has no kernel '{entry}'") from None
+        return lambda blocks, threads, arguments: kernel((blocks,), (threads,), tuple(arguments))
+
     def sorted_order(self, words: Sequence[Any]) -> Any:
         """Sort by libcudf: a single word takes its radix sort."""
         import pylibcudf as plc
@@ -74,12 +91,22 @@ class GpuMachine:
         nulls = [plc.types.NullOrder.AFTER] * len(words)
         return column_array(plc.sorting.stable_sorted_order(table, ascending, nulls), "int32")
 
+    def read_parquet(self, path: Path, row_groups: Sequence[int], columns: Sequence[str]) -> tuple[dict[str, Vector], int]:
+        """Read by libcudf: bytes from the page cache to the device by KvikIO, decoded there."""
+        return read_parquet(path, row_groups, columns)
+
     def sorted_texts(self, texts: Vector) -> tuple[Any, int]:
         """Number the distinct texts in the order of their bytes; a null's number is any."""
         import pylibcudf as plc
 
         keys, codes = plc.transform.encode(plc.Table([to_libcudf(texts)]))
         return column_array(codes, "int32"), int(keys.num_rows())
+
+
+def users_lines(log: str, path: Path) -> str:
+    """Return what the compiler says, with the user's file in the place of the one that it was given."""
+    said = [line for line in log.splitlines() if re.search(r"\(\d+\): (error|warning)", line)]
+    return "\n".join(re.sub(r"^.*?\((\d+)\)", rf"{path.name}:\1", line) for line in said) or log
 
 
 def column_array(column: Any, dtype: str) -> Any:

@@ -28,6 +28,7 @@ def explode_lists(operation: Explode, machine: Machine, frame: Frame) -> Frame:
         Where the result would have 2^31 rows or more.
     """
     arrays, lists = machine.arrays, frame.columns[operation.column]
+    assert lists.elements is not None
     starts, lengths = list_bounds(lists, machine)
     repeats = arrays.maximum(lengths, 1) if operation.keep_empty else lengths
     ends = arrays.cumsum(repeats)

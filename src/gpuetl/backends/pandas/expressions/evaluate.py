@@ -69,9 +69,12 @@ def call_value(expr: Call, frame: pa.Table) -> Any:
         return lazy(expr, frame)
     if expr.function.nulls == "propagate" and any(argument.dtype == NULL for argument in expr.args):
         return pa.scalar(None, expr.dtype)
-    values = [evaluate(argument, frame) for argument in expr.args]
-    result = checked(SCALARS[expr.function.name], values, expr)
-    return result if result.type == expr.dtype else pc.cast(result, expr.dtype)
+
+    def handler(*values: Any) -> Any:
+        result = SCALARS[expr.function.name](*values)
+        return result if result.type == expr.dtype else pc.cast(result, expr.dtype)
+
+    return checked(handler, [evaluate(argument, frame) for argument in expr.args], expr)
 
 
 def checked(handler: Callable[..., Any], values: Sequence[Any], expr: Expr) -> Any:

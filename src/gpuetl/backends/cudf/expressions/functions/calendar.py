@@ -7,8 +7,8 @@ from gpuetl.backends.cudf.expressions.functions.device import Device, Library
 
 HEADER = "calendar.cuh"
 PARTS = (
-    "year", "quarter", "month", "week", "iso_year", "day", "dayofweek", "isodow", "dayofyear", "hour", "minute", "second",
-    "millisecond", "microsecond", "day_name", "month_name", "days_in_month", "is_leap_year", "to_date",
+    "year", "quarter", "month", "week", "iso_year", "day", "dayofweek", "isodow", "dayofyear", "hour", "minute",
+    "second", "millisecond", "microsecond", "day_name", "month_name", "days_in_month", "is_leap_year", "to_date",
 )  # fmt: skip
 
 

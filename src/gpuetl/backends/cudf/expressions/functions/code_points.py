@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from functools import cache
 
 from gpuetl.backends.cudf.expressions.device_types import c_words
@@ -15,10 +15,10 @@ ASSIGNED = (range(0x34000), range(0xE0000, 0xE0200))
 def mapping(change: Callable[[str], str]) -> str:
     """Return a `Mapping`: the code points that change, in runs of every one or every second with one difference."""
     runs: list[list[int]] = []
-    for point in assigned():
-        character = chr(point)
+    cased = (character for block in blocks() if block.upper() != block or block.lower() != block for character in block)
+    for character in cased:
         if (changed := change(character)) != character:
-            _add(runs, point, (ord(changed) - point) % (1 << 32))
+            _add(runs, ord(character), (ord(changed) - ord(character)) % (1 << 32))
     return f"Mapping{{{c_words(word for run in runs for word in run)}, {len(runs)}}}"
 
 
@@ -32,21 +32,9 @@ def _add(runs: list[list[int]], point: int, added: int) -> None:
     runs.append([point, point, 1, added])
 
 
-def members(test: Callable[[str], bool]) -> str:
-    """Return `Members`: the code points for which the test is true, in runs."""
-    runs: list[list[int]] = []
-    for point in assigned():
-        if test(chr(point)):
-            if runs and runs[-1][1] == point - 1:
-                runs[-1][1] = point
-            else:
-                runs.append([point, point])
-    return f"Members{{{c_words(word for run in runs for word in run)}, {len(runs)}}}"
-
-
-def assigned() -> Iterable[int]:
-    """Yield the code points that may have a case, or be part of a word."""
-    return (point for points in ASSIGNED for point in points)
+def blocks() -> Iterator[str]:
+    """Yield the code points that may have a case, or be part of a word, 256 at a time: most blocks are all alike."""
+    return ("".join(map(chr, range(start, start + 256))) for points in ASSIGNED for start in points[::256])
 
 
 @cache
@@ -63,5 +51,13 @@ def lower_case() -> str:
 
 @cache
 def word_members() -> str:
-    """Return the code points of words."""
-    return members(in_word)
+    """Return `Members`: the code points of words, in runs."""
+    runs: list[list[int]] = []
+    for block in blocks():
+        whole = block.isalnum()
+        for point in (ord(character) for character in block if whole or in_word(character)):
+            if runs and runs[-1][1] == point - 1:
+                runs[-1][1] = point
+            else:
+                runs.append([point, point])
+    return f"Members{{{c_words(word for run in runs for word in run)}, {len(runs)}}}"

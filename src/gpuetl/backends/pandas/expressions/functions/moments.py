@@ -62,7 +62,8 @@ def measured(length: int, returns: DataType) -> Callable[..., Any]:
 def whole_micros(values: NDArray[Any], length: int) -> Ints:
     """Return integers or floats times `length`, floats rounded half to even; raise `EvaluationError` beyond int64."""
     if is_float := values.dtype.kind == "f":
-        values = np.rint(values * length)
+        with np.errstate(over="ignore"):  # infinities do not fit either
+            values = np.rint(values * length)
         fits = (values >= -(2.0**63)) & (values < 2.0**63)  # NaN does not
     else:
         fits = (values >= -(-INT64_MIN // length)) & (values <= INT64_MAX // length)

@@ -76,11 +76,12 @@ def clock_of(fields: Mapping[str, Ints]) -> Clock:
 
 def days_of(fields: Mapping[str, Ints]) -> Ints:
     """Return the days since 1970 by year, month and day, by year and day of the year, or by ISO week."""
-    if "Y" not in fields and "y" not in fields:
+    of_month = "d" in fields and not fields.keys().isdisjoint("mbB")
+    if fields.keys().isdisjoint("Yy") or not (of_month or "j" in fields):
         return week_days(fields)
     year = fields["Y"] if "Y" in fields else (fields["y"] - PIVOT) % 100 + 1900 + PIVOT
     january = (year - 1970) * 12
-    if "j" in fields and "d" not in fields:
+    if not of_month:
         return first_day(january) + fields["j"] - 1
     month = fields["m"] - 1 if "m" in fields else fields["b" if "b" in fields else "B"]
     return first_day(january + month) + fields["d"] - 1

@@ -1,0 +1,1 @@
+"""Aggregates: rows in the order of their groups, reduced by states that merge, or picked after sorting."""

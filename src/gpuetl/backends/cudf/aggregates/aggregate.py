@@ -1,0 +1,54 @@
+"""Aggregate: rows sorted by group once, then states for most calls and sorted picks for the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gpuetl.backends.cudf.aggregates.groups import Groups
+from gpuetl.backends.cudf.aggregates.picks import count_distinct, edge, extreme, mode, value_by
+from gpuetl.backends.cudf.aggregates.quantiles import median, quantile
+from gpuetl.backends.cudf.aggregates.reduce import reduced
+from gpuetl.backends.cudf.aggregates.states import has_state
+from gpuetl.backends.cudf.columns.gather import take
+from gpuetl.backends.cudf.expressions.canonical import canonical
+from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.machine import Machine
+from gpuetl.backends.cudf.operation import run_operation
+from gpuetl.backends.cudf.vector import Vector
+from gpuetl.expressions.ir import Call
+from gpuetl.plan.nodes import Aggregate
+
+Handler = Callable[[Groups, Call, Aggregate], Vector]
+
+PICKS: dict[str, Handler] = {
+    "first": lambda groups, call, operation: edge(groups, call, operation, last=False),
+    "last": lambda groups, call, operation: edge(groups, call, operation, last=True),
+    "min_by": lambda groups, call, operation: value_by(groups, call, greatest=False),
+    "max_by": lambda groups, call, operation: value_by(groups, call, greatest=True),
+    "min": lambda groups, call, operation: extreme(groups, call, greatest=False),
+    "max": lambda groups, call, operation: extreme(groups, call, greatest=True),
+    "mode": lambda groups, call, operation: mode(groups, call),
+    "median": lambda groups, call, operation: median(groups, call),
+    "quantile": lambda groups, call, operation: quantile(groups, call),
+    "count_distinct": lambda groups, call, operation: count_distinct(groups, call),
+}
+
+
+@run_operation.register
+def aggregate_groups(operation: Aggregate, machine: Machine, frame: Frame) -> Frame:
+    """Compute one row a group, in the order of the keys; without keys there is always one.
+
+    Raises
+    ------
+    EvaluationError
+        Where a sum leaves its type.
+    """
+    groups = Groups.by(frame, operation.by, machine)
+    keys = take(frame.select(operation.by).columns, groups.first_rows, machine) if operation.by else {}
+    columns = {name: canonical(vector, machine) for name, vector in keys.items()}
+    together = {name: call for name, call in operation.calls.items() if has_state(call)}
+    results = reduced(groups, together) if together else {}
+    for name, call in operation.calls.items():
+        if name not in results:
+            results[name] = PICKS[call.function.name](groups, call, operation)
+    return Frame(columns | {name: results[name] for name in operation.calls}, groups.count)

@@ -1,0 +1,135 @@
+"""The kernels that reduce each group's rows: all states of an aggregate together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gpuetl.backends.cudf.aggregates.groups import Groups
+from gpuetl.backends.cudf.aggregates.states import STATES, State
+from gpuetl.backends.cudf.columns.gather import repeat
+from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
+from gpuetl.backends.cudf.expressions.device_types import stored_c_type
+from gpuetl.backends.cudf.expressions.emit import Emitter
+from gpuetl.backends.cudf.expressions.evaluate import columns_read, empty_column
+from gpuetl.backends.cudf.expressions.kernels import accessors, buffers_of, column_parameters, header_text
+from gpuetl.backends.cudf.vector import Vector
+from gpuetl.errors import EvaluationError
+from gpuetl.expressions.ir import Call, Expr
+from gpuetl.expressions.types import DURATION, INT64, NULL, type_name
+
+CHUNK = 2048
+"""Rows that one warp reduces: enough to amortise its state, few enough that one group fills a device."""
+
+
+def reduced(groups: Groups, calls: Mapping[str, Call]) -> dict[str, Vector]:
+    """Compute calls that have states; raise `EvaluationError` where a sum leaves its type."""
+    machine, arrays = groups.machine, groups.machine.arrays
+    columns = columns_read({name: call for name, call in calls.items()}, groups.frame.columns)
+    module = machine.compiled(reduce_source(columns, list(calls.values()), groups.rows is not None))
+    size = arrays.zeros(1, "int64")
+    machine.launch_blocks(module, "state_bytes", 1, 1, [size])
+    state_bytes = int(size[0])
+    firsts, starts, stops = chunks_of(groups)
+    states, finals = (arrays.empty(count * state_bytes, "uint8") for count in (len(starts), groups.count))
+    order = [groups.rows] if groups.rows is not None else []
+    machine.launch(module, "reduce_chunks", len(starts) * 32, [len(starts), starts, stops, states, *order, *buffers_of(columns)])
+    machine.launch(module, "merge_chunks", groups.count * 32, [groups.count, firsts, states, finals])
+    return finished(groups, calls, module, finals)
+
+
+def chunks_of(groups: Groups) -> tuple[Any, Any, Any]:
+    """Return the first chunk of each group and the number of chunks, and where each chunk starts and stops."""
+    machine, arrays = groups.machine, groups.machine.arrays
+    sizes = groups.starts[1:] - groups.starts[:-1]
+    counts = -(-sizes // CHUNK)
+    firsts = arrays.concatenate([arrays.zeros(1, "int64"), arrays.cumsum(counts)])
+    total = int(firsts[-1])
+    owner = repeat(arrays.arange(groups.count), counts, total, machine)
+    starts = groups.starts[owner] + (arrays.arange(total) - firsts[owner]) * CHUNK
+    return firsts, starts, arrays.minimum(starts + CHUNK, groups.starts[owner + 1])
+
+
+def finished(groups: Groups, calls: Mapping[str, Call], module: Any, finals: Any) -> dict[str, Vector]:
+    """Turn the groups' states into columns."""
+    machine = groups.machine
+    results = {name: empty_column(call, groups.count, machine) for name, call in calls.items()}
+    state = machine.arrays.zeros(2 * len(calls), "uint64")
+    buffers = [buffer for made in results.values() for buffer in (made.data, made.valid)]
+    machine.launch(module, "finish", groups.count, [groups.count, finals, state, state[len(calls) :], *buffers])
+    told = state.tolist() if groups.count else [0] * 2 * len(calls)
+    for (name, call), fault in zip(calls.items(), told[: len(calls)], strict=True):
+        if fault:
+            instead = {INT64: "float64 or decimal", DURATION: "a number"}.get(call.dtype, "float64")
+            what = f"sum leaves {type_name(call.dtype)}; cast the column to {instead}"
+            raise EvaluationError(f"column '{name.partition(':')[0]}': {what}")
+    pairs = zip(results.items(), told[len(calls) :], strict=True)
+    return {name: with_nulls(made, int(count)) for (name, made), count in pairs}
+
+
+def reduce_source(columns: Mapping[str, Vector], calls: list[Call], ordered: bool) -> str:
+    """Return the kernels' text."""
+    states = [STATES[call.function.name](call) for call in calls]
+    emitter = Emitter({name: vector.valid is not None for name, vector in columns.items()})
+    for place, (call, state) in enumerate(zip(calls, states, strict=True)):
+        emitter.line(f"state.a{place}.add({', '.join(argument(emitter, arg, state) for arg in call.args)});")
+    body = "\n".join(emitter.lines)
+    members = "\n".join(f"    {state.type} a{place};" for place, state in enumerate(states))
+    merges = " ".join(f"a{place}.merge(later.a{place});" for place in range(len(states)))
+    order = ["const int32_t* order"] if ordered else []
+    parameters = ", ".join([*order, *column_parameters(columns)])
+    outputs, stores = [], []
+    for place, (call, state) in enumerate(zip(calls, states, strict=True)):
+        stored = stored_c_type(call.dtype)
+        outputs.append(f"{stored}* r{place}, uint32_t* s{place}")
+        stores.append(f"""
+        bool g{place} = false;
+        if (row < rows) {{
+            const Fault at{{faults + {place}, row}};
+            const auto m = states[row].a{place}.{state.result};
+            g{place} = m.valid;
+            r{place}[row] = {stored}(m.value);
+        }}
+        store_valid(s{place}, nulls + {place}, row, row < rows, g{place});""")
+    headers = header_text("rows.cuh") + header_text("aggregates.cuh") + header_text("reduce.cuh")
+    return f"""{headers}
+struct alignas(16) State {{
+{members}
+    DEVICE void merge(const State& later) {{ {merges} }}
+}};
+KERNEL state_bytes(int64_t* size) {{ *size = sizeof(State); }}
+KERNEL reduce_chunks(int64_t chunks, const int64_t* starts, const int64_t* stops, State* states{", " * bool(parameters)}{parameters}) {{
+{accessors(columns)}
+    FOR_EACH_WARP(chunk, chunks) {{
+        State state;
+        for (int64_t place = starts[chunk] + LANE; place < stops[chunk]; place += LANES) {{
+            const int64_t row = {"order[place]" if ordered else "place"};
+{body}
+        }}
+        merge_lanes(state);
+        if (LANE == 0) states[chunk] = state;
+    }}
+}}
+KERNEL merge_chunks(int64_t groups, const int64_t* firsts, const State* states, State* finals) {{
+    FOR_EACH_WARP(group, groups) {{
+        State state;
+        for (int64_t chunk = firsts[group] + LANE; chunk < firsts[group + 1]; chunk += LANES) state.merge(states[chunk]);
+        merge_lanes(state);
+        if (LANE == 0) finals[group] = state;
+    }}
+}}
+KERNEL finish(int64_t rows, const State* states, uint64_t* faults, uint64_t* nulls, {", ".join(outputs)}) {{
+    FOR_EACH_ROW(row, rows) {{{"".join(stores)}
+    }}
+}}
+""".replace("#pragma once\n", "")
+
+
+def argument(emitter: Emitter, arg: Expr, state: State) -> str:
+    """Return the C++ text of an argument: a `Maybe`, or whether it counts."""
+    if arg.dtype == NULL and state.counts:
+        return "false"
+    value = emitter.value(arg)
+    if state.counts:
+        return value.valid if state.counts == "valid" else f"{value.valid} && {value.text}"
+    return value.maybe(arg.dtype)

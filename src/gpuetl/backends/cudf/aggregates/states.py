@@ -1,0 +1,78 @@
+"""Aggregates that states of device/aggregates.cuh compute, all of them in one pass over the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from gpuetl.backends.cudf.expressions.device_types import c_type
+from gpuetl.expressions.decimals import is_decimal
+from gpuetl.expressions.ir import Call, Expr
+from gpuetl.expressions.types import STRING, is_floating, is_list
+
+
+@dataclass(frozen=True)
+class State:
+    """A state's C++ type, its result (an expression that begins after the dot), and whether it takes validity alone."""
+
+    type: str
+    result: str = "result(at)"
+    counts: str = ""
+
+
+def sum_state(call: Call) -> State:
+    """Integers and durations in 128 bits, decimals in halves, floats as they are."""
+    if is_decimal(call.args[0].dtype):
+        return State("DecimalSum")
+    return State("FloatSum" if is_floating(call.dtype) else "IntegerSum")
+
+
+def extreme_state(kind: str) -> Callable[[Call], State]:
+    """Return the state of the least or greatest value of a fixed width."""
+    return lambda call: State(f"{kind}<{c_type(call.args[0].dtype)}>")
+
+
+def always(*state: str) -> Callable[[Call], State]:
+    """Return the same state for all types."""
+    return lambda call: State(*state)
+
+
+STATES: dict[str, Callable[[Call], State]] = {
+    "count_rows": always("CountRows"),
+    "count": always("Count", "result(at)", "valid"),
+    "count_if": always("Count", "result(at)", "true"),
+    "sum": sum_state,
+    "mean": always("FloatSum", "mean(at)"),
+    "min": extreme_state("Least"),
+    "max": extreme_state("Greatest"),
+    "any": extreme_state("Greatest"),
+    "all": extreme_state("Least"),
+    "var": always("Moments", "covariance(1)"),
+    "std": always("Moments", "deviation(1)"),
+    "var_pop": always("Moments", "covariance(0)"),
+    "std_pop": always("Moments", "deviation(0)"),
+    "covar_samp": always("Moments", "covariance(1)"),
+    "covar_pop": always("Moments", "covariance(0)"),
+    "corr": always("Moments", "correlation(at)"),
+    "center": always("Moments", "mean(at)"),
+    "co_moment": always("Moments", "moment(at)"),
+    "merged_co_moment": always("Moments", "moment(at)"),
+    "wide_sum": always("IntegerSum", "wide(at)"),
+    "sum_of_wide": always("IntegerSum"),
+    "duration_of_wide": always("IntegerSum"),
+    "high_sum": always("DecimalSum", "high(at)"),
+    "low_sum": always("DecimalSum", "low(at)"),
+    "sum_of_halves": always("DecimalSum"),
+}
+
+
+def has_state(call: Call) -> bool:
+    """Tell whether a state computes the call: not for extremes of texts, whose bytes lie elsewhere."""
+    return call.function.name in STATES and not (call.function.name in ("min", "max") and call.dtype == STRING)
+
+
+def counts_only(args: Sequence[Expr]) -> bool:
+    """Tell whether an argument can only be counted: lists and columns without a type."""
+    return any(is_list(arg.dtype) or arg.dtype == pa.null() for arg in args)

@@ -1,0 +1,34 @@
+// Rows of each group reduced to one state, in two steps and always in the same order: chunks of a group's rows by a warp
+// each, then the chunks' states by a warp a group.  So one large group keeps the whole device busy, and sums of floats do
+// not change from run to run.
+#pragma once
+
+#ifdef GPUETL_HOST
+#define FOR_EACH_WARP(item, items) for (int64_t item = 0; item < (items); ++item)
+constexpr int LANES = 1, LANE = 0;
+template <class STATE> DEVICE void merge_lanes(STATE&) {}
+#else
+#define FOR_EACH_WARP(item, items)                                                               \
+    for (int64_t item = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / 32; item < (items); \
+         item += int64_t(gridDim.x) * blockDim.x / 32)
+constexpr int LANES = 32;
+#define LANE int(threadIdx.x & 31)
+
+// Fetch a state from a lane above, word by word.
+template <class STATE> DEVICE STATE from_lane_above(const STATE& state, int distance) {
+    static_assert(sizeof(STATE) % 4 == 0, "states are whole words");
+    union Words { uint32_t words[sizeof(STATE) / 4]; STATE state; DEVICE Words() {} } mine, other;
+    mine.state = state;
+    for (int i = 0; i < int(sizeof(STATE) / 4); ++i)
+        other.words[i] = __shfl_down_sync(0xffffffffu, mine.words[i], distance);
+    return other.state;
+}
+
+// All lanes of the warp come here; the first one has the whole in the end.
+template <class STATE> DEVICE void merge_lanes(STATE& state) {
+    for (int distance = 16; distance; distance >>= 1) {
+        const STATE other = from_lane_above(state, distance);
+        if (LANE + distance < 32) state.merge(other);
+    }
+}
+#endif

@@ -1,0 +1,160 @@
+"""Kernel: the user's CUDA source, on the rows or groups that its declaration asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpuetl.backends.cudf.columns.gather import take
+from gpuetl.backends.cudf.columns.order import note_ties, sort_rows
+from gpuetl.backends.cudf.columns.validity import valid_rows, with_nulls, words_of
+from gpuetl.backends.cudf.expressions.evaluate import evaluate
+from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.interchange import to_arrow
+from gpuetl.backends.cudf.machine import Array, Machine
+from gpuetl.backends.cudf.operation import run_operation
+from gpuetl.backends.cudf.vector import Vector, storage_type
+from gpuetl.errors import EvaluationError
+from gpuetl.kernels.contract import device_type
+from gpuetl.plan.nodes import Kernel
+
+MAX_OFFSET = 2**31 - 1
+
+
+@run_operation.register
+def run_kernel(operation: Kernel, machine: Machine, frame: Frame) -> Frame:
+    """Add the kernel's outputs.
+
+    With `propagate` the kernel sees only rows in which every input is valid; the others get null.
+
+    Raises
+    ------
+    EvaluationError
+        Where `forbid` meets a null, the source does not compile, or groups have more rows than offsets count.
+    """
+    starts = None
+    if operation.kind == "groups":
+        if frame.rows > MAX_OFFSET:
+            found = f"kernel '{operation.contract.entry}' has {frame.rows:,} rows in one partition"
+            raise EvaluationError(f"{found}, and offsets hold {MAX_OFFSET:,}.  Run with smaller partitions")
+        order = sort_rows(frame, operation.sort_keys, len(operation.by), operation.presorted, machine)
+        note_ties(operation, operation.sort_keys, order.ties)
+        frame, starts = order.apply(frame, machine), order.group_starts(machine)
+    inputs = {name: frame.columns[name] for name in operation.reads}
+    if operation.nulls == "forbid":
+        refuse_nulls(operation, inputs, machine)
+    if operation.nulls == "masks":
+        outputs = with_masks(operation, inputs, starts, frame.rows, machine)
+    else:
+        outputs = on_valid(operation, inputs, starts, frame.rows, machine)
+    return frame.updated(outputs)
+
+
+def refuse_nulls(operation: Kernel, inputs: dict[str, Vector], machine: Machine) -> None:
+    """Raise `EvaluationError` for the first null that the kernel forbids."""
+    for name, vector in inputs.items():
+        if vector.nulls:
+            row = int(valid_rows(vector, machine).argmin())
+            found = f"kernel '{operation.contract.entry}' forbids nulls, and input '{name}' is null in row {row}"
+            raise EvaluationError(f"{found}.  Filter them out, or set nulls: propagate")
+
+
+def on_valid(
+    operation: Kernel, inputs: dict[str, Vector], starts: Array | None, rows: int, machine: Machine
+) -> dict[str, Vector]:
+    """Run on the rows that are valid in every input, and spread the outputs over all rows."""
+    nullable = [vector for vector in inputs.values() if vector.nulls]
+    if not nullable:
+        return launched(operation, inputs, offsets_of(starts, None, rows, machine), rows, machine)
+    arrays = machine.arrays
+    valid = valid_rows(nullable[0], machine).astype(bool)
+    for vector in nullable[1:]:
+        valid &= valid_rows(vector, machine).astype(bool)
+    kept = arrays.nonzero(valid)[0]
+    before = arrays.cumsum(valid.astype("int64"))
+    offsets = offsets_of(starts, before, len(kept), machine)
+    outputs = launched(operation, take(inputs, kept, machine), offsets, len(kept), machine)
+    return take(outputs, arrays.where(valid, before - 1, -1), machine)
+
+
+def offsets_of(starts: Array | None, before: Array | None, rows: int, machine: Machine) -> Array | None:
+    """Return where each group begins among the rows that the kernel sees (int32), and their number; none is empty.
+
+    `before` counts those rows up to and with each row, where they are not all.
+    """
+    if starts is None:
+        return None
+    arrays = machine.arrays
+    if before is not None:
+        starts = arrays.concatenate([arrays.zeros(1, "int64"), before])[starts]
+    if not rows:
+        return arrays.zeros(1, "int32")
+    ends = arrays.concatenate([starts, arrays.full(1, rows, starts.dtype)])
+    return arrays.unique(ends).astype("int32")
+
+
+def with_masks(
+    operation: Kernel, inputs: dict[str, Vector], starts: Array | None, rows: int, machine: Machine
+) -> dict[str, Vector]:
+    """Run with each array's validity words after it; the kernel writes those of its outputs."""
+    arrays = machine.arrays
+    offsets = offsets_of(starts, None, rows, machine)
+    made = {name: empty(dtype, rows, machine) for name, dtype in operation.outputs.items()}
+    masks = {name: words_of(arrays.zeros(rows, "uint8"), machine) for name in made}
+    pairs = [part for vector in inputs.values() for part in (vector.data, mask_of(vector, machine))]
+    pairs += [part for name, data in made.items() for part in (data, masks[name])]
+    call(operation, pairs, offsets, rows, machine)
+    results = {}
+    for name, dtype in operation.outputs.items():
+        valid = arrays.unpackbits(masks[name].view("uint8"), bitorder="little")[:rows].astype(bool)
+        vector = Vector(dtype, rows, arrays.where(valid, made[name], made[name].dtype.type(0)), masks[name])
+        results[name] = with_nulls(vector, rows - int(valid.sum()))
+    return results
+
+
+def mask_of(vector: Vector, machine: Machine) -> Array:
+    """Return a column's validity words, also where it has no null."""
+    if vector.valid is not None:
+        return vector.valid
+    return words_of(machine.arrays.ones(vector.rows, "uint8"), machine)
+
+
+def empty(dtype: Any, rows: int, machine: Machine) -> Array:
+    """Return an output to be written."""
+    return machine.arrays.zeros(rows, storage_type(dtype))
+
+
+def launched(
+    operation: Kernel, inputs: dict[str, Vector], offsets: Array | None, rows: int, machine: Machine
+) -> dict[str, Vector]:
+    """Run on columns without nulls."""
+    made = {name: empty(dtype, rows, machine) for name, dtype in operation.outputs.items()}
+    call(operation, [*(vector.data for vector in inputs.values()), *made.values()], offsets, rows, machine)
+    return {name: Vector(dtype, rows, made[name]) for name, dtype in operation.outputs.items()}
+
+
+def call(operation: Kernel, arrays: list[Array], offsets: Array | None, rows: int, machine: Machine) -> None:
+    """Launch: a thread a row, or a block a group, which serves kernels of a thread a group too."""
+    if not rows:
+        return
+    arguments = [*arrays, *scalars(operation, machine)]
+    blocks = -(-rows // operation.block)
+    if offsets is not None:
+        blocks = len(offsets) - 1
+        arguments += [offsets, np.int32(blocks)]
+    contract = operation.contract
+    machine.user_kernel(contract.source, contract.cuda, contract.entry)(blocks, operation.block, [*arguments, np.int64(rows)])
+
+
+def scalars(operation: Kernel, machine: Machine) -> list[Any]:
+    """Return the step's arguments as the types in which the kernel takes them."""
+    declared = {parameter.name: parameter.dtype for parameter in operation.contract.parameters}
+    values = evaluate(operation.arguments, {}, 1, machine)
+    results = []
+    parameters = operation.contract.parameters
+    first = len(parameters) - 1 - 2 * (operation.kind == "groups") - len(values)
+    for (name, vector), parameter in zip(values.items(), parameters[first:], strict=False):
+        dtype = declared.get(name) or parameter.dtype or device_type(vector.dtype)
+        results.append(np.dtype(dtype.to_pandas_dtype()).type(to_arrow(vector, machine)[0].as_py()))
+    return results
