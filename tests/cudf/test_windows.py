@@ -3,6 +3,7 @@
 import random
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 
 import pyarrow as pa
 import pytest
@@ -40,6 +41,9 @@ MANY = (
     "rolling_sum(q, 3)", "rolling_std(f, interval '1 hour')", "dense_rank()", "first(x, ignore_nulls => true)",
     "last(s) FILTER (WHERE x > 2)", "cum_min(f)", "diff(x)", "rolling_max(s, 5)", "rolling_mean(x, interval '1 hour')",
 )  # fmt: skip
+
+
+MOST, LEAST = Decimal("9" * 34 + ".9999"), Decimal("-" + "9" * 34 + ".9999")
 
 
 def numbered(*values, dtype="int64"):
@@ -139,7 +143,13 @@ def test_the_kernels_compile_for_gpus(monkeypatch):
         ("cum_prod(x)", "int64", (0, 2**62, 2**62), [0, 0, 0]),
         ("rolling_sum(x, 3)", "int64", (2**62, 2**61, -(2**62), 2**62), [2**62, 2**62 + 2**61, 2**61, 2**61]),
         ("rolling_sum(x, 2)", "int64", (1, 2**62, 2**62), "rolling_sum leaves int64 at row 2; cast the column to float64 or decimal"),
+        ("diff(x)", "int64", (-1, 2**63 - 1), "diff leaves int64 at row 1; cast the column to float64 or decimal"),
         ("diff(x)", "int64", (0, -(2**63)), [None, -(2**63)]),
+        ("cum_sum(x)", "decimal(38,4)", (MOST, LEAST, MOST), [MOST, 0, MOST]),
+        ("cum_sum(x)", "decimal(38,4)", (MOST, MOST, LEAST), "cum_sum leaves decimal(38,4) at row 1; cast the column to float64"),
+        ("rolling_sum(x, 4)", "decimal(38,4)", (MOST, LEAST, LEAST, MOST), [MOST, 0, LEAST, 0]),
+        ("diff(x)", "decimal(38,4)", (MOST, MOST), [None, 0]),
+        ("diff(x)", "decimal(38,4)", (MOST, LEAST), "diff: overflow of decimal(38,4); cast the column to float64"),
         ("diff(x)", "int64", (1, -(2**63)), "diff leaves int64 at row 1; cast the column to float64 or decimal"),
     ],
 )  # fmt: skip
