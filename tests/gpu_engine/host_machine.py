@@ -107,7 +107,9 @@ class HostMachine:
         with pq.ParquetFile(path) as parquet:
             rows = sum(parquet.metadata.row_group(index).num_rows for index in row_groups)
             table = parquet.read_row_groups(list(row_groups), columns=list(columns))
-            types = {name: language_type(table.schema.field(name).type) or table.schema.field(name).type for name in columns}
+            types = {
+                name: language_type(table.schema.field(name).type) or table.schema.field(name).type for name in columns
+            }
             return {name: from_arrow(table.column(name).cast(types[name]), self) for name in columns}, rows
 
 
