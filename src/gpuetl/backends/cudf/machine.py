@@ -51,7 +51,9 @@ class Machine(Protocol):
     def sorted_texts(self, texts: Vector) -> tuple[Array, int]:
         """Number (int32) the distinct texts in the order of their bytes; a null's number is any; and how many there are."""
 
-    def read_parquet(self, path: Path, row_groups: Sequence[int], columns: Sequence[str]) -> tuple[dict[str, Vector], int]:
+    def read_parquet(
+        self, path: Path, row_groups: Sequence[int], columns: Sequence[str]
+    ) -> tuple[dict[str, Vector], int]:
         """Read columns of row groups in the language's types nearest to the stored ones, and the number of rows.
 
         Raises

@@ -91,7 +91,9 @@ class GpuMachine:
         nulls = [plc.types.NullOrder.AFTER] * len(words)
         return column_array(plc.sorting.stable_sorted_order(table, ascending, nulls), "int32")
 
-    def read_parquet(self, path: Path, row_groups: Sequence[int], columns: Sequence[str]) -> tuple[dict[str, Vector], int]:
+    def read_parquet(
+        self, path: Path, row_groups: Sequence[int], columns: Sequence[str]
+    ) -> tuple[dict[str, Vector], int]:
         """Read by libcudf: bytes from the page cache to the device by KvikIO, decoded there."""
         return read_parquet(path, row_groups, columns)
 

@@ -52,7 +52,9 @@ def read_file(read: Read, file: DataFile, indices: Sequence[int], machine: Machi
         if name in dataset.partitions
     }
     columns |= evaluate(values, {}, rows, machine)
-    return Frame({name: as_planned(columns[name], t, name, file, rows, machine) for name, t in read.schema.items()}, rows)
+    return Frame(
+        {name: as_planned(columns[name], t, name, file, rows, machine) for name, t in read.schema.items()}, rows
+    )
 
 
 def read_parquet(
