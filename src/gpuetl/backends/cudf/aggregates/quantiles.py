@@ -21,7 +21,7 @@ def quantile(groups: Groups, call: Call) -> Vector:
 
 
 def quantile_at(groups: Groups, x: Expr, q: float) -> Vector:
-    """Return the quantile of a float64 column, which is sorted once for all its quantiles; NaN is the greatest value."""
+    """Return the quantile of a float64 column, sorted once for all its quantiles; NaN is the greatest value."""
     arrays = groups.machine.arrays
     runs = groups.once(("ascending", x), lambda: Runs.of(groups, groups.valid(x), groups.digits(x)))
     bounds = arrays.searchsorted(runs.codes, arrays.arange(groups.count + 1))

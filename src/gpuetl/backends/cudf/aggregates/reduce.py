@@ -25,7 +25,7 @@ CHUNK = 2048
 def reduced(groups: Groups, calls: Mapping[str, Call]) -> dict[str, Vector]:
     """Compute calls that have states; raise `EvaluationError` where a sum leaves its type."""
     machine, arrays = groups.machine, groups.machine.arrays
-    columns = columns_read({name: call for name, call in calls.items()}, groups.frame.columns)
+    columns = columns_read(calls, groups.frame.columns)
     module = machine.compiled(reduce_source(columns, list(calls.values()), groups.rows is not None))
     size = arrays.zeros(1, "int64")
     machine.launch_blocks(module, "state_bytes", 1, 1, [size])
@@ -79,7 +79,8 @@ def reduce_source(columns: Mapping[str, Vector], calls: list[Call], ordered: boo
     members = "\n".join(f"    {state.type} a{place};" for place, state in enumerate(states))
     merges = " ".join(f"a{place}.merge(later.a{place});" for place in range(len(states)))
     order = ["const int32_t* order"] if ordered else []
-    parameters = ", ".join([*order, *column_parameters(columns)])
+    chunks = ["int64_t chunks", "const int64_t* starts", "const int64_t* stops", "State* states"]
+    parameters = ", ".join([*chunks, *order, *column_parameters(columns)])
     outputs, stores = [], []
     for place, (call, state) in enumerate(zip(calls, states, strict=True)):
         stored = stored_c_type(call.dtype)
@@ -100,7 +101,7 @@ struct alignas(16) State {{
     DEVICE void merge(const State& later) {{ {merges} }}
 }};
 KERNEL state_bytes(int64_t* size) {{ *size = sizeof(State); }}
-KERNEL reduce_chunks(int64_t chunks, const int64_t* starts, const int64_t* stops, State* states{", " * bool(parameters)}{parameters}) {{
+KERNEL reduce_chunks({parameters}) {{
 {accessors(columns)}
     FOR_EACH_WARP(chunk, chunks) {{
         State state;
@@ -115,7 +116,8 @@ KERNEL reduce_chunks(int64_t chunks, const int64_t* starts, const int64_t* stops
 KERNEL merge_chunks(int64_t groups, const int64_t* firsts, const State* states, State* finals) {{
     FOR_EACH_WARP(group, groups) {{
         State state;
-        for (int64_t chunk = firsts[group] + LANE; chunk < firsts[group + 1]; chunk += LANES) state.merge(states[chunk]);
+        const int64_t end = firsts[group + 1];
+        for (int64_t chunk = firsts[group] + LANE; chunk < end; chunk += LANES) state.merge(states[chunk]);
         merge_lanes(state);
         if (LANE == 0) finals[group] = state;
     }}

@@ -1,4 +1,4 @@
-"""Rows gathered by number: one kernel for all columns of a fixed width, and one for the bytes of each column of texts."""
+"""Rows gathered by number: one kernel for all columns, and one more for the bytes of each column of texts."""
 
 from __future__ import annotations
 

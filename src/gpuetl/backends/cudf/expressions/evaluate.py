@@ -56,7 +56,8 @@ def computed(exprs: Mapping[str, Expr], known: Vectors, rows: int, machine: Mach
 def from_library(expr: Any, known: Vectors, rows: int, machine: Machine) -> Vector:
     """Let libcudf compute a call."""
     function = DEVICE_FUNCTIONS[expr.function.name]
-    assert isinstance(expr, Call) and isinstance(function, Library)
+    assert isinstance(expr, Call)
+    assert isinstance(function, Library)
     arguments = [known[arg.name] if isinstance(arg, Column) else arg for arg in expr.args]
     return function.compute(expr, arguments, rows, machine)  # type: ignore[no-any-return]
 

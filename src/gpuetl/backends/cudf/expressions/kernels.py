@@ -37,7 +37,8 @@ def fixed_kernel(columns: Mapping[str, Vector], outputs: Sequence[Expr]) -> RowK
     values and validity words.
     """
     emitter = Emitter({name: vector.valid is not None for name, vector in columns.items()})
-    stores, declared, parameters = [], [], []
+    stores, declared = [], []
+    parameters = ["int64_t rows", "uint64_t* faults", "uint64_t* nulls", *column_parameters(columns)]
     for place, expr in enumerate(outputs):
         value = emitter.value(expr)
         stored = stored_c_type(expr.dtype)
@@ -50,7 +51,7 @@ def fixed_kernel(columns: Mapping[str, Vector], outputs: Sequence[Expr]) -> RowK
         ["    " + text for text in declared] + ["        if (row < rows) {"] + emitter.lines + ["        }"]
     )
     source = f"""{headers(outputs)}
-KERNEL compute(int64_t rows, uint64_t* faults, uint64_t* nulls, {", ".join([*column_parameters(columns), *parameters])}) {{
+KERNEL compute({", ".join(parameters)}) {{
 {accessors(columns)}
     FOR_EACH_ROW(row, rows) {{
     {body}
