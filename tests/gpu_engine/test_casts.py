@@ -6,8 +6,9 @@ import pytest
 from expressions.test_cast_matrix import CANDIDATES, TYPES, is_of, of_type
 from gpu_engine.differential import chunks
 from gpu_engine.host_machine import COMPILER, HostMachine
+from gpuetl.backends.cudf.device.columns import buffers_of
 from gpuetl.backends.cudf.expressions.evaluate import empty_column, evaluate
-from gpuetl.backends.cudf.expressions.kernels import buffers_of, fixed_kernel
+from gpuetl.backends.cudf.expressions.kernels import fixed_kernel
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
 from gpuetl.backends.pandas.expressions.evaluate import evaluate_column
 from gpuetl.expressions.ir import Cast, Column

@@ -8,9 +8,9 @@ from gpu_engine.host_machine import HostMachine
 from gpuetl.backends.cudf import backend  # noqa: F401  registers the handlers
 from gpuetl.backends.cudf.aggregates.aggregate import PICKS
 from gpuetl.backends.cudf.aggregates.states import STATES
+from gpuetl.backends.cudf.device.headers import DEVICE, header_text
 from gpuetl.backends.cudf.expressions.faults import REASONS
 from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, FAMILIES, HEADERS
-from gpuetl.backends.cudf.expressions.kernels import DEVICE, header_text
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.operation import run_operation
 from gpuetl.backends.cudf.windows.functions import WINDOW_FUNCTIONS

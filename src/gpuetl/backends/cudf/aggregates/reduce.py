@@ -9,10 +9,11 @@ from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.aggregates.states import STATES, State
 from gpuetl.backends.cudf.columns.gather import repeat
 from gpuetl.backends.cudf.columns.validity import with_nulls
-from gpuetl.backends.cudf.expressions.device_types import stored_c_type
+from gpuetl.backends.cudf.device.columns import accessors, buffers_of, column_parameters
+from gpuetl.backends.cudf.device.headers import headers_text
+from gpuetl.backends.cudf.device.types import stored_c_type
 from gpuetl.backends.cudf.expressions.emit import Emitter
 from gpuetl.backends.cudf.expressions.evaluate import columns_read, empty_column
-from gpuetl.backends.cudf.expressions.kernels import accessors, buffers_of, column_parameters, header_text
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Call, Expr
@@ -94,8 +95,7 @@ def reduce_source(columns: Mapping[str, Vector], calls: list[Call], ordered: boo
             r{place}[row] = {stored}(m.value);
         }}
         store_valid(s{place}, nulls + {place}, row, row < rows, g{place});""")
-    headers = header_text("rows.cuh") + header_text("aggregates.cuh") + header_text("reduce.cuh")
-    return f"""{headers}
+    return f"""{headers_text(["rows.cuh", "aggregates.cuh", "reduce.cuh"])}
 struct alignas(16) State {{
 {members}
     DEVICE void merge(const State& later) {{ {merges} }}
@@ -126,7 +126,7 @@ KERNEL finish(int64_t rows, const State* states, uint64_t* faults, uint64_t* nul
     FOR_EACH_ROW(row, rows) {{{"".join(stores)}
     }}
 }}
-""".replace("#pragma once\n", "")
+"""
 
 
 def argument(emitter: Emitter, arg: Expr, state: State) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
-from gpuetl.backends.cudf.expressions.device_types import stored_c_type
-from gpuetl.backends.cudf.expressions.kernels import header_text
+from gpuetl.backends.cudf.device.headers import headers_text
+from gpuetl.backends.cudf.device.types import stored_c_type
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector, storage_type
@@ -101,14 +101,14 @@ def gather_source(vectors: list[Vector], index_bytes: int) -> str:
         const bool g{place} = there && bit_is_set({bits}, at);
         if (row < rows) r{place}[row] = g{place} ? {result}({value}) : {result}{{}};
         store_valid(s{place}, nulls + {place}, row, row < rows, g{place});""")
-    return f"""{header_text("rows.cuh")}
+    return f"""{headers_text(["rows.cuh"])}
 KERNEL gather({", ".join(parameters)}) {{
     FOR_EACH_ROW(row, rows) {{
         const int64_t at = row < rows ? int64_t(from[row]) : -1;
         const bool there = at >= 0;{"".join(lines)}
     }}
 }}
-""".replace("#pragma once\n", "")
+"""
 
 
 def offsets_of(sizes: Any, machine: Machine, most: int) -> tuple[Any, int]:
@@ -126,7 +126,7 @@ def with_bytes(vector: Vector, made: Vector, rows: Any, machine: Machine) -> Vec
     data = machine.arrays.empty(total, "uint8")
     if total:
         source, target, index = (8 * array.dtype.itemsize for array in (vector.offsets, offsets, rows))
-        module = machine.compiled(header_text("rows.cuh") + copy_source(source, target, index))
+        module = machine.compiled(headers_text(["rows.cuh", "reduce.cuh"]) + copy_source(source, target, index))
         arguments = [len(rows), rows, vector.data, vector.offsets, data, offsets]
         machine.launch(module, "copy_texts", len(rows) * 32, arguments)
     return Vector(made.dtype, made.rows, data, made.valid, 0, offsets)
@@ -135,22 +135,13 @@ def with_bytes(vector: Vector, made: Vector, rows: Any, machine: Machine) -> Vec
 def copy_source(source_bits: int, target_bits: int, index_bits: int) -> str:
     """Return the kernel `copy_texts`."""
     return f"""
-#ifdef GPUETL_HOST
-#define LANES 1
-#define FOR_EACH_LANE(item, items) for (int64_t item = 0; item < (items) * LANES; ++item)
-#else
-#define LANES 32
-#define FOR_EACH_LANE(item, items)                                                         \\
-    for (int64_t item = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; item < (items) * LANES; \\
-         item += int64_t(gridDim.x) * blockDim.x)
-#endif
 KERNEL copy_texts(int64_t rows, const int{index_bits}_t* from, const char* data, const int{source_bits}_t* offsets,
                   char* result, const int{target_bits}_t* places) {{
-    FOR_EACH_LANE(item, rows) {{
-        const int64_t row = item / LANES, start = places[row], size = places[row + 1] - start;
+    FOR_EACH_WARP(row, rows) {{
+        const int64_t start = places[row], size = places[row + 1] - start;
         if (!size) continue;
         const char* source = data + offsets[from[row]];
-        for (int64_t i = item % LANES; i < size; i += LANES) result[start + i] = source[i];
+        for (int64_t i = LANE; i < size; i += LANES) result[start + i] = source[i];
     }}
 }}
 """

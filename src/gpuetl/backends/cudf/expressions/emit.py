@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import singledispatchmethod
 
+from gpuetl.backends.cudf.device.types import c_constant, c_type
 from gpuetl.backends.cudf.expressions.casts import cast_device
-from gpuetl.backends.cudf.expressions.device_types import c_constant, c_type
 from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, Device
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, children
 from gpuetl.expressions.types import NULL, STRING, DataType, is_list

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
+from gpuetl.backends.cudf.device.columns import buffers_of
 from gpuetl.backends.cudf.expressions.faults import no_result
 from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, Library
-from gpuetl.backends.cudf.expressions.kernels import RowKernel, buffers_of, fixed_kernel, text_kernel
+from gpuetl.backends.cudf.expressions.kernels import RowKernel, fixed_kernel, text_kernel
 from gpuetl.backends.cudf.expressions.lists import list_column
 from gpuetl.backends.cudf.expressions.prepare import is_library, prepared
 from gpuetl.backends.cudf.machine import Machine

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from gpuetl.backends.cudf.columns.validity import empty_bits
-from gpuetl.backends.cudf.expressions.device_types import c_text
-from gpuetl.backends.cudf.expressions.kernels import accessors, buffers_of, column_parameters, header_text
+from gpuetl.backends.cudf.device.columns import accessors, buffers_of, column_parameters
+from gpuetl.backends.cudf.device.headers import headers_text
+from gpuetl.backends.cudf.device.types import c_text
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.ir import Literal
@@ -48,7 +49,7 @@ def source_of(columns: dict[str, Vector], constant: str | None, separator: str) 
     """Return the kernels `measure` and `write`; each row reads the column, or the constant."""
     read = "c0[row]" if columns else "none<Text>()" if constant is None else f"some({c_text(constant)})"
     taken = "".join(f"{parameter}, " for parameter in column_parameters(columns))
-    return f"""{header_text("rows.cuh")}{header_text("strings.cuh")}
+    return f"""{headers_text(["rows.cuh", "strings.cuh"])}
 KERNEL measure(int64_t rows, {taken}uint64_t* nulls, uint32_t* bits, int64_t* counts, int64_t* sizes) {{
 {accessors(columns)}
     const Text separator = {c_text(separator)};
@@ -77,4 +78,4 @@ KERNEL write(int64_t rows, {taken}const int64_t* places, const int64_t* starts, 
         }}
     }}
 }}
-""".replace("#pragma once\n", "")
+"""

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpuetl.backends.cudf.columns.validity import empty_bits
-from gpuetl.backends.cudf.expressions.device_types import stored_c_type
-from gpuetl.backends.cudf.expressions.kernels import buffers_of, column_parameters, headers_text
+from gpuetl.backends.cudf.device.columns import buffers_of, column_parameters
+from gpuetl.backends.cudf.device.headers import headers_text
+from gpuetl.backends.cudf.device.types import stored_c_type
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.backends.cudf.windows.steps import Fold, PerRow
