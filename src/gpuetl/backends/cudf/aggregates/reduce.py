@@ -9,11 +9,12 @@ from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.aggregates.states import STATES, State
 from gpuetl.backends.cudf.columns.gather import repeat
 from gpuetl.backends.cudf.columns.validity import with_nulls
+from gpuetl.backends.cudf.columns.written import empty_column
 from gpuetl.backends.cudf.device.columns import accessors, buffers_of, column_parameters
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.device.types import stored_c_type
 from gpuetl.backends.cudf.expressions.emit import Emitter
-from gpuetl.backends.cudf.expressions.evaluate import columns_read, empty_column
+from gpuetl.backends.cudf.expressions.evaluate import columns_read
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Call, Expr
@@ -56,7 +57,7 @@ def chunks_of(groups: Groups) -> tuple[Any, Any, Any]:
 def finished(groups: Groups, calls: Mapping[str, Call], module: Any, finals: Any) -> dict[str, Vector]:
     """Turn the groups' states into columns."""
     machine = groups.machine
-    results = {name: empty_column(call, groups.count, machine) for name, call in calls.items()}
+    results = {name: empty_column(call.dtype, groups.count, machine) for name, call in calls.items()}
     state = machine.arrays.zeros(2 * len(calls), "uint64")
     buffers = [buffer for made in results.values() for buffer in (made.data, made.valid)]
     machine.launch(module, "finish", groups.count, [groups.count, finals, state, state[len(calls) :], *buffers])

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from gpuetl.backends.cudf.columns.validity import empty_bits
+from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
+from gpuetl.backends.cudf.columns.written import list_offsets, text_offsets
 from gpuetl.backends.cudf.device.columns import accessors, buffers_of, column_parameters
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.device.types import c_text
@@ -14,9 +15,6 @@ from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.ir import Literal
 from gpuetl.expressions.types import STRING
-
-MOST = 1 << 31
-"""Elements of a list column are fewer: its offsets have 32 bits."""
 
 
 def split_texts(arguments: Sequence[Vector | Literal], rows: int, machine: Machine) -> Vector:
@@ -37,12 +35,11 @@ def split_texts(arguments: Sequence[Vector | Literal], rows: int, machine: Machi
     machine.launch(module, "measure", rows, [rows, *buffers, nulls, valid, counts[1:], sizes[1:]])
     places, starts = arrays.cumsum(counts), arrays.cumsum(sizes)
     parts, total, missing = int(places[-1]), int(starts[-1]), int(nulls[0])
-    if parts >= MOST:
-        raise ValueError(f"{parts:,} elements are more than a column of lists holds.  Run with smaller partitions")
+    lists = list_offsets(places, parts)
     offsets, data = arrays.full(parts + 1, total, "int64"), arrays.empty(total, "uint8")
     machine.launch(module, "write", rows, [rows, *buffers, places, starts, offsets, data])
-    elements = Vector(STRING, parts, data, offsets=offsets.astype("int32") if total < MOST else offsets)
-    return Vector(pa.list_(STRING), rows, None, valid if missing else None, missing, places.astype("int32"), elements)
+    elements = Vector(STRING, parts, data, offsets=text_offsets(offsets, total))
+    return with_nulls(Vector(pa.list_(STRING), rows, None, valid, 0, lists, elements), missing)
 
 
 def source_of(columns: dict[str, Vector], constant: str | None, separator: str) -> str:

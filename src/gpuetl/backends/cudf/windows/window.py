@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.order import note_ties, sort_rows
-from gpuetl.backends.cudf.columns.validity import valid_rows, with_nulls, words_of
+from gpuetl.backends.cudf.columns.validity import valid_rows, with_valid
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.expressions.faults import row_and_reason
 from gpuetl.backends.cudf.expressions.prepare import case
@@ -102,7 +102,7 @@ def null_where(given: Vector, plan: Values, rows: WindowRows) -> Vector:
     if len(nullable) < 2:
         return replace(given, valid=nullable[0].valid, nulls=nullable[0].nulls) if nullable else given
     valid = valid_rows(nullable[0], rows.machine) & valid_rows(nullable[1], rows.machine)
-    return with_nulls(replace(given, valid=words_of(valid, rows.machine)), rows.rows - int(valid.sum()))
+    return with_valid(given, valid, rows.machine)
 
 
 def moved(plan: Moved, numbers: Array, rows: WindowRows) -> Vector:
