@@ -12,11 +12,11 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 
 from gpuetl.backends.engines import Choice
-from gpuetl.physical.explain import size
 from gpuetl.plan.node import Origin
 from gpuetl.report.recorder import Progress as OnProgress
 from gpuetl.report.recorder import silent
 from gpuetl.report.report import RunReport
+from gpuetl.sizes import size
 
 MAX_COLUMNS = 8
 PLAIN_WIDTH = 160

@@ -2,7 +2,7 @@
 
 A *choice* gives sources a column each.  A source's rows are kept where the hash of that column is below a limit, the
 same for all: equal keys are kept in every source or in none.  All choices that begin at a key of the largest source
-are tried; the best splits the fewest joins and windows, then the fewest other groups, then leaves the fewest rows whole.
+are tried; the best splits the fewest joins and windows, then the fewest other groups, then leaves fewest rows whole.
 """
 
 from __future__ import annotations
