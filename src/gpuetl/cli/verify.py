@@ -42,7 +42,7 @@ def verify(
     skip: Sequence[str] = (),
     partition_rows: int | None = None,
 ) -> None:
-    """Compare a pipeline's stages on an engine with the pandas engine's.  Writes no sink; exits with 3 if they differ."""
+    """Compare an engine's stages with the pandas engine's.  Writes no sink; exits with 3 if they differ."""
     from gpuetl.cli.render import Screen
     from gpuetl.cli.render_verify import show_report
     from gpuetl.pipeline import load

@@ -35,9 +35,7 @@ def gpu_findings(driver: Driver) -> Iterator[Found]:
     runs = ".".join(map(str, driver.cuda)) if driver.cuda else ""
     yield Finding("GPU", "driver", f"runs CUDA {runs}" if runs else driver.problem)
     if runs and driver.problem:
-        yield Ailment(
-            driver.problem, "nvidia-smi -L; echo $CUDA_VISIBLE_DEVICES   # is a GPU there, and may it be seen?"
-        )
+        yield Ailment(driver.problem, "nvidia-smi -L; echo $CUDA_VISIBLE_DEVICES   # is it there, and may it be seen?")
     found = by_nvml()
     source, gpus = ("NVML", found) if found is not None else ("nvidia-smi", by_nvidia_smi())
     if gpus is None:
@@ -92,9 +90,9 @@ def by_nvidia_smi() -> list[Gpu] | None:
     gpus = []
     for number, line in enumerate(listed.strip().splitlines()):
         name, total, used, generation, width = (field.strip() for field in line.split(","))
-        bytes_of = [int(field) * MIB if field.isdecimal() else 0 for field in (total, used)]
+        memory, taken = (int(field) * MIB if field.isdecimal() else 0 for field in (total, used))
         count = nvlinks[number] if number < len(nvlinks) else 0
-        gpus.append(Gpu(name, *bytes_of, links(generation, width, count)))
+        gpus.append(Gpu(name, memory, taken, links(generation, width, count)))
     return gpus
 
 

@@ -33,9 +33,7 @@ def kvikio_threads(value: str | None) -> Iterator[Found]:
     """Yield the threads with which files are read."""
     yield Finding("settings", "KvikIO threads", value if value is not None else f"{THREADS}, which the engine sets")
     if value is not None and not (value.isdecimal() and int(value) >= FEW_THREADS):
-        yield Ailment(
-            f"KVIKIO_NTHREADS is '{value}': files are read by few threads", f"export KVIKIO_NTHREADS={THREADS}"
-        )
+        yield Ailment(f"KVIKIO_NTHREADS is '{value}': files are read slowly", f"export KVIKIO_NTHREADS={THREADS}")
 
 
 def locked_memory(limit: int, has_gpu: bool) -> Iterator[Found]:
