@@ -9,6 +9,8 @@ import pyarrow as pa
 import pytest
 
 from gpuetl import RunFailed, RunOptions, col, expr
+from gpuetl.backends.cudf.joins import checks as cudf_checks
+from gpuetl.backends.cudf.operations import kernel as cudf_kernel
 from gpuetl.backends.pandas.joins import checks as join_checks
 from gpuetl.backends.pandas.operations import kernel
 from tables import INF, INT64_MAX, INT64_MIN, NAN, table, write_source
@@ -152,6 +154,7 @@ def test_a_join_is_as_large_as_its_partitions_are_and_one_that_is_too_large_name
 ):
     """In partitions of 2 rows beside a side of 5, no partition of the result has more than 10 rows."""
     monkeypatch.setattr(join_checks, "MAX_ROWS", 20)
+    monkeypatch.setattr(cudf_checks, "MAX_ROWS", 20)
     rows = table({"k": "int64"}, *[(7,)] * 5)
     source(rows).join(source(rows, "r"), "k").select(x=expr("k + 1")).aggregate(n=expr("count(*)")).stage("result")
     if layout.partition_rows == 2 and layout.broadcast_bytes:
@@ -764,6 +767,7 @@ def test_a_kernel_of_no_rows_gives_a_typed_empty_result(source, check, pipeline,
 
 def test_groups_of_more_rows_than_offsets_count_are_an_error(source, failure, pipeline, monkeypatch):
     monkeypatch.setattr(kernel, "MAX_OFFSET", 2)
+    monkeypatch.setattr(cudf_kernel, "MAX_OFFSET", 2)
     (pipeline.root / "k.cu").write_text(
         'extern "C" __global__ void k(const long long* x, long long* y, const int* offsets, int n_groups, long long n) {}'
     )

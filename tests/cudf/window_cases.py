@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import pyarrow as pa
 
@@ -18,6 +19,7 @@ from gpuetl.backends.pandas.windows import window as oracle
 from gpuetl.errors import EvaluationError, InvalidExpression
 from gpuetl.expressions.functions import TypeMismatch
 from gpuetl.expressions.ir import Call, Column, Literal
+from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.syntax import Apply, Constant, Name, Syntax
 from gpuetl.expressions.types import DataType
@@ -100,13 +102,13 @@ def calls_of(way: Signature, table: pa.Table, draws: random.Random, wild: bool =
     return None
 
 
-def on_columns(call: Call, table: pa.Table) -> tuple[Call, pa.Table]:
+def on_columns(call: Call, table: pa.Table, stem: str = "argument") -> tuple[Call, pa.Table]:
     """Compute the arguments that are no columns or constants, as the planner does in a step before."""
     args = list(call.args)
     for place, arg in enumerate(args):
         if not isinstance(arg, Column | Literal):
-            args[place] = Column(f"argument{place}", arg.dtype)
-            table = table.append_column(f"argument{place}", evaluate_column(arg, table))
+            args[place] = Column(f"{stem}{place}", arg.dtype)
+            table = table.append_column(f"{stem}{place}", evaluate_column(arg, table))
     return replace(call, args=tuple(args)), table
 
 
@@ -136,3 +138,12 @@ def outcome(compute: Callable[..., pa.Table], *arguments: Any) -> pa.Table | str
         return compute(*arguments)
     except EvaluationError as error:
         return str(error)
+
+
+def written(texts: Sequence[str], table: pa.Table) -> tuple[dict[str, Call], pa.Table]:
+    """Return calls by their SQL, as `w0`, `w1` and so on, and the table with what their arguments are."""
+    calls = {}
+    scope = Scope(dict(Schema.of_arrow(table.schema)), {}, ("window", "scalar"))
+    for place, text in enumerate(texts):
+        calls[f"w{place}"], table = on_columns(resolve(parse_expression(text), scope), table, f"w{place}:argument")
+    return calls, table

@@ -311,3 +311,12 @@ def test_no_rows_nulls_alone_and_chunks():
         assert values(sql, pa.table({"x": pieces})) == expected
         assert values(sql, table(x=("decimal(20,2)", []))) == []
         assert values(sql, table(x=("decimal(20,2)", [None, None]))) == [None, None]
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("1" + "0" * 400 + "e-400", "1.00"), ("1." + "0" * 80, "1.00"), ("123" + "0" * 100 + "e-100", "123.00"),
+    ("0e99", "0.00"), ("-1.5e1", "-15.00"), ("0." + "0" * 60, "0.00"), ("1e-400", None), ("1e400", None), ("-1e9", None),
+    ("1.005e0", None), ("1e", None), ("e5", None), ("1" * 50, None), ("nan", None),
+])  # fmt: skip
+def test_a_text_of_any_length_is_read_by_its_exact_value(text, expected):
+    assert value(f"CAST(TRY_CAST('{text}' AS decimal(9,2)) AS string)") == expected

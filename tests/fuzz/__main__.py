@@ -9,7 +9,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
-from fuzz.search import Failure, run_seed
+from fuzz.search import SHRINK_SECONDS, Failure, run_seed
 
 BLOCK = 50
 SHOWN = 5
@@ -21,20 +21,25 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=2000, help="how many")
     parser.add_argument("--first", type=int, help="the first seed; by default a fresh one")
     parser.add_argument("--seed", type=int, help="replay this one alone")
+    parser.add_argument("--engine", default="", help="compare this engine with the oracle, rather than the oracle with DuckDB")
+    parser.add_argument("--workers", type=int, default=os.cpu_count(), help="processes")
+    parser.add_argument("--seconds", type=float, default=1e9, help="stop after so many")
     given = parser.parse_args()
     if given.seed is not None:
-        outcome = run_seed(given.seed)
+        outcome = run_seed(given.seed, engine=given.engine)
         print(outcome if isinstance(outcome, Failure) else f"seed {given.seed}: {outcome.value}")
         return int(isinstance(outcome, Failure))
-    return run_many(given.cases, secrets.randbelow(1 << 40) if given.first is None else given.first)
+    first = secrets.randbelow(1 << 40) if given.first is None else given.first
+    return run_many(given.cases, first, given.engine, given.workers, given.seconds)
 
 
-def run_many(count: int, first: int) -> int:
-    """Run the seeds from `first` on all cores; print the outcomes, and the first failures made small."""
+def run_many(count: int, first: int, engine: str, workers: int, seconds: float) -> int:
+    """Run the seeds from `first` in processes; print the outcomes, and the first failures made small."""
     began, counts, failed = time.monotonic(), collections.Counter[str](), list[int]()
     starts = range(first, first + count, BLOCK)
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for done, (block, seeds) in enumerate(pool.map(partial(run_block, last=first + count), starts), 1):
+    run = partial(run_block, last=first + count, engine=engine, until=time.time() + seconds)
+    with ProcessPoolExecutor(workers) as pool:
+        for done, (block, seeds) in enumerate(pool.map(run, starts), 1):
             counts.update(block)
             failed += seeds
             for seed in seeds:
@@ -50,15 +55,17 @@ def run_many(count: int, first: int) -> int:
     print("\n".join(f"{number:8,} {what}" for what, number in counts.most_common()))
     print(f"seeds from {first}; failed: {', '.join(map(str, failed[:50])) or 'none'}")
     for seed in failed[:SHOWN]:
-        print(f"\n{run_seed(seed)}")
+        print(f"\n{run_seed(seed, shrink=seconds > SHRINK_SECONDS * SHOWN * 2, engine=engine)}")
     return int(bool(failed))
 
 
-def run_block(start: int, last: int) -> tuple[collections.Counter[str], list[int]]:
+def run_block(start: int, last: int, engine: str, until: float) -> tuple[collections.Counter[str], list[int]]:
     """Run a block of seeds; return how often each outcome was met, and the seeds that failed."""
     counts, failed = collections.Counter[str](), []
     for seed in range(start, min(start + BLOCK, last)):
-        outcome = run_seed(seed, shrink=False)
+        if time.time() > until:
+            break
+        outcome = run_seed(seed, shrink=False, engine=engine)
         counts["FAILED" if isinstance(outcome, Failure) else outcome.value] += 1
         failed += [seed] * isinstance(outcome, Failure)
     return counts, failed

@@ -23,15 +23,17 @@ class Failed(Exception):
     """What the engine says where values have no result."""
 
 
-def answer(plan: Plan, options: RunOptions, stage: str = RESULT) -> pa.Table | Failed:
+def answer(plan: Plan, options: RunOptions, stage: str = RESULT, engine: str = "pandas") -> pa.Table | Failed:
     """Return a stage's rows, or what the engine says of values without a result."""
-    found = answers(plan, options, (stage,))
+    found = answers(plan, options, (stage,), engine)
     return found if isinstance(found, Failed) else found[stage]
 
 
-def answers(plan: Plan, options: RunOptions, stages: Sequence[str]) -> dict[str, pa.Table] | Failed:
+def answers(
+    plan: Plan, options: RunOptions, stages: Sequence[str], engine: str = "pandas"
+) -> dict[str, pa.Table] | Failed:
     """Return the rows of some stages of one run."""
-    backend = load_backend("pandas")
+    backend = load_backend(engine)
     physical, _ = lowered(plan.keeping(stages), options)
     recorder = Recorder(silent)
     with recording(recorder):

@@ -51,6 +51,20 @@ def check_case(case: Case) -> Outcome:
     return Outcome.COMPARED
 
 
+def check_engine(case: Case, engine: str) -> Outcome:
+    """Raise `AssertionError` where an engine and the oracle differ; a refusal of one must be one of the other."""
+    case.write()
+    plan = case.pipeline.plan()
+    expected = answer(plan, AS_WRITTEN)
+    for what, options in {"as written": AS_WRITTEN, **layouts(case)}.items():
+        got = answer(plan, options, engine=engine)
+        if isinstance(expected, Failed):
+            assert options.optimize or isinstance(got, Failed), f"{engine}, {what}: has a result, the oracle says {expected}"
+        else:
+            same(case, got, expected, f"{engine}, {what}")
+    return Outcome.REFUSED if isinstance(expected, Failed) else Outcome.COMPARED
+
+
 def layouts(case: Case) -> dict[str, RunOptions]:
     """Return the ways to run a plan beside as it is written, in one partition."""
     many = in_parts(case)

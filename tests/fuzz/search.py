@@ -1,15 +1,17 @@
 """Cases by seed, and the smallest case that hypothesis finds from one that fails."""
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
 from hypothesis.errors import NoSuchExample
 
 from fuzz.cases import Case, cases, drawn_case
-from fuzz.checks import Outcome, check_case
+from fuzz.checks import Outcome, check_case, check_engine
 from fuzz.draws import Choice, SeededDraws
 
 SHRINK_SECONDS = 60
@@ -31,14 +33,15 @@ class Failure:
         return f"seed {self.seed}{case!r}\n{told}\n\nreplay it with: make fuzz SEED={self.seed}"
 
 
-def run_seed(seed: int, shrink: bool = True) -> Outcome | Failure:
-    """Draw the case of a seed and check it."""
+def run_seed(seed: int, shrink: bool = True, engine: str = "") -> Outcome | Failure:
+    """Draw the case of a seed and check it: by DuckDB and other layouts, or an engine by the oracle."""
     draws, case = SeededDraws(seed), None
+    check = partial(check_engine, engine=engine) if engine else check_case
     try:
         case = drawn_case(draws)
-        return check_case(case)
+        return check(case)
     except Exception as error:
-        smallest = shrunk(draws.made) if shrink else None
+        smallest = shrunk(draws.made, check) if shrink else None
         return Failure(seed, error, case, *(smallest or ()))
 
 
@@ -46,7 +49,7 @@ class Enough(KeyboardInterrupt):
     """Shrinking took its time; hypothesis stops at interrupts alone."""
 
 
-def shrunk(choices: list[Choice]) -> tuple[Case, Exception] | None:
+def shrunk(choices: list[Choice], check: Callable[[Case], Outcome] = check_case) -> tuple[Case, Exception] | None:
     """Return the smallest failing case that hypothesis reaches from these choices in its time, and its error."""
     failing: list[tuple[Case, Exception]] = []
     until = time.monotonic() + SHRINK_SECONDS
@@ -55,7 +58,7 @@ def shrunk(choices: list[Choice]) -> tuple[Case, Exception] | None:
         if time.monotonic() > until:
             raise Enough
         try:
-            check_case(case)
+            check(case)
         except Exception as error:
             failing.append((case, error))
             return True

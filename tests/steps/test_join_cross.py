@@ -3,6 +3,7 @@
 import pytest
 
 from gpuetl import RunFailed, expr
+from gpuetl.backends.cudf.joins import checks as cudf_checks
 from gpuetl.backends.pandas.joins import checks as join_checks
 from gpuetl.testing import assert_same
 from tables import table
@@ -57,6 +58,7 @@ def test_rows_of_a_side_none_of_whose_columns_is_wanted_are_counted(sides, check
 
 def test_a_result_that_is_too_large_is_refused_before_it_is_built(sides, failure, monkeypatch):
     monkeypatch.setattr(join_checks, "physical_memory", lambda: 10)
+    monkeypatch.setattr(cudf_checks, "device_memory", lambda machine: 10)
     left, right = sides([(1, "x")], [(1.5,), (2.5,)])
     message = failure(left.join(right, how="cross"), RunFailed)
     assert message.startswith("stage 'result', step 1: the join would have 2 rows (about 0.0 GB)")

@@ -156,7 +156,8 @@ def test_a_kernel_may_take_masks_and_make_its_own_nulls(source, check, pipeline)
 
 def test_times_reach_a_kernel_as_integers_of_their_unit(source, check, tmp_path):
     (tmp_path / "later.cu").write_text(
-        'extern "C" __global__ void later(const long long* t, long long* u, long long n_rows) {}'
+        'extern "C" __global__ void later(const long long* t, long long* u, long long n_rows) { '
+        "for (long long i = 0; i < n_rows; ++i) u[i] = t[i] + 1000000; }"
     )
     (tmp_path / "later.py").write_text("def later(t):\n    return {'u': t + 1_000_000}\n")
     t = source(table({"t": "timestamp"}, (datetime(2024, 1, 1),), (None,), (datetime(1969, 12, 31, 23, 59, 59),)))
@@ -256,6 +257,7 @@ def test_a_declaration_that_does_not_fit_is_refused(source, problem, make, chang
         ("broken.py:f", "broken.py: not today"),
     ],
 )
+@pytest.mark.parametrize("engine", ["pandas"], indirect=True)
 def test_a_twin_that_breaks_the_contract_is_told(source, failure, reference, message):
     text = failure(groups_kernel(source(table(GROUPED, ("a", 1, 1.0))), reference=reference), RunFailed)
     assert text.startswith("stage 'result', step 1: ")

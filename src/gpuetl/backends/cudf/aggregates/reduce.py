@@ -16,7 +16,7 @@ from gpuetl.backends.cudf.expressions.kernels import accessors, buffers_of, colu
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Call, Expr
-from gpuetl.expressions.types import DURATION, INT64, NULL, type_name
+from gpuetl.expressions.types import DURATION, FLOAT64, INT64, NULL, type_name
 
 CHUNK = 2048
 """Rows that one warp reduces: enough to amortise its state, few enough that one group fills a device."""
@@ -132,4 +132,6 @@ def argument(emitter: Emitter, arg: Expr, state: State) -> str:
     value = emitter.value(arg)
     if state.counts:
         return value.valid if state.counts == "valid" else f"{value.valid} && {value.text}"
+    if state.type == "Moments" and arg.dtype != FLOAT64:  # how many pairs a part has
+        return f"Maybe<double>{{double({value.text}), {value.valid}}}"
     return value.maybe(arg.dtype)

@@ -118,8 +118,9 @@ template <class T> DEVICE T round(Fault at, T x, int64_t digits = 0) {
 
 // Floats where they are scaled by a power of ten.  What is scaled beyond the greatest float has no result.
 template <class T> DEVICE T rounded_float(Fault at, T x, int64_t digits) {
+    constexpr int most = 400;  // where powers of ten are infinite
     double scale = 1;
-    for (int64_t i = digits < 0 ? -digits : digits; i > 0 && is_finite(scale); --i) scale *= 10;
+    for (int i = digits < -most || digits > most ? most : int(digits < 0 ? -digits : digits); i > 0; --i) scale *= 10;
     const T power = T(scale);
     if (!is_finite(x)) return x;
     if (digits < 0 && fabs(double(x)) <= power / 2) return x * 0;  // also where the quotient would vanish

@@ -1,6 +1,10 @@
 // What decaying means and sums fold; see windows.cuh.
 #pragma once
 
+#include "windows.cuh"
+
+namespace windows {
+
 // How much of the last mean or sum is left when the next row comes, and how much of a mean that row is.
 template <uint64_t HALF_LIFE>
 struct BySeconds {
@@ -67,3 +71,5 @@ struct Decayed {
         return only_if(of.counts(row), state.slope * state.first + state.rise + state.endless);
     }
 };
+
+}  // namespace windows

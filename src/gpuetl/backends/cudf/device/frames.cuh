@@ -5,6 +5,10 @@
 // NaN leave a frame as they came.  A FOLD is what scan.cuh says.
 #pragma once
 
+#include "windows.cuh"
+
+namespace windows {
+
 // States of blocks of 2, 4, 8, ... rows.  Each full block has its state at the place of its middle row, which is no
 // other block's; those of single rows are computed.
 template <class FOLD>
@@ -56,3 +60,5 @@ DEVICE int32_t frame_of_interval(int64_t row, const X& x, const int32_t* first, 
     }
     return int32_t(low);
 }
+
+}  // namespace windows

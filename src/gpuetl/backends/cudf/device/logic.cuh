@@ -42,6 +42,24 @@ template <class T, int N> DEVICE Maybe<bool> is_member(Maybe<T> x, const Maybe<T
     return only_if(known, false);
 }
 
+// What tables of constants are sorted by: floats by their bits, zeros by those of +0.
+template <class T> DEVICE T constant_key(T x) { return x; }
+DEVICE uint64_t constant_key(double x) { return bits_of(x == 0 ? 0.0 : x); }
+DEVICE uint32_t constant_key(float x) { return same_bits<uint32_t>(x == 0 ? 0.0f : x); }
+
+template <class T, class KEY, int N>
+DEVICE Maybe<bool> is_member(Maybe<T> x, const KEY (&sorted)[N], bool beside_null) {
+    const KEY key = constant_key(x.value);
+    int low = 0, high = N;
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        if (sorted[middle] < key) low = middle + 1;
+        else high = middle;
+    }
+    const bool found = low < N && sorted[low] == key;
+    return only_if(x.valid && (found || !beside_null), found);
+}
+
 // ---- Kleene's logic ---------------------------------------------------------------------------------------------------
 
 template <int N> DEVICE Maybe<bool> all_true(const Maybe<bool> (&values)[N]) {

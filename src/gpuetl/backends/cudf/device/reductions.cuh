@@ -1,6 +1,10 @@
 // What sums, products, means, extremes and variances fold; see windows.cuh.
 #pragma once
 
+#include "windows.cuh"
+
+namespace windows {
+
 // ---- sums -----------------------------------------------------------------------------------------------------------
 
 // -0.0 changes no number that it is added to.
@@ -200,3 +204,5 @@ struct Variance {
         return some(ROOT ? sqrt(squares / (state.rows - 1)) : squares / (state.rows - 1));
     }
 };
+
+}  // namespace windows

@@ -11,6 +11,10 @@
 // together depends on their places alone, so floats come out the same in every run.
 #pragma once
 
+#include "rows.cuh"
+
+namespace windows {
+
 // Where groups, and runs of rows that tie, begin among sorted rows; the first row begins both.
 struct Marks {
     const uint8_t* groups;
@@ -166,3 +170,5 @@ DEVICE void scan_tiles(Direction<BACKWARD> order, const FOLD& fold, const Segmen
 }
 
 #endif
+
+}  // namespace windows

@@ -4,6 +4,10 @@
 // Its members are the marks, `of` with the columns and constants that it reads, and, if it can fail, `faults`.
 #pragma once
 
+#include "scan.cuh"
+
+namespace windows {
+
 constexpr int128_t DIGITS_38 = int128_t(uint128_t(0x4B3B4CA85A86C47AULL) << 64 | 0x098A224000000000ULL);  // 10^38
 DEVICE bool has_38_digits(int128_t value) { return -DIGITS_38 < value && value < DIGITS_38; }
 
@@ -175,3 +179,5 @@ DEVICE Maybe<double> relative_change(int64_t row, const X& x, const int32_t* fir
     if (row - first[row] < offset || !x.valid(row) || !x.valid(row - offset)) return none<double>();
     return some(double(x[row].value) / double(x[row - offset].value) - 1);
 }
+
+}  // namespace windows

@@ -56,8 +56,13 @@ def c_constant(value: Any, dtype: DataType) -> str:
     if is_floating(dtype):
         return c_float(float(value), dtype)
     if is_decimal(dtype):
-        return c_int128(int(Decimal(value).scaleb(dtype.scale, EXACT)))
+        return c_int128(unscaled(value, dtype))
     return f"{c_type(dtype)}({c_int(whole_number(value, dtype))})"
+
+
+def unscaled(value: Any, dtype: DataType) -> int:
+    """Return the units that a decimal is counted in."""
+    return int(Decimal(value).scaleb(dtype.scale, EXACT))
 
 
 def whole_number(value: Any, dtype: DataType) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -157,9 +157,14 @@ def headers(exprs: Collection[Expr]) -> str:
                 names.add(HEADERS.get(node.function.name, ""))
             elif isinstance(node, Cast):
                 names.update(cast_headers(node))
+    text = headers_text(["rows.cuh", *sorted(names - {"", "rows.cuh"})])
+    return text + "".join(zone_table(name) for name in zones)
+
+
+def headers_text(names: Iterable[str]) -> str:
+    """Return headers and those that they include, each once."""
     included: dict[str, None] = {}
-    texts = [_with_includes(name, included) for name in ["rows.cuh", *sorted(names - {"", "rows.cuh"})]]
-    return "".join(texts + [zone_table(name) for name in zones])
+    return "".join(_with_includes(name, included) for name in names)
 
 
 def _with_includes(name: str, included: dict[str, None]) -> str:

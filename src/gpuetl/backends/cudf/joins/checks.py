@@ -37,13 +37,19 @@ def check_size(
     """Raise `EvaluationError` where a result of `rows` rows is more than a frame or the machine's memory holds."""
     payload = right.select(operation.payload)
     size = rows * sum(frame.nbytes / max(1, frame.rows) for frame in (left, payload))
-    if rows <= MAX_ROWS and size <= machine.memory:
+    memory = device_memory(machine)
+    if rows <= MAX_ROWS and size <= memory:
         return
     why = most_repeated(operation, left, keys, machine) if keys else every_row(left, right)
     raise EvaluationError(
         f"the join would have {rows:,} rows (about {size / 1e9:,.1f} GB): a frame holds {MAX_ROWS:,} at most, "
-        f"and this machine has {machine.memory / 1e9:,.1f} GB.  {why}"
+        f"and this machine has {memory / 1e9:,.1f} GB.  {why}"
     )
+
+
+def device_memory(machine: Machine) -> int:
+    """Return the bytes that frames may take in all."""
+    return machine.memory
 
 
 def every_row(left: Frame, right: Frame) -> str:

@@ -33,7 +33,7 @@ def run_frames(folds: Sequence[Fold], start: Array, longest: int, rows: WindowRo
 
 
 def frame_source(folds: Sequence[Fold], columns: Mapping[str, Vector]) -> str:
-    """Return the kernels `combine_blocks`, launched for each level from 1 on, and `fold_frames`, of equal parameters."""
+    """Return the kernels `combine_blocks`, for each level from 1 on, and `fold_frames`, with the same parameters."""
     calls = [f"together.f{place}.result(row, state.s{place})" for place in range(len(folds))]
     declared, values, valid = store_statements(folds, calls)
     texts = [

@@ -8,13 +8,13 @@ from typing import Any
 
 from gpuetl.backends.cudf.columns.validity import empty_bits
 from gpuetl.backends.cudf.expressions.device_types import stored_c_type
-from gpuetl.backends.cudf.expressions.kernels import buffers_of, column_parameters, header_text
+from gpuetl.backends.cudf.expressions.kernels import buffers_of, column_parameters, headers_text
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.backends.cudf.windows.steps import Fold, PerRow
 from gpuetl.expressions.types import DataType
 
-HEADERS = ("rows.cuh", "scan.cuh", "windows.cuh", "reductions.cuh", "decay.cuh", "frames.cuh")
+HEADERS = ("reductions.cuh", "decay.cuh", "frames.cuh")
 MARKS = ["const uint8_t* groups", "const uint8_t* runs"]
 
 
@@ -56,7 +56,7 @@ def empty_values(dtype: DataType, rows: int, machine: Machine) -> Array:
 
 def headers() -> str:
     """Return the device code of windows."""
-    return "".join(header_text(name).replace("#pragma once\n", "") for name in HEADERS)
+    return f"{headers_text(HEADERS)}using namespace windows;\n"
 
 
 def value_parameters(steps: Sequence[Fold | PerRow]) -> list[str]:

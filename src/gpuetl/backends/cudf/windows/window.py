@@ -88,9 +88,11 @@ def column_of(name: str, call: Call, plan: CallPlan, results: Results, rows: Win
 
 def overflow(call: Call, row: int) -> str:
     """Return the words for the first row that has no result."""
-    if is_decimal(call.dtype):
-        return f"{call.function.name} leaves {type_name(call.dtype)} at row {row}; cast the column to float64"
-    return f"{call.function.name} leaves int64 at row {row}; cast the column to float64 or decimal"
+    name, decimal = call.function.name, is_decimal(call.dtype)
+    dtype = type_name(call.dtype) if decimal else "int64"
+    if decimal and name == "diff":
+        return f"diff: overflow of {dtype}; cast the column to float64"
+    return f"{name} leaves {dtype} at row {row}; cast the column to {'float64' if decimal else 'float64 or decimal'}"
 
 
 def null_where(given: Vector, plan: Values, rows: WindowRows) -> Vector:

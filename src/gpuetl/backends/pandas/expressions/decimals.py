@@ -7,13 +7,13 @@ values have not.  So operands are relabelled here: the same integers under a typ
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.backends.pandas.columns.column import over_columns
+from gpuetl.backends.pandas.columns.column import over_columns, whole
 from gpuetl.errors import EvaluationError, first_line
 from gpuetl.expressions.decimals import HALF_DIGITS, MAX_DIGITS, product_type, quotient_type, rounded_type, sum_type
 from gpuetl.expressions.types import FLOAT64, INT64, STRING, DataType, type_name
@@ -153,6 +153,7 @@ def to_float(value: Any, dtype: DataType) -> Any:
 
 def from_text(text: Any, dtype: DataType) -> Any:
     """Read decimals, exactly; raise `EvaluationError` for text that is no number or that `dtype` cannot hold."""
+    text = over_columns(without_long_forms, text)
     magnitude = pc.abs(pc.cast(text, FLOAT64))
     limit = pa.scalar(1.01 * 10.0 ** (dtype.precision - dtype.scale))  # else Arrow's rescaling may wrap
     if pc.any(pc.greater(magnitude, limit)).as_py():
@@ -161,6 +162,37 @@ def from_text(text: Any, dtype: DataType) -> Any:
         return fitted(pc.cast(text, pa.decimal256(WIDE_DIGITS, dtype.scale)), dtype)
     except pa.ArrowInvalid as error:
         raise _refusal(error, dtype) from None
+
+
+def without_long_forms(text: Any) -> Any:
+    """Write texts that Arrow would read wrongly, those of many digits or with an exponent, in the digits they need."""
+    column = whole(text)
+    odd = pc.or_(pc.greater(pc.utf8_length(column), MAX_DIGITS), pc.match_substring_regex(column, "[eE]"))
+    if not pc.any(odd).as_py():
+        return column
+    encoded = column.dictionary_encode()
+    plain = pa.array([plain_digits(value) for value in encoded.dictionary.to_pylist()], STRING)
+    return plain.take(encoded.indices)
+
+
+def plain_digits(text: str) -> str:
+    """Return a number's text without an exponent and without zeros that say nothing; other text as it is."""
+    try:
+        sign, digits, exponent = Decimal(text).as_tuple()
+    except InvalidOperation:
+        return text
+    whole_number = "".join(map(str, digits)).lstrip("0")
+    shortened = whole_number.rstrip("0")
+    if not isinstance(exponent, int) or not shortened:
+        return text if not isinstance(exponent, int) else "0"
+    exponent += len(whole_number) - len(shortened)
+    if not -WIDE_DIGITS < exponent or exponent + len(shortened) > WIDE_DIGITS:
+        # beyond any decimal: too fine, or too large
+        return "0." + "0" * MAX_DIGITS + "1" if exponent + len(shortened) <= WIDE_DIGITS else "-" * sign + "1e99"
+    places = max(0, -exponent)
+    padded = (shortened + "0" * max(0, exponent)).rjust(places + 1, "0")
+    point = len(padded) - places
+    return "-" * sign + padded[:point] + ("." + padded[point:] if places else "")
 
 
 def to_text(value: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuetl.backends.cudf.expressions.functions.arithmetic import operator
 from gpuetl.backends.cudf.expressions.functions.device import Device, Library
+from gpuetl.backends.cudf.expressions.functions.membership import is_member
 
 HEADER = "logic.cuh"
 
@@ -22,7 +23,7 @@ FUNCTIONS: dict[str, Device | Library] = {
     "greater_equal": operator(">="),
     "is_distinct": Device("is_distinct"),
     "is_not_distinct": Device("is_not_distinct"),
-    "in": Device(lambda _, arguments: f"is_member({arguments[0]}, {{{', '.join(arguments[1:])}}})", gives="maybe"),
+    "in": Device(is_member, gives="maybe"),
     "and": of_all("all_true"),
     "or": of_all("any_true"),
     "not": Device("!"),
