@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def add_to(commands: Commands) -> None:
     """Add the command to the command line."""
     command = add_command(commands, run)
-    command.add_argument("--engine", default="auto", help="auto, pandas (this version has no other yet)")
+    command.add_argument("--engine", default="auto", help="auto, cudf or pandas; auto takes cudf where it can run")
     command.add_argument(
         "--report", metavar="FILE", type=report_path, help="write the report there: .json, or .html for people"
     )
