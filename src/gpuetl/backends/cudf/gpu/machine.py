@@ -71,11 +71,11 @@ class GpuMachine:
 
     def user_kernel(self, source: str, path: Path, entry: str) -> Callable[[int, int, Sequence[Any]], None]:
         """Compile a user's kernel, with headers from its own folder, as C++17 with CUDA's usual contractions."""
-        mangled = () if 'extern "C"' in source else (entry,)
+        mangled = () if 'extern "C"' in source else (str(entry),)
         options = ("--std=c++17", f"-I{path.parent}")
         try:
             module = self.arrays.RawModule(code=source, options=options, name_expressions=mangled or None)
-            kernel = module.get_function(entry)
+            kernel = module.get_function(str(entry))  # CuPy takes no subclass
         except self.arrays.cuda.compiler.CompileException as error:
             raise EvaluationError(f"{path} does not compile:\n{users_lines(str(error), path)}") from None
         except self.arrays.cuda.driver.CUDADriverError:
