@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,17 @@ class GpuMachine:
         except self.arrays.cuda.driver.CUDADriverError:
             raise EvaluationError(f"{path} has no kernel '{entry}'") from None
         return lambda blocks, threads, arguments: kernel((blocks,), (threads,), tuple(arguments))
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Open an NVTX range, and wait for the stream at its end."""
+        nvtx = self.arrays.cuda.nvtx
+        nvtx.RangePush(name)
+        try:
+            yield
+            self.arrays.cuda.get_current_stream().synchronize()
+        finally:
+            nvtx.RangePop()
 
     def sorted_order(self, words: Sequence[Any]) -> Any:
         """Sort by libcudf: a single word takes its radix sort."""
