@@ -15,7 +15,7 @@ BROADCAST_BYTES = 64 << 20
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a plan is optimized and split.
+    """How a plan is optimized and split, and what becomes of operations that the engine refuses.
 
     Parameters
     ----------
@@ -30,6 +30,8 @@ class RunOptions:
         Optimizer passes to leave out, by name.
     head_rows
         How many rows of each sink the report keeps to show.
+    fallback
+        Operations that the engine refuses run on pandas, and the report says so; else they are errors before the run.
     """
 
     partition_rows: int | None = None
@@ -37,6 +39,7 @@ class RunOptions:
     optimize: bool = True
     skip_passes: tuple[str, ...] = ()
     head_rows: int = 10
+    fallback: bool = False
 
     def __post_init__(self) -> None:
         for name in ("partition_rows", "broadcast_bytes", "head_rows"):

@@ -64,7 +64,7 @@ class Screen:
         for remark in report.notes:
             self.out.print(f"note: {remark}")
         phases = ", ".join(f"{phase} {seconds:.2f} s" for phase, seconds in report.seconds.items())
-        self.out.print(f"{report.pipeline}: done in {sum(report.seconds.values()):.2f} s ({phases})")
+        self.out.print(f"{report.pipeline}: done on {report.device} in {sum(report.seconds.values()):.2f} s ({phases})")
 
 
 class _Bar:
@@ -91,7 +91,8 @@ class _Lines:
 
 
 def stage_table(report: RunReport) -> Table:
-    """Return rows in and out, seconds and bytes read for each source, stage and sink."""
+    """Return rows in and out, seconds and bytes read for each source, stage and sink; and where it ran if that was on both."""
+    mixed = report.device == "MIXED"
     table = new_table(
         ("", "left"),
         ("name", "left"),
@@ -99,10 +100,13 @@ def stage_table(report: RunReport) -> Table:
         ("rows out", "right"),
         ("seconds", "right"),
         ("read", "right"),
+        *((("on", "left"),) if mixed else ()),
     )
     for stage in report.stages:
         read = size(stage.file_bytes) if stage.file_bytes else ""
-        table.add_row(stage.kind, stage.name, f"{stage.rows_in:,}", f"{stage.rows_out:,}", f"{stage.seconds:.3f}", read)
+        rows = (f"{stage.rows_in:,}", f"{stage.rows_out:,}")
+        device = (stage.device,) if mixed else ()
+        table.add_row(stage.kind, stage.name, *rows, f"{stage.seconds:.3f}", read, *device)
     return table
 
 

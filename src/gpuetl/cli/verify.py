@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpuetl.cli.arguments import Params, add_command, add_options, run_options
+from gpuetl.cli.arguments import Params, add_command, add_fallback, add_options, run_options
 
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
@@ -29,6 +29,7 @@ def add_to(commands: Commands) -> None:
     )  # fmt: skip
     command.add_argument("--json", action="store_true", help="print the report as JSON, and nothing else")
     add_options(command)
+    add_fallback(command)
 
 
 def verify(
@@ -41,6 +42,7 @@ def verify(
     json: bool = False,
     skip: Sequence[str] = (),
     partition_rows: int | None = None,
+    fallback: bool = False,
 ) -> None:
     """Compare an engine's stages with the pandas engine's.  Writes no sink; exits with 3 if they differ."""
     from gpuetl.cli.render import Screen
@@ -48,7 +50,7 @@ def verify(
     from gpuetl.pipeline import load
 
     pipeline, screen = load(file, root), Screen(quiet=json)
-    options = run_options(skip, partition_rows)
+    options = run_options(skip, partition_rows, fallback)
     gc.enable()
     with screen.progress() as progress:
         report = pipeline.verify(

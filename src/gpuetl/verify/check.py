@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from gpuetl.backends.engines import choose_engine, load_backend
+from gpuetl.backends.engines import choose_engine
 from gpuetl.errors import RunFailed
 from gpuetl.options import RunOptions
 from gpuetl.plan.plan import Plan
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
 from gpuetl.report.report import stage_reports
-from gpuetl.run import execute, lowered, names_in_order
+from gpuetl.run import backend_of, execute, lowered, names_in_order
 from gpuetl.verify.bounds import SumBounds, sum_bounds
 from gpuetl.verify.compare import Contract, Difference, compare_tables
 from gpuetl.verify.keys import promised_order, stage_keys
@@ -95,7 +95,7 @@ def answers(plan: Plan, engine: str, options: RunOptions, progress: Progress | N
     recorder = Recorder(progress or silent)
     try:
         physical, _ = lowered(plan, options)
-        backend = load_backend(engine)
+        backend = backend_of(engine, physical, options)
         with recording(recorder):
             _, _, kept = execute(physical, backend, recorder, "verify", 0, {})
         rows = {name: backend.to_arrow(frame) for name, frame in kept.items()}
