@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # what checking a pipeline does not need is imported by the m
     from gpuetl.plan.plan import Plan
     from gpuetl.report.recorder import Progress
     from gpuetl.run import Run
+    from gpuetl.verify.report import VerifyReport
 
 
 class Pipeline:
@@ -206,6 +207,42 @@ class Pipeline:
         from gpuetl.run import run_pipeline
 
         return run_pipeline(self, params or {}, engine, None if keep is None else as_names(keep), options, progress)
+
+    def verify(
+        self,
+        params: Mapping[str, Any] | None = None,
+        *,
+        engine: str = "auto",
+        stages: str | Iterable[str] | None = None,
+        sample: int | None = None,
+        options: RunOptions | None = None,
+        progress: Progress | None = None,
+    ) -> VerifyReport:
+        """Run the pipeline on an engine and, as it is written, on the oracle; compare the rows stage by stage.
+
+        No sink is written.  The engine runs the plan optimized, once with every stage kept, and once as a run does.
+
+        Parameters
+        ----------
+        params, engine, options, progress
+            As in `run`; the oracle is the pandas engine, in one partition.
+        stages
+            The stages to compare; by default all.
+        sample
+            Take about so many rows of the largest source, by a hash of keys, so that the rows that meet in joins and
+            windows stay together.
+
+        Raises
+        ------
+        InvalidPipeline
+            Before anything runs.
+        RunFailed
+            With the engine on which the run failed.
+        """
+        from gpuetl.verify.check import verify_pipeline
+
+        names = None if stages is None else as_names(stages)
+        return verify_pipeline(self, params or {}, engine, names, sample, options, progress)
 
 
 def load(path: str | Path, root: str | Path | None = None) -> Pipeline:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -44,6 +45,9 @@ class Machine(Protocol):
         EvaluationError
             With the user's line, where it does not compile.
         """
+
+    def stage(self, name: str) -> AbstractContextManager[None]:
+        """Mark what runs in the block, for profilers; at its end the device has done it, so that clocks tell its time."""
 
     def sorted_order(self, words: Sequence[Array]) -> Array:
         """Return the stable order (int32 row numbers) of rows by uint64 arrays, the most significant first."""
