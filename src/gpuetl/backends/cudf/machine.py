@@ -47,7 +47,7 @@ class Machine(Protocol):
         """
 
     def stage(self, name: str) -> AbstractContextManager[None]:
-        """Mark what runs in the block, for profilers; at its end the device has done it, so that clocks tell its time."""
+        """Mark what runs in the block, for profilers; at its end the device has done it, so clocks tell its time."""
 
     def sorted_order(self, words: Sequence[Array]) -> Array:
         """Return the stable order (int32 row numbers) of rows by uint64 arrays, the most significant first."""
