@@ -58,7 +58,18 @@ def measured(name: str, folder: Path, rows: int, runs: int) -> dict[str, Any]:
     """Run a pipeline on each engine in a process of its own, and compare the sinks."""
     found: dict[str, Any] = {}
     for engine in ENGINES:
-        command = [sys.executable, __file__, str(folder), "--runs", str(runs), "--rows", str(rows), "--one", name, engine]
+        command = [
+            sys.executable,
+            __file__,
+            str(folder),
+            "--runs",
+            str(runs),
+            "--rows",
+            str(rows),
+            "--one",
+            name,
+            engine,
+        ]
         began = time.perf_counter()
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:

@@ -6,8 +6,10 @@ import pytest
 from expressions.test_cast_matrix import CANDIDATES, TYPES, is_of, of_type
 from gpu_engine.differential import chunks
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.backends.cudf.expressions.evaluate import empty_column, evaluate
-from gpuetl.backends.cudf.expressions.kernels import buffers_of, fixed_kernel
+from gpuetl.backends.cudf.columns.written import empty_column
+from gpuetl.backends.cudf.device.columns import buffers_of
+from gpuetl.backends.cudf.expressions.evaluate import evaluate
+from gpuetl.backends.cudf.expressions.kernels import fixed_kernel
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
 from gpuetl.backends.pandas.expressions.evaluate import evaluate_column
 from gpuetl.expressions.ir import Cast, Column
@@ -34,7 +36,7 @@ def casts_of(column, lenient):
 def refused_sites(kernel, value):
     """Which of the kernel's casts tell of a value that they refuse."""
     frame = {"x": from_arrow(value, MACHINE)}
-    made = [empty_column(expr, 1, MACHINE) for expr in kernel.sites]
+    made = [empty_column(expr.dtype, 1, MACHINE) for expr in kernel.sites]
     state = MACHINE.arrays.zeros(2 * len(made), "uint64")
     outputs = [buffer for vector in made for buffer in (vector.data, vector.valid)]
     arguments = [1, state, state[len(made) :], *buffers_of(frame), *outputs]

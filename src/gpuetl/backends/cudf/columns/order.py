@@ -17,8 +17,8 @@ from gpuetl.report.recorder import note
 class SortedRows:
     """Rows in order, and where they differ from the row before.
 
-    `rows` lists the row numbers (int32), None where they are in order already.  In that order, `new_group` marks (uint8)
-    rows that differ in the leading keys, and `new_value` rows that differ in any; the first row does.
+    `rows` lists the row numbers (int32), None where they are in order already.  In that order, `new_group` marks
+    (uint8) rows that differ in the leading keys, and `new_value` rows that differ in any; the first row does.
     """
 
     rows: Array | None
