@@ -71,7 +71,7 @@ def run_pipeline(
         plan = plan.keeping(plan.last_stages() if keep is None else keep)
         fingerprint = plan.fingerprint
     with timed(seconds, "optimize"):
-        physical, passes = lowered(plan, options)
+        physical, passes = lowered(plan, options, choice.name)
     with timed(seconds, "load"):
         backend = backend_of(choice.name, physical, options)
     recorder = Recorder(progress or silent)
@@ -86,7 +86,7 @@ def run_pipeline(
     return Run(report, {name: Result(frame, backend) for name, frame in kept.items()})
 
 
-def lowered(plan: Plan, options: RunOptions) -> tuple[PhysicalPlan, dict[str, float]]:
+def lowered(plan: Plan, options: RunOptions, engine: str = "pandas") -> tuple[PhysicalPlan, dict[str, float]]:
     """Optimize and lower a plan; return the physical plan, and the seconds of each pass.
 
     Raises
@@ -99,7 +99,7 @@ def lowered(plan: Plan, options: RunOptions) -> tuple[PhysicalPlan, dict[str, fl
         optimized = optimize(plan, options.skip_passes)
         plan, passes = optimized.plan, optimized.seconds
     check_files(plan)
-    return lower(plan, Layout(options.partition_rows, options.broadcast_bytes)), passes
+    return lower(plan, Layout(options.rows_a_partition(engine), options.broadcast_bytes)), passes
 
 
 def backend_of(engine: str, physical: PhysicalPlan, options: RunOptions) -> Backend:

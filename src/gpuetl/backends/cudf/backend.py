@@ -52,11 +52,13 @@ class CudfBackend:
 
     def read(self, read: Read, groups: Sequence[RowGroup]) -> Frame:
         """Read the row groups, in order."""
-        return read_row_groups(read, groups, self.machine)
+        with self.machine.stage(f"{read.origin}: read"):
+            return read_row_groups(read, groups, self.machine)
 
     def run(self, operation: Node, *frames: Frame) -> Frame:
         """Run one operation and check that the columns are those that the plan promised."""
-        frame = run_operation(operation, self.machine, *frames)
+        with self.machine.stage(f"{operation.origin}: {type(operation).__name__}"):
+            frame = run_operation(operation, self.machine, *frames)
         got = {name: vector.dtype for name, vector in frame.columns.items()}
         if got != dict(operation.schema) or list(got) != list(operation.schema):
             raise TypeError(f"{operation.describe()} gave {got}, planned was {dict(operation.schema)}")

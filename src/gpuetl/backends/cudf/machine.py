@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -45,13 +46,18 @@ class Machine(Protocol):
             With the user's line, where it does not compile.
         """
 
+    def stage(self, name: str) -> AbstractContextManager[None]:
+        """Mark what runs in the block, for profilers; at its end the device has done it, so that clocks tell its time."""
+
     def sorted_order(self, words: Sequence[Array]) -> Array:
         """Return the stable order (int32 row numbers) of rows by uint64 arrays, the most significant first."""
 
     def sorted_texts(self, texts: Vector) -> tuple[Array, int]:
         """Number (int32) the distinct texts in the order of their bytes; a null's number is any; and how many there are."""
 
-    def read_parquet(self, path: Path, row_groups: Sequence[int], columns: Sequence[str]) -> tuple[dict[str, Vector], int]:
+    def read_parquet(
+        self, path: Path, row_groups: Sequence[int], columns: Sequence[str]
+    ) -> tuple[dict[str, Vector], int]:
         """Read columns of row groups in the language's types nearest to the stored ones, and the number of rows.
 
         Raises

@@ -8,7 +8,7 @@ from typing import Any
 from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.aggregates.states import STATES, State
 from gpuetl.backends.cudf.columns.gather import repeat
-from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
+from gpuetl.backends.cudf.columns.validity import with_nulls
 from gpuetl.backends.cudf.expressions.device_types import stored_c_type
 from gpuetl.backends.cudf.expressions.emit import Emitter
 from gpuetl.backends.cudf.expressions.evaluate import columns_read, empty_column
@@ -33,7 +33,9 @@ def reduced(groups: Groups, calls: Mapping[str, Call]) -> dict[str, Vector]:
     firsts, starts, stops = chunks_of(groups)
     states, finals = (arrays.empty(count * state_bytes, "uint8") for count in (len(starts), groups.count))
     order = [groups.rows] if groups.rows is not None else []
-    machine.launch(module, "reduce_chunks", len(starts) * 32, [len(starts), starts, stops, states, *order, *buffers_of(columns)])
+    machine.launch(
+        module, "reduce_chunks", len(starts) * 32, [len(starts), starts, stops, states, *order, *buffers_of(columns)]
+    )
     machine.launch(module, "merge_chunks", groups.count * 32, [groups.count, firsts, states, finals])
     return finished(groups, calls, module, finals)
 

@@ -87,7 +87,9 @@ def gather_source(vectors: list[Vector], index_bytes: int) -> str:
     parameters = [f"int64_t rows, const int{8 * index_bytes}_t* from, uint64_t* nulls"]
     lines = []
     for place, vector in enumerate(vectors):
-        stored = f"int{8 * vector.offsets.dtype.itemsize}_t" if vector.offsets is not None else stored_c_type(vector.dtype)
+        stored = (
+            f"int{8 * vector.offsets.dtype.itemsize}_t" if vector.offsets is not None else stored_c_type(vector.dtype)
+        )
         bits = f"b{place}" if vector.valid is not None else "nullptr"
         parameters.append(f"const {stored}* d{place}")
         if vector.valid is not None:

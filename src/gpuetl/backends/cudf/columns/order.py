@@ -39,9 +39,7 @@ class SortedRows:
         return machine.arrays.nonzero(self.new_group)[0].astype("int32")
 
 
-def sort_rows(
-    frame: Frame, keys: Sequence[SortKey], leading: int, presorted: bool, machine: Machine
-) -> SortedRows:
+def sort_rows(frame: Frame, keys: Sequence[SortKey], leading: int, presorted: bool, machine: Machine) -> SortedRows:
     """Sort stably: NaN greatest, nulls where each key says, strings by UTF-8 bytes.
 
     `leading` is how many of the keys make a group; `presorted` rows are in order, as the planner knows.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
@@ -13,7 +13,7 @@ from gpuetl.backends.cudf.expressions.lists import list_column
 from gpuetl.backends.cudf.expressions.prepare import is_library, prepared
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector, storage_type
-from gpuetl.expressions.ir import Call, Column, Expr, columns_of
+from gpuetl.expressions.ir import Call, Column, Expr, can_fail, children, columns_of
 from gpuetl.expressions.types import STRING, is_list
 
 Vectors = Mapping[str, Vector]
@@ -27,12 +27,30 @@ def evaluate(exprs: Mapping[str, Expr], frame: Vectors, rows: int, machine: Mach
     NoResult
         Where a value has no result, naming the expression, the row and the values.
     """
+    if not rows:
+        check_constants(exprs, machine)
     first, outputs = prepared(exprs)
     known = dict(frame)
     for name, expr in first.items():
         known |= computed({name: expr}, known, rows, machine)
     results = computed(outputs, known, rows, machine)
     return {name: results[name] for name in exprs}
+
+
+def check_constants(exprs: Mapping[str, Expr], machine: Machine) -> None:
+    """Compute what reads no column for one row: it has no result in a frame without rows either."""
+    found = [part for expr in exprs.values() for part in constant_parts(expr) if can_fail(part)]
+    if found:
+        evaluate({str(place): part for place, part in enumerate(found)}, {}, 1, machine)
+
+
+def constant_parts(expr: Expr) -> Iterator[Expr]:
+    """Yield the largest parts that read no column; not those of CASE and coalesce, which no row may reach."""
+    if not columns_of(expr):
+        yield expr
+    elif not (isinstance(expr, Call) and expr.function.name in ("case", "coalesce")):
+        for operand in children(expr):
+            yield from constant_parts(operand)
 
 
 def computed(exprs: Mapping[str, Expr], known: Vectors, rows: int, machine: Machine) -> dict[str, Vector]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -71,16 +72,27 @@ class GpuMachine:
 
     def user_kernel(self, source: str, path: Path, entry: str) -> Callable[[int, int, Sequence[Any]], None]:
         """Compile a user's kernel, with headers from its own folder, as C++17 with CUDA's usual contractions."""
-        mangled = () if 'extern "C"' in source else (entry,)
+        mangled = () if 'extern "C"' in source else (str(entry),)
         options = ("--std=c++17", f"-I{path.parent}")
         try:
             module = self.arrays.RawModule(code=source, options=options, name_expressions=mangled or None)
-            kernel = module.get_function(entry)
+            kernel = module.get_function(str(entry))  # CuPy takes no subclass
         except self.arrays.cuda.compiler.CompileException as error:
             raise EvaluationError(f"{path} does not compile:\n{users_lines(str(error), path)}") from None
         except self.arrays.cuda.driver.CUDADriverError:
             raise EvaluationError(f"{path} has no kernel '{entry}'") from None
         return lambda blocks, threads, arguments: kernel((blocks,), (threads,), tuple(arguments))
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Open an NVTX range, and wait for the stream at its end."""
+        nvtx = self.arrays.cuda.nvtx
+        nvtx.RangePush(name)
+        try:
+            yield
+            self.arrays.cuda.get_current_stream().synchronize()
+        finally:
+            nvtx.RangePop()
 
     def sorted_order(self, words: Sequence[Any]) -> Any:
         """Sort by libcudf: a single word takes its radix sort."""
@@ -91,7 +103,9 @@ class GpuMachine:
         nulls = [plc.types.NullOrder.AFTER] * len(words)
         return column_array(plc.sorting.stable_sorted_order(table, ascending, nulls), "int32")
 
-    def read_parquet(self, path: Path, row_groups: Sequence[int], columns: Sequence[str]) -> tuple[dict[str, Vector], int]:
+    def read_parquet(
+        self, path: Path, row_groups: Sequence[int], columns: Sequence[str]
+    ) -> tuple[dict[str, Vector], int]:
         """Read by libcudf: bytes from the page cache to the device by KvikIO, decoded there."""
         return read_parquet(path, row_groups, columns)
 

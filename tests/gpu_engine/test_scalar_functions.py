@@ -2,8 +2,8 @@
 
 import pytest
 
-from cudf.differential import assert_same, expressions
-from cudf.host_machine import COMPILER
+from gpu_engine.differential import assert_same, expressions
+from gpu_engine.host_machine import COMPILER
 from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, Device
 from gpuetl.expressions.functions import FUNCTIONS
 

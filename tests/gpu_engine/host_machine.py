@@ -6,6 +6,8 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,9 @@ from gpuetl.expressions.types import language_type
 from gpuetl.plan.node import Node
 
 COMPILER = shutil.which("g++")
-FLAGS = ("-std=c++17", "-O0", "-shared", "-fPIC", "-w", "-ffp-contract=off", "-x", "c++")
+FLAGS = ("-std=c++17", "-O0", "-fPIC", "-w", "-ffp-contract=off")
+HOST = ("-DGPUETL_HOST",)
+STANDARD = Path(__file__).with_name("standard.hpp")
 
 
 USER = """
@@ -90,6 +94,10 @@ class HostMachine:
 
         return launch
 
+    def stage(self, name: str) -> Any:
+        """There is nobody to tell."""
+        return nullcontext()
+
     def sorted_order(self, words: Any) -> Any:
         """Sort by the last word first."""
         return np.lexsort(words[::-1]).astype(np.int32)
@@ -107,7 +115,9 @@ class HostMachine:
         with pq.ParquetFile(path) as parquet:
             rows = sum(parquet.metadata.row_group(index).num_rows for index in row_groups)
             table = parquet.read_row_groups(list(row_groups), columns=list(columns))
-            types = {name: language_type(table.schema.field(name).type) or table.schema.field(name).type for name in columns}
+            types = {
+                name: language_type(table.schema.field(name).type) or table.schema.field(name).type for name in columns
+            }
             return {name: from_arrow(table.column(name).cast(types[name]), self) for name in columns}, rows
 
 
@@ -122,17 +132,35 @@ def folder() -> Path:
 @cache
 def library(source: str, host: bool = True) -> ctypes.CDLL:
     """Compile and load a text; raise `ValueError` with the compiler's words and the text where it does not compile."""
-    flags = (*FLAGS, "-DGPUETL_HOST") if host else FLAGS
+    flags = (*FLAGS, *HOST) if host else FLAGS
     path = folder() / f"{hashlib.sha256(' '.join(flags).encode() + source.encode()).hexdigest()[:24]}.so"
     if not path.exists():
-        made = path.with_suffix(f".{os.getpid()}")
-        command = [str(COMPILER), *flags, "-", "-o", str(made)]
-        run = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
-        if run.returncode:
+        included = ("-I", compiled_standard().parent, "-I", STANDARD.parent, "-include", STANDARD.name) if host else ()
+        said = made_by_compiler(path, [*flags, *included, "-shared", "-x", "c++", "-"], source)
+        if said:
             numbered = "\n".join(f"{place:4} {line}" for place, line in enumerate(source.splitlines(), 1))
-            raise ValueError(f"{run.stderr[:4000]}\n{numbered}")
-        made.replace(path)
+            raise ValueError(f"{said[:4000]}\n{numbered}")
     return ctypes.CDLL(str(path))
+
+
+@cache
+def compiled_standard() -> Path:
+    """Return the standard headers, compiled; where another g++ made them, it is the headers themselves that are read."""
+    path = folder() / f"{STANDARD.name}.gch"
+    if not path.exists():
+        made_by_compiler(path, [*FLAGS, *HOST, "-x", "c++-header", STANDARD])
+    return path
+
+
+def made_by_compiler(path: Path, arguments: Sequence[str | Path], source: str = "") -> str:
+    """Make a file, which other processes see only when it is whole; return what the compiler says where it fails."""
+    made = path.with_suffix(f".{os.getpid()}")
+    command = [str(COMPILER), *map(str, arguments), "-o", str(made)]
+    run = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
+    if run.returncode:
+        return run.stderr
+    made.replace(path)
+    return ""
 
 
 class HostBackend(CudfBackend):

@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cudf.differential import assert_same, casts, computed
-from cudf.host_machine import COMPILER
 from expressions.test_cast_text import TEXTS as LANGUAGE
 from fuzz.data import TYPES
+from gpu_engine.differential import assert_same, casts, computed
+from gpu_engine.host_machine import COMPILER
 from gpuetl.backends.pandas.expressions.evaluate import NoResult
 from gpuetl.expressions.ir import Cast, Column
 from gpuetl.expressions.types import BOOL, FLOAT64, STRING, is_number, parse_type

@@ -8,10 +8,12 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from cudf import nvrtc
-from cudf.emulated_machine import EmulatedMachine
-from cudf.host_machine import COMPILER, HostMachine
-from cudf.window_cases import (
+from fuzz.data import TYPES
+from fuzz.signatures import signatures
+from gpu_engine import nvrtc
+from gpu_engine.emulated_machine import EmulatedMachine
+from gpu_engine.host_machine import COMPILER, HostMachine
+from gpu_engine.window_cases import (
     ORDERS,
     TIMELESS,
     answer,
@@ -23,8 +25,6 @@ from cudf.window_cases import (
     windowed,
     written,
 )
-from fuzz.data import TYPES
-from fuzz.signatures import signatures
 from gpuetl.backends.cudf.windows import rows as window_rows
 from gpuetl.backends.cudf.windows import scans
 from gpuetl.backends.cudf.windows.functions import WINDOW_FUNCTIONS

@@ -5,8 +5,8 @@ import random
 import pyarrow as pa
 import pytest
 
-from cudf.host_machine import COMPILER, HostMachine
 from fuzz.data import TYPES, pool
+from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl.backends.cudf.columns.concat import concat
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.frame import Frame
@@ -24,7 +24,9 @@ def columns(rows, nulls, seed=0):
 
 
 def uploaded(table):
-    return Frame({n: from_arrow(c, MACHINE) for n, c in zip(table.column_names, table.columns, strict=True)}, table.num_rows)
+    return Frame(
+        {n: from_arrow(c, MACHINE) for n, c in zip(table.column_names, table.columns, strict=True)}, table.num_rows
+    )
 
 
 def downloaded(vectors, schema):
@@ -36,7 +38,9 @@ def downloaded(vectors, schema):
 def test_rows_are_gathered_and_minus_one_is_null(rows, nulls):
     table = columns(70, nulls)
     got = downloaded(take(uploaded(table).columns, MACHINE.arrays.array(rows, "int32"), MACHINE), table.schema)
-    assert str(got.to_pydict()) == str(table.take(pa.array([row if row >= 0 else None for row in rows], "int32")).to_pydict())
+    assert str(got.to_pydict()) == str(
+        table.take(pa.array([row if row >= 0 else None for row in rows], "int32")).to_pydict()
+    )
 
 
 @pytest.mark.parametrize("sizes", [[], [0, 0], [3, 0, 40, 1], [1, 1, 1, 1], [64, 64]])

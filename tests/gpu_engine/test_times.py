@@ -5,9 +5,9 @@ import random
 import pyarrow as pa
 import pytest
 
-from cudf.differential import assert_same
-from cudf.host_machine import COMPILER
 from expressions.given import typed, values
+from gpu_engine.differential import assert_same
+from gpu_engine.host_machine import COMPILER
 from gpuetl.backends.cudf.expressions.kernels import headers
 from gpuetl.backends.zones import zone_clock
 from gpuetl.expressions.types import parse_type

@@ -5,12 +5,12 @@ import random
 import pyarrow as pa
 import pytest
 
-from cudf.differential import assert_same, nasty
-from cudf.host_machine import COMPILER
 from fuzz.data import TYPES
 from fuzz.draws import SeededDraws
 from fuzz.expressions import Expressions, Leaf, typed
 from fuzz.precision import Precision, precision_of
+from gpu_engine.differential import assert_same, nasty
+from gpu_engine.host_machine import COMPILER
 from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, Device
 from gpuetl.expressions.ir import Call, columns_of, walk
 from gpuetl.expressions.syntax import Name

@@ -5,8 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from cudf.host_machine import COMPILER, HostMachine
-from cudf.test_columns import columns, uploaded
+from gpu_engine.host_machine import COMPILER, HostMachine
+from gpu_engine.test_columns import columns, uploaded
 from gpuetl.backends.cudf.columns.order import sort_rows
 from gpuetl.backends.pandas.columns.order import sort_rows as expected_order
 from gpuetl.expressions.types import is_list

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pytest
 
-from cudf.differential import assert_same, computed
-from cudf.host_machine import COMPILER
-from cudf.test_columns import MACHINE, uploaded
 from fuzz.data import TYPES, pool
+from gpu_engine.differential import assert_same, computed
+from gpu_engine.host_machine import COMPILER
+from gpu_engine.test_columns import MACHINE, uploaded
 from gpuetl.backends.cudf.interchange import to_arrow
 from gpuetl.backends.cudf.operation import run_operation
 from gpuetl.backends.cudf.operations import explode

@@ -67,7 +67,9 @@ int run(int threads) {
     for (int left = threads, idle = 0; left; ) {
         long before = left, progress = block.rounds;
         for (Barrier& warp : warps) progress += warp.rounds;
-        for (current = 0; current < threads; ++current) {
+        const bool turned = (blockIdx.x + block.rounds / 2) % 2;  // the last come first, now and then
+        for (int turn = 0; turn < threads; ++turn) {
+            current = turned ? threads - 1 - turn : turn;
             if (ended[current]) continue;
             threadIdx.x = current;
             swapcontext(&scheduler, &contexts[current]);

@@ -5,8 +5,8 @@ import hashlib
 import pyarrow as pa
 import pytest
 
-from cudf.differential import assert_same, computed
-from cudf.host_machine import COMPILER
+from gpu_engine.differential import assert_same, computed
+from gpu_engine.host_machine import COMPILER
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column, Literal
 from gpuetl.expressions.types import INT64, NULL, STRING

@@ -4,8 +4,8 @@ from itertools import product
 
 import pytest
 
-from cudf import host_machine, nvrtc
 from fuzz.data import TYPES
+from gpu_engine import host_machine, nvrtc
 from gpuetl.backends.cudf.expressions.functions import HEADERS
 from gpuetl.backends.cudf.expressions.kernels import headers
 from gpuetl.expressions.functions import FUNCTIONS

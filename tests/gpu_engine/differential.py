@@ -6,10 +6,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from cudf.host_machine import HostMachine
 from fuzz.data import pool
 from fuzz.precision import Precision, precision_of
 from fuzz.signatures import Signature, constants, signatures
+from gpu_engine.host_machine import HostMachine
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
 from gpuetl.backends.pandas.expressions.evaluate import NoResult, evaluate_column

@@ -5,7 +5,7 @@ import random
 import pyarrow as pa
 import pytest
 
-from cudf.host_machine import COMPILER, HostMachine
+from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
 from gpuetl.backends.pandas.expressions.evaluate import evaluate_column

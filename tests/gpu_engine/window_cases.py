@@ -8,9 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from cudf.host_machine import HostMachine
 from fuzz.data import pool
 from fuzz.signatures import Signature, constants
+from gpu_engine.host_machine import HostMachine
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
 from gpuetl.backends.cudf.windows import window as cuda

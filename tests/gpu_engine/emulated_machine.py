@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cudf.host_machine import HostMachine, library
+from gpu_engine.host_machine import HostMachine, library
 
 MOST_ARGUMENTS = 64
 THREADS, BLOCKS = 64, 3

@@ -3,9 +3,9 @@
 import pyarrow as pa
 import pytest
 
-from cudf.differential import chunks
-from cudf.host_machine import COMPILER, HostMachine
 from expressions.test_cast_matrix import CANDIDATES, TYPES, is_of, of_type
+from gpu_engine.differential import chunks
+from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl.backends.cudf.expressions.evaluate import empty_column, evaluate
 from gpuetl.backends.cudf.expressions.kernels import buffers_of, fixed_kernel
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow

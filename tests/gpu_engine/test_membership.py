@@ -5,9 +5,9 @@ import random
 import pyarrow as pa
 import pytest
 
-from cudf.differential import assert_same, nasty
-from cudf.host_machine import COMPILER
 from fuzz.data import TYPES, pool
+from gpu_engine.differential import assert_same, nasty
+from gpu_engine.host_machine import COMPILER
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column, Literal
 from gpuetl.expressions.types import BOOL, is_list
