@@ -23,6 +23,7 @@ def to_dataframe(frame: Frame | pa.Table) -> Any:
 def to_series(vector: Vector) -> Any:
     """Return a column as a cuDF series; libcudf's moments are UTC, so a zone is put on."""
     import cudf
+
     from gpuetl.backends.cudf.gpu.libcudf import to_libcudf
 
     series = cudf.Series.from_pylibcudf(to_libcudf(vector))
