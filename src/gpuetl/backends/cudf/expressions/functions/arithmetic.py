@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal as Choice
 
-from gpuetl.backends.cudf.expressions.device_types import c_float
+from gpuetl.backends.cudf.device.types import c_float
 from gpuetl.backends.cudf.expressions.functions.device import Device, Library
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Call, Cast, Expr, Literal
