@@ -13,10 +13,11 @@ from gpuetl.errors import InvalidPipeline, Problems, have_hint
 from gpuetl.expressions.build import param
 from gpuetl.expressions.expression import Expression, as_syntax
 from gpuetl.io.dataset import Format
+from gpuetl.io.frames import to_table
 from gpuetl.spec.bind import bind
 from gpuetl.spec.fields import Field, check_keys, check_names, read_plain
 from gpuetl.spec.forms import NAMES, ORDER, TEXTS, TYPE, TYPES
-from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
+from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.parameters import bind_parameters, parse_value
 from gpuetl.spec.read import read_pipeline, read_pipeline_text
 from gpuetl.spec.steps import Step
@@ -74,6 +75,17 @@ class Pipeline:
     def read_csv(self, name: str, path: str | os.PathLike[str], schema: Mapping[str, str], **keys: Any) -> Table:
         """Declare a CSV source with a header line, whose columns' types are given."""
         return self._source(name, "csv", path, {**keys, "schema": schema})
+
+    def from_frame(self, name: str, frame: Any) -> Table:
+        """Declare rows in memory as a source: an Arrow table, or a frame of pandas, Polars or cuDF.
+
+        Raises
+        ------
+        InvalidPipeline
+            For what is no frame, and for a column that has no type of the language.
+        """
+        self._declare("sources", name, FrameSpec(to_table(frame, f"source '{name}'")))
+        return Table(self, name)
 
     def table(self, name: str) -> Table:
         """Return the table of a source or stage that is declared."""

@@ -31,31 +31,12 @@ from gpuetl.plan.nodes import Read, Write
 from gpuetl.plan.plan import Plan
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
 from gpuetl.report.report import RunReport, SinkReport, device_label, stage_reports
+from gpuetl.results import Result
 from gpuetl.signals import noted
 from gpuetl.threads import thread_count
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from gpuetl.pipeline import Pipeline
-
-
-@dataclass(frozen=True)
-class Result:
-    """The rows of a stage, as the engine holds them."""
-
-    frame: Any
-    backend: Backend = field(repr=False)
-
-    def to_arrow(self) -> pa.Table:
-        """Return the rows as an Arrow table."""
-        return self.backend.to_arrow(self.frame)
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the rows as a pandas frame with Arrow types: integers stay integers, null is not NaN."""
-        import pandas as pd
-
-        return self.to_arrow().to_pandas(types_mapper=pd.ArrowDtype)
 
 
 @dataclass(frozen=True)

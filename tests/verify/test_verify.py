@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from command import gpuetl
-from gpuetl import Pipeline, RunFailed, col, count
+from gpuetl import Pipeline, RunFailed, col, count, expr
 from gpuetl.backends.engines import BACKENDS
 from tables import NAN, table
 from verify import wrong_backends
@@ -77,6 +77,20 @@ def test_the_order_of_a_sort_counts(stages):
     found = differences(stages.verify(engine="backwards"))
     assert list(found) == ["ordered"]
     assert (found["ordered"].what, found["ordered"].columns) == ("order", ("n", "k"))
+
+
+def test_results_are_also_computed_as_a_run_does(stages):
+    """There the optimizer goes across stages: a sort whose stage is not kept gives the first rows alone."""
+    stages.table("ordered").limit(2).stage("first")
+    found = {s.name: (s.difference.what, s.plan) for s in stages.verify(engine="WrongLimits").stages if not s.same}
+    assert found == {"first": ("rows", "results alone")}
+
+
+def test_keys_of_no_type_bound_no_sums(pipeline, source):
+    """All such rows are one group."""
+    rows = source(table({"x": "float64"}, (1.0,), (2.0,))).with_columns(k=expr("NULL"))
+    rows.aggregate(by="k", total=col("x").sum()).stage("groups")
+    assert pipeline.verify(engine="pandas").same
 
 
 def test_one_stage_alone_is_compared(stages):

@@ -59,7 +59,16 @@ def failing():
     return Wrong(Filter, fail)
 
 
-NAMES = ("one_more", "slightly_off", "one_lost", "backwards", "failing")
+class WrongLimits(PandasBackend):
+    """The first rows of an order are wrong; whole orders are right."""
+
+    def run(self, operation, *frames):
+        frame = super().run(operation, *frames)
+        limited = isinstance(operation, Sort) and operation.limit is not None
+        return frame.slice(0, 0) if limited else frame
+
+
+NAMES = ("one_more", "slightly_off", "one_lost", "backwards", "failing", "WrongLimits")
 
 
 def register():

@@ -91,7 +91,7 @@ class _Lines:
 
 
 def stage_table(report: RunReport) -> Table:
-    """Return rows in and out, seconds and bytes read for each source, stage and sink; and where it ran if that was on both."""
+    """Return rows, seconds and bytes read for each source, stage and sink; of a mixed run, also where each ran."""
     mixed = report.device == "MIXED"
     table = new_table(
         ("", "left"),

@@ -23,7 +23,9 @@ WHAT = {
 
 def show_report(report: VerifyReport, console: Console) -> None:
     """Print the verdicts, the differences, and what was taken of the sources."""
-    console.print(f"engine: {report.engine} ({report.reason}), against {report.oracle}", markup=False)
+    console.print(
+        f"engine: {report.engine} ({report.reason}), on {report.device}, against {report.oracle}", markup=False
+    )
     for line in report.sample:
         console.print(f"sample: {line}", markup=False)
     console.print(verdict_table(report))

@@ -34,6 +34,8 @@ class SumBounds:
 
     def of(self, rows: pa.Table, groups: pa.Table) -> dict[str, Any]:
         """Return the bounds of each column, row by row; NaN where a group is not found (null and NaN meet nothing)."""
+        if any(pa.types.is_null(rows.schema.field(name).type) for name in self.by):
+            return {}
         numbered = rows.select(list(self.by)).append_column(":row", pa.array(np.arange(rows.num_rows)))
         if self.by:
             found = numbered.join(groups, list(self.by), join_type="left outer").sort_by(":row")

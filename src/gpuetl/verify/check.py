@@ -13,7 +13,7 @@ from gpuetl.errors import RunFailed
 from gpuetl.options import RunOptions
 from gpuetl.plan.plan import Plan
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
-from gpuetl.report.report import stage_reports
+from gpuetl.report.report import device_label, stage_reports
 from gpuetl.run import backend_of, execute, lowered, names_in_order
 from gpuetl.verify.bounds import SumBounds, sum_bounds
 from gpuetl.verify.compare import Contract, Difference, compare_tables
@@ -35,6 +35,7 @@ class Answers:
     rows: Mapping[str, pa.Table]
     seconds: Mapping[str, float]
     notes: tuple[str, ...]
+    device: str
 
 
 def verify_pipeline(
@@ -63,14 +64,9 @@ def verify_pipeline(
         for name in (name for name in last if verdicts[name].same):
             again = verdict(name, plan, whole, oracle, bounds.get(name))
             verdicts[name] = verdicts[name] if again.same else replace(again, plan="results alone")
+    notes = tuple(dict.fromkeys((*oracle.notes, *got.notes)))
     return VerifyReport(
-        plan.name,
-        choice.name,
-        choice.reason,
-        ORACLE,
-        tuple(verdicts.values()),
-        taken,
-        tuple(dict.fromkeys(oracle.notes)),
+        plan.name, choice.name, choice.reason, got.device, ORACLE, tuple(verdicts.values()), taken, notes
     )
 
 
@@ -102,7 +98,8 @@ def answers(plan: Plan, engine: str, options: RunOptions, progress: Progress | N
     except RunFailed as error:
         raise RunFailed(f"on {engine}: {error}") from error
     reports = stage_reports(recorder, names_in_order(plan), physical.roots)
-    return Answers(rows, {report.name: report.seconds for report in reports}, tuple(recorder.notes))
+    return Answers(rows, {report.name: report.seconds for report in reports}, tuple(recorder.notes),
+                   device_label(recorder.work.values()))  # fmt: skip
 
 
 def verdict(name: str, plan: Plan, got: Answers, oracle: Answers, bounds: SumBounds | None) -> StageVerdict:

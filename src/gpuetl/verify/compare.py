@@ -16,6 +16,8 @@ from gpuetl.testing.compare import Tolerance, equal_values, in_canonical_order
 
 SHOWN_ROWS = 5
 RELATIVE, OF_LARGEST = 1e-9, 1e-12
+FLOAT32 = 2.0**-22
+"""Of float32: two roundings."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,8 @@ class Contract:
         Columns whose values must come in the same order.
     bounds
         For a table of the stage's rows, the distances that are allowed in columns, row by row.  Other floats may differ
-        by 1e-9 of their size or 1e-12 of the largest value of their column: what cancels has no better bound.
+        by 1e-9 of their size (2^-22 for float32) or 1e-12 of the largest value of their column: what cancels has no
+        better bound.
     """
 
     keys: tuple[str, ...] = ()
@@ -152,7 +155,7 @@ def tolerance_of(expected: Any) -> Tolerance:
         return Tolerance(RELATIVE)
     finite = expected.filter(pc.fill_null(pc.is_finite(expected), False))
     largest = pc.max(pc.abs(finite)).as_py() or 0.0
-    return Tolerance(RELATIVE, OF_LARGEST * largest)
+    return Tolerance(FLOAT32 if expected.type == pa.float32() else RELATIVE, OF_LARGEST * largest)
 
 
 def value_difference(got: pa.Table, expected: pa.Table, wrong: Mapping[str, Any], keys: Sequence[str]) -> Difference:

@@ -38,11 +38,16 @@ class StageVerdict:
 
 @dataclass(frozen=True)
 class VerifyReport:
-    """A pipeline on an engine against the oracle; `sample` says what was taken of each source, `notes` what follows."""
+    """A pipeline on an engine against the oracle.
+
+    `device` says where the engine's operations ran, as in the report of a run; `sample` what was taken of each source,
+    and which groups are not whole by it; `notes` are the remarks of both runs.
+    """
 
     pipeline: str
     engine: str
     reason: str
+    device: str
     oracle: str
     stages: tuple[StageVerdict, ...]
     sample: tuple[str, ...] = ()

@@ -19,7 +19,6 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node, Origin
 from gpuetl.plan.nodes import Explode, Filter, Grouped, Join, Project, Read, Union
 from gpuetl.plan.plan import Plan
-from gpuetl.verify.keys import own_keys
 
 LEAST, HASHES = -(1 << 63), 1 << 64
 Choice = Mapping[int, str]
@@ -159,7 +158,7 @@ def is_split(node: Node, inputs: list[frozenset[str] | None]) -> bool:
         return (node.how == "full" and left is not right) or (right is not None and node.how in ("left", "anti"))
     if node.locality is Locality.KEY:
         names = inputs[0]
-        return names is not None and not names & frozenset(own_keys(node) and node.keys)
+        return names is not None and not names & frozenset(node.keys)
     return isinstance(node, Union) and inputs[0] != inputs[1] and not (inputs[0] and inputs[1])
 
 

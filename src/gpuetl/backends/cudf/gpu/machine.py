@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from gpuetl.backends.cudf.gpu.kernel_cache import loaded
 from gpuetl.backends.cudf.gpu.libcudf import from_libcudf, to_libcudf, words_table
 from gpuetl.backends.cudf.gpu.parquet import read_parquet
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.errors import EvaluationError
 
-OPTIONS = ("--std=c++17", "-default-device", "--device-int128", "-fmad=false")
-"""No contraction into fused multiply-adds: a * b + c must be what it is on the CPU."""
 THREADS = 256
 BLOCKS_PER_SM = 16
 POOL_SHARE = 0.9
@@ -54,9 +53,9 @@ class GpuMachine:
         return self.arrays.asnumpy(array)
 
     def compiled(self, source: str) -> Any:
-        """Compile with NVRTC; CuPy keeps the machine code on disk, by the text, the options and the architecture."""
+        """Compile with NVRTC, or take the machine code from the cache on disk."""
         if source not in self.modules:
-            self.modules[source] = self.arrays.RawModule(code=source, options=OPTIONS)
+            self.modules[source] = loaded(source)
         return self.modules[source]
 
     def launch(self, module: Any, entry: str, rows: int, arguments: Sequence[Any]) -> None:
