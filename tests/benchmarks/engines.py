@@ -40,7 +40,8 @@ def main() -> None:
     parser.add_argument("--one", nargs=2, metavar=("PIPELINE", "ENGINE"), help="internal: measure one and print JSON")
     given = parser.parse_args()
     if given.one:
-        print(json.dumps(runs_of(*given.one, given.folder, given.runs)))
+        name, engine = given.one
+        print(json.dumps(runs_of(name, engine, given.folder, given.runs)))
         return
     sys.path.insert(0, str(HERE))
     from peers.events.make import make
@@ -141,7 +142,11 @@ def read(path: Path) -> pa.Table:
 
 def sums(rows: pa.Table) -> pa.Table:
     """Return the sum and the count of each column of numbers."""
-    numbers = [name for name in rows.column_names if pa.types.is_integer(rows[name].type) or pa.types.is_floating(rows[name].type)]
+    numbers = [
+        name
+        for name in rows.column_names
+        if pa.types.is_integer(rows[name].type) or pa.types.is_floating(rows[name].type)
+    ]
     return pa.table({name: [pc.sum(rows[name]).as_py(), pc.count(rows[name]).as_py()] for name in numbers})
 
 
