@@ -1,7 +1,7 @@
-// The states of aggregates: `add` takes a row's arguments, `merge` the state of later rows, and the results are `Maybe`s.
+// The states of aggregates: `add` takes a row's arguments, `merge` the state of later rows; the results are `Maybe`s.
 #pragma once
 
-constexpr int128_t HALF_UNIT = 10000000000000000000ULL;  // 10^19: decimals are summed in two halves, which cannot overflow
+constexpr int128_t HALF_UNIT = 10000000000000000000ULL;  // 10^19: decimals are summed in halves, which do not overflow
 
 DEVICE bool is_nan(double x) { return x != x; }
 DEVICE bool is_nan(float x) { return x != x; }

@@ -5,7 +5,7 @@
 #include "floats.cuh"
 #include "logic.cuh"
 
-// ---- checked ----------------------------------------------------------------------------------------------------------
+// ---- checked --------------------------------------------------------------------------------------------------------
 
 DEVICE bool add_overflows(int64_t x, int64_t y, int64_t* result) {
     *result = int64_t(uint64_t(x) + uint64_t(y));
@@ -53,7 +53,7 @@ DEVICE int64_t abs(Fault at, int64_t x) { return x < 0 ? negate(at, x) : x; }
 DEVICE double abs(Fault, double x) { return fabs(x); }
 DEVICE float abs(Fault, float x) { return float(fabs(double(x))); }
 
-// ---- null where integers overflow -------------------------------------------------------------------------------------
+// ---- null where integers overflow -----------------------------------------------------------------------------------
 
 DEVICE Maybe<int64_t> try_add(int64_t x, int64_t y) {
     int64_t result;
@@ -76,7 +76,7 @@ DEVICE Maybe<int64_t> try_multiply(int64_t x, int64_t y) {
 }
 template <class T> DEVICE T try_multiply(T x, T y) { return x * y; }
 
-// ---- division ---------------------------------------------------------------------------------------------------------
+// ---- division -------------------------------------------------------------------------------------------------------
 
 template <class T> DEVICE double divide(T x, T y) { return double(x) / double(y); }
 
@@ -91,7 +91,7 @@ DEVICE Maybe<int64_t> modulo(Fault, int64_t x, int64_t y) {
     return some(y == -1 ? 0 : x % y);
 }
 
-// ---- signs and whole numbers ------------------------------------------------------------------------------------------
+// ---- signs and whole numbers ----------------------------------------------------------------------------------------
 
 template <class T> DEVICE T sign(T x) { return is_nan(x) ? x : T((x > 0) - (x < 0)); }
 
@@ -130,7 +130,7 @@ template <class T> DEVICE T rounded_float(Fault at, T x, int64_t digits, double 
 DEVICE double round(Fault at, double x) { return rounded_float(at, x, 0, 1); }
 DEVICE float round(Fault at, float x) { return rounded_float(at, x, 0, 1); }
 
-// ---- bits -------------------------------------------------------------------------------------------------------------
+// ---- bits -----------------------------------------------------------------------------------------------------------
 
 DEVICE Maybe<int64_t> shift_left(int64_t x, int64_t bits) {
     return bits == (bits & 63) ? some(int64_t(uint64_t(x) << bits)) : none<int64_t>();

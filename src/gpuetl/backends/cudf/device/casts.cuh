@@ -20,7 +20,7 @@ template <class T> DEVICE T strict(Fault at, Outcome<T> outcome) {
 }
 template <class T> DEVICE Maybe<T> lenient(Outcome<T> outcome) { return {outcome.value, !outcome.reason}; }
 
-// ---- truth values, integers and floats --------------------------------------------------------------------------------
+// ---- truth values, integers and floats ------------------------------------------------------------------------------
 
 template <class FROM> DEVICE Outcome<bool> truth_cast(FROM value) {
     return value == FROM(0) ? done(false) : value == FROM(1) ? done(true) : refused<bool>(NOT_0_OR_1);
@@ -53,7 +53,7 @@ template <class TO> DEVICE Outcome<TO> narrow_cast(double value) {
     return is_finite(value) && !is_finite(result) ? refused<TO>(BEYOND_FLOAT) : done(result);
 }
 
-// ---- decimals; an integer is one of scale 0 ---------------------------------------------------------------------------
+// ---- decimals; an integer is one of scale 0 -------------------------------------------------------------------------
 
 // GAINED digits after the point; fewer than before where it is negative.
 template <int DIGITS, int GAINED> DEVICE Outcome<int128_t> decimal_cast(int128_t value) {

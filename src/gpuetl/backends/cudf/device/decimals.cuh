@@ -29,7 +29,7 @@ DEVICE uint128_t times(uint128_t x, uint128_t y) {
     return middle >> 64 ? BEYOND : plus(middle << 64, uint128_t(x_low) * y_low);
 }
 
-// ---- arithmetic: operands of any scale, gained up to that of the result, which has so many digits -----------------------
+// ---- arithmetic: operands of any scale, gained up to that of the result, which has so many digits -------------------
 
 template <int DIGITS> DEVICE int128_t fitted(Fault at, bool negative, uint128_t units) {
     constexpr uint128_t limit = ten_to_the(DIGITS);
@@ -60,7 +60,7 @@ DEVICE int128_t negate(Fault, int128_t x) { return -x; }
 DEVICE int128_t abs(Fault, int128_t x) { return x < 0 ? -x : x; }
 DEVICE int64_t sign(int128_t x) { return (x > 0) - (x < 0); }
 
-// ---- rounding ---------------------------------------------------------------------------------------------------------
+// ---- rounding -------------------------------------------------------------------------------------------------------
 
 // The multiple of a unit that is nearest, of two as near the even one; a unit is 10^38 at most.
 DEVICE uint128_t nearest(uint128_t x, uint128_t unit) {
@@ -83,7 +83,7 @@ template <int DIGITS, int SCALE> DEVICE int128_t floor(Fault at, int128_t x) {
 }
 template <int DIGITS, int SCALE> DEVICE int128_t ceil(Fault at, int128_t x) { return -floor<DIGITS, SCALE>(at, -x); }
 
-// ---- floats -----------------------------------------------------------------------------------------------------------
+// ---- floats ---------------------------------------------------------------------------------------------------------
 
 DEVICE int leading_zeros(uint128_t x) {
     const uint64_t high = uint64_t(x >> 64);
@@ -94,7 +94,8 @@ DEVICE int leading_zeros(uint128_t x) {
 #endif
 }
 
-// x / y of normalized numbers (their highest bits are set), in units of 2^-63; the last bit is set where there is a rest.
+// x / y of normalized numbers (their highest bits are set), in units of 2^-63; where there is a rest, the last bit is
+// set.
 // Restoring division, a bit a step.
 DEVICE uint64_t normalized_quotient(uint128_t x, uint128_t y) {
     uint64_t quotient = 0;

@@ -45,7 +45,8 @@ struct Writer {
     DEVICE Writer& z(int64_t seconds) {
         if (seconds % 60 && !reason) reason = OFFSET_SECONDS;
         const int64_t minutes = (seconds < 0 ? -seconds : seconds) / 60;
-        return put(seconds < 0 ? Text{"-", 1} : Text{"+", 1}).template number<2>(minutes / 60).template number<2>(minutes % 60);
+        put(seconds < 0 ? Text{"-", 1} : Text{"+", 1});
+        return number<2>(minutes / 60).template number<2>(minutes % 60);
     }
 
     DEVICE Writer& skip(int64_t size) { out.at += size; return *this; }  // of a text that is compared
@@ -56,7 +57,7 @@ struct Writer {
 
 template <class OUT> DEVICE Writer<OUT&> write(OUT& out, Clock clock) { return {out, clock}; }
 
-// ---- reading: a text is a moment where the format writes it again as it was, so fields are read unchecked ------------
+// ---- reading: a text is a moment where the format writes it again as it was, so fields are read unchecked -----------
 
 struct Comparison {
     const Text text;
@@ -74,7 +75,8 @@ struct Comparison {
 struct Reader {
     const Text text;
     int64_t at = 0;
-    int64_t year = 0, iso_year = 0, month = 0, day = 0, day_of_year = 0, week = 0, weekday = 0;  // month, weekday from 0
+    int64_t year = 0, iso_year = 0, day = 0, day_of_year = 0, week = 0;
+    int64_t month = 0, weekday = 0;  // from 0
     int64_t hour = 0, minute = 0, second = 0, micros = 0, ahead = 0;
     bool possible = true;
 

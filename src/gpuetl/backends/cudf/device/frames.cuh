@@ -17,7 +17,9 @@ struct Blocks {
     const FOLD& fold;
     State* states;
 
-    DEVICE State& made(int level, int64_t block) const { return states[(block << level) + (int64_t(1) << (level - 1))]; }
+    DEVICE State& made(int level, int64_t block) const {
+        return states[(block << level) + (int64_t(1) << (level - 1))];
+    }
     DEVICE State operator()(int level, int64_t block) const { return level ? made(level, block) : fold.at(block); }
 
     DEVICE void make(int level, int64_t block) const {

@@ -1,7 +1,7 @@
 // Comparison, three-valued logic and nulls.
 #pragma once
 
-// ---- texts are ordered by their bytes ---------------------------------------------------------------------------------
+// ---- texts are ordered by their bytes -------------------------------------------------------------------------------
 
 DEVICE bool operator==(Text x, Text y) {
     if (x.size != y.size) return false;
@@ -20,7 +20,7 @@ DEVICE bool operator>(Text x, Text y) { return y < x; }
 DEVICE bool operator<=(Text x, Text y) { return !(y < x); }
 DEVICE bool operator>=(Text x, Text y) { return !(x < y); }
 
-// ---- values that may be null ------------------------------------------------------------------------------------------
+// ---- values that may be null ----------------------------------------------------------------------------------------
 
 template <class T> DEVICE bool is_not_distinct(Maybe<T> x, Maybe<T> y) {
     return x.valid == y.valid && (!x.valid || x.value == y.value);
@@ -60,7 +60,7 @@ DEVICE Maybe<bool> is_member(Maybe<T> x, const KEY (&sorted)[N], bool beside_nul
     return only_if(x.valid && (found || !beside_null), found);
 }
 
-// ---- Kleene's logic ---------------------------------------------------------------------------------------------------
+// ---- Kleene's logic -------------------------------------------------------------------------------------------------
 
 template <int N> DEVICE Maybe<bool> all_true(const Maybe<bool> (&values)[N]) {
     bool known = true;
@@ -79,7 +79,7 @@ template <int N> DEVICE Maybe<bool> any_true(const Maybe<bool> (&values)[N]) {
     return only_if(known, false);
 }
 
-// ---- the greatest and the least, of what is not null; NaN is the greatest ---------------------------------------------
+// ---- the greatest and the least, of what is not null; NaN is the greatest -------------------------------------------
 
 template <class T> DEVICE bool is_above(T x, T y) { return y < x; }
 DEVICE bool is_above(double x, double y) { return y < x || (x != x && y == y); }

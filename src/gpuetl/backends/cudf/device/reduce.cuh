@@ -1,6 +1,6 @@
-// Rows of each group reduced to one state, in two steps and always in the same order: chunks of a group's rows by a warp
-// each, then the chunks' states by a warp a group.  So one large group keeps the whole device busy, and sums of floats do
-// not change from run to run.
+// Loops of a warp an item, and rows of each group reduced to one state, in two steps and always in the same order:
+// chunks of a group's rows by a warp each, then the chunks' states by a warp a group.  So one large group keeps the
+// whole device busy, and sums of floats do not change from run to run.
 #pragma once
 
 #ifdef GPUETL_HOST

@@ -147,10 +147,13 @@ DEVICE void store_valid(uint32_t* bits, uint64_t* nulls, int64_t row, bool in_ra
     const uint32_t word = __ballot_sync(0xffffffffu, valid), rows = __ballot_sync(0xffffffffu, in_range);
     if ((row & 31) == 0) {
         bits[row >> 5] = word;
-        if (const int missing = __popc(rows & ~word)) atomicAdd((unsigned long long*)nulls, (unsigned long long)missing);
+        const unsigned long long missing = __popc(rows & ~word);
+        if (missing) atomicAdd((unsigned long long*)nulls, missing);
     }
 }
-DEVICE void raise_to(uint64_t* place, uint64_t value) { atomicMax((unsigned long long*)place, (unsigned long long)value); }
+DEVICE void raise_to(uint64_t* place, uint64_t value) {
+    atomicMax((unsigned long long*)place, (unsigned long long)value);
+}
 #endif
 
 // ---- errors ---------------------------------------------------------------------------------------------------------
@@ -185,7 +188,7 @@ struct Fault {
     DEVICE void operator()(Reason reason) const { raise_to(place, ~(uint64_t(row) << 8 | (255 - reason))); }
 };
 
-// ---- texts that are written ----------------------------------------------------------------------------------------
+// ---- texts that are written -----------------------------------------------------------------------------------------
 
 // A text is written twice: once for its size, once for its bytes.
 struct Measure {
@@ -207,7 +210,11 @@ struct Bytes {
 #ifdef GPUETL_HOST
 template <class TO, class FROM> DEVICE TO same_bits(FROM from) { TO to; std::memcpy(&to, &from, sizeof to); return to; }
 #else
-template <class TO, class FROM> DEVICE TO same_bits(FROM from) { union { FROM from; TO to; } both; both.from = from; return both.to; }
+template <class TO, class FROM> DEVICE TO same_bits(FROM from) {
+    union { FROM from; TO to; } both;
+    both.from = from;
+    return both.to;
+}
 #endif
 DEVICE double double_of_bits(uint64_t bits) { return same_bits<double>(bits); }
 DEVICE float float_of_bits(uint32_t bits) { return same_bits<float>(bits); }

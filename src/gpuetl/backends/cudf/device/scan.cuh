@@ -117,7 +117,9 @@ DEVICE Segment<typename FOLD::State> segment_at(const Direction<BACKWARD>& order
 
 // The thread's first place, and the place after its last: none of them where the rows end before.
 DEVICE int64_t first_place() { return int64_t(blockIdx.x) * SCAN_TILE + threadIdx.x * SCAN_ITEMS; }
-DEVICE int64_t end_place(int64_t first, int64_t places) { return first + SCAN_ITEMS < places ? first + SCAN_ITEMS : places; }
+DEVICE int64_t end_place(int64_t first, int64_t places) {
+    return first + SCAN_ITEMS < places ? first + SCAN_ITEMS : places;
+}
 
 template <bool BACKWARD, class FOLD>
 DEVICE Segment<typename FOLD::State> thread_segment(const Direction<BACKWARD>& order, const FOLD& fold) {
