@@ -73,6 +73,11 @@ def span_array(span: Any, owner: Any) -> Any:
     return cupy.ndarray((span.size,), "uint8", cupy.cuda.MemoryPointer(memory, 0))
 
 
+def column_array(column: Any, dtype: str) -> Any:
+    """Return a column of numbers without nulls as an array."""
+    return span_array(column.data(), column).view(dtype)[: column.size()]
+
+
 def from_libcudf(column: Any, dtype: DataType) -> Vector:
     """Return a column of libcudf's, which is stored as `storage_type` says, as the engine's."""
     column = column.copy() if column.offset() else column

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gpuetl.backends.cudf.gpu.kernel_cache import loaded
-from gpuetl.backends.cudf.gpu.libcudf import from_libcudf, to_libcudf, words_table
+from gpuetl.backends.cudf.gpu.libcudf import column_array, to_libcudf, words_table
 from gpuetl.backends.cudf.gpu.parquet import read_parquet
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.errors import EvaluationError
@@ -122,17 +122,7 @@ def users_lines(log: str, path: Path) -> str:
     return "\n".join(re.sub(r"^.*?\((\d+)\)", rf"{path.name}:\1", line) for line in said) or log
 
 
-def column_array(column: Any, dtype: str) -> Any:
-    """Return a libcudf column of numbers without nulls as an array."""
-    from gpuetl.backends.cudf.gpu.libcudf import span_array
-
-    return span_array(column.data(), column).view(dtype)[: column.size()]
-
-
 @cache
 def machine() -> GpuMachine:
     """Return this process's GPU."""
     return GpuMachine()
-
-
-__all__ = ["GpuMachine", "from_libcudf", "machine"]
