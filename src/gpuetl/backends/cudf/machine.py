@@ -45,6 +45,15 @@ class Machine(Protocol):
             With the user's line, where it does not compile.
         """
 
+    def user_module(self, source: str, kernel: str) -> Module:
+        """Compile text around what a user has written, marked by `#line`; `kernel` is what messages call it.
+
+        Raises
+        ------
+        EvaluationError
+            With the user's line, where it does not compile.
+        """
+
     def sorted_order(self, words: Sequence[Array]) -> Array:
         """Return the stable order (int32 row numbers) of rows by uint64 arrays, the most significant first."""
 

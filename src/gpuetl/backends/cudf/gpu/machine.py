@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuetl.backends.cudf.gpu.compiler import named, refuse_block, users_lines
 from gpuetl.backends.cudf.gpu.libcudf import from_libcudf, to_libcudf, words_table
 from gpuetl.backends.cudf.gpu.parquet import read_parquet
 from gpuetl.backends.cudf.vector import Vector
@@ -74,13 +74,30 @@ class GpuMachine:
         mangled = () if 'extern "C"' in source else (entry,)
         options = ("--std=c++17", f"-I{path.parent}")
         try:
-            module = self.arrays.RawModule(code=source, options=options, name_expressions=mangled or None)
+            module = self.arrays.RawModule(code=named(source, path), options=options, name_expressions=mangled or None)
             kernel = module.get_function(entry)
         except self.arrays.cuda.compiler.CompileException as error:
-            raise EvaluationError(f"{path} does not compile:\n{users_lines(str(error), path)}") from None
+            raise EvaluationError(f"{path} does not compile:\n{users_lines(str(error))}") from None
         except self.arrays.cuda.driver.CUDADriverError:
             raise EvaluationError(f"{path} has no kernel '{entry}'") from None
-        return lambda blocks, threads, arguments: kernel((blocks,), (threads,), tuple(arguments))
+
+        def launch(blocks: int, threads: int, arguments: Sequence[Any]) -> None:
+            refuse_block(entry, threads, kernel.max_threads_per_block)
+            kernel((blocks,), (threads,), tuple(arguments))
+
+        return launch
+
+    def user_module(self, source: str, kernel: str) -> Any:
+        """Compile at once, as what the engine generates."""
+        known = source in self.modules
+        module = self.compiled(source)
+        try:
+            if not known:
+                module.compile()
+        except self.arrays.cuda.compiler.CompileException as error:
+            del self.modules[source]
+            raise EvaluationError(f"kernel '{kernel}' does not compile:\n{users_lines(str(error))}") from None
+        return module
 
     def sorted_order(self, words: Sequence[Any]) -> Any:
         """Sort by libcudf: a single word takes its radix sort."""
@@ -101,12 +118,6 @@ class GpuMachine:
 
         keys, codes = plc.transform.encode(plc.Table([to_libcudf(texts)]))
         return column_array(codes, "int32"), int(keys.num_rows())
-
-
-def users_lines(log: str, path: Path) -> str:
-    """Return what the compiler says, with the user's file in the place of the one that it was given."""
-    said = [line for line in log.splitlines() if re.search(r"\(\d+\): (error|warning)", line)]
-    return "\n".join(re.sub(r"^.*?\((\d+)\)", rf"{path.name}:\1", line) for line in said) or log
 
 
 def column_array(column: Any, dtype: str) -> Any:
