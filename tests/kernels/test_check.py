@@ -8,13 +8,16 @@ from pathlib import Path
 import pytest
 
 from command import gpuetl
+from cudf.emulated_machine import EmulatedMachine
 from cudf.host_machine import COMPILER, Dim3, HostMachine, as_c, library
 from cudf.host_machine import USER as FOR_THE_CPU
 from gpuetl import load
 from gpuetl.backends.cudf.gpu.compiler import refuse_block
 from gpuetl.cli import kernel as command
 from gpuetl.errors import EvaluationError
+from gpuetl.kernels.check import cases as generated
 from gpuetl.kernels.check import check as checking
+from gpuetl.kernels.check.cases import SHAPES
 from gpuetl.kernels.check.check import check_kernel, kernels_of
 from tables import table, write_source
 
@@ -55,7 +58,7 @@ def checked(t):
     """Checks a step's kernel."""
 
     def run(steps, machine=None, sizes=SIZES):
-        (operation,) = kernels_of(steps.stage("s").pipeline.plan().stages.values())
+        (operation,) = kernels_of([steps.stage("s").pipeline.plan().stages["s"]])
         return check_kernel(operation, machine or HostMachine(), sizes)
 
     return run
@@ -157,6 +160,20 @@ def test_a_reduction_with_a_wrong_identity_is_told(t, checked):
     assert finding.rows[0].got == 0
 
 
+@pytest.mark.parametrize(("rows", "shapes"), [(33, SHAPES), (2100, ["one group"])])
+def test_the_gpus_side_of_generated_kernels_equals_their_twins(t, checked, rows, shapes, monkeypatch):
+    """Lanes of a warp meet, and chunks of a group."""
+    monkeypatch.setattr(generated, "SHAPES", shapes)
+    keys = {"outputs": {"y": "float64"}, "reference": "wrong.py:negated", "identity": "-1.0 / 0.0", "post": "-a"}
+    right = t.reduction_kernel("x", **keys, reduce="a != a || a > b ? a : b", by="k")
+    (operation,) = kernels_of([right.stage("r").pipeline.plan().stages["r"]])
+    outcome = check_kernel(operation, EmulatedMachine(), (rows,))
+    assert outcome.findings == ()
+    assert checked(
+        t.elementwise_kernel("y = 2 * x;", "x", {"y": "float64"}, "wrong.py:twice"), EmulatedMachine(), (rows,)
+    ).ok
+
+
 def test_a_text_that_does_not_compile_is_told(t, checked):
     """With the compiler's words."""
     outcome = checked(t.elementwise_kernel("y = 2 * z;", "x", {"y": "float64"}, "wrong.py:twice"))
@@ -195,6 +212,14 @@ def test_a_block_beyond_what_a_device_takes_is_an_error():
     refuse_block("k", 640, 640)
     with pytest.raises(EvaluationError, match="'k' takes at most 640 threads a block on this GPU, and block is 1024"):
         refuse_block("k", 1024, 640)
+
+
+@pytest.mark.gpu
+def test_every_shipped_kernel_equals_its_twin_on_a_gpu():
+    """By the command, in all sizes."""
+    pytest.importorskip("cupy", reason="needs CuPy and an NVIDIA GPU")
+    done = gpuetl("kernel", "check", PIPELINES / "flights.yaml")
+    assert done.exit_code == 0, done.output
 
 
 @pytest.fixture

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 NAME = re.compile(r"[A-Za-z_]\w*")
-TAKEN = frozenset(
-    """alignas alignof and asm auto bool break case catch char class const constexpr continue decltype default delete do
-    double else enum explicit export extern false float for friend goto if inline int long mutable namespace new not
-    nullptr operator or private protected public register return short signed sizeof static struct switch template
-    this throw true try typedef typename union unsigned using virtual void volatile while xor
-    DEVICE KERNEL LANE LANES TABLE FOR_EACH_ROW FOR_EACH_WARP""".split()
-)
+_WORDS = """
+    alignas alignof and asm auto bool break case catch char class const constexpr continue decltype default delete
+    do double else enum explicit export extern false float for friend goto if inline int long mutable namespace new
+    not nullptr operator or private protected public register return short signed sizeof static struct switch
+    template this throw true try typedef typename union unsigned using virtual void volatile while xor DEVICE KERNEL
+    LANE LANES TABLE FOR_EACH_ROW FOR_EACH_WARP
+"""
+TAKEN = frozenset(_WORDS.split())
 """Words of C++, and the macros of the engine's own headers."""
 REDUCED = ("a", "b")
 """What a reduction's expressions call two values that become one."""

@@ -91,7 +91,8 @@ and order, and `const int* offsets, int n_groups` before `n_rows`: `offsets[g]` 
 `offsets[n_groups]` the number of rows.  With `nulls: propagate` it sees only rows whose inputs are all valid, and
 the others get null; `forbid` makes a null an error; with `masks` each array is followed by its validity words.  The
 twin takes the inputs as NumPy arrays in the same order (offsets first; masks as truth values after each array),
-args by keyword, and returns a dict of arrays.
+args by keyword, and returns a dict of arrays.  The grid has a thread for each row, or a block for each group, which
+also serves kernels of a thread a group; `block` is the threads of a block.  Outputs must be written in every row.
 
 Of an `elementwise` kernel only the statements for one row are written; the kernel around them is generated, and reads
 and writes rows and nulls.  Inputs, outputs and args have their names, outputs begin as 0, `return` ends the row:

@@ -47,6 +47,7 @@ class GpuMachine:
         self.blocks = cupy.cuda.Device().attributes["MultiProcessorCount"] * BLOCKS_PER_SM
         self.memory = int(cupy.cuda.runtime.memGetInfo()[1] * POOL_SHARE)
         self.modules: dict[str, Any] = {}
+        self.user_kernels: dict[tuple[str, Path, str], Any] = {}
 
     def host(self, array: Any) -> Any:
         """Copy an array to host memory."""
@@ -70,22 +71,28 @@ class GpuMachine:
             module.get_function(entry)((blocks,), (threads,), tuple(passed))
 
     def user_kernel(self, source: str, path: Path, entry: str) -> Callable[[int, int, Sequence[Any]], None]:
-        """Compile a user's kernel, with headers from its own folder, as C++17 with CUDA's usual contractions."""
-        mangled = () if 'extern "C"' in source else (entry,)
-        options = ("--std=c++17", f"-I{path.parent}")
-        try:
-            module = self.arrays.RawModule(code=named(source, path), options=options, name_expressions=mangled or None)
-            kernel = module.get_function(entry)
-        except self.arrays.cuda.compiler.CompileException as error:
-            raise EvaluationError(f"{path} does not compile:\n{users_lines(str(error))}") from None
-        except self.arrays.cuda.driver.CUDADriverError:
-            raise EvaluationError(f"{path} has no kernel '{entry}'") from None
+        """Compile a user's kernel once, with headers from its own folder, as C++17 with CUDA's usual contractions."""
+        if (source, path, entry) not in self.user_kernels:
+            self.user_kernels[source, path, entry] = self.compiled_kernel(source, path, entry)
+        kernel = self.user_kernels[source, path, entry]
 
         def launch(blocks: int, threads: int, arguments: Sequence[Any]) -> None:
             refuse_block(entry, threads, kernel.max_threads_per_block)
             kernel((blocks,), (threads,), tuple(arguments))
 
         return launch
+
+    def compiled_kernel(self, source: str, path: Path, entry: str) -> Any:
+        """Compile a user's kernel; raise `EvaluationError` as `user_kernel` does."""
+        mangled = () if 'extern "C"' in source else (entry,)
+        options = ("--std=c++17", f"-I{path.parent}")
+        try:
+            module = self.arrays.RawModule(code=named(source, path), options=options, name_expressions=mangled or None)
+            return module.get_function(entry)
+        except self.arrays.cuda.compiler.CompileException as error:
+            raise EvaluationError(f"{path} does not compile:\n{users_lines(str(error))}") from None
+        except self.arrays.cuda.driver.CUDADriverError:
+            raise EvaluationError(f"{path} has no kernel '{entry}'") from None
 
     def user_module(self, source: str, kernel: str) -> Any:
         """Compile at once, as what the engine generates."""
