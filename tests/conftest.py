@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import settings
 
+from gpu_engine.host_machine import COMPILER
 from gpuetl import InvalidPipeline, Pipeline
-from cudf.host_machine import COMPILER
 from gpuetl.backends.engines import BACKENDS, ENGINES
 from gpuetl.testing import LAYOUTS, assert_tables_equal
 from tables import write_source
@@ -18,7 +18,7 @@ settings.load_profile("repeatable")
 GPU_ENGINES = ("cudf", "dask-cuda")
 ON_CPU = "cudf-on-cpu"
 """The cudf engine whose kernels are compiled for the CPU: all of it but libcudf and CuPy."""
-BACKENDS[ON_CPU] = "cudf.host_machine:host_backend"
+BACKENDS[ON_CPU] = "gpu_engine.host_machine:host_backend"
 
 
 def has_driver():

@@ -23,7 +23,7 @@ def lowered(pipeline, options=None, optimized=True):
     options, plan = options or RunOptions(partition_rows=2), kept_plan(pipeline)
     if optimized:
         plan = optimize(plan).plan
-    return lower(plan, Layout(options.partition_rows, options.broadcast_bytes))
+    return lower(plan, Layout(options.rows_a_partition("pandas"), options.broadcast_bytes))
 
 
 def physical_lines(plan):

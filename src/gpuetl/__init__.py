@@ -23,7 +23,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gpuetl.errors import EngineUnavailable, GpuetlError, InvalidExpression, InvalidPipeline, RunFailed, SinkExists
+    from gpuetl.errors import (
+        EngineUnavailable,
+        GpuetlError,
+        InvalidExpression,
+        InvalidPipeline,
+        PackageMissing,
+        RunFailed,
+        SinkExists,
+    )
     from gpuetl.expressions.build import (
         col,
         count,
@@ -49,9 +57,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "EngineUnavailable", "Expression", "GpuetlError", "InvalidExpression", "InvalidPipeline", "Pipeline", "RunFailed",
-    "RunOptions", "SinkExists", "Table", "col", "count", "cume_dist", "dense_rank", "expr", "lag", "lead", "lit",
-    "load", "loads", "ntile", "param", "percent_rank", "rank", "row_number", "session_id", "when",
+    "EngineUnavailable", "Expression", "GpuetlError", "InvalidExpression", "InvalidPipeline", "PackageMissing",
+    "Pipeline", "RunFailed", "RunOptions", "SinkExists", "Table", "col", "count", "cume_dist", "dense_rank", "expr",
+    "lag", "lead", "lit", "load", "loads", "ntile", "param", "percent_rank", "rank", "row_number", "session_id",
+    "when",
 ]  # fmt: skip
 
 _MODULES = ("errors", "expressions.build", "options", "pipeline", "table")

@@ -139,6 +139,12 @@ class EngineUnavailable(GpuetlError):
     exit_code = 2
 
 
+class PackageMissing(GpuetlError):
+    """A package that something needs which is asked for, and that is not installed."""
+
+    exit_code = 2
+
+
 @dataclass
 class Problems:
     """Collects the problems of one file, so that all of them are told at once."""

@@ -8,18 +8,20 @@ from dataclasses import dataclass
 from gpuetl.errors import InvalidPipeline
 from gpuetl.optimize import check_pass
 
-PARTITION_ROWS = 1 << 24
+PARTITION_ROWS = {"pandas": 1 << 24, "cudf": 1 << 28}
+"""Rows a partition where the user does not say: a GPU likes few and large ones."""
 BROADCAST_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a plan is optimized and split.
+    """How a plan is optimized and split, and what becomes of operations that the engine refuses.
 
     Parameters
     ----------
     partition_rows
-        A source is split into partitions of at most so many rows, or of one row group where that has more.
+        A source is split into partitions of at most so many rows, or of one row group where that has more; None is as
+        many as suit the engine.
     broadcast_bytes
         The right side of a join goes whole to every partition of the left up to this many bytes in memory.
     optimize
@@ -28,22 +30,31 @@ class RunOptions:
         Optimizer passes to leave out, by name.
     head_rows
         How many rows of each sink the report keeps to show.
+    fallback
+        Operations that the engine refuses run on pandas, and the report says so; else they are errors before the run.
     """
 
-    partition_rows: int = PARTITION_ROWS
+    partition_rows: int | None = None
     broadcast_bytes: int = BROADCAST_BYTES
     optimize: bool = True
     skip_passes: tuple[str, ...] = ()
     head_rows: int = 10
+    fallback: bool = False
 
     def __post_init__(self) -> None:
         for name in ("partition_rows", "broadcast_bytes", "head_rows"):
             value = getattr(self, name)
             least = 1 if name == "partition_rows" else 0
+            if value is None and name == "partition_rows":
+                continue
             if not isinstance(value, int) or value < least:
                 raise InvalidPipeline.because(f"option {name} takes a whole number from {least}, got {value!r}")
         for name in self.skip_passes:
             check_pass(name)
+
+    def rows_a_partition(self, engine: str) -> int:
+        """Return how many rows of a source a partition has at most."""
+        return self.partition_rows or PARTITION_ROWS.get(engine, PARTITION_ROWS["pandas"])
 
     @classmethod
     def of(cls, skip_passes: Iterable[str] = (), **options: object) -> RunOptions:

@@ -13,10 +13,11 @@ from gpuetl.errors import InvalidPipeline, Problems, have_hint
 from gpuetl.expressions.build import param
 from gpuetl.expressions.expression import Expression, as_syntax
 from gpuetl.io.dataset import Format
+from gpuetl.io.frames import to_table
 from gpuetl.spec.bind import bind
 from gpuetl.spec.fields import Field, check_keys, check_names, read_plain
 from gpuetl.spec.forms import NAMES, ORDER, TEXTS, TYPE, TYPES
-from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
+from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.parameters import bind_parameters, parse_value
 from gpuetl.spec.read import read_pipeline, read_pipeline_text
 from gpuetl.spec.steps import Step
@@ -30,6 +31,7 @@ if TYPE_CHECKING:  # what checking a pipeline does not need is imported by the m
     from gpuetl.plan.plan import Plan
     from gpuetl.report.recorder import Progress
     from gpuetl.run import Run
+    from gpuetl.verify.report import VerifyReport
 
 
 class Pipeline:
@@ -73,6 +75,17 @@ class Pipeline:
     def read_csv(self, name: str, path: str | os.PathLike[str], schema: Mapping[str, str], **keys: Any) -> Table:
         """Declare a CSV source with a header line, whose columns' types are given."""
         return self._source(name, "csv", path, {**keys, "schema": schema})
+
+    def from_frame(self, name: str, frame: Any) -> Table:
+        """Declare rows in memory as a source: an Arrow table, or a frame of pandas, Polars or cuDF.
+
+        Raises
+        ------
+        InvalidPipeline
+            For what is no frame, and for a column that has no type of the language.
+        """
+        self._declare("sources", name, FrameSpec(to_table(frame, f"source '{name}'")))
+        return Table(self, name)
 
     def table(self, name: str) -> Table:
         """Return the table of a source or stage that is declared."""
@@ -206,6 +219,42 @@ class Pipeline:
         from gpuetl.run import run_pipeline
 
         return run_pipeline(self, params or {}, engine, None if keep is None else as_names(keep), options, progress)
+
+    def verify(
+        self,
+        params: Mapping[str, Any] | None = None,
+        *,
+        engine: str = "auto",
+        stages: str | Iterable[str] | None = None,
+        sample: int | None = None,
+        options: RunOptions | None = None,
+        progress: Progress | None = None,
+    ) -> VerifyReport:
+        """Run the pipeline on an engine and, as it is written, on the oracle; compare the rows stage by stage.
+
+        No sink is written.  The engine runs the plan optimized, once with every stage kept, and once as a run does.
+
+        Parameters
+        ----------
+        params, engine, options, progress
+            As in `run`; the oracle is the pandas engine, in one partition.
+        stages
+            The stages to compare; by default all.
+        sample
+            Take about so many rows of the largest source, by a hash of keys, so that the rows that meet in joins and
+            windows stay together.
+
+        Raises
+        ------
+        InvalidPipeline
+            Before anything runs.
+        RunFailed
+            With the engine on which the run failed.
+        """
+        from gpuetl.verify.check import verify_pipeline
+
+        names = None if stages is None else as_names(stages)
+        return verify_pipeline(self, params or {}, engine, names, sample, options, progress)
 
 
 def load(path: str | Path, root: str | Path | None = None) -> Pipeline:

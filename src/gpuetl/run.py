@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from gpuetl.backends.backend import Backend
 from gpuetl.backends.engines import choose_engine, load_backend
+from gpuetl.backends.fallback import FallbackBackend, check_refusals
 from gpuetl.errors import InvalidPipeline, RunFailed, have_hint
 from gpuetl.executors.local import LocalExecutor
 from gpuetl.io.commit import commit_sinks
@@ -29,32 +30,13 @@ from gpuetl.plan.node import Origin
 from gpuetl.plan.nodes import Read, Write
 from gpuetl.plan.plan import Plan
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
-from gpuetl.report.report import RunReport, SinkReport, stage_reports
+from gpuetl.report.report import RunReport, SinkReport, device_label, stage_reports
+from gpuetl.results import Result
 from gpuetl.signals import noted
 from gpuetl.threads import thread_count
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from gpuetl.pipeline import Pipeline
-
-
-@dataclass(frozen=True)
-class Result:
-    """The rows of a stage, as the engine holds them."""
-
-    frame: Any
-    backend: Backend = field(repr=False)
-
-    def to_arrow(self) -> pa.Table:
-        """Return the rows as an Arrow table."""
-        return self.backend.to_arrow(self.frame)
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the rows as a pandas frame with Arrow types: integers stay integers, null is not NaN."""
-        import pandas as pd
-
-        return self.to_arrow().to_pandas(types_mapper=pd.ArrowDtype)
 
 
 @dataclass(frozen=True)
@@ -89,21 +71,22 @@ def run_pipeline(
         plan = plan.keeping(plan.last_stages() if keep is None else keep)
         fingerprint = plan.fingerprint
     with timed(seconds, "optimize"):
-        physical, passes = lowered(plan, options)
+        physical, passes = lowered(plan, options, choice.name)
     with timed(seconds, "load"):
-        backend = load_backend(choice.name)
+        backend = backend_of(choice.name, physical, options)
     recorder = Recorder(progress or silent)
     with noted(recorder.outcome), recording(recorder):
         sinks, heads, kept = execute(physical, backend, recorder, run_id, options.head_rows, seconds)
     report = RunReport(
-        pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason, fingerprint=fingerprint,
+        pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
+        device=device_label(recorder.work.values()), fingerprint=fingerprint,
         stages=stage_reports(recorder, names_in_order(plan), physical.roots), sinks=sinks, seconds=seconds,
         passes=passes, notes=tuple(recorder.notes), head=heads,
     )  # fmt: skip
     return Run(report, {name: Result(frame, backend) for name, frame in kept.items()})
 
 
-def lowered(plan: Plan, options: RunOptions) -> tuple[PhysicalPlan, dict[str, float]]:
+def lowered(plan: Plan, options: RunOptions, engine: str = "pandas") -> tuple[PhysicalPlan, dict[str, float]]:
     """Optimize and lower a plan; return the physical plan, and the seconds of each pass.
 
     Raises
@@ -116,7 +99,22 @@ def lowered(plan: Plan, options: RunOptions) -> tuple[PhysicalPlan, dict[str, fl
         optimized = optimize(plan, options.skip_passes)
         plan, passes = optimized.plan, optimized.seconds
     check_files(plan)
-    return lower(plan, Layout(options.partition_rows, options.broadcast_bytes)), passes
+    return lower(plan, Layout(options.rows_a_partition(engine), options.broadcast_bytes)), passes
+
+
+def backend_of(engine: str, physical: PhysicalPlan, options: RunOptions) -> Backend:
+    """Return the engine's backend; with `fallback`, one that hands what it refuses to pandas.
+
+    Raises
+    ------
+    InvalidPipeline
+        With the operations that it refuses, where there is no fallback.
+    """
+    backend = load_backend(engine)
+    if options.fallback:
+        return FallbackBackend(backend, load_backend("pandas"))
+    check_refusals(backend, physical.roots)
+    return backend
 
 
 def check_files(plan: Plan) -> None:

@@ -95,7 +95,7 @@ def test_failed_run_names_stage_step_and_row_and_writes_nothing(file: Path):
         (["-p", "lest=2"], "unknown parameter 'lest'"),
         (["-p", "least=two"], "parameter 'least': 'two' is not a int64"),
         (["-p", "least"], "'least' is not name=value"),
-        (["--engine", "cudf"], "engine 'cudf' is not in this version"),
+        (["--engine", "dask"], "engine 'dask' is not in this version"),
         (["--engine", "panda"], "Did you mean 'pandas'?"),
         (["--skip", "push_filter"], "Did you mean 'push_filters'?"),
         (["--partition-rows", "0"], "option partition_rows takes a whole number from 1, got 0"),

@@ -134,3 +134,11 @@ def test_try_arithmetic_cannot_fail_so_filters_on_it_move():
 def test_other_types_are_refused(sql):
     with pytest.raises(InvalidExpression):
         value(sql)
+
+
+@pytest.mark.parametrize(("sql", "result"), [
+    ("round(0.123456789012345678, 11)", 0.12345678901), ("round(5.0, -400)", 0.0), ("round(5.0, -1)", 0.0),
+    ("round(15.0, -1)", 20.0), ("round(25.0, -1)", 20.0), ("round(2.5)", 2.0), ("round(0.5, 300)", 0.5),
+])  # fmt: skip
+def test_floats_are_rounded_by_exact_powers_of_ten(sql, result):
+    assert value(sql) == result

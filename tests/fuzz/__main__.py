@@ -21,7 +21,9 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=2000, help="how many")
     parser.add_argument("--first", type=int, help="the first seed; by default a fresh one")
     parser.add_argument("--seed", type=int, help="replay this one alone")
-    parser.add_argument("--engine", default="", help="compare this engine with the oracle, rather than the oracle with DuckDB")
+    parser.add_argument(
+        "--engine", default="", help="compare this engine with the oracle, rather than the oracle with DuckDB"
+    )
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so many")
     given = parser.parse_args()

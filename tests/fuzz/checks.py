@@ -59,7 +59,9 @@ def check_engine(case: Case, engine: str) -> Outcome:
     for what, options in {"as written": AS_WRITTEN, **layouts(case)}.items():
         got = answer(plan, options, engine=engine)
         if isinstance(expected, Failed):
-            assert options.optimize or isinstance(got, Failed), f"{engine}, {what}: has a result, the oracle says {expected}"
+            assert options.optimize or isinstance(got, Failed), (
+                f"{engine}, {what}: has a result, the oracle says {expected}"
+            )
         else:
             same(case, got, expected, f"{engine}, {what}")
     return Outcome.REFUSED if isinstance(expected, Failed) else Outcome.COMPARED

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from command import gpuetl
-from cudf.emulated_machine import EmulatedMachine
-from cudf.host_machine import COMPILER, Dim3, HostMachine, as_c, library
-from cudf.host_machine import USER as FOR_THE_CPU
+from gpu_engine.emulated_machine import EmulatedMachine
+from gpu_engine.host_machine import COMPILER, Dim3, HostMachine, as_c, library
+from gpu_engine.host_machine import USER as FOR_THE_CPU
 from gpuetl import load
+from gpuetl.backends import engines
 from gpuetl.backends.cudf.gpu.compiler import refuse_block
 from gpuetl.cli import kernel as command
 from gpuetl.errors import EvaluationError
@@ -266,15 +267,13 @@ def test_the_command_gives_json(file, on_cpu):
 
 def test_the_command_without_a_gpu_says_what_to_do(file, monkeypatch):
     """It runs kernels."""
-
-    def none(name):
-        raise OSError("libcuda.so.1: cannot open shared object file")
-
-    monkeypatch.setattr(command.ctypes, "CDLL", none)
+    search = engines.GpuSearch(problem="no NVIDIA driver was found", fix="Install a driver")
+    monkeypatch.setattr(engines, "look_for_gpu", lambda: search)
     done = gpuetl("kernel", "check", file)
     assert done.exit_code == 2
-    assert "kernel check runs kernels on an NVIDIA GPU, and none can be used here (libcuda.so.1:" in done.stderr
-    assert "Run it on a machine that has one" in done.stderr
+    assert done.stderr == (
+        "kernel check runs kernels on an NVIDIA GPU: no NVIDIA driver was found.  Install a driver, or see `gpuetl doctor`\n"
+    )
 
 
 def test_the_command_knows_stages(file):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from gpuetl.io.dataset import RowGroup
 from gpuetl.plan.node import Node
@@ -13,6 +13,8 @@ from gpuetl.plan.schema import Schema
 Frame = Any
 """A backend's own table: rows in order, columns as in the schema of the node that made it."""
 
+Device = Literal["GPU", "CPU"]
+
 
 class Backend(Protocol):
     """Frames and the operations on them.  Stateless: the same fragment may run again, here or elsewhere."""
@@ -20,6 +22,12 @@ class Backend(Protocol):
     @property
     def name(self) -> str:
         """The engine's name."""
+
+    def refuses(self, operation: Node) -> str:
+        """Return why the backend cannot run an operation, or nothing where it can; asked before any row is read."""
+
+    def device_of(self, operation: Node) -> Device:
+        """Return where the backend runs an operation."""
 
     def read(self, read: Read, groups: Sequence[RowGroup]) -> Frame:
         """Read the source's columns of some row groups; none gives no rows."""
@@ -38,3 +46,15 @@ class Backend(Protocol):
 
     def to_arrow(self, frame: Frame) -> Any:
         """Return the frame as a `pyarrow.Table`."""
+
+    def from_arrow(self, table: Any) -> Frame:
+        """Return a `pyarrow.Table` of language types as a frame."""
+
+    def to_arrays(self, frame: Frame) -> dict[str, Any]:
+        """Return columns of numbers and truth values without nulls as arrays, without a copy where that is possible.
+
+        Raises
+        ------
+        EvaluationError
+            For a column that is no array: of another type, or with a null.
+        """

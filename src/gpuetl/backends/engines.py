@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import dataclass
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from gpuetl.backends.backend import Backend
+from gpuetl.backends import driver, gpu_packages
 from gpuetl.errors import EngineUnavailable, suggestion
+
+if TYPE_CHECKING:
+    from gpuetl.backends.backend import Backend
 
 BACKENDS = {
     "pandas": "gpuetl.backends.pandas.backend:PandasBackend",
@@ -32,10 +35,16 @@ def choose_engine(wanted: str) -> Choice:
     Raises
     ------
     EngineUnavailable
-        For a name that is not an engine, or one that this version does not have.
+        For a name that is not an engine, or one that this version does not have or this machine cannot run.
     """
     if wanted == "auto":
-        return Choice("pandas", _why_pandas())
+        found = look_for_gpu()
+        return Choice("cudf", found.gpu) if found.gpu else Choice("pandas", found.problem)
+    if wanted == "cudf" and (found := look_for_gpu()).problem:
+        raise EngineUnavailable(
+            f"engine 'cudf' cannot run here: {found.problem}.\n{found.fix}, or run with --engine pandas.  "
+            "`gpuetl doctor` says more."
+        )
     if wanted in BACKENDS:
         return Choice(wanted, "asked for")
     if wanted in PLANNED:
@@ -44,12 +53,35 @@ def choose_engine(wanted: str) -> Choice:
     raise EngineUnavailable(f"unknown engine '{wanted}'.  have: auto, {', '.join(ENGINES)}.  {near}".rstrip())
 
 
-def _why_pandas() -> str:
-    try:
-        ctypes.CDLL("libcuda.so.1")
-    except OSError:
-        return "no NVIDIA driver was found"
-    return "an NVIDIA driver was found, but this version has no GPU engine yet"
+@dataclass(frozen=True)
+class GpuSearch:
+    """The GPU that the cudf engine would run on; or the problem, and what mends it."""
+
+    gpu: str = ""
+    problem: str = ""
+    fix: str = ""
+
+
+def look_for_gpu() -> GpuSearch:
+    """Look for a GPU and the packages to use it, importing none of them."""
+    missing, found = gpu_packages.missing_modules(), driver.find_driver()
+    if found.cuda is None or found.problem:
+        return GpuSearch(problem=found.problem, fix="Install a driver for CUDA 12 or 13, or let the process see a GPU")
+    if found.cuda < driver.OLDEST_CUDA:
+        return GpuSearch(problem=driver.too_old(found.cuda), fix="Update the driver")
+    install = f'pip install "{gpu_packages.extra_for(found.cuda)}"'
+    if missing:
+        verb = "is" if len(missing) == 1 else "are"
+        return GpuSearch(
+            problem=f"{found.gpus[0]} was found, but {', '.join(missing)} {verb} not installed", fix=install
+        )
+    majors = gpu_packages.cuda_majors(gpu_packages.installed())
+    if majors and min(majors) > found.cuda[0]:
+        runs = ".".join(map(str, found.cuda))
+        return GpuSearch(
+            problem=f"the packages are for CUDA {min(majors)}, and the driver runs CUDA {runs}", fix=install
+        )
+    return GpuSearch(f"{found.gpus[0]} was found")
 
 
 def load_backend(name: str) -> Backend:

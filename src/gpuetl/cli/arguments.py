@@ -50,6 +50,12 @@ def add_options(command: ArgumentParser) -> None:
     )
 
 
+def add_fallback(command: ArgumentParser) -> None:
+    """Add the argument that lets pandas run what the engine refuses."""
+    text = "run on pandas what the engine refuses, and say so in the report"
+    command.add_argument("--fallback", action="store_true", help=text)
+
+
 def name_and_value(text: str) -> tuple[str, str]:
     """Split a name=value pair."""
     name, sign, value = text.partition("=")
@@ -58,12 +64,12 @@ def name_and_value(text: str) -> tuple[str, str]:
     return name, value
 
 
-def run_options(skip: Sequence[str], partition_rows: int | None) -> RunOptions:
+def run_options(skip: Sequence[str], partition_rows: int | None, fallback: bool = False) -> RunOptions:
     """Return the options that the command line gives; the others keep their defaults."""
     from gpuetl.options import RunOptions
 
     given = {} if partition_rows is None else {"partition_rows": partition_rows}
-    return RunOptions.of(skip, **given)
+    return RunOptions.of(skip, fallback=fallback, **given)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,16 +61,16 @@ def check(
 
 def the_machine() -> Any:
     """Return the GPU; raise `EngineUnavailable` where there is none, or not what it takes to use it."""
+    from gpuetl.backends.engines import look_for_gpu
     from gpuetl.errors import EngineUnavailable
-    from gpuetl.kernels.check.check import unavailable
 
-    try:
-        ctypes.CDLL("libcuda.so.1")
-        from gpuetl.backends.cudf.gpu.machine import machine
+    if problem := (found := look_for_gpu()).problem:
+        raise EngineUnavailable(
+            f"kernel check runs kernels on an NVIDIA GPU: {problem}.  {found.fix}, or see `gpuetl doctor`"
+        )
+    from gpuetl.backends.cudf.gpu.machine import machine
 
-        return machine()
-    except (ImportError, OSError, RuntimeError) as error:
-        raise EngineUnavailable(unavailable(error)) from error
+    return machine()
 
 
 def as_json(done: list[KernelCheck]) -> str:

@@ -12,11 +12,11 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 
 from gpuetl.backends.engines import Choice
-from gpuetl.physical.explain import size
 from gpuetl.plan.node import Origin
 from gpuetl.report.recorder import Progress as OnProgress
 from gpuetl.report.recorder import silent
 from gpuetl.report.report import RunReport
+from gpuetl.sizes import size
 
 MAX_COLUMNS = 8
 PLAIN_WIDTH = 160
@@ -64,7 +64,7 @@ class Screen:
         for remark in report.notes:
             self.out.print(f"note: {remark}")
         phases = ", ".join(f"{phase} {seconds:.2f} s" for phase, seconds in report.seconds.items())
-        self.out.print(f"{report.pipeline}: done in {sum(report.seconds.values()):.2f} s ({phases})")
+        self.out.print(f"{report.pipeline}: done on {report.device} in {sum(report.seconds.values()):.2f} s ({phases})")
 
 
 class _Bar:
@@ -91,24 +91,28 @@ class _Lines:
 
 
 def stage_table(report: RunReport) -> Table:
-    """Return rows in and out, seconds and bytes read for each source, stage and sink."""
-    table = _table(
+    """Return rows, seconds and bytes read for each source, stage and sink; of a mixed run, also where each ran."""
+    mixed = report.device == "MIXED"
+    table = new_table(
         ("", "left"),
         ("name", "left"),
         ("rows in", "right"),
         ("rows out", "right"),
         ("seconds", "right"),
         ("read", "right"),
+        *((("on", "left"),) if mixed else ()),
     )
     for stage in report.stages:
         read = size(stage.file_bytes) if stage.file_bytes else ""
-        table.add_row(stage.kind, stage.name, f"{stage.rows_in:,}", f"{stage.rows_out:,}", f"{stage.seconds:.3f}", read)
+        rows = (f"{stage.rows_in:,}", f"{stage.rows_out:,}")
+        device = (stage.device,) if mixed else ()
+        table.add_row(stage.kind, stage.name, *rows, f"{stage.seconds:.3f}", read, *device)
     return table
 
 
 def sink_table(report: RunReport) -> Table:
     """Return what each sink wrote."""
-    table = _table(("sink", "left"), ("rows", "right"), ("files", "right"), ("size", "right"), ("path", "left"))
+    table = new_table(("sink", "left"), ("rows", "right"), ("files", "right"), ("size", "right"), ("path", "left"))
     for sink in report.sinks:
         table.add_row(sink.name, f"{sink.rows:,}", f"{sink.files:,}", size(sink.file_bytes), sink.path)
     return table
@@ -118,7 +122,7 @@ def head_table(head: Any) -> Table:
     """Return the first rows of a result; columns beyond the eighth are left out."""
     names = head.column_names[:MAX_COLUMNS]
     more = [f"+{len(head.column_names) - len(names)} columns"] if len(head.column_names) > len(names) else []
-    table = _table(*((name, "left") for name in names + more))
+    table = new_table(*((name, "left") for name in names + more))
     for row in zip(*(_values(head.column(name)) for name in names), strict=True):
         table.add_row(*map(_cell, row), *([""] if more else []))
     return table
@@ -135,7 +139,8 @@ def _cell(value: Any) -> str:
     return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _table(*columns: tuple[str, Any]) -> Table:
+def new_table(*columns: tuple[str, Any]) -> Table:
+    """Return an empty table of these columns, each with the side at which it stands."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name, side in columns:
         table.add_column(name, justify=side, overflow="fold")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpuetl.cli.arguments import Params, add_command, add_options, run_options
+from gpuetl.cli.arguments import Params, add_command, add_fallback, add_options, run_options
 from gpuetl.signals import noted
 
 if TYPE_CHECKING:
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 def add_to(commands: Commands) -> None:
     """Add the command to the command line."""
     command = add_command(commands, run)
-    command.add_argument("--engine", default="auto", help="auto, pandas (this version has no other yet)")
+    command.add_argument("--engine", default="auto", help="auto, cudf or pandas; auto takes cudf where it can run")
     command.add_argument(
         "--report", metavar="FILE", type=report_path, help="write the report there: .json, or .html for people"
     )
     add_options(command)
+    add_fallback(command)
     command.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
 
@@ -34,6 +35,7 @@ def run(
     report: Path | None = None,
     skip: Sequence[str] = (),
     partition_rows: int | None = None,
+    fallback: bool = False,
     quiet: bool = False,
 ) -> None:
     """Run a pipeline and write its sinks, all of them or none."""
@@ -43,7 +45,7 @@ def run(
 
     pipeline = load(file, root)
     screen = Screen(quiet)
-    options = run_options(skip, partition_rows)
+    options = run_options(skip, partition_rows, fallback)
     screen.engine(choose_engine(engine))
     gc.enable()
     with screen.progress() as progress:

@@ -96,7 +96,7 @@ class LocalExecutor:
     def scanned(self, scan: Scan, index: int) -> Frame:
         """Read one partition of a source."""
         work = self.recorder.of(scan.read, scan.origin, None)
-        part = scan.parts[index]
+        part, work.device = scan.parts[index], self.backend.device_of(scan.read)
         with self.recorder.timed(work), told(scan.origin):
             frame = self.backend.read(scan.read, part)
         work.rows_in += sum(max(group.rows, 0) for group in part) or self.backend.rows(frame)
@@ -120,6 +120,7 @@ class LocalExecutor:
         frames = [frame, *(self.partition(child, matching(child, index)) for child in node.inputs[1:])]
         main = node.inputs[node.main]
         work = self.recorder.of(node.operation, node.origin, source_of(main))
+        work.device = self.backend.device_of(node.operation)
         work.rows_in += self.backend.rows(frames[node.main]) if index < main.partitions else 0  # one that goes with all
         with self.recorder.timed(work), told(node.origin):
             frame = self.backend.run(node.operation, *frames)

@@ -70,7 +70,7 @@ class Dataset:
     """
 
     name: str
-    format: Format
+    format: Format | Literal["memory"]
     path: Path
     declared: Mapping[str, DataType] = field(default_factory=dict)
     partitions: Mapping[str, DataType] = field(default_factory=dict)

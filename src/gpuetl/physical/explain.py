@@ -14,6 +14,7 @@ from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.plan.graph import draw, walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Grouped, Kernel, Sort
+from gpuetl.sizes import size
 
 
 def explain_physical(plan: PhysicalPlan) -> str:
@@ -99,13 +100,3 @@ def count_sorts(nodes: list[Physical]) -> tuple[int, int]:
     ordered = [o for o in ordered if not (isinstance(o, Kernel) and o.kind != "groups")]
     shared = sum(getattr(operation, "presorted", False) for operation in ordered)
     return len(ordered) - shared, shared
-
-
-def size(count: int) -> str:
-    """Return a number of bytes for people."""
-    amount = float(count)
-    for unit in ("B", "kB", "MB", "GB"):
-        if amount < 1000:
-            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} TB"

@@ -25,7 +25,10 @@ def silent(origin: Origin, done: int, of: int) -> None:
 
 @dataclass
 class Work:
-    """What one operation did, over all its partitions; `before` is where its first input came from."""
+    """What one operation did, over all its partitions; `before` is where its first input came from.
+
+    `device` is where the engine ran it, GPU or CPU; nothing for what only moves rows, and for sinks.
+    """
 
     origin: Origin
     before: Origin | None
@@ -34,6 +37,7 @@ class Work:
     seconds: float = 0.0
     file_bytes: int = 0
     partitions: int = 0
+    device: str = ""
 
 
 @dataclass

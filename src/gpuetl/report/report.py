@@ -15,7 +15,10 @@ from gpuetl.report.recorder import Recorder, Work
 
 @dataclass(frozen=True)
 class StageReport:
-    """One source, stage or sink: rows that came in and went out, seconds of work, bytes read from files."""
+    """One source, stage or sink: rows that came in and went out, seconds of work, bytes read from files.
+
+    `device` is GPU, CPU or MIXED; nothing for what the engine did nothing for, as sinks.
+    """
 
     kind: str
     name: str
@@ -23,6 +26,7 @@ class StageReport:
     rows_out: int
     seconds: float
     file_bytes: int
+    device: str = ""
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,8 @@ class SinkReport:
 class RunReport:
     """What a run did, and where its time went.
 
+    `device` says where the engine's operations ran: GPU, CPU, or MIXED where it was both.
+
     `seconds` has the wall time of each phase: plan, optimize (with lowering; `passes` has each pass), load (the
     engine), run, commit; stages' seconds are their own work.  `notes` are remarks, such as an order with ties, `head`
     the first rows of each sink and kept stage.
@@ -49,6 +55,7 @@ class RunReport:
     run_id: str
     engine: str
     reason: str
+    device: str
     fingerprint: str
     stages: tuple[StageReport, ...]
     sinks: tuple[SinkReport, ...]
@@ -104,4 +111,11 @@ def _sum(key: tuple[str, str], works: Mapping[int, Work], entering: Sequence[Wor
         rows_out=own[-1].rows_out,
         seconds=sum(work.seconds for work in own),
         file_bytes=sum(work.file_bytes for work in own),
+        device=device_label(own),
     )
+
+
+def device_label(works: Iterable[Work]) -> str:
+    """Return where operations ran: GPU, CPU, or MIXED."""
+    devices = {work.device for work in works if work.device}
+    return "MIXED" if len(devices) > 1 else next(iter(devices), "")

@@ -13,6 +13,7 @@ from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.syntax import names_in
 from gpuetl.expressions.types import BOOL, NULL, DataType, is_list
 from gpuetl.io.dataset import Dataset, DatasetError
+from gpuetl.io.frames import FrameDataset
 from gpuetl.io.overlap import conflicts
 from gpuetl.io.paths import ImpossiblePath, checked_path
 from gpuetl.io.target import Target
@@ -20,7 +21,7 @@ from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes import Filter, Project, Read, Sort, Write, passing
 from gpuetl.plan.plan import Plan
 from gpuetl.plan.schema import Schema
-from gpuetl.spec.model import PipelineSpec, SinkSpec, SourceSpec
+from gpuetl.spec.model import FrameSpec, PipelineSpec, SinkSpec, SourceSpec
 from gpuetl.spec.scalars import UnboundScalar, UnresolvedScalar, resolve_scalars
 from gpuetl.spec.steps import Context
 from gpuetl.spec.steps.rows import sort_keys
@@ -107,6 +108,9 @@ class _Binder:
 
     def source(self, name: str) -> Node:
         spec, origin = self.spec.sources[name], Origin("source", name)
+        if isinstance(spec, FrameSpec):
+            dataset = FrameDataset.of(name, spec.table)
+            return Read(dataset=dataset, columns=dataset.schema.names, origin=origin)
         return self.narrowed(self.files(name, spec, origin), spec, self.context(origin))
 
     def files(self, name: str, spec: SourceSpec, origin: Origin) -> Node:
@@ -195,7 +199,7 @@ class _Binder:
         sources = [
             Dataset(name, source.format, path)
             for name, source in self.spec.sources.items()
-            if (path := self.path("source", name, source.path))
+            if isinstance(source, SourceSpec) and (path := self.path("source", name, source.path))
         ]
         targets = [
             Target(name, sink.format, path, sink.partition_by)

@@ -40,6 +40,13 @@ class SourceSpec:
     delimiter: str = key(DELIMITER, ",")
 
 
+@dataclass(frozen=True, eq=False)
+class FrameSpec:
+    """Rows in memory, a `pyarrow.Table` of the language's types; declared in Python, a file cannot hold them."""
+
+    table: Any = field(repr=False)
+
+
 @dataclass(frozen=True)
 class StageSpec:
     """A named sequence of steps that begins with a source or another stage; a step that cannot be read is None."""
@@ -75,7 +82,7 @@ class PipelineSpec:
     name: str
     description: str = ""
     parameters: Mapping[str, ParameterSpec] = field(default_factory=dict)
-    sources: Mapping[str, SourceSpec] = field(default_factory=dict)
+    sources: Mapping[str, SourceSpec | FrameSpec] = field(default_factory=dict)
     stages: Mapping[str, StageSpec] = field(default_factory=dict)
     sinks: Mapping[str, SinkSpec] = field(default_factory=dict)
     unreadable: frozenset[str] = frozenset()

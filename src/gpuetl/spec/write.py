@@ -10,10 +10,11 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedSeq
 
+from gpuetl.errors import InvalidPipeline
 from gpuetl.expressions.types import type_name
 from gpuetl.expressions.unparse import constant_text
 from gpuetl.spec.fields import write_keys
-from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
+from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.read import VERSION
 
 
@@ -43,7 +44,7 @@ def pipeline_data(spec: PipelineSpec) -> dict[str, Any]:
     """Return the pipeline as plain data."""
     sections = {
         "params": {name: _parameter(p) for name, p in spec.parameters.items()},
-        "sources": {name: _located(s) for name, s in spec.sources.items()},
+        "sources": {name: _source(name, s) for name, s in spec.sources.items()},
         "stages": {name: _stage(s) for name, s in spec.stages.items()},
         "sinks": {name: _located(s) for name, s in spec.sinks.items()},
     }
@@ -65,6 +66,13 @@ def _value(value: Any) -> Any:
     if isinstance(value, Decimal):
         return f"{value:f}"
     return value.isoformat() if isinstance(value, date | datetime) else value
+
+
+def _source(name: str, source: SourceSpec | FrameSpec) -> dict[str, Any]:
+    if isinstance(source, FrameSpec):
+        hint = "Write it to Parquet, and declare it with read_parquet."
+        raise InvalidPipeline.because("a frame in memory cannot be written as YAML", hint, f"source '{name}'")
+    return _located(source)
 
 
 def _located(entry: SourceSpec | SinkSpec) -> dict[str, Any]:

@@ -20,10 +20,13 @@ SHOWN_ROWS = 5
 
 @dataclass(frozen=True)
 class Tolerance:
-    """Floats are equal if both are NaN, or |got - expected| <= rtol * |expected| + atol; so -0.0 is 0.0."""
+    """Floats are equal if both are NaN, or |got - expected| <= rtol * |expected| + atol; so -0.0 is 0.0.
+
+    `atol` may be an array, with a value for each row.
+    """
 
     rtol: float = 1e-12
-    atol: float = 0.0
+    atol: float | NDArray[np.float64] = 0.0
 
 
 ROUNDING = Tolerance()

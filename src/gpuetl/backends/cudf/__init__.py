@@ -1,1 +1,1 @@
-"""The GPU engine: libcudf through pylibcudf where it says what the contract says, generated and own kernels elsewhere."""
+"""The GPU engine: generated and own kernels, and libcudf where it does exactly what the contract says."""

@@ -7,6 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from gpuetl.backends.arrays import check_array
+from gpuetl.backends.backend import Device
 from gpuetl.backends.cudf.aggregates import aggregate  # noqa: F401  each registers its handler
 from gpuetl.backends.cudf.columns.concat import concat
 from gpuetl.backends.cudf.columns.gather import take_rows
@@ -31,7 +33,7 @@ from gpuetl.backends.cudf.sources.read import read_row_groups
 from gpuetl.backends.cudf.windows import window  # noqa: F401
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column
-from gpuetl.expressions.types import INT64
+from gpuetl.expressions.types import BOOL, INT64
 from gpuetl.io.dataset import RowGroup
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read
@@ -50,13 +52,23 @@ class CudfBackend:
             machine = gpu()
         self.machine = machine
 
+    def refuses(self, operation: Node) -> str:
+        """Refuse nothing: the whole language runs on the GPU."""
+        return ""
+
+    def device_of(self, operation: Node) -> Device:
+        """Run everything on the GPU, but for the text of CSV files, which the CPU reads."""
+        return "CPU" if isinstance(operation, Read) and operation.dataset.format == "csv" else "GPU"
+
     def read(self, read: Read, groups: Sequence[RowGroup]) -> Frame:
         """Read the row groups, in order."""
-        return read_row_groups(read, groups, self.machine)
+        with self.machine.stage(f"{read.origin}: read"):
+            return read_row_groups(read, groups, self.machine)
 
     def run(self, operation: Node, *frames: Frame) -> Frame:
         """Run one operation and check that the columns are those that the plan promised."""
-        frame = run_operation(operation, self.machine, *frames)
+        with self.machine.stage(f"{operation.origin}: {type(operation).__name__}"):
+            frame = run_operation(operation, self.machine, *frames)
         got = {name: vector.dtype for name, vector in frame.columns.items()}
         if got != dict(operation.schema) or list(got) != list(operation.schema):
             raise TypeError(f"{operation.describe()} gave {got}, planned was {dict(operation.schema)}")
@@ -94,6 +106,12 @@ class CudfBackend:
         """Copy a table of language types to device memory."""
         columns = zip(table.column_names, table.columns, strict=True)
         return Frame({name: from_arrow(column, self.machine) for name, column in columns}, table.num_rows)
+
+    def to_arrays(self, frame: Frame) -> dict[str, Any]:
+        """Return the columns as they lie in device memory."""
+        for name, vector in frame.columns.items():
+            check_array(name, vector.dtype, vector.nulls)
+        return {n: v.data.view("bool") if v.dtype == BOOL else v.data for n, v in frame.columns.items()}
 
 
 run_operation.register(Read, lambda read, machine: read_row_groups(read, read.dataset.row_groups, machine))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -31,7 +32,7 @@ class Machine(Protocol):
         """Compile kernels' text, once for each text."""
 
     def launch(self, module: Module, entry: str, rows: int, arguments: Sequence[Any]) -> None:
-        """Run a kernel that loops over so many rows; arguments are arrays and integers, in the order of its parameters."""
+        """Run a kernel that loops over so many rows; arguments are arrays and integers, as its parameters."""
 
     def launch_blocks(self, module: Module, entry: str, blocks: int, threads: int, arguments: Sequence[Any]) -> None:
         """Run a kernel whose threads work together, in so many blocks; on a CPU it sees one block of one thread."""
@@ -54,13 +55,18 @@ class Machine(Protocol):
             With the user's line, where it does not compile.
         """
 
+    def stage(self, name: str) -> AbstractContextManager[None]:
+        """Mark what runs in the block, for profilers; at its end the device has done it, so clocks tell its time."""
+
     def sorted_order(self, words: Sequence[Array]) -> Array:
         """Return the stable order (int32 row numbers) of rows by uint64 arrays, the most significant first."""
 
     def sorted_texts(self, texts: Vector) -> tuple[Array, int]:
-        """Number (int32) the distinct texts in the order of their bytes; a null's number is any; and how many there are."""
+        """Number (int32) the distinct texts in the order of their bytes, a null with any; and say how many they are."""
 
-    def read_parquet(self, path: Path, row_groups: Sequence[int], columns: Sequence[str]) -> tuple[dict[str, Vector], int]:
+    def read_parquet(
+        self, path: Path, row_groups: Sequence[int], columns: Sequence[str]
+    ) -> tuple[dict[str, Vector], int]:
         """Read columns of row groups in the language's types nearest to the stored ones, and the number of rows.
 
         Raises

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from gpuetl.backends.arrays import check_array
+from gpuetl.backends.backend import Device
 from gpuetl.backends.pandas.aggregates import aggregate  # noqa: F401  it registers its handler, as do those below
 from gpuetl.backends.pandas.columns.gather import take_rows
 from gpuetl.backends.pandas.columns.keys import hash_rows
@@ -34,6 +37,14 @@ class PandasBackend:
     """Frames are `pyarrow.Table`s with the columns and types of the node that made them."""
 
     name = "pandas"
+
+    def refuses(self, operation: Node) -> str:
+        """Refuse nothing: this is the whole language."""
+        return ""
+
+    def device_of(self, operation: Node) -> Device:
+        """Run everything on the CPU."""
+        return "CPU"
 
     def read(self, read: Read, groups: Sequence[RowGroup]) -> pa.Table:
         """Read the row groups, in order."""
@@ -66,3 +77,13 @@ class PandasBackend:
     def to_arrow(self, frame: pa.Table) -> pa.Table:
         """Return the frame as it is."""
         return frame
+
+    def from_arrow(self, table: pa.Table) -> pa.Table:
+        """Return the table as it is."""
+        return table
+
+    def to_arrays(self, frame: pa.Table) -> dict[str, np.ndarray[Any, Any]]:
+        """Return the columns as NumPy arrays, read-only and without a copy where they are in one piece."""
+        for field, column in zip(frame.schema, frame.columns, strict=True):
+            check_array(field.name, field.type, column.null_count)
+        return {field.name: frame.column(field.name).to_numpy() for field in frame.schema}

@@ -95,8 +95,9 @@ def extremes(dtype: DataType, kind: np.dtype[Any]) -> NDArray[Any]:
         return np.array([False, True])
     if kind.kind == "f":
         info = np.finfo(kind)
-        numbers = [np.nan, np.inf, -np.inf, 0.0, -0.0, info.max, info.min, info.tiny, info.smallest_subnormal, 1.0]
-        return np.array(numbers, kind)
+        numbers = [np.nan, np.inf, -np.inf, 0.0, -0.0, info.max, info.min, info.tiny, 1.0]
+        small = [info.smallest_subnormal] * (kind.itemsize == 8)  # of float32 CuPy's compilation flushes them
+        return np.array([*numbers, *small], kind)
     if pa.types.is_date(dtype):
         return np.array([-719162, 2932896, 0, -1], kind)  # the years 1 and 9999
     bounds = np.iinfo(kind)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.pandas.columns.masked import Masked
-from gpuetl.errors import EvaluationError, first_line
+from gpuetl.errors import EvaluationError
 from gpuetl.kernels.check.cases import SIZES, Case, cases
 from gpuetl.kernels.check.expected import Expected, Operation, expected_outputs
 from gpuetl.kernels.check.launch import Launched, launch
@@ -164,10 +164,3 @@ def shown(column: Masked, row: int) -> Any:
         return None
     value = column.values[row].item()
     return value if not isinstance(value, float) or np.isfinite(value) else str(value)
-
-
-def unavailable(error: BaseException) -> str:
-    """Say why there is no GPU to check on, and what to do."""
-    reason = first_line(error)
-    hint = "Run it on a machine that has one, with gpuetl's cu12 or cu13 extra installed"
-    return f"kernel check runs kernels on an NVIDIA GPU, and none can be used here ({reason}).  {hint}"

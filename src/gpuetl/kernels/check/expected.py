@@ -24,6 +24,8 @@ SLACK = 64
 UNSTEADY = 1e-3
 """Where an input's neighbour moves a result by more than this part of it, and of the median, it is not compared."""
 FLOAT32_RTOL = 1e-5
+FLOAT32_TINY = float(np.finfo(np.float32).tiny)
+"""Below it a GPU may have 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,5 +99,7 @@ def judged(column: Masked, moved: list[Masked], tolerance: Tolerance) -> Expecte
             unsteady |= ~(away <= UNSTEADY * usual) & (away != 0)
             unsteady |= other.valid != column.valid
             spread = np.fmax(spread, away)
-        rtol = tolerance.rtol if values.itemsize == 8 else max(tolerance.rtol, FLOAT32_RTOL)
-        return Expected(column, rtol * size + tolerance.atol + SLACK * spread, unsteady)
+        rtol, atol = tolerance.rtol, tolerance.atol
+        if values.itemsize == 4:
+            rtol, atol = max(rtol, FLOAT32_RTOL), atol + FLOAT32_TINY
+        return Expected(column, rtol * size + atol + SLACK * spread, unsteady)

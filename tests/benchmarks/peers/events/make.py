@@ -14,7 +14,7 @@ CATEGORIES = [f"category_{i:02}" for i in range(20)]
 REGIONS = ["africa", "america", "antarctica", "asia", "europe", "oceania"]
 
 
-def make(folder: Path) -> None:
+def make(folder: Path, rows: int = ROWS, users: int = USERS, files: int = FILES, row_group: int = ROW_GROUP) -> None:
     """Write events/part-*.parquet and users.parquet, unless they are there.
 
     Users are skewed, 2 % of the amounts are null, and no two events of a user have one time.
@@ -23,25 +23,25 @@ def make(folder: Path) -> None:
         return
     rng = np.random.default_rng(20260101)
     (folder / "events").mkdir(parents=True, exist_ok=True)
-    moments = np.unique(rng.integers(0, DAYS * 86_400_000_000, ROWS + ROWS // 1000))
+    moments = np.unique(rng.integers(0, DAYS * 86_400_000_000, rows + rows // 1000))
     events = pa.table(
         {
-            "event_id": np.arange(ROWS),
-            "user_id": (USERS * rng.random(ROWS) ** 3).astype(np.int64),
-            "ts": START + rng.permutation(moments)[:ROWS].astype("m8[us]"),
-            "amount": pa.array(rng.gamma(2.0, 20.0, ROWS).round(2), mask=rng.random(ROWS) < 0.02),
-            "quantity": rng.integers(0, 6, ROWS, dtype=np.int32),
-            "category": np.array(CATEGORIES)[rng.integers(0, len(CATEGORIES), ROWS)],
+            "event_id": np.arange(rows),
+            "user_id": (users * rng.random(rows) ** 3).astype(np.int64),
+            "ts": START + rng.permutation(moments)[:rows].astype("m8[us]"),
+            "amount": pa.array(rng.gamma(2.0, 20.0, rows).round(2), mask=rng.random(rows) < 0.02),
+            "quantity": rng.integers(0, 6, rows, dtype=np.int32),
+            "category": np.array(CATEGORIES)[rng.integers(0, len(CATEGORIES), rows)],
         }
     )
-    for i in range(FILES):
-        part = events.slice(i * ROWS // FILES, ROWS // FILES)
-        pq.write_table(part, folder / "events" / f"part-{i}.parquet", row_group_size=ROW_GROUP)
-    users = pa.table(
+    for i in range(files):
+        part = events.slice(i * rows // files, rows // files)
+        pq.write_table(part, folder / "events" / f"part-{i}.parquet", row_group_size=row_group)
+    people = pa.table(
         {
-            "user_id": np.arange(USERS),
-            "region": np.array(REGIONS)[rng.integers(0, len(REGIONS), USERS)],
-            "born": rng.integers(1940, 2010, USERS, dtype=np.int32),
+            "user_id": np.arange(users),
+            "region": np.array(REGIONS)[rng.integers(0, len(REGIONS), users)],
+            "born": rng.integers(1940, 2010, users, dtype=np.int32),
         }
     )
-    pq.write_table(users, folder / "users.parquet")
+    pq.write_table(people, folder / "users.parquet")

@@ -21,7 +21,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Rows sorted by group: `rows` their numbers, None where they are in order; group g is from starts[g] to starts[g + 1]."""
+    """Rows sorted by group: group g is from starts[g] to starts[g + 1].
+
+    `rows` are the rows' numbers in the frame, None where they are in order there.
+    """
 
     frame: Frame
     rows: Array | None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuetl.backends.cudf.aggregates.groups import Groups, Runs
-from gpuetl.backends.cudf.columns.validity import with_nulls, words_of
+from gpuetl.backends.cudf.columns.validity import with_valid
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.ir import Call, Expr, Literal
 from gpuetl.expressions.types import FLOAT64
@@ -21,7 +21,7 @@ def quantile(groups: Groups, call: Call) -> Vector:
 
 
 def quantile_at(groups: Groups, x: Expr, q: float) -> Vector:
-    """Return the quantile of a float64 column, which is sorted once for all its quantiles; NaN is the greatest value."""
+    """Return the quantile of a float64 column, sorted once for all its quantiles; NaN is the greatest value."""
     arrays = groups.machine.arrays
     runs = groups.once(("ascending", x), lambda: Runs.of(groups, groups.valid(x), groups.digits(x)))
     bounds = arrays.searchsorted(runs.codes, arrays.arange(groups.count + 1))
@@ -36,5 +36,4 @@ def quantile_at(groups: Groups, x: Expr, q: float) -> Vector:
     same = below == above
     between = arrays.where(same, 0.0, below) * (1 - share) + arrays.where(same, 0.0, above) * share
     data = arrays.where(valid, arrays.where(same, below, between), 0.0) + 0.0
-    made = Vector(FLOAT64, groups.count, data, words_of(valid.astype("uint8"), groups.machine))
-    return with_nulls(made, groups.count - int(valid.sum()))
+    return with_valid(Vector(FLOAT64, groups.count, data), valid, groups.machine)

@@ -8,11 +8,13 @@ from typing import Any
 from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.aggregates.states import STATES, State
 from gpuetl.backends.cudf.columns.gather import repeat
-from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
-from gpuetl.backends.cudf.expressions.device_types import stored_c_type
+from gpuetl.backends.cudf.columns.validity import with_nulls
+from gpuetl.backends.cudf.columns.written import empty_column
+from gpuetl.backends.cudf.device.columns import accessors, buffers_of, column_parameters
+from gpuetl.backends.cudf.device.headers import headers_text
+from gpuetl.backends.cudf.device.types import stored_c_type
 from gpuetl.backends.cudf.expressions.emit import Emitter
-from gpuetl.backends.cudf.expressions.evaluate import columns_read, empty_column
-from gpuetl.backends.cudf.expressions.kernels import accessors, buffers_of, column_parameters, header_text
+from gpuetl.backends.cudf.expressions.evaluate import columns_read
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Call, Expr
@@ -25,7 +27,7 @@ CHUNK = 2048
 def reduced(groups: Groups, calls: Mapping[str, Call]) -> dict[str, Vector]:
     """Compute calls that have states; raise `EvaluationError` where a sum leaves its type."""
     machine, arrays = groups.machine, groups.machine.arrays
-    columns = columns_read({name: call for name, call in calls.items()}, groups.frame.columns)
+    columns = columns_read(calls, groups.frame.columns)
     module = machine.compiled(reduce_source(columns, list(calls.values()), groups.rows is not None))
     size = arrays.zeros(1, "int64")
     machine.launch_blocks(module, "state_bytes", 1, 1, [size])
@@ -33,7 +35,9 @@ def reduced(groups: Groups, calls: Mapping[str, Call]) -> dict[str, Vector]:
     firsts, starts, stops = chunks_of(groups)
     states, finals = (arrays.empty(count * state_bytes, "uint8") for count in (len(starts), groups.count))
     order = [groups.rows] if groups.rows is not None else []
-    machine.launch(module, "reduce_chunks", len(starts) * 32, [len(starts), starts, stops, states, *order, *buffers_of(columns)])
+    machine.launch(
+        module, "reduce_chunks", len(starts) * 32, [len(starts), starts, stops, states, *order, *buffers_of(columns)]
+    )
     machine.launch(module, "merge_chunks", groups.count * 32, [groups.count, firsts, states, finals])
     return finished(groups, calls, module, finals)
 
@@ -53,7 +57,7 @@ def chunks_of(groups: Groups) -> tuple[Any, Any, Any]:
 def finished(groups: Groups, calls: Mapping[str, Call], module: Any, finals: Any) -> dict[str, Vector]:
     """Turn the groups' states into columns."""
     machine = groups.machine
-    results = {name: empty_column(call, groups.count, machine) for name, call in calls.items()}
+    results = {name: empty_column(call.dtype, groups.count, machine) for name, call in calls.items()}
     state = machine.arrays.zeros(2 * len(calls), "uint64")
     buffers = [buffer for made in results.values() for buffer in (made.data, made.valid)]
     machine.launch(module, "finish", groups.count, [groups.count, finals, state, state[len(calls) :], *buffers])
@@ -77,7 +81,8 @@ def reduce_source(columns: Mapping[str, Vector], calls: list[Call], ordered: boo
     members = "\n".join(f"    {state.type} a{place};" for place, state in enumerate(states))
     merges = " ".join(f"a{place}.merge(later.a{place});" for place in range(len(states)))
     order = ["const int32_t* order"] if ordered else []
-    parameters = ", ".join([*order, *column_parameters(columns)])
+    chunks = ["int64_t chunks", "const int64_t* starts", "const int64_t* stops", "State* states"]
+    parameters = ", ".join([*chunks, *order, *column_parameters(columns)])
     outputs, stores = [], []
     for place, (call, state) in enumerate(zip(calls, states, strict=True)):
         stored = stored_c_type(call.dtype)
@@ -91,14 +96,13 @@ def reduce_source(columns: Mapping[str, Vector], calls: list[Call], ordered: boo
             r{place}[row] = {stored}(m.value);
         }}
         store_valid(s{place}, nulls + {place}, row, row < rows, g{place});""")
-    headers = header_text("rows.cuh") + header_text("aggregates.cuh") + header_text("reduce.cuh")
-    return f"""{headers}
+    return f"""{headers_text(["rows.cuh", "aggregates.cuh", "reduce.cuh"])}
 struct alignas(16) State {{
 {members}
     DEVICE void merge(const State& later) {{ {merges} }}
 }};
 KERNEL state_bytes(int64_t* size) {{ *size = sizeof(State); }}
-KERNEL reduce_chunks(int64_t chunks, const int64_t* starts, const int64_t* stops, State* states{", " * bool(parameters)}{parameters}) {{
+KERNEL reduce_chunks({parameters}) {{
 {accessors(columns)}
     FOR_EACH_WARP(chunk, chunks) {{
         State state;
@@ -113,7 +117,8 @@ KERNEL reduce_chunks(int64_t chunks, const int64_t* starts, const int64_t* stops
 KERNEL merge_chunks(int64_t groups, const int64_t* firsts, const State* states, State* finals) {{
     FOR_EACH_WARP(group, groups) {{
         State state;
-        for (int64_t chunk = firsts[group] + LANE; chunk < firsts[group + 1]; chunk += LANES) state.merge(states[chunk]);
+        const int64_t end = firsts[group + 1];
+        for (int64_t chunk = firsts[group] + LANE; chunk < end; chunk += LANES) state.merge(states[chunk]);
         merge_lanes(state);
         if (LANE == 0) finals[group] = state;
     }}
@@ -122,7 +127,7 @@ KERNEL finish(int64_t rows, const State* states, uint64_t* faults, uint64_t* nul
     FOR_EACH_ROW(row, rows) {{{"".join(stores)}
     }}
 }}
-""".replace("#pragma once\n", "")
+"""
 
 
 def argument(emitter: Emitter, arg: Expr, state: State) -> str:

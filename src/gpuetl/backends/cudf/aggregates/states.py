@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from gpuetl.backends.cudf.expressions.device_types import c_type
+from gpuetl.backends.cudf.device.types import c_type
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Call, Expr
 from gpuetl.expressions.types import STRING, is_floating, is_list

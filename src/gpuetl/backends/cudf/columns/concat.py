@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
+
 from gpuetl.backends.cudf.columns.validity import valid_rows, words_of
+from gpuetl.backends.cudf.columns.written import list_offsets, text_offsets
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.machine import Machine
@@ -15,8 +18,6 @@ from gpuetl.expressions.types import DataType, is_list
 
 def concat(frames: Sequence[Frame], schema: Mapping[str, DataType], machine: Machine) -> Frame:
     """Put frames of one schema below each other, in order; no frames give no rows."""
-    import pyarrow as pa
-
     filled = [frame for frame in frames if frame.rows]
     if len(filled) == 1:
         return filled[0]
@@ -46,9 +47,5 @@ def stacked_offsets(vectors: Sequence[Vector], machine: Machine) -> Any:
     for vector in vectors:
         parts.append(vector.offsets[1:].astype("int64") + before)
         before += len(vector.data) if vector.elements is None else vector.elements.rows
-    offsets = arrays.concatenate(parts)
-    if before < 1 << 31:
-        return offsets.astype("int32")
-    if vectors[0].elements is not None:
-        raise ValueError(f"{before:,} elements are more than a column of lists holds.  Run with smaller partitions")
-    return offsets
+    fitted = text_offsets if vectors[0].elements is None else list_offsets
+    return fitted(arrays.concatenate(parts), before)

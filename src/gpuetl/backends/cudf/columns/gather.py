@@ -1,4 +1,4 @@
-"""Rows gathered by number: one kernel for all columns of a fixed width, and one for the bytes of each column of texts."""
+"""Rows gathered by number: one kernel for all columns, and one more for the bytes of each column of texts."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
-from gpuetl.backends.cudf.expressions.device_types import stored_c_type
-from gpuetl.backends.cudf.expressions.kernels import header_text
+from gpuetl.backends.cudf.columns.written import empty_column, list_offsets, text_offsets
+from gpuetl.backends.cudf.device.headers import headers_text
+from gpuetl.backends.cudf.device.types import stored_c_type
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Machine
-from gpuetl.backends.cudf.vector import Vector, storage_type
+from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import STRING, is_list
 
 
@@ -30,7 +31,7 @@ def take(vectors: Mapping[str, Vector], rows: Any, machine: Machine) -> dict[str
     Raises
     ------
     ValueError
-        Where the bytes of texts, or the elements of lists, would be 2^31 or more of a list's, 2^63 of a text's.
+        Where the elements of lists would be 2^31 or more.
     """
     if not len(rows):
         return {name: nothing(vector, machine) for name, vector in vectors.items()}
@@ -59,11 +60,10 @@ def nothing(vector: Vector, machine: Machine) -> Vector:
 
 def prepared(vector: Vector, rows: Any, machine: Machine) -> Vector:
     """Return the column to be written: of texts and lists, the sizes stand in the place of the data."""
-    count, valid = len(rows), empty_bits(len(rows), machine)
-    if vector.offsets is not None:
-        return Vector(vector.dtype, count, machine.arrays.zeros(count + 1, "int64"), valid)
-    shape = (count, 2) if storage_type(vector.dtype) == "V16" else count
-    return Vector(vector.dtype, count, machine.arrays.empty(shape, vector.data.dtype), valid)
+    count = len(rows)
+    if vector.offsets is None:
+        return empty_column(vector.dtype, count, machine)
+    return Vector(vector.dtype, count, machine.arrays.zeros(count + 1, "int64"), empty_bits(count, machine))
 
 
 def gather_fixed(vectors: Mapping[str, Vector], taken: Mapping[str, Vector], rows: Any, machine: Machine) -> list[int]:
@@ -87,7 +87,9 @@ def gather_source(vectors: list[Vector], index_bytes: int) -> str:
     parameters = [f"int64_t rows, const int{8 * index_bytes}_t* from, uint64_t* nulls"]
     lines = []
     for place, vector in enumerate(vectors):
-        stored = f"int{8 * vector.offsets.dtype.itemsize}_t" if vector.offsets is not None else stored_c_type(vector.dtype)
+        stored = (
+            f"int{8 * vector.offsets.dtype.itemsize}_t" if vector.offsets is not None else stored_c_type(vector.dtype)
+        )
         bits = f"b{place}" if vector.valid is not None else "nullptr"
         parameters.append(f"const {stored}* d{place}")
         if vector.valid is not None:
@@ -99,32 +101,25 @@ def gather_source(vectors: list[Vector], index_bytes: int) -> str:
         const bool g{place} = there && bit_is_set({bits}, at);
         if (row < rows) r{place}[row] = g{place} ? {result}({value}) : {result}{{}};
         store_valid(s{place}, nulls + {place}, row, row < rows, g{place});""")
-    return f"""{header_text("rows.cuh")}
+    return f"""{headers_text(["rows.cuh"])}
 KERNEL gather({", ".join(parameters)}) {{
     FOR_EACH_ROW(row, rows) {{
         const int64_t at = row < rows ? int64_t(from[row]) : -1;
         const bool there = at >= 0;{"".join(lines)}
     }}
 }}
-""".replace("#pragma once\n", "")
-
-
-def offsets_of(sizes: Any, machine: Machine, most: int) -> tuple[Any, int]:
-    """Return offsets of sizes that stand after a zero, and the total; int32 where it is below 2^31."""
-    offsets = machine.arrays.cumsum(sizes)
-    total = int(offsets[-1])
-    if total >= most:
-        raise ValueError(f"{total:,} elements are more than a column of lists holds.  Run with smaller partitions")
-    return offsets.astype("int32") if total < 1 << 31 else offsets, total
+"""
 
 
 def with_bytes(vector: Vector, made: Vector, rows: Any, machine: Machine) -> Vector:
     """Copy the texts' bytes: each warp those of a text."""
-    offsets, total = offsets_of(made.data, machine, 1 << 63)
+    places = machine.arrays.cumsum(made.data)
+    total = int(places[-1])
+    offsets = text_offsets(places, total)
     data = machine.arrays.empty(total, "uint8")
     if total:
         source, target, index = (8 * array.dtype.itemsize for array in (vector.offsets, offsets, rows))
-        module = machine.compiled(header_text("rows.cuh") + copy_source(source, target, index))
+        module = machine.compiled(headers_text(["rows.cuh", "reduce.cuh"]) + copy_source(source, target, index))
         arguments = [len(rows), rows, vector.data, vector.offsets, data, offsets]
         machine.launch(module, "copy_texts", len(rows) * 32, arguments)
     return Vector(made.dtype, made.rows, data, made.valid, 0, offsets)
@@ -133,22 +128,13 @@ def with_bytes(vector: Vector, made: Vector, rows: Any, machine: Machine) -> Vec
 def copy_source(source_bits: int, target_bits: int, index_bits: int) -> str:
     """Return the kernel `copy_texts`."""
     return f"""
-#ifdef GPUETL_HOST
-#define LANES 1
-#define FOR_EACH_LANE(item, items) for (int64_t item = 0; item < (items) * LANES; ++item)
-#else
-#define LANES 32
-#define FOR_EACH_LANE(item, items)                                                         \\
-    for (int64_t item = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; item < (items) * LANES; \\
-         item += int64_t(gridDim.x) * blockDim.x)
-#endif
 KERNEL copy_texts(int64_t rows, const int{index_bits}_t* from, const char* data, const int{source_bits}_t* offsets,
                   char* result, const int{target_bits}_t* places) {{
-    FOR_EACH_LANE(item, rows) {{
-        const int64_t row = item / LANES, start = places[row], size = places[row + 1] - start;
+    FOR_EACH_WARP(row, rows) {{
+        const int64_t start = places[row], size = places[row + 1] - start;
         if (!size) continue;
         const char* source = data + offsets[from[row]];
-        for (int64_t i = item % LANES; i < size; i += LANES) result[start + i] = source[i];
+        for (int64_t i = LANE; i < size; i += LANES) result[start + i] = source[i];
     }}
 }}
 """
@@ -157,12 +143,14 @@ KERNEL copy_texts(int64_t rows, const int{index_bits}_t* from, const char* data,
 def with_elements(vector: Vector, made: Vector, rows: Any, machine: Machine) -> Vector:
     """Gather the elements of lists."""
     arrays = machine.arrays
-    offsets, total = offsets_of(made.data, machine, 1 << 31)
+    places = arrays.cumsum(made.data)
+    total = int(places[-1])
+    offsets = list_offsets(places, total)
     assert vector.elements is not None
     sizes = made.data[1:]
     starts = vector.offsets[arrays.where(rows < 0, 0, rows)].astype("int64")
-    places = arrays.arange(total) + repeat(starts - offsets[:-1], sizes, total, machine)
-    return Vector(made.dtype, made.rows, None, made.valid, 0, offsets, take({"": vector.elements}, places, machine)[""])
+    wanted = arrays.arange(total) + repeat(starts - places[:-1], sizes, total, machine)
+    return Vector(made.dtype, made.rows, None, made.valid, 0, offsets, take({"": vector.elements}, wanted, machine)[""])
 
 
 def repeat(values: Any, counts: Any, total: int, machine: Machine) -> Any:

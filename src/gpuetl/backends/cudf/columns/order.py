@@ -17,8 +17,8 @@ from gpuetl.report.recorder import note
 class SortedRows:
     """Rows in order, and where they differ from the row before.
 
-    `rows` lists the row numbers (int32), None where they are in order already.  In that order, `new_group` marks (uint8)
-    rows that differ in the leading keys, and `new_value` rows that differ in any; the first row does.
+    `rows` lists the row numbers (int32), None where they are in order already.  In that order, `new_group` marks
+    (uint8) rows that differ in the leading keys, and `new_value` rows that differ in any; the first row does.
     """
 
     rows: Array | None
@@ -39,9 +39,7 @@ class SortedRows:
         return machine.arrays.nonzero(self.new_group)[0].astype("int32")
 
 
-def sort_rows(
-    frame: Frame, keys: Sequence[SortKey], leading: int, presorted: bool, machine: Machine
-) -> SortedRows:
+def sort_rows(frame: Frame, keys: Sequence[SortKey], leading: int, presorted: bool, machine: Machine) -> SortedRows:
     """Sort stably: NaN greatest, nulls where each key says, strings by UTF-8 bytes.
 
     `leading` is how many of the keys make a group; `presorted` rows are in order, as the planner knows.

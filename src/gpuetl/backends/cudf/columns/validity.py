@@ -14,6 +14,11 @@ def empty_bits(rows: int, machine: Machine) -> Any:
     return machine.arrays.zeros((rows + 511) // 512 * 16, "uint32")
 
 
+def with_valid(made: Vector, valid: Any, machine: Machine) -> Vector:
+    """Return a column of values that is null where `valid`, truth values, is not true."""
+    return with_nulls(replace(made, valid=words_of(valid, machine)), made.rows - int(valid.sum()))
+
+
 def with_nulls(made: Vector, nulls: int) -> Vector:
     """Return a column that was written, with its count of nulls."""
     return replace(made, valid=made.valid if nulls else None, nulls=nulls)

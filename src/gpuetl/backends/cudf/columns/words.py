@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from gpuetl.backends.cudf.columns.validity import valid_rows
 from gpuetl.backends.cudf.machine import Array, Machine

@@ -117,11 +117,8 @@ template <class T> DEVICE T round(Fault at, T x, int64_t digits = 0) {
 }
 
 // Floats where they are scaled by a power of ten.  What is scaled beyond the greatest float has no result.
-template <class T> DEVICE T rounded_float(Fault at, T x, int64_t digits) {
-    constexpr int most = 400;  // where powers of ten are infinite
-    double scale = 1;
-    for (int i = digits < -most || digits > most ? most : int(digits < 0 ? -digits : digits); i > 0; --i) scale *= 10;
-    const T power = T(scale);
+template <class T> DEVICE T rounded_float(Fault at, T x, int64_t digits, double ten_to_digits) {
+    const T power = T(ten_to_digits);
     if (!is_finite(x)) return x;
     if (digits < 0 && fabs(double(x)) <= power / 2) return x * 0;  // also where the quotient would vanish
     const T scaled = digits < 0 ? x / power : x * power, whole = T(rint(double(scaled)));
@@ -130,8 +127,8 @@ template <class T> DEVICE T rounded_float(Fault at, T x, int64_t digits) {
     if (!is_finite(result)) at(OVERFLOW_);
     return result;
 }
-DEVICE double round(Fault at, double x, int64_t digits = 0) { return rounded_float(at, x, digits); }
-DEVICE float round(Fault at, float x, int64_t digits = 0) { return rounded_float(at, x, digits); }
+DEVICE double round(Fault at, double x) { return rounded_float(at, x, 0, 1); }
+DEVICE float round(Fault at, float x) { return rounded_float(at, x, 0, 1); }
 
 // ---- bits -------------------------------------------------------------------------------------------------------------
 

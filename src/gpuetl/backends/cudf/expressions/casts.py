@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from gpuetl.backends.cudf.expressions.device_types import c_type
+from gpuetl.backends.cudf.device.types import c_type
 from gpuetl.backends.cudf.expressions.functions.device import Device, with_outcome
 from gpuetl.backends.cudf.expressions.text_casts import text_cast, text_cast_headers
 from gpuetl.backends.cudf.expressions.time_casts import time_cast, time_cast_headers

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import groupby
 
-from gpuetl.backends.cudf.expressions.device_types import c_text
+from gpuetl.backends.cudf.device.types import c_text
 from gpuetl.expressions.formats import Field, parse_format
 from gpuetl.expressions.types import DataType
 from gpuetl.expressions.zones import fixed_offset

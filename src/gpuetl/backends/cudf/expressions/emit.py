@@ -1,8 +1,8 @@
 """Expressions written as CUDA statements for one row.
 
-Every node becomes a value and, where it can be null, a truth value beside it.  Calls whose function propagates nulls are
-made only where no argument is null; CASE and coalesce become branches, so what can fail is computed only where it is
-wanted.  Equal expressions are computed once within a branch.
+Every node becomes a value and, where it can be null, a truth value beside it.  Calls whose function propagates nulls
+are made only where no argument is null; CASE and coalesce become branches, so what can fail is computed only where it
+is wanted.  Equal expressions are computed once within a branch.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import singledispatchmethod
 
+from gpuetl.backends.cudf.device.types import c_constant, c_type
 from gpuetl.backends.cudf.expressions.casts import cast_device
-from gpuetl.backends.cudf.expressions.device_types import c_constant, c_type
 from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, Device
-from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
+from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, children
 from gpuetl.expressions.types import NULL, STRING, DataType, is_list
 
 
@@ -155,12 +155,7 @@ class Emitter:
     def case(self, expr: Call) -> Value:
         """Take the first branch whose condition is true."""
         result = self.variable(expr.dtype, "")
-
-        def take(branch: Expr | None) -> None:
-            if branch is not None:
-                self.take(result, branch)
-
-        self.choose(branches_of(expr), take)
+        self.choose(branches_of(expr), lambda branch: self.take(result, branch))
         return result
 
     def choose(self, branches: Sequence[tuple[Expr | None, Expr | None]], take: Callable[[Expr | None], None]) -> None:
@@ -184,30 +179,33 @@ class Emitter:
                 self.take(result, operand)
         return result
 
-    def take(self, result: Value, expr: Expr) -> None:
-        """Give a variable the value of an expression; a null without a type leaves it null."""
-        if expr.dtype != NULL:
+    def take(self, result: Value, expr: Expr | None) -> None:
+        """Give a variable the value of an expression; None, and a null without a type, leave it null."""
+        if expr is not None and expr.dtype != NULL:
             value = self.value(expr)
             self.line(f"{result.text} = {value.text}; {result.valid} = {value.valid};")
 
-    def text(self, expr: Expr, valid: str) -> None:
-        """Write a text into `out`, and set `valid` where there is one."""
+    def text(self, expr: Expr | None, valid: str) -> None:
+        """Write a text into `out`, and set `valid` where there is one; None is null."""
+        if expr is None or expr.dtype == NULL:
+            return
         if isinstance(expr, Call) and expr.function.name == "case":
-            self.choose(branches_of(expr), lambda branch: branch is None or self.text(branch, valid))
+            self.choose(branches_of(expr), lambda branch: self.text(branch, valid))
         elif isinstance(expr, Call) and expr.function.name == "coalesce":
             for operand in expr.args:
                 with self.branch(f"if (!{valid})"):
                     self.text(operand, valid)
         elif (device := writer_of(expr)) is not None:
             self.written(expr, device, valid)
-        elif expr.dtype != NULL:
+        else:
             value = self.value(expr)
             self.line(f"{valid} = {value.valid};")
             self.line(f"if ({valid}) out.put({value.text});")
 
-    def written(self, expr: Call | Cast, device: Device, valid: str) -> None:
+    def written(self, expr: Expr, device: Device, valid: str) -> None:
         """Call a function that writes."""
-        operands = expr.args if isinstance(expr, Call) else (expr.operand,)
+        assert isinstance(expr, Call | Cast)
+        operands = children(expr)
         values = [self.value(operand) for operand in operands]
         own = isinstance(expr, Call) and expr.function.nulls == "own"
         guard = "true" if own else all_valid(values)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
+from gpuetl.backends.cudf.columns.written import empty_column, text_offsets
+from gpuetl.backends.cudf.device.columns import buffers_of
 from gpuetl.backends.cudf.expressions.faults import no_result
 from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, Library
-from gpuetl.backends.cudf.expressions.kernels import RowKernel, buffers_of, fixed_kernel, text_kernel
+from gpuetl.backends.cudf.expressions.kernels import RowKernel, fixed_kernel, text_kernel
 from gpuetl.backends.cudf.expressions.lists import list_column
 from gpuetl.backends.cudf.expressions.prepare import is_library, prepared
 from gpuetl.backends.cudf.machine import Machine
-from gpuetl.backends.cudf.vector import Vector, storage_type
-from gpuetl.expressions.ir import Call, Column, Expr, columns_of
+from gpuetl.backends.cudf.vector import Vector
+from gpuetl.expressions.ir import Call, Column, Expr, can_fail, children, columns_of
 from gpuetl.expressions.types import STRING, is_list
 
 Vectors = Mapping[str, Vector]
@@ -27,12 +29,30 @@ def evaluate(exprs: Mapping[str, Expr], frame: Vectors, rows: int, machine: Mach
     NoResult
         Where a value has no result, naming the expression, the row and the values.
     """
+    if not rows:
+        check_constants(exprs, machine)
     first, outputs = prepared(exprs)
     known = dict(frame)
     for name, expr in first.items():
         known |= computed({name: expr}, known, rows, machine)
     results = computed(outputs, known, rows, machine)
     return {name: results[name] for name in exprs}
+
+
+def check_constants(exprs: Mapping[str, Expr], machine: Machine) -> None:
+    """Compute what reads no column for one row: it has no result in a frame without rows either."""
+    found = [part for expr in exprs.values() for part in constant_parts(expr) if can_fail(part)]
+    if found:
+        evaluate({str(place): part for place, part in enumerate(found)}, {}, 1, machine)
+
+
+def constant_parts(expr: Expr) -> Iterator[Expr]:
+    """Yield the largest parts that read no column; not those of CASE and coalesce, which no row may reach."""
+    if not columns_of(expr):
+        yield expr
+    elif not (isinstance(expr, Call) and expr.function.name in ("case", "coalesce")):
+        for operand in children(expr):
+            yield from constant_parts(operand)
 
 
 def computed(exprs: Mapping[str, Expr], known: Vectors, rows: int, machine: Machine) -> dict[str, Vector]:
@@ -56,7 +76,8 @@ def computed(exprs: Mapping[str, Expr], known: Vectors, rows: int, machine: Mach
 def from_library(expr: Any, known: Vectors, rows: int, machine: Machine) -> Vector:
     """Let libcudf compute a call."""
     function = DEVICE_FUNCTIONS[expr.function.name]
-    assert isinstance(expr, Call) and isinstance(function, Library)
+    assert isinstance(expr, Call)
+    assert isinstance(function, Library)
     arguments = [known[arg.name] if isinstance(arg, Column) else arg for arg in expr.args]
     return function.compute(expr, arguments, rows, machine)  # type: ignore[no-any-return]
 
@@ -66,7 +87,7 @@ def computed_together(exprs: Mapping[str, Expr], known: Vectors, rows: int, mach
     columns = columns_read(exprs, known)
     outputs = list(dict.fromkeys(exprs.values()))
     kernel = fixed_kernel(columns, outputs)
-    results = {expr: empty_column(expr, rows, machine) for expr in outputs}
+    results = {expr: empty_column(expr.dtype, rows, machine) for expr in outputs}
     arguments = [*buffers_of(columns), *(buffer for made in results.values() for buffer in (made.data, made.valid))]
     nulls = run(kernel, "compute", rows, len(outputs), arguments, columns, machine)
     done = {expr: with_nulls(made, count) for (expr, made), count in zip(results.items(), nulls, strict=True)}
@@ -86,8 +107,7 @@ def written(expr: Expr, known: Vectors, rows: int, machine: Machine) -> Vector:
         state = arrays.zeros(len(kernel.sites) + 1, "uint64")
         module = machine.compiled(kernel.source)
         machine.launch(module, "write", rows, [rows, state, state, *buffers_of(columns), offsets, data])
-    small = offsets.astype("int32") if total < 1 << 31 else offsets
-    return with_nulls(Vector(expr.dtype, rows, data, valid, 0, small), nulls)
+    return with_nulls(Vector(expr.dtype, rows, data, valid, 0, text_offsets(offsets, total)), nulls)
 
 
 def run(
@@ -110,10 +130,3 @@ def columns_read(exprs: Mapping[str, Expr], known: Vectors) -> dict[str, Vector]
     """Return the columns that the expressions read, in the order of the frame."""
     read = columns_of(*exprs.values())
     return {name: vector for name, vector in known.items() if name in read}
-
-
-def empty_column(expr: Expr, rows: int, machine: Machine) -> Vector:
-    """Return a column of fixed width to be written."""
-    storage = storage_type(expr.dtype)
-    data = machine.arrays.empty((rows, 2) if storage == "V16" else rows, "int64" if storage == "V16" else storage)
-    return Vector(expr.dtype, rows, data, empty_bits(rows, machine))

@@ -43,12 +43,17 @@ REASONS = (
 
 def no_result(expr: Expr, fault: int, columns: Mapping[str, Vector], machine: Machine, evaluate: Evaluate) -> NoResult:
     """Return the error of what a kernel told: the row and the reason, beside the expression's arguments there."""
-    bits = ~fault & 0xFFFFFFFFFFFFFFFF
-    row, reason = bits >> 8, 255 - (bits & 255)
+    row, reason = row_and_reason(fault)
     there = take(columns, machine.arrays.full(1, row, "int64"), machine)
     values = [value_of(arg, there, machine, evaluate) for arg in children(expr)]
     written, words = as_written(expr), REASONS[reason].format(dtype=type_name(expr.dtype))
     return NoResult(to_sql(written), row if columns_of(written) else None, values, words)
+
+
+def row_and_reason(fault: int) -> tuple[int, int]:
+    """Return what a kernel's `Fault` holds: the first row without a result, and the number of its reason."""
+    bits = ~fault & 0xFFFFFFFFFFFFFFFF
+    return bits >> 8, 255 - (bits & 255)
 
 
 def value_of(expr: Expr, row: Mapping[str, Vector], machine: Machine, evaluate: Evaluate) -> Any:

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 
+from gpuetl.backends.cudf.device.columns import accessors, column_parameters
+from gpuetl.backends.cudf.device.headers import headers_text
+from gpuetl.backends.cudf.device.types import stored_c_type
 from gpuetl.backends.cudf.expressions.casts import cast_headers
-from gpuetl.backends.cudf.expressions.device_types import accessor_type, stored_c_type
 from gpuetl.backends.cudf.expressions.emit import Emitter
 from gpuetl.backends.cudf.expressions.functions import HEADERS
-from gpuetl.backends.cudf.expressions.powers_of_ten import powers_of_ten_header
 from gpuetl.backends.cudf.expressions.zone_tables import zone_table, zones_read
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.ir import Call, Cast, Expr, walk
-from gpuetl.expressions.types import STRING
-
-DEVICE = Path(__file__).parents[1] / "device"
-_INCLUDE = re.compile(r'^#include "(.+)"$', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -37,7 +31,8 @@ def fixed_kernel(columns: Mapping[str, Vector], outputs: Sequence[Expr]) -> RowK
     values and validity words.
     """
     emitter = Emitter({name: vector.valid is not None for name, vector in columns.items()})
-    stores, declared, parameters = [], [], []
+    stores, declared = [], []
+    parameters = ["int64_t rows", "uint64_t* faults", "uint64_t* nulls", *column_parameters(columns)]
     for place, expr in enumerate(outputs):
         value = emitter.value(expr)
         stored = stored_c_type(expr.dtype)
@@ -50,7 +45,7 @@ def fixed_kernel(columns: Mapping[str, Vector], outputs: Sequence[Expr]) -> RowK
         ["    " + text for text in declared] + ["        if (row < rows) {"] + emitter.lines + ["        }"]
     )
     source = f"""{headers(outputs)}
-KERNEL compute(int64_t rows, uint64_t* faults, uint64_t* nulls, {", ".join([*column_parameters(columns), *parameters])}) {{
+KERNEL compute({", ".join(parameters)}) {{
 {accessors(columns)}
     FOR_EACH_ROW(row, rows) {{
     {body}
@@ -106,47 +101,6 @@ KERNEL write({parameters}, const int64_t* offsets, char* bytes) {{
     return RowKernel(source, emitter.sites)
 
 
-def column_parameters(columns: Mapping[str, Vector]) -> list[str]:
-    """Return the parameters of the columns' buffers: as `buffers_of` gives them."""
-    return [text for place, vector in enumerate(columns.values()) for text in _parameters(f"{place}", vector)]
-
-
-def _parameters(name: str, vector: Vector) -> list[str]:
-    bits = [f"const uint32_t* bits{name}"] if vector.valid is not None else []
-    if vector.elements is not None:
-        return [f"const int32_t* offsets{name}", *bits, *_parameters(f"{name}_", vector.elements)]
-    if vector.dtype == STRING:
-        offset = "int64_t" if vector.offsets.dtype.itemsize == 8 else "int32_t"
-        return [f"const char* data{name}", f"const {offset}* offsets{name}", *bits]
-    return [f"const {stored_c_type(vector.dtype)}* data{name}", *bits]
-
-
-def accessors(columns: Mapping[str, Vector]) -> str:
-    """Return the statements that make the columns' accessors, `c0`, `c1`, and so on."""
-    made = (f"    const {accessor_type(v)} c{place}{_made(str(place), v)};" for place, v in enumerate(columns.values()))
-    return "\n".join(made)
-
-
-def _made(name: str, vector: Vector) -> str:
-    bits = f"bits{name}" if vector.valid is not None else "nullptr"
-    if vector.elements is not None:
-        return f"{{{accessor_type(vector.elements)}{_made(name + '_', vector.elements)}, offsets{name}, {bits}}}"
-    offsets = f"offsets{name}, " if vector.dtype == STRING else ""
-    return f"{{data{name}, {offsets}{bits}}}"
-
-
-def buffers_of(columns: Mapping[str, Vector]) -> list[object]:
-    """Return the arguments that go with `column_parameters`."""
-    return [buffer for vector in columns.values() for buffer in _buffers(vector)]
-
-
-def _buffers(vector: Vector) -> list[object]:
-    bits = [vector.valid] if vector.valid is not None else []
-    if vector.elements is not None:
-        return [vector.offsets, *bits, *_buffers(vector.elements)]
-    return [vector.data, *([vector.offsets] if vector.dtype == STRING else []), *bits]
-
-
 def headers(exprs: Collection[Expr]) -> str:
     """Return the device code that the expressions need, each header once, and the tables of zones."""
     zones = sorted(zones_read(exprs))
@@ -159,24 +113,3 @@ def headers(exprs: Collection[Expr]) -> str:
                 names.update(cast_headers(node))
     text = headers_text(["rows.cuh", *sorted(names - {"", "rows.cuh"})])
     return text + "".join(zone_table(name) for name in zones)
-
-
-def headers_text(names: Iterable[str]) -> str:
-    """Return headers and those that they include, each once."""
-    included: dict[str, None] = {}
-    return "".join(_with_includes(name, included) for name in names)
-
-
-def _with_includes(name: str, included: dict[str, None]) -> str:
-    if name in included:
-        return ""
-    included[name] = None
-    return _INCLUDE.sub(lambda hit: _with_includes(hit[1], included), header_text(name)).replace("#pragma once\n", "")
-
-
-@cache
-def header_text(name: str) -> str:
-    """Return the text of a file of device code, or of the header that is calculated."""
-    if name == "powers_of_ten.cuh":
-        return powers_of_ten_header()
-    return (DEVICE / name).read_text(encoding="utf-8")

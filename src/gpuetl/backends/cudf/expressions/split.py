@@ -6,16 +6,15 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from gpuetl.backends.cudf.columns.validity import empty_bits
-from gpuetl.backends.cudf.expressions.device_types import c_text
-from gpuetl.backends.cudf.expressions.kernels import accessors, buffers_of, column_parameters, header_text
+from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
+from gpuetl.backends.cudf.columns.written import list_offsets, text_offsets
+from gpuetl.backends.cudf.device.columns import accessors, buffers_of, column_parameters
+from gpuetl.backends.cudf.device.headers import headers_text
+from gpuetl.backends.cudf.device.types import c_text
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.ir import Literal
 from gpuetl.expressions.types import STRING
-
-MOST = 1 << 31
-"""Elements of a list column are fewer: its offsets have 32 bits."""
 
 
 def split_texts(arguments: Sequence[Vector | Literal], rows: int, machine: Machine) -> Vector:
@@ -36,19 +35,18 @@ def split_texts(arguments: Sequence[Vector | Literal], rows: int, machine: Machi
     machine.launch(module, "measure", rows, [rows, *buffers, nulls, valid, counts[1:], sizes[1:]])
     places, starts = arrays.cumsum(counts), arrays.cumsum(sizes)
     parts, total, missing = int(places[-1]), int(starts[-1]), int(nulls[0])
-    if parts >= MOST:
-        raise ValueError(f"{parts:,} elements are more than a column of lists holds.  Run with smaller partitions")
+    lists = list_offsets(places, parts)
     offsets, data = arrays.full(parts + 1, total, "int64"), arrays.empty(total, "uint8")
     machine.launch(module, "write", rows, [rows, *buffers, places, starts, offsets, data])
-    elements = Vector(STRING, parts, data, offsets=offsets.astype("int32") if total < MOST else offsets)
-    return Vector(pa.list_(STRING), rows, None, valid if missing else None, missing, places.astype("int32"), elements)
+    elements = Vector(STRING, parts, data, offsets=text_offsets(offsets, total))
+    return with_nulls(Vector(pa.list_(STRING), rows, None, valid, 0, lists, elements), missing)
 
 
 def source_of(columns: dict[str, Vector], constant: str | None, separator: str) -> str:
     """Return the kernels `measure` and `write`; each row reads the column, or the constant."""
     read = "c0[row]" if columns else "none<Text>()" if constant is None else f"some({c_text(constant)})"
     taken = "".join(f"{parameter}, " for parameter in column_parameters(columns))
-    return f"""{header_text("rows.cuh")}{header_text("strings.cuh")}
+    return f"""{headers_text(["rows.cuh", "strings.cuh"])}
 KERNEL measure(int64_t rows, {taken}uint64_t* nulls, uint32_t* bits, int64_t* counts, int64_t* sizes) {{
 {accessors(columns)}
     const Text separator = {c_text(separator)};
@@ -77,4 +75,4 @@ KERNEL write(int64_t rows, {taken}const int64_t* places, const int64_t* starts, 
         }}
     }}
 }}
-""".replace("#pragma once\n", "")
+"""

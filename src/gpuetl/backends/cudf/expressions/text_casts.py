@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuetl.backends.cudf.expressions.device_types import c_int128, c_type
+from gpuetl.backends.cudf.device.types import c_int128, c_type
 from gpuetl.backends.cudf.expressions.functions.device import Device, with_outcome
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Cast

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from gpuetl.backends.cudf.device.types import c_type
 from gpuetl.backends.cudf.expressions.clocks import written, zone_of
-from gpuetl.backends.cudf.expressions.device_types import c_type
 from gpuetl.backends.cudf.expressions.functions.device import Device, with_outcome
 from gpuetl.expressions.ir import Cast
 from gpuetl.expressions.types import DATE, STRING, DataType

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,12 @@ from typing import Any
 import numpy as np
 
 from gpuetl.backends.cudf.gpu.compiler import named, refuse_block, users_lines
+from gpuetl.backends.cudf.gpu.kernel_cache import loaded
 from gpuetl.backends.cudf.gpu.libcudf import from_libcudf, to_libcudf, words_table
 from gpuetl.backends.cudf.gpu.parquet import read_parquet
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.errors import EvaluationError
 
-OPTIONS = ("--std=c++17", "-default-device", "--device-int128", "-fmad=false")
-"""No contraction into fused multiply-adds: a * b + c must be what it is on the CPU."""
 THREADS = 256
 BLOCKS_PER_SM = 16
 POOL_SHARE = 0.9
@@ -54,9 +54,9 @@ class GpuMachine:
         return self.arrays.asnumpy(array)
 
     def compiled(self, source: str) -> Any:
-        """Compile with NVRTC; CuPy keeps the machine code on disk, by the text, the options and the architecture."""
+        """Compile with NVRTC, or take the machine code from the cache on disk."""
         if source not in self.modules:
-            self.modules[source] = self.arrays.RawModule(code=source, options=OPTIONS)
+            self.modules[source] = loaded(source)
         return self.modules[source]
 
     def launch(self, module: Any, entry: str, rows: int, arguments: Sequence[Any]) -> None:
@@ -73,7 +73,7 @@ class GpuMachine:
     def user_kernel(self, source: str, path: Path, entry: str) -> Callable[[int, int, Sequence[Any]], None]:
         """Compile a user's kernel once, with headers from its own folder, as C++17 with CUDA's usual contractions."""
         if (source, path, entry) not in self.user_kernels:
-            self.user_kernels[source, path, entry] = self.compiled_kernel(source, path, entry)
+            self.user_kernels[source, path, entry] = self.compiled_kernel(source, path, str(entry))
         kernel = self.user_kernels[source, path, entry]
 
         def launch(blocks: int, threads: int, arguments: Sequence[Any]) -> None:
@@ -83,7 +83,7 @@ class GpuMachine:
         return launch
 
     def compiled_kernel(self, source: str, path: Path, entry: str) -> Any:
-        """Compile a user's kernel; raise `EvaluationError` as `user_kernel` does."""
+        """Compile a user's kernel; raise `EvaluationError` as `user_kernel` does.  CuPy takes no subclass of `str`."""
         mangled = () if 'extern "C"' in source else (entry,)
         options = ("--std=c++17", f"-I{path.parent}")
         try:
@@ -95,16 +95,22 @@ class GpuMachine:
             raise EvaluationError(f"{path} has no kernel '{entry}'") from None
 
     def user_module(self, source: str, kernel: str) -> Any:
-        """Compile at once, as what the engine generates."""
-        known = source in self.modules
-        module = self.compiled(source)
+        """Compile as what the engine generates."""
         try:
-            if not known:
-                module.compile()
+            return self.compiled(source)
         except self.arrays.cuda.compiler.CompileException as error:
-            del self.modules[source]
             raise EvaluationError(f"kernel '{kernel}' does not compile:\n{users_lines(str(error))}") from None
-        return module
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Open an NVTX range, and wait for the stream at its end."""
+        nvtx = self.arrays.cuda.nvtx
+        nvtx.RangePush(name)
+        try:
+            yield
+            self.arrays.cuda.get_current_stream().synchronize()
+        finally:
+            nvtx.RangePop()
 
     def sorted_order(self, words: Sequence[Any]) -> Any:
         """Sort by libcudf: a single word takes its radix sort."""
@@ -115,7 +121,9 @@ class GpuMachine:
         nulls = [plc.types.NullOrder.AFTER] * len(words)
         return column_array(plc.sorting.stable_sorted_order(table, ascending, nulls), "int32")
 
-    def read_parquet(self, path: Path, row_groups: Sequence[int], columns: Sequence[str]) -> tuple[dict[str, Vector], int]:
+    def read_parquet(
+        self, path: Path, row_groups: Sequence[int], columns: Sequence[str]
+    ) -> tuple[dict[str, Vector], int]:
         """Read by libcudf: bytes from the page cache to the device by KvikIO, decoded there."""
         return read_parquet(path, row_groups, columns)
 

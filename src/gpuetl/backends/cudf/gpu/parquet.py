@@ -16,7 +16,6 @@ from gpuetl.backends.cudf.gpu.libcudf import Id, from_libcudf, libcudf_type, spa
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import NULL, STRING, DataType, is_list, language_type
 
-
 _CUPY: Any = SimpleNamespace(arrays=cupy)
 """What the functions of validity need of a machine."""
 

@@ -65,9 +65,10 @@ def most_repeated(operation: Join, left: Frame, keys: KeyCodes, machine: Machine
     row = int((keys.left == worst).argmax())
     sides = operation.written_sides
     found = {name: f"{int(count[worst]):,}" for (name, _), count in zip(sides, counts, strict=True)}
+    key = written_key(left, operation.left_on, sides[0][1], row, machine)
     return (
-        f"{written_key(left, operation.left_on, sides[0][1], row, machine)} repeats most: in {found['left']} rows on the "
-        f"left side, {found['right']} on the right.  Join on more columns, or make the keys of one side distinct"
+        f"{key} repeats most: in {found['left']} rows on the left side, {found['right']} on the right.  "
+        "Join on more columns, or make the keys of one side distinct"
     )
 
 

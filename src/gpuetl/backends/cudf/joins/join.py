@@ -54,9 +54,7 @@ def every_pair(operation: Join, left: Frame, right: Frame, machine: Machine) -> 
     return Pairs(places // count, places % count)
 
 
-def matching_pairs(
-    operation: Join, left: Frame, right: Frame, keys: KeyCodes, more: int, machine: Machine
-) -> Pairs:
+def matching_pairs(operation: Join, left: Frame, right: Frame, keys: KeyCodes, more: int, machine: Machine) -> Pairs:
     """Pair rows of equal keys, after looking whether that many, and `more`, fit."""
     counts = count_codes(keys.right, keys.size, machine)
     repeats = counts[keys.left]
@@ -67,9 +65,7 @@ def matching_pairs(
     return paired(keys, counts, repeats, total, machine)
 
 
-def combined(
-    operation: Join, left: Frame, right: Frame, pairs: Pairs, lonely: Array, machine: Machine
-) -> Frame:
+def combined(operation: Join, left: Frame, right: Frame, pairs: Pairs, lonely: Array, machine: Machine) -> Frame:
     """Put the columns of paired rows beside each other, and below them the right rows that are alone."""
     keys = dict(zip(operation.left_on, operation.right_on, strict=True))
     wanted = {name: right.columns[name] for name in operation.schema if name not in left.columns}

@@ -33,7 +33,7 @@ class KeyCodes:
 
 
 def encoded_keys(operation: Join, left: Frame, right: Frame, machine: Machine) -> KeyCodes:
-    """Number the keys of both sides; NaN equals NaN, -0.0 equals 0.0, and null matches nothing unless nulls are equal."""
+    """Number the keys of both sides: NaN equals NaN, -0.0 is 0.0, null matches nothing unless nulls are equal."""
     digits: list[Digit] = []
     valid = machine.arrays.ones(left.rows + right.rows, bool)
     for ours, theirs in zip(operation.left_on, operation.right_on, strict=True):

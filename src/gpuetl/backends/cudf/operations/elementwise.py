@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
-from gpuetl.backends.cudf.expressions.device_types import c_type, stored_c_type
-from gpuetl.backends.cudf.expressions.kernels import accessors, buffers_of, column_parameters, header_text
+from gpuetl.backends.cudf.device.columns import accessors, buffers_of, column_parameters
+from gpuetl.backends.cudf.device.headers import headers_text
+from gpuetl.backends.cudf.device.types import c_type, stored_c_type
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.kernels.texts import KernelTexts
@@ -83,7 +84,7 @@ def elementwise_source(
         f"        store_valid(s{p}, nulls + {p}, row, row < rows, g{p});"
         for p, t in zip(places, operation.outputs.values(), strict=True)
     )
-    return f"""{header_text("rows.cuh")}
+    return f"""{headers_text(["rows.cuh"])}
 DEVICE void body({", ".join(parameters)}) {{{users_text("body", contract.texts["body"])}}}
 KERNEL elementwise({", ".join(["int64_t rows", "uint64_t* nulls", *column_parameters(columns), *written])}) {{
 {accessors(columns)}
@@ -95,4 +96,4 @@ KERNEL elementwise({", ".join(["int64_t rows", "uint64_t* nulls", *column_parame
 {stored}
     }}
 }}
-""".replace("#pragma once\n", "")
+"""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gpuetl.backends.cudf.columns.gather import repeat, take
-from gpuetl.backends.cudf.columns.validity import valid_rows, words_of
+from gpuetl.backends.cudf.columns.validity import valid_rows, with_valid
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.operation import run_operation
@@ -45,7 +45,7 @@ def explode_lists(operation: Explode, machine: Machine, frame: Frame) -> Frame:
     elements = arrays.where(found, starts[rows] + place, -1)
     columns |= take({operation.column: lists.elements}, elements, machine)
     if operation.index:
-        columns[operation.index] = numbers(place, found, machine)
+        columns[operation.index] = with_valid(Vector(INT64, total, place), found, machine)
     return Frame({name: columns[name] for name in operation.schema}, total)
 
 
@@ -53,9 +53,3 @@ def list_bounds(lists: Vector, machine: Machine) -> tuple[Any, Any]:
     """Return where each list's elements start, and how many they are: none of a null one."""
     starts = lists.offsets[:-1].astype("int64")
     return starts, machine.arrays.where(valid_rows(lists, machine) != 0, lists.offsets[1:] - starts, 0)
-
-
-def numbers(values: Any, valid: Any, machine: Machine) -> Vector:
-    """Return a column of int64, null where `valid` is not true."""
-    missing = len(values) - int(valid.sum())
-    return Vector(INT64, len(values), values, words_of(valid, machine) if missing else None, missing)

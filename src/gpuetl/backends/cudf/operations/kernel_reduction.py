@@ -8,9 +8,10 @@ from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.aggregates.reduce import chunks_of
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
+from gpuetl.backends.cudf.device.columns import accessors, buffers_of, column_parameters
+from gpuetl.backends.cudf.device.headers import headers_text
+from gpuetl.backends.cudf.device.types import c_type, stored_c_type
 from gpuetl.backends.cudf.expressions.canonical import canonical
-from gpuetl.backends.cudf.expressions.device_types import c_type, stored_c_type
-from gpuetl.backends.cudf.expressions.kernels import accessors, buffers_of, column_parameters, header_text
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.operation import run_operation
@@ -84,7 +85,7 @@ def reduction_source(
         *column_parameters(arguments),
     ]
     post = ", ".join(["states[row].value", *argument_values({}, arguments)])
-    return f"""{header_text("rows.cuh")}{header_text("reduce.cuh")}
+    return f"""{headers_text(["rows.cuh", "reduce.cuh"])}
 DEVICE {value} mapped({", ".join([*typed(inputs), *own])}) {{ return {value}({users_text("map", texts["map"])}); }}
 DEVICE {value} reduced(const {value} a, const {value} b) {{ return {value}({users_text("reduce", texts["reduce"])}); }}
 DEVICE {value} neutral() {{ return {value}({users_text("identity", texts["identity"])}); }}
@@ -128,4 +129,4 @@ KERNEL finish({", ".join(last)}) {{
         store_valid(bits, nulls, row, row < rows, valid);
     }}
 }}
-""".replace("#pragma once\n", "")
+"""

@@ -21,6 +21,7 @@ from gpuetl.errors import RunFailed, first_line
 from gpuetl.expressions.ir import Cast, Column, Literal
 from gpuetl.expressions.types import DataType
 from gpuetl.io.dataset import DataFile, DatasetError, RowGroup, check_widens
+from gpuetl.io.frames import FrameDataset
 from gpuetl.plan.nodes import Read
 
 
@@ -42,7 +43,10 @@ def read_file(read: Read, file: DataFile, indices: Sequence[int], machine: Machi
     """Read one file's row groups, and add the columns of its path."""
     dataset = read.dataset
     stored = [name for name in read.columns if name not in dataset.partitions]
-    if dataset.format == "csv":
+    if isinstance(dataset, FrameDataset):
+        table = dataset.rows(indices, stored)
+        columns, rows = {name: from_arrow(table.column(name), machine) for name in stored}, table.num_rows
+    elif dataset.format == "csv":
         columns, rows = read_csv(read, file, stored, machine)
     else:
         columns, rows = read_parquet(file, indices, stored, machine)
@@ -52,7 +56,9 @@ def read_file(read: Read, file: DataFile, indices: Sequence[int], machine: Machi
         if name in dataset.partitions
     }
     columns |= evaluate(values, {}, rows, machine)
-    return Frame({name: as_planned(columns[name], t, name, file, rows, machine) for name, t in read.schema.items()}, rows)
+    return Frame(
+        {name: as_planned(columns[name], t, name, file, rows, machine) for name, t in read.schema.items()}, rows
+    )
 
 
 def read_parquet(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gpuetl.backends.cudf.expressions.kernels import accessors, buffers_of, column_parameters, header_text
+from gpuetl.backends.cudf.device.columns import accessors, buffers_of, column_parameters
+from gpuetl.backends.cudf.device.headers import headers_text
+from gpuetl.backends.cudf.expressions.faults import row_and_reason
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import STRING
@@ -18,18 +20,18 @@ def refuse_other_bytes(vector: Vector, name: str, machine: Machine) -> None:
     module = machine.compiled(source_of(columns))
     machine.launch(module, "find_other_bytes", vector.rows, [vector.rows, state, *buffers_of(columns)])
     if found := int(state[0]):
-        row = (~found & 0xFFFFFFFFFFFFFFFF) >> 8
+        row, _ = row_and_reason(found)
         raise ValueError(f"column '{name}' is not UTF-8 in row {row}")
 
 
 def source_of(columns: dict[str, Vector]) -> str:
     """Return the kernel that tells the first text that is not UTF-8."""
     parameters = ", ".join(["int64_t rows", "uint64_t* faults", *column_parameters(columns)])
-    return f"""{header_text("rows.cuh")}{header_text("utf8.cuh")}
+    return f"""{headers_text(["rows.cuh", "utf8.cuh"])}
 KERNEL find_other_bytes({parameters}) {{
 {accessors(columns)}
     FOR_EACH_ROW(row, rows) {{
         if (row < rows && c0.valid(row) && !is_utf8(c0[row].value)) Fault{{faults, row}}(NOT_A_VALUE);
     }}
 }}
-""".replace("#pragma once\n", "")
+"""

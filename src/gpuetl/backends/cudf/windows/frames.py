@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gpuetl.backends.cudf.expressions.kernels import accessors
+from gpuetl.backends.cudf.device.columns import accessors
 from gpuetl.backends.cudf.machine import Array
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.cudf.windows.fused import instance, state_bytes, together

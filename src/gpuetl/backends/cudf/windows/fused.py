@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gpuetl.backends.cudf.expressions.device_types import accessor_type
+from gpuetl.backends.cudf.device.types import accessor_type
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.cudf.windows.steps import Fold
 

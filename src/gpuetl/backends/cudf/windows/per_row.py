@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpuetl.backends.cudf.columns.validity import with_nulls
-from gpuetl.backends.cudf.expressions.device_types import c_int, stored_c_type
-from gpuetl.backends.cudf.expressions.kernels import accessors
+from gpuetl.backends.cudf.device.columns import accessors
+from gpuetl.backends.cudf.device.types import c_int, stored_c_type
 from gpuetl.backends.cudf.machine import Array
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.cudf.windows.rows import WindowRows, headers, parameters, value_parameters

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpuetl.backends.cudf.columns.validity import empty_bits
-from gpuetl.backends.cudf.expressions.device_types import stored_c_type
-from gpuetl.backends.cudf.expressions.kernels import buffers_of, column_parameters, headers_text
+from gpuetl.backends.cudf.columns.written import empty_values
+from gpuetl.backends.cudf.device.columns import buffers_of, column_parameters
+from gpuetl.backends.cudf.device.headers import headers_text
+from gpuetl.backends.cudf.device.types import stored_c_type
 from gpuetl.backends.cudf.machine import Array, Machine
-from gpuetl.backends.cudf.vector import Vector, storage_type
+from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.cudf.windows.steps import Fold, PerRow
 from gpuetl.expressions.types import DataType
 
@@ -45,13 +47,6 @@ class WindowRows:
 def parameters(columns: Mapping[str, Vector]) -> list[str]:
     """Return the parameters of the marks and of columns."""
     return [*MARKS, *column_parameters(columns)]
-
-
-def empty_values(dtype: DataType, rows: int, machine: Machine) -> Array:
-    """Return memory for the values of a column of fixed width."""
-    storage = storage_type(dtype)
-    wide = storage == "V16"
-    return machine.arrays.empty((rows, 2) if wide else rows, "int64" if wide else storage)
 
 
 def headers() -> str:

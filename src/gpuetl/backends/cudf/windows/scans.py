@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gpuetl.backends.cudf.expressions.device_types import stored_c_type
-from gpuetl.backends.cudf.expressions.kernels import accessors
+from gpuetl.backends.cudf.device.columns import accessors
+from gpuetl.backends.cudf.device.types import stored_c_type
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.cudf.windows.fused import ALIGNMENT, instance, state_bytes, together
 from gpuetl.backends.cudf.windows.rows import WindowRows, headers, parameters, value_parameters

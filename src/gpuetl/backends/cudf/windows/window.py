@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.order import note_ties, sort_rows
-from gpuetl.backends.cudf.columns.validity import valid_rows, with_nulls, words_of
+from gpuetl.backends.cudf.columns.validity import valid_rows, with_valid
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
+from gpuetl.backends.cudf.expressions.faults import row_and_reason
 from gpuetl.backends.cudf.expressions.prepare import case
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Array, Machine
@@ -78,7 +79,7 @@ def order_time(operation: Window, frame: Frame) -> Column | None:
 def column_of(name: str, call: Call, plan: CallPlan, results: Results, rows: WindowRows) -> Vector:
     """Return a call's column; raise `EvaluationError` where a row has no result."""
     if fault := results.faults[plan.step]:
-        row = (~fault & 0xFFFFFFFFFFFFFFFF) >> 8
+        row, _ = row_and_reason(fault)
         raise EvaluationError(f"column '{name.partition(':')[0]}': {overflow(call, row)}")
     given = results.columns[plan.step]
     if isinstance(plan, Values):
@@ -101,7 +102,7 @@ def null_where(given: Vector, plan: Values, rows: WindowRows) -> Vector:
     if len(nullable) < 2:
         return replace(given, valid=nullable[0].valid, nulls=nullable[0].nulls) if nullable else given
     valid = valid_rows(nullable[0], rows.machine) & valid_rows(nullable[1], rows.machine)
-    return with_nulls(replace(given, valid=words_of(valid, rows.machine)), rows.rows - int(valid.sum()))
+    return with_valid(given, valid, rows.machine)
 
 
 def moved(plan: Moved, numbers: Array, rows: WindowRows) -> Vector:

@@ -186,7 +186,7 @@ def plain_digits(text: str) -> str:
     if not isinstance(exponent, int) or not shortened:
         return text if not isinstance(exponent, int) else "0"
     exponent += len(whole_number) - len(shortened)
-    if not -WIDE_DIGITS < exponent or exponent + len(shortened) > WIDE_DIGITS:
+    if not exponent > -WIDE_DIGITS or exponent + len(shortened) > WIDE_DIGITS:
         # beyond any decimal: too fine, or too large
         return "0." + "0" * MAX_DIGITS + "1" if exponent + len(shortened) <= WIDE_DIGITS else "-" * sign + "1e99"
     places = max(0, -exponent)

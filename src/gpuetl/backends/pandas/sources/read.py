@@ -15,7 +15,8 @@ from gpuetl.backends.pandas.operation import run_operation
 from gpuetl.backends.pandas.sources.read_csv import read_csv
 from gpuetl.errors import RunFailed, first_line
 from gpuetl.expressions.types import STRING, DataType, language_type
-from gpuetl.io.dataset import DataFile, DatasetError, RowGroup, check_widens
+from gpuetl.io.dataset import DataFile, Dataset, DatasetError, RowGroup, check_widens
+from gpuetl.io.frames import FrameDataset
 from gpuetl.plan.nodes import Read
 from gpuetl.threads import in_threads
 
@@ -41,7 +42,7 @@ def read_file(read: Read, file: DataFile, indices: Sequence[int]) -> pa.Table:
     dataset = read.dataset
     stored = [name for name in read.columns if name not in dataset.partitions]
     try:
-        table = read_csv(dataset, file, stored) if dataset.format == "csv" else read_parquet(file, indices, stored)
+        table = read_table(dataset, file, indices, stored)
     except (OSError, pa.ArrowException) as error:
         raise RunFailed.unreadable(str(file.path), error) from error
     columns = {
@@ -51,6 +52,13 @@ def read_file(read: Read, file: DataFile, indices: Sequence[int]) -> pa.Table:
         for name, dtype in read.schema.items()
     }
     return pa.table(columns, schema=read.schema.to_arrow())
+
+
+def read_table(dataset: Dataset, file: DataFile, indices: Sequence[int], columns: list[str]) -> pa.Table:
+    """Read columns in the types in which they are stored."""
+    if isinstance(dataset, FrameDataset):
+        return dataset.rows(indices, columns)
+    return read_csv(dataset, file, columns) if dataset.format == "csv" else read_parquet(file, indices, columns)
 
 
 def read_parquet(file: DataFile, indices: Sequence[int], columns: list[str]) -> pa.Table:

@@ -7,7 +7,6 @@ from gpuetl.backends.cudf.expressions.functions import (
     calendar,
     case_mapping,
     digests,
-    durations,
     formats,
     hashing,
     like,
@@ -24,7 +23,7 @@ from gpuetl.backends.cudf.expressions.functions.device import Device, Library
 __all__ = ["DEVICE_FUNCTIONS", "HEADERS", "Device", "Library"]
 
 FAMILIES = (
-    arithmetic, calendar, case_mapping, digests, durations, formats, hashing, like, lists, logic, mathematics, moments,
+    arithmetic, calendar, case_mapping, digests, formats, hashing, like, lists, logic, mathematics, moments,
     regex, strings, zones,
 )  # fmt: skip
 

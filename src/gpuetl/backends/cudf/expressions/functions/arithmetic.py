@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal as Choice
 
+from gpuetl.backends.cudf.device.types import c_float
 from gpuetl.backends.cudf.expressions.functions.device import Device, Library
 from gpuetl.expressions.decimals import is_decimal
-from gpuetl.expressions.ir import Call, Cast, Expr
+from gpuetl.expressions.ir import Call, Cast, Expr, Literal
+from gpuetl.expressions.types import FLOAT64, is_floating
 
 HEADER = "arithmetic.cuh"
 Parameters = Callable[[Expr], Sequence[int]]
@@ -45,6 +47,17 @@ def scale(call: Expr) -> list[int]:
     return [call.dtype.scale]
 
 
+def rounded(call: Call | Cast, arguments: Sequence[str]) -> str:
+    """Return a rounding; of floats by the power of ten nearest to it, which is known here."""
+    if not is_floating(call.dtype) or len(arguments) == 1:
+        return with_digits("round", rounded_digits).text(call, arguments)
+    assert isinstance(call, Call)
+    digits = call.args[1]
+    assert isinstance(digits, Literal)
+    power = c_float(float(f"1e{abs(digits.value)}"), FLOAT64)
+    return f"rounded_float(at, {arguments[0]}, {arguments[1]}, {power})"
+
+
 def operator(symbol: str) -> Device:
     """Return an operator of C++."""
     return Device(lambda _, arguments: f"{arguments[0]} {symbol} {arguments[1]}")
@@ -60,7 +73,7 @@ FUNCTIONS: dict[str, Device | Library] = {
     "negate": Device("negate"),
     "abs": Device("abs"),
     "sign": Device("sign"),
-    "round": with_digits("round", rounded_digits),
+    "round": Device(rounded),
     "floor": with_digits("floor", rounded_digits),
     "ceil": with_digits("ceil", rounded_digits),
     "trunc": with_digits("without_fraction", scale),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache
 
-from gpuetl.backends.cudf.expressions.device_types import c_words
+from gpuetl.backends.cudf.device.types import c_words
 from gpuetl.expressions.characters import in_word, to_lower, to_upper
 
 ASSIGNED = (range(0x34000), range(0xE0000, 0xE0200))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpuetl.backends.cudf.expressions.device_types import c_text, c_words
+from gpuetl.backends.cudf.device.types import c_text, c_words
 from gpuetl.backends.cudf.expressions.functions.code_points import lower_case
 from gpuetl.backends.cudf.expressions.functions.device import Device, Library
 from gpuetl.expressions.characters import to_lower

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpuetl.backends.cudf.expressions.device_types import c_type
+from gpuetl.backends.cudf.device.types import c_type
 from gpuetl.backends.cudf.expressions.functions.device import Device, Library
 from gpuetl.expressions.ir import Call, Cast
 
@@ -12,7 +12,7 @@ HEADER = "mathematics.cuh"
 LIBRARY = {
     "sqrt": "sqrt", "exp": "exp", "ln": "log", "log10": "log10", "log2": "log2", "power": "pow", "sin": "sin",
     "cos": "cos", "tan": "tan", "asin": "asin", "acos": "acos", "atan": "atan", "atan2": "atan2", "cbrt": "cbrt",
-    "hypot": "hypot", "expm1": "expm1", "log1p": "log1p", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
+    "hypot": "hypotenuse", "expm1": "expm1", "log1p": "log1p", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
     "asinh": "asinh", "acosh": "acosh", "atanh": "atanh", "cot": "1 / tan",
 }  # fmt: skip
 """What C calls them; `name(x, …)` is the value."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from gpuetl.backends.cudf.expressions.device_types import c_constant, c_type, unscaled, whole_number
+from gpuetl.backends.cudf.device.types import c_constant, c_type, unscaled, whole_number
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Call, Cast, Literal
 from gpuetl.expressions.types import STRING, DataType, is_floating

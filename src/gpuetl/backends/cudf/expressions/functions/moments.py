@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gpuetl.backends.cudf.device.types import c_type
 from gpuetl.backends.cudf.expressions.clocks import clock_text, zone_of, zone_text
-from gpuetl.backends.cudf.expressions.device_types import c_type
 from gpuetl.backends.cudf.expressions.functions.device import Device, Library
 from gpuetl.expressions.ir import Call, Literal
 from gpuetl.expressions.types import DATE, DataType

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gpuetl.backends.cudf.expressions.device_types import c_bytes
+from gpuetl.backends.cudf.device.types import c_bytes
 from gpuetl.backends.cudf.expressions.functions.device import Device, Library
 from gpuetl.backends.cudf.expressions.functions.regex_programs import compiled
 from gpuetl.expressions.ir import Call, Expr, Literal

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from gpuetl.backends.cudf.expressions.device_types import c_words
+from gpuetl.backends.cudf.device.types import c_words
 from gpuetl.expressions.regex.tree import Anchor, Characters, Choice, Group, Node, Ranges, Repeat
 from gpuetl.expressions.regex.tree import Sequence as Chain
 

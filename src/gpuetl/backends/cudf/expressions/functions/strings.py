@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpuetl.backends.cudf.expressions.device_types import c_int, c_text
+from gpuetl.backends.cudf.device.types import c_int, c_text
 from gpuetl.backends.cudf.expressions.functions.device import Device, Library, Spelling
 from gpuetl.expressions.characters import WHITE_SPACE
 from gpuetl.expressions.ir import Call, Literal

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gpuetl.backends.pandas.columns.column import over_columns
+from gpuetl.backends.pandas.columns.masked import Masked, from_masked, to_masked
 from gpuetl.backends.pandas.expressions import decimals
+from gpuetl.errors import EvaluationError
 from gpuetl.expressions.decimals import integer_decimal, is_decimal
 from gpuetl.expressions.types import is_floating
 
@@ -55,11 +59,34 @@ def round_half_even(x: Any, digits: Any = None) -> Any:
     if is_decimal(x.type):
         return decimals.round_half_even(x, places)
     if is_floating(x.type):
-        return pc.round(x, ndigits=places or 0, round_mode="half_to_even")
+        return over_columns(lambda column: round_floats(column, places or 0), x)
     if places is None or places >= 0:
         return x
     whole = pc.cast(x, integer_decimal(x.type))  # Arrow refuses powers of ten beyond x's type
     return pc.cast(decimals.round_half_even(whole, places), x.type)
+
+
+def round_floats(x: Any, places: int) -> Any:
+    """Scale by a power of ten, round half to even, and scale back; Arrow's powers beyond 10^10 are not exact.
+
+    Raises
+    ------
+    EvaluationError
+        Where the scaled value leaves the type.
+    """
+    column = to_masked(x)
+    values, kind = column.values, column.values.dtype.type
+    with np.errstate(all="ignore"):
+        power = kind(float(f"1e{abs(places)}"))
+        scaled = values / power if places < 0 else values * power
+        whole_values = np.rint(scaled)
+        result = whole_values * power if places < 0 else whole_values / power
+        unchanged_values = ~np.isfinite(values) | (np.isfinite(scaled) & (whole_values == scaled))
+        vanishing = np.isfinite(values) & (places < 0) & (np.abs(values) <= power / 2)
+        result = np.where(vanishing, values * 0, np.where(unchanged_values, values, result))
+    if (np.isfinite(values) & ~np.isfinite(result)).any():
+        raise EvaluationError("overflow")
+    return from_masked(Masked(result.astype(kind), column.valid), x.type)
 
 
 def null_where(

@@ -44,7 +44,18 @@ def pi() -> Any:
     return pa.scalar(math.pi)
 
 
-HANDLERS: dict[str, Callable[..., Any]] = {
+def in_float64(handler: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the handler that computes float32 in float64 and rounds once: libraries' float32 functions differ."""
+
+    def handle(*values: Any) -> Any:
+        if values[0].type != pa.float32():
+            return handler(*values)
+        return pc.cast(handler(*(pc.cast(value, pa.float64()) for value in values)), pa.float32(), safe=False)
+
+    return handle
+
+
+IN_FLOAT64: dict[str, Callable[..., Any]] = {
     "sqrt": pc.sqrt,
     "exp": pc.exp,
     "ln": pc.ln,
@@ -61,7 +72,6 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "atan2": pc.atan2,
     "radians": radians,
     "degrees": degrees,
-    "is_nan": pc.is_nan,
     "cbrt": cube_root,
     "hypot": pc.hypot,
     "expm1": pc.expm1,
@@ -72,6 +82,11 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "asinh": pc.asinh,
     "acosh": pc.acosh,
     "atanh": pc.atanh,
+}
+
+HANDLERS: dict[str, Callable[..., Any]] = {
+    **{name: in_float64(handler) for name, handler in IN_FLOAT64.items()},
+    "is_nan": pc.is_nan,
     "pi": pi,
     "is_finite": pc.is_finite,
     "is_infinite": pc.is_inf,

@@ -1,0 +1,41 @@
+"""Columns that kernels write: memory for values, and offsets once the sizes of texts or lists are known."""
+
+from __future__ import annotations
+
+from gpuetl.backends.cudf.columns.validity import empty_bits
+from gpuetl.backends.cudf.machine import Array, Machine
+from gpuetl.backends.cudf.vector import Vector, storage_type
+from gpuetl.expressions.types import DataType
+
+MOST = 1 << 31
+"""Elements of a column of lists are fewer: its offsets have 32 bits.  Those of texts have 64 from as many bytes on."""
+
+
+def empty_values(dtype: DataType, rows: int, machine: Machine) -> Array:
+    """Return memory for the values of a column of fixed width."""
+    storage = storage_type(dtype)
+    wide = storage == "V16"
+    return machine.arrays.empty((rows, 2) if wide else rows, "int64" if wide else storage)
+
+
+def empty_column(dtype: DataType, rows: int, machine: Machine) -> Vector:
+    """Return a column of fixed width whose values and validity are to be written."""
+    return Vector(dtype, rows, empty_values(dtype, rows, machine), empty_bits(rows, machine))
+
+
+def text_offsets(offsets: Array, total: int) -> Array:
+    """Return offsets (int64) of texts of so many bytes in all as a column has them."""
+    return offsets.astype("int32") if total < MOST else offsets
+
+
+def list_offsets(offsets: Array, total: int) -> Array:
+    """Return offsets (int64) of lists of so many elements in all as a column has them.
+
+    Raises
+    ------
+    ValueError
+        Where there are 2^31 elements or more.
+    """
+    if total >= MOST:
+        raise ValueError(f"{total:,} elements are more than a column of lists holds.  Run with smaller partitions")
+    return offsets.astype("int32")

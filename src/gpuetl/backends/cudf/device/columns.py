@@ -1,0 +1,50 @@
+"""Columns as kernels take them: parameters, the arguments that go with them, and accessors that read a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gpuetl.backends.cudf.device.types import accessor_type, stored_c_type
+from gpuetl.backends.cudf.vector import Vector
+from gpuetl.expressions.types import STRING
+
+
+def column_parameters(columns: Mapping[str, Vector]) -> list[str]:
+    """Return the parameters of the columns' buffers: as `buffers_of` gives them."""
+    return [text for place, vector in enumerate(columns.values()) for text in _parameters(f"{place}", vector)]
+
+
+def _parameters(name: str, vector: Vector) -> list[str]:
+    bits = [f"const uint32_t* bits{name}"] if vector.valid is not None else []
+    if vector.elements is not None:
+        return [f"const int32_t* offsets{name}", *bits, *_parameters(f"{name}_", vector.elements)]
+    if vector.dtype == STRING:
+        offset = "int64_t" if vector.offsets.dtype.itemsize == 8 else "int32_t"
+        return [f"const char* data{name}", f"const {offset}* offsets{name}", *bits]
+    return [f"const {stored_c_type(vector.dtype)}* data{name}", *bits]
+
+
+def accessors(columns: Mapping[str, Vector]) -> str:
+    """Return the statements that make the columns' accessors, `c0`, `c1`, and so on."""
+    made = (f"    const {accessor_type(v)} c{place}{_made(str(place), v)};" for place, v in enumerate(columns.values()))
+    return "\n".join(made)
+
+
+def _made(name: str, vector: Vector) -> str:
+    bits = f"bits{name}" if vector.valid is not None else "nullptr"
+    if vector.elements is not None:
+        return f"{{{accessor_type(vector.elements)}{_made(name + '_', vector.elements)}, offsets{name}, {bits}}}"
+    offsets = f"offsets{name}, " if vector.dtype == STRING else ""
+    return f"{{data{name}, {offsets}{bits}}}"
+
+
+def buffers_of(columns: Mapping[str, Vector]) -> list[object]:
+    """Return the arguments that go with `column_parameters`."""
+    return [buffer for vector in columns.values() for buffer in _buffers(vector)]
+
+
+def _buffers(vector: Vector) -> list[object]:
+    bits = [vector.valid] if vector.valid is not None else []
+    if vector.elements is not None:
+        return [vector.offsets, *bits, *_buffers(vector.elements)]
+    return [vector.data, *([vector.offsets] if vector.dtype == STRING else []), *bits]

@@ -1,0 +1,57 @@
+"""The NVIDIA driver, asked through its own library: no package is needed for it, and none is imported."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+
+OLDEST_CUDA = (12, 0)
+
+
+@dataclass(frozen=True)
+class Driver:
+    """What the driver says: the newest CUDA that it runs, and the names of the GPUs that this process may use.
+
+    `problem` is empty where there is at least one.
+    """
+
+    cuda: tuple[int, int] | None = None
+    gpus: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def find_driver() -> Driver:
+    """Return what the driver says; loads it, which takes up to some tenths of a second where there are many GPUs."""
+    try:
+        library = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return Driver(problem="no NVIDIA driver was found")
+    version, count = ctypes.c_int(), ctypes.c_int()
+    library.cuDriverGetVersion(ctypes.byref(version))
+    cuda = (version.value // 1000, version.value % 1000 // 10)
+    error = library.cuInit(0) or library.cuDeviceGetCount(ctypes.byref(count))
+    if error:
+        return Driver(cuda, problem=f"the NVIDIA driver shows no GPU ({error_name(library, error)})")
+    if not count.value:
+        return Driver(cuda, problem="the NVIDIA driver shows no GPU")
+    return Driver(cuda, tuple(gpu_name(library, index) for index in range(count.value)))
+
+
+def too_old(cuda: tuple[int, int]) -> str:
+    """Say that a driver is."""
+    return f"the NVIDIA driver runs CUDA {cuda[0]}.{cuda[1]}, and CUDA 12 or 13 is needed"
+
+
+def error_name(library: ctypes.CDLL, error: int) -> str:
+    """Return the name of an error of the driver."""
+    name = ctypes.c_char_p()
+    library.cuGetErrorName(error, ctypes.byref(name))
+    return name.value.decode() if name.value else f"CUDA error {error}"
+
+
+def gpu_name(library: ctypes.CDLL, index: int) -> str:
+    """Return the name of a GPU."""
+    device, name = ctypes.c_int(), ctypes.create_string_buffer(256)
+    library.cuDeviceGet(ctypes.byref(device), index)
+    library.cuDeviceGetName(name, len(name), device)
+    return name.value.decode()

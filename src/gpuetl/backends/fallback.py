@@ -1,0 +1,91 @@
+"""Operations that an engine refuses, run on the pandas engine between two of the engine's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from gpuetl.backends.backend import Backend, Device, Frame
+from gpuetl.errors import InvalidPipeline, Problem
+from gpuetl.io.dataset import RowGroup
+from gpuetl.physical.nodes import Map, Physical, Scan
+from gpuetl.plan.graph import walk_graph
+from gpuetl.plan.node import Node
+from gpuetl.plan.nodes import Read
+from gpuetl.plan.schema import Schema
+from gpuetl.report.recorder import note
+
+
+class FallbackBackend:
+    """A backend whose refused operations another one runs; frames are handed over as Arrow tables."""
+
+    def __init__(self, backend: Backend, aside: Backend) -> None:
+        self.backend, self.aside, self.name = backend, aside, backend.name
+
+    def refuses(self, operation: Node) -> str:
+        """Refuse nothing."""
+        return ""
+
+    def device_of(self, operation: Node) -> Device:
+        """Return where the backend runs that takes the operation."""
+        return (self.aside if self.backend.refuses(operation) else self.backend).device_of(operation)
+
+    def read(self, read: Read, groups: Sequence[RowGroup]) -> Frame:
+        """Read by the backend that takes it."""
+        if not self._falls_back(read):
+            return self.backend.read(read, groups)
+        return self.backend.from_arrow(self.aside.to_arrow(self.aside.read(read, groups)))
+
+    def run(self, operation: Node, *frames: Frame) -> Frame:
+        """Run one operation on the backend that takes it."""
+        if not self._falls_back(operation):
+            return self.backend.run(operation, *frames)
+        given = (self.aside.from_arrow(self.backend.to_arrow(frame)) for frame in frames)
+        return self.backend.from_arrow(self.aside.to_arrow(self.aside.run(operation, *given)))
+
+    def _falls_back(self, operation: Node) -> bool:
+        reason = self.backend.refuses(operation)
+        if reason:
+            note(f"{operation.origin}: {type(operation).__name__} ran on {self.aside.name}: {reason}")
+        return bool(reason)
+
+    def split_by_hash(self, frame: Frame, keys: Sequence[str], count: int) -> list[Frame]:
+        """Split rows on the engine."""
+        return self.backend.split_by_hash(frame, keys, count)
+
+    def concat(self, frames: Sequence[Frame], schema: Schema) -> Frame:
+        """Put frames below each other on the engine."""
+        return self.backend.concat(frames, schema)
+
+    def rows(self, frame: Frame) -> int:
+        """Return the number of rows."""
+        return self.backend.rows(frame)
+
+    def to_arrow(self, frame: Frame) -> Any:
+        """Return the frame as a `pyarrow.Table`."""
+        return self.backend.to_arrow(frame)
+
+    def from_arrow(self, table: Any) -> Frame:
+        """Return a table as a frame."""
+        return self.backend.from_arrow(table)
+
+    def to_arrays(self, frame: Frame) -> dict[str, Any]:
+        """Return the columns as arrays."""
+        return self.backend.to_arrays(frame)
+
+
+def check_refusals(backend: Backend, roots: Iterable[Physical]) -> None:
+    """Raise `InvalidPipeline` with each operation that the backend refuses, and why."""
+    hint = "Run with --fallback, which runs it on pandas and says so, or with --engine pandas."
+    problems = {
+        (str(operation.origin), f"{type(operation).__name__} cannot run on engine '{backend.name}': {reason}")
+        for operation in map(operation_of, walk_graph(*roots))
+        if operation is not None and (reason := backend.refuses(operation))
+    }
+    if problems:
+        raise InvalidPipeline([Problem(message, hint, within=within) for within, message in sorted(problems)])
+
+
+def operation_of(node: Physical) -> Node | None:
+    """Return what a backend is asked to run for a physical node, if anything."""
+    return node.operation if isinstance(node, Map) else node.read if isinstance(node, Scan) else None

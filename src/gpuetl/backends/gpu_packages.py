@@ -1,0 +1,46 @@
+"""The packages of the GPU engine, as they are installed: versions from their metadata, nothing is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+
+NEEDED = ("pylibcudf", "cupy", "rmm")
+"""The modules without which the engine does not start."""
+RAPIDS = ("cudf", "pylibcudf", "libcudf", "rmm", "librmm", "kvikio", "libkvikio", "dask-cuda")
+"""Packages that are released together."""
+WHEELS: Mapping[int, tuple[str, str]] = {12: ("-cu12", "cupy-cuda12x"), 13: ("-cu13", "cupy-cuda13x")}
+"""How wheels for a CUDA are called: RAPIDS' ending, and CuPy's package."""
+
+
+def missing_modules() -> tuple[str, ...]:
+    """Return the modules of the engine that are not installed."""
+    return tuple(name for name in NEEDED if find_spec(name) is None)
+
+
+def installed() -> dict[str, str]:
+    """Return the installed packages of the GPU engine with their versions, under the names of their wheels."""
+    return dict(_found())
+
+
+def _found() -> Iterator[tuple[str, str]]:
+    endings = ("", *(ending for ending, _ in WHEELS.values()))
+    names = [name + ending for name in RAPIDS for ending in endings]
+    for name in [*names, "cupy", *(cupy for _, cupy in WHEELS.values())]:
+        try:
+            yield name, version(name)
+        except PackageNotFoundError:
+            continue
+
+
+def cuda_majors(packages: Mapping[str, str]) -> tuple[int, ...]:
+    """Return the CUDA versions for which wheels are installed."""
+    return tuple(
+        major for major, (ending, cupy) in WHEELS.items() if any(n.endswith(ending) or n == cupy for n in packages)
+    )
+
+
+def extra_for(cuda: tuple[int, int] | None) -> str:
+    """Return gpuetl's extra for a driver: the newest that it can run."""
+    return f"gpuetl[cu{13 if cuda and cuda[0] >= 13 else 12}]"

@@ -1,0 +1,45 @@
+"""`gpuetl doctor`: what this machine has, and what mends what is wrong with it."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gpuetl.cli.arguments import Commands
+    from gpuetl.doctor.diagnosis import Diagnosis
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command to the command line."""
+    text = doctor.__doc__ or ""
+    command = commands.add_parser("doctor", description=text, help=text.partition(".")[0], allow_abbrev=False)
+    command.set_defaults(command=doctor)
+    command.add_argument("--engine", choices=("pandas", "cudf"), help="exit with 1 if this engine cannot run here")
+    command.add_argument("--json", action="store_true", help="print JSON, and nothing else")
+
+
+def doctor(engine: str | None = None, json: bool = False) -> None:
+    """Look at driver, GPUs, packages, settings and disk, and tell for each problem the line that fixes it."""
+    from json import dumps
+
+    from gpuetl.doctor.diagnosis import diagnose
+
+    diagnosis = diagnose()
+    print(dumps(diagnosis.to_dict(), indent=2) if json else as_text(diagnosis))
+    if engine is not None and diagnosis.engines[engine]:
+        raise SystemExit(1)
+
+
+def as_text(diagnosis: Diagnosis) -> str:
+    """Return what was found, then which engines run, then the problems."""
+    width = max(len(finding.name) for finding in diagnosis.findings)
+    lines: list[str] = []
+    for section, findings in groupby(diagnosis.findings, key=lambda finding: finding.section):
+        lines += [section, *(f"  {finding.name:{width}}  {finding.value}" for finding in findings), ""]
+    lines += ["engines"]
+    lines += [f"  {name:{width}}  {f'no: {why}' if why else 'yes'}" for name, why in diagnosis.engines.items()]
+    lines += ["", "no problem was found" if not diagnosis.ailments else "problems"]
+    for ailment in diagnosis.ailments:
+        lines += [f"  {ailment.problem}", f"    fix: {ailment.fix}"]
+    return "\n".join(lines)

@@ -1,0 +1,64 @@
+"""`gpuetl verify`: a pipeline on an engine against the oracle, stage by stage."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gpuetl.cli.arguments import Params, add_command, add_fallback, add_options, run_options
+
+if TYPE_CHECKING:
+    from gpuetl.cli.arguments import Commands
+
+DIFFERENT = 3
+"""The exit code where a stage differs."""
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command to the command line."""
+    command = add_command(commands, verify)
+    command.add_argument("--engine", default="auto", help="the engine to verify; by default the one that run takes")
+    command.add_argument(
+        "--stage", dest="stages", metavar="STAGE", action="append", help="compare this stage only; may be repeated"
+    )
+    command.add_argument(
+        "--sample", metavar="ROWS", type=int,
+        help="take about so many rows of the largest source, by keys, so that groups stay whole",
+    )  # fmt: skip
+    command.add_argument("--json", action="store_true", help="print the report as JSON, and nothing else")
+    add_options(command)
+    add_fallback(command)
+
+
+def verify(
+    file: Path,
+    params: Params = (),
+    engine: str = "auto",
+    root: Path | None = None,
+    stages: Sequence[str] | None = None,
+    sample: int | None = None,
+    json: bool = False,
+    skip: Sequence[str] = (),
+    partition_rows: int | None = None,
+    fallback: bool = False,
+) -> None:
+    """Compare an engine's stages with the pandas engine's.  Writes no sink; exits with 3 if they differ."""
+    from gpuetl.cli.render import Screen
+    from gpuetl.cli.render_verify import show_report
+    from gpuetl.pipeline import load
+
+    pipeline, screen = load(file, root), Screen(quiet=json)
+    options = run_options(skip, partition_rows, fallback)
+    gc.enable()
+    with screen.progress() as progress:
+        report = pipeline.verify(
+            dict(params), engine=engine, stages=stages, sample=sample, options=options, progress=progress
+        )
+    if json:
+        print(report.to_json())
+    else:
+        show_report(report, screen.out)
+    if not report.same:
+        raise SystemExit(DIFFERENT)

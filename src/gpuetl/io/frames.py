@@ -1,0 +1,98 @@
+"""Sources in memory: frames of other libraries as Arrow tables, read in slices as files are in row groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from gpuetl.errors import InvalidPipeline, first_line
+from gpuetl.expressions.types import language_type
+from gpuetl.io.dataset import DataFile, Dataset, RowGroup
+from gpuetl.plan.schema import Schema
+
+SLICE_ROWS = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class FrameDataset(Dataset):
+    """A source whose rows are `table`, of the language's types."""
+
+    table: Any = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, name: str, table: pa.Table) -> FrameDataset:
+        """Return the source of a table."""
+        return cls(name, "memory", Path("/memory") / name, table=table)
+
+    @cached_property
+    def files(self) -> tuple[DataFile, ...]:
+        """The table, in the place of a file."""
+        return (DataFile(self.path, {}),)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The table's columns."""
+        return Schema.of_arrow(self.table.schema)
+
+    @cached_property
+    def row_groups(self) -> tuple[RowGroup, ...]:
+        """The slices in which it is read."""
+        starts = range(0, self.table.num_rows, SLICE_ROWS)
+        sizes = (min(SLICE_ROWS, self.table.num_rows - start) for start in starts)
+        return tuple(RowGroup(self.files[0], index, rows, {}, {}) for index, rows in enumerate(sizes))
+
+    def rows(self, slices: Sequence[int], names: Sequence[str]) -> pa.Table:
+        """Return columns of slices that follow each other, on the table's memory."""
+        start = slices[0] * SLICE_ROWS if slices else 0
+        return self.table.select(list(names)).slice(start, len(slices) * SLICE_ROWS)
+
+
+def to_table(frame: Any, within: str) -> pa.Table:
+    """Return a frame of Arrow, pandas, Polars, cuDF or whatever else hands over Arrow, with types of the language.
+
+    Nothing is copied that has such a type already, but for frames of cuDF, which come to host memory.  In columns of
+    pandas that are not of Arrow types NaN is null, as pandas means it.
+
+    Raises
+    ------
+    InvalidPipeline
+        For what is no frame, and for a column that has no type of the language or loses by it.
+    """
+    table = as_arrow(frame, within)
+    twice = {name for name in table.column_names if table.column_names.count(name) > 1}
+    if twice:
+        raise InvalidPipeline.because(f"two columns are named '{min(twice)}'", "Rename one.", within)
+    return pa.table({name: in_language(table.column(name), name, within) for name in table.column_names})
+
+
+def as_arrow(frame: Any, within: str) -> pa.Table:
+    """Return a frame as an Arrow table, with the types that it has."""
+    if isinstance(frame, pa.Table):
+        return frame
+    library = type(frame).__module__.partition(".")[0]
+    if library == "pandas" and hasattr(frame, "columns"):
+        return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata()
+    if library == "cudf" and hasattr(frame, "columns"):
+        return frame.to_arrow(preserve_index=False).replace_schema_metadata()
+    if hasattr(frame, "__arrow_c_stream__") and hasattr(frame, "columns"):
+        return pa.table(frame)
+    hint = "It takes an Arrow table, or a frame of pandas, Polars or cuDF."
+    raise InvalidPipeline.because(f"a {type(frame).__name__} is no frame", hint, within)
+
+
+def in_language(column: pa.ChunkedArray, name: str, within: str) -> pa.ChunkedArray:
+    """Return a column in its type of the language."""
+    dtype = language_type(column.type)
+    if dtype is None:
+        message = f"column '{name}' has type {column.type}, which the language has not"
+        raise InvalidPipeline.because(message, "Leave it out, or convert it before.", within)
+    try:
+        return column if column.type == dtype else column.cast(dtype)
+    except pa.ArrowInvalid as error:
+        message = f"column '{name}' is no {dtype} without loss: {first_line(error)}"
+        raise InvalidPipeline.because(message, "Round or convert it before.", within) from None

@@ -1,0 +1,114 @@
+"""Runs a pipeline on an engine and on the oracle, and compares stage by stage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from gpuetl.backends.engines import choose_engine
+from gpuetl.errors import RunFailed
+from gpuetl.options import RunOptions
+from gpuetl.plan.plan import Plan
+from gpuetl.report.recorder import Progress, Recorder, recording, silent
+from gpuetl.report.report import device_label, stage_reports
+from gpuetl.run import backend_of, execute, lowered, names_in_order
+from gpuetl.verify.bounds import SumBounds, sum_bounds
+from gpuetl.verify.compare import Contract, Difference, compare_tables
+from gpuetl.verify.keys import promised_order, stage_keys
+from gpuetl.verify.report import StageVerdict, VerifyReport
+from gpuetl.verify.sample import sampled
+
+if TYPE_CHECKING:
+    from gpuetl.pipeline import Pipeline
+
+ORACLE = "pandas"
+AS_WRITTEN = RunOptions(partition_rows=1 << 62, optimize=False)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The rows of the stages that a run kept, the seconds of each stage's own work, and the remarks of operations."""
+
+    rows: Mapping[str, pa.Table]
+    seconds: Mapping[str, float]
+    notes: tuple[str, ...]
+    device: str
+
+
+def verify_pipeline(
+    pipeline: Pipeline,
+    params: Mapping[str, Any],
+    engine: str,
+    stages: Iterable[str] | None,
+    sample: int | None,
+    options: RunOptions | None,
+    progress: Progress | None,
+) -> VerifyReport:
+    """Verify a pipeline: see `Pipeline.verify`."""
+    choice, options = choose_engine(engine), options or RunOptions()
+    plan = replace(pipeline.plan(params), sinks={})
+    plan = plan.keeping((plan.stages or plan.sources) if stages is None else stages)
+    last = [name for name in plan.kept if name in plan.last_stages()]
+    taken: tuple[str, ...] = ()
+    if sample is not None:
+        plan, taken = sampled(plan, sample)
+    bounds = {name: found for name, node in plan.kept.items() if (found := sum_bounds(node))}
+    oracle = answers(with_bounds(plan, bounds), ORACLE, AS_WRITTEN, progress)
+    got = answers(plan, choice.name, options, progress)
+    verdicts = {name: verdict(name, plan, got, oracle, bounds.get(name)) for name in plan.kept}
+    if len(last) < len(plan.kept):  # what a run computes, in which no inner stage is kept
+        whole = answers(only(plan, last), choice.name, options, progress)
+        for name in (name for name in last if verdicts[name].same):
+            again = verdict(name, plan, whole, oracle, bounds.get(name))
+            verdicts[name] = verdicts[name] if again.same else replace(again, plan="results alone")
+    notes = tuple(dict.fromkeys((*oracle.notes, *got.notes)))
+    return VerifyReport(
+        plan.name, choice.name, choice.reason, got.device, ORACLE, tuple(verdicts.values()), taken, notes
+    )
+
+
+def only(plan: Plan, names: Iterable[str]) -> Plan:
+    """Return the plan that keeps these of the stages that it keeps."""
+    return replace(plan, kept={name: plan.kept[name] for name in names})
+
+
+def with_bounds(plan: Plan, bounds: Mapping[str, SumBounds]) -> Plan:
+    """Return the oracle's plan, which also computes what sums of floats may differ by."""
+    return replace(plan, kept={**plan.kept, **{f":bounds:{name}": found.node for name, found in bounds.items()}})
+
+
+def answers(plan: Plan, engine: str, options: RunOptions, progress: Progress | None) -> Answers:
+    """Run a plan that keeps stages.
+
+    Raises
+    ------
+    RunFailed
+        With the engine on which it did.
+    """
+    recorder = Recorder(progress or silent)
+    try:
+        physical, _ = lowered(plan, options)
+        backend = backend_of(engine, physical, options)
+        with recording(recorder):
+            _, _, kept = execute(physical, backend, recorder, "verify", 0, {})
+        rows = {name: backend.to_arrow(frame) for name, frame in kept.items()}
+    except RunFailed as error:
+        raise RunFailed(f"on {engine}: {error}") from error
+    reports = stage_reports(recorder, names_in_order(plan), physical.roots)
+    return Answers(rows, {report.name: report.seconds for report in reports}, tuple(recorder.notes),
+                   device_label(recorder.work.values()))  # fmt: skip
+
+
+def verdict(name: str, plan: Plan, got: Answers, oracle: Answers, bounds: SumBounds | None) -> StageVerdict:
+    """Compare one stage's rows."""
+    node, rows, expected = plan.kept[name], got.rows[name], oracle.rows[name]
+    keys, order = stage_keys(node), promised_order(node)
+    allowed = bounds.of(expected, oracle.rows[f":bounds:{name}"]) if bounds else {}
+    difference: Difference | None = compare_tables(rows, expected, Contract(keys, order, allowed))
+    return StageVerdict(
+        name, rows.num_rows, expected.num_rows, expected.num_columns, got.seconds.get(name, 0.0),
+        oracle.seconds.get(name, 0.0), keys, order, difference,
+    )  # fmt: skip

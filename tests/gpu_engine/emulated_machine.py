@@ -1,0 +1,45 @@
+"""Runs the GPU's side of kernels on the CPU: the threads of a block in turns, each up to where it waits for others.
+
+The text is that of the GPU (GPUETL_HOST is not defined), so shuffles, ballots, barriers and tiles are tested without one.
+A barrier that some threads of a block never reach is an error.
+"""
+
+import ctypes
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from gpu_engine.host_machine import HostMachine, library
+
+MOST_ARGUMENTS = 64
+THREADS, BLOCKS = 64, 3
+EMULATION = Path(__file__).with_name("emulation.hpp")
+
+
+class EmulatedMachine(HostMachine):
+    """A machine whose arrays are NumPy's and whose kernels run as a GPU would, slowly."""
+
+    def compiled(self, source: str) -> ctypes.CDLL:
+        """Compile the GPU's text with g++."""
+        return library(emulated(source), host=False)
+
+    def launch(self, module: ctypes.CDLL, entry: str, rows: int, arguments: Any) -> None:
+        """Run few threads, each of which goes over many rows."""
+        self.launch_blocks(module, entry, BLOCKS, THREADS, arguments)
+
+    def launch_blocks(self, module: ctypes.CDLL, entry: str, blocks: int, threads: int, arguments: Any) -> None:
+        """Run the blocks one after another."""
+        words = [argument if isinstance(argument, int) else argument.ctypes.data for argument in arguments]
+        assert len(words) <= MOST_ARGUMENTS
+        passed = (ctypes.c_int64 * MOST_ARGUMENTS)(*words)
+        stuck = module.emulate(module[entry], passed, blocks, threads)
+        assert not stuck, f"{entry}: {stuck} threads wait for others that have ended"
+
+
+@cache
+def emulated(source: str) -> str:
+    """Return the text behind what stands for CUDA in it."""
+    arguments = ", ".join(f"emulation::arguments[{place}]" for place in range(MOST_ARGUMENTS))
+    types = ", ".join(["long"] * MOST_ARGUMENTS)
+    call = f"void emulation::call() {{ ((void (*)({types}))emulation::kernel)({arguments}); }}\n"
+    return EMULATION.read_text(encoding="utf-8") + call + source

@@ -1,0 +1,185 @@
+"""Runs generated kernels on the CPU: the same text, compiled by a C++ compiler, one thread for all rows."""
+
+import ctypes
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from contextlib import nullcontext
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from gpuetl.backends.cudf.backend import CudfBackend
+from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
+from gpuetl.backends.cudf.vector import Vector
+from gpuetl.errors import EvaluationError
+from gpuetl.expressions.types import language_type
+from gpuetl.plan.node import Node
+
+COMPILER = shutil.which("g++")
+FLAGS = ("-std=c++17", "-O0", "-fPIC", "-w", "-ffp-contract=off")
+HOST = ("-DGPUETL_HOST",)
+STANDARD = Path(__file__).with_name("standard.hpp")
+
+
+USER = """
+#include <cmath>
+#include <cstdint>
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+extern "C" { struct Dim3 { unsigned x = 0, y = 0, z = 0; } threadIdx, blockIdx, blockDim, gridDim; }
+template <class T> T atomicOr(T* at, T bits) { T before = *at; *at |= bits; return before; }
+template <class T> T atomicAdd(T* at, T value) { T before = *at; *at += value; return before; }
+#line 1
+"""
+
+
+class Dim3(ctypes.Structure):
+    """A thread's place."""
+
+    _fields_ = [(axis, ctypes.c_uint) for axis in "xyz"]
+
+
+def as_c(argument: Any) -> Any:
+    """Return an array's address, or a NumPy scalar as C takes it."""
+    if isinstance(argument, np.ndarray):
+        return ctypes.c_void_p(argument.ctypes.data)
+    return np.ctypeslib.as_ctypes_type(argument.dtype)(argument.item())
+
+
+class HostMachine:
+    """A machine whose arrays are NumPy's."""
+
+    arrays = np
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+    def host(self, array: Any) -> Any:
+        """It is there already."""
+        return array
+
+    def compiled(self, source: str) -> ctypes.CDLL:
+        """Compile with g++."""
+        return library(source)
+
+    def launch(self, module: ctypes.CDLL, entry: str, rows: int, arguments: Any) -> None:
+        """Call the entry point."""
+        module[entry](*(ctypes.c_int64(a) if isinstance(a, int) else ctypes.c_void_p(a.ctypes.data) for a in arguments))
+
+    def launch_blocks(self, module: ctypes.CDLL, entry: str, blocks: int, threads: int, arguments: Any) -> None:
+        """Call the entry point once: it sees one block of one thread."""
+        self.launch(module, entry, 0, arguments)
+
+    def user_kernel(self, source: str, path: Path, entry: str) -> Any:
+        """Run a kernel thread by thread; one whose threads wait for each other cannot run here."""
+        module = library(USER + source)
+        places = {name: Dim3.in_dll(module, name) for name in ("threadIdx", "blockIdx", "blockDim", "gridDim")}
+
+        def launch(blocks: int, threads: int, arguments: Any) -> None:
+            places["gridDim"].x, places["blockDim"].x = blocks, threads
+            passed = [as_c(argument) for argument in arguments]
+            for block in range(blocks):
+                for thread in range(threads):
+                    places["blockIdx"].x, places["threadIdx"].x = block, thread
+                    module[entry](*passed)
+
+        return launch
+
+    def user_module(self, source: str, kernel: str) -> ctypes.CDLL:
+        """Compile as what the engine generates."""
+        try:
+            return self.compiled(source)
+        except ValueError as error:
+            raise EvaluationError(f"kernel '{kernel}' does not compile:\n{error}") from None
+
+    def stage(self, name: str) -> Any:
+        """There is nobody to tell."""
+        return nullcontext()
+
+    def sorted_order(self, words: Any) -> Any:
+        """Sort by the last word first."""
+        return np.lexsort(words[::-1]).astype(np.int32)
+
+    def sorted_texts(self, texts: Vector) -> tuple[Any, int]:
+        """Sort the distinct texts; Arrow's order is that of their bytes."""
+        encoded = to_arrow(texts, self).dictionary_encode(null_encoding="encode")
+        order = pc.sort_indices(encoded.dictionary).to_numpy()
+        places = np.empty(len(order), np.int32)
+        places[order] = np.arange(len(order), dtype=np.int32)
+        return places[encoded.indices.to_numpy()], len(order)
+
+    def read_parquet(self, path: Path, row_groups: Any, columns: Any) -> tuple[dict[str, Vector], int]:
+        """Read by pyarrow."""
+        with pq.ParquetFile(path) as parquet:
+            rows = sum(parquet.metadata.row_group(index).num_rows for index in row_groups)
+            table = parquet.read_row_groups(list(row_groups), columns=list(columns))
+            types = {
+                name: language_type(table.schema.field(name).type) or table.schema.field(name).type for name in columns
+            }
+            return {name: from_arrow(table.column(name).cast(types[name]), self) for name in columns}, rows
+
+
+@cache
+def folder() -> Path:
+    """Return where compiled kernels lie, also those of other processes and of earlier runs."""
+    found = Path(tempfile.gettempdir()) / f"gpuetl-kernels-{os.getuid()}"
+    found.mkdir(exist_ok=True)
+    return found
+
+
+@cache
+def library(source: str, host: bool = True) -> ctypes.CDLL:
+    """Compile and load a text; raise `ValueError` with the compiler's words and the text where it does not compile."""
+    flags = (*FLAGS, *HOST) if host else FLAGS
+    path = folder() / f"{hashlib.sha256(' '.join(flags).encode() + source.encode()).hexdigest()[:24]}.so"
+    if not path.exists():
+        included = ("-I", compiled_standard().parent, "-I", STANDARD.parent, "-include", STANDARD.name) if host else ()
+        said = made_by_compiler(path, [*flags, *included, "-shared", "-x", "c++", "-"], source)
+        if said:
+            numbered = "\n".join(f"{place:4} {line}" for place, line in enumerate(source.splitlines(), 1))
+            raise ValueError(f"{said[:4000]}\n{numbered}")
+    return ctypes.CDLL(str(path))
+
+
+@cache
+def compiled_standard() -> Path:
+    """Return the standard headers, compiled; where another g++ made them, it is the headers themselves that are read."""
+    path = folder() / f"{STANDARD.name}.gch"
+    if not path.exists():
+        made_by_compiler(path, [*FLAGS, *HOST, "-x", "c++-header", STANDARD])
+    return path
+
+
+def made_by_compiler(path: Path, arguments: Sequence[str | Path], source: str = "") -> str:
+    """Make a file, which other processes see only when it is whole; return what the compiler says where it fails."""
+    made = path.with_suffix(f".{os.getpid()}")
+    command = [str(COMPILER), *map(str, arguments), "-o", str(made)]
+    run = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
+    if run.returncode:
+        return run.stderr
+    made.replace(path)
+    return ""
+
+
+class HostBackend(CudfBackend):
+    """The cudf backend on this machine; a GPU does not warn of infinities either."""
+
+    def run(self, operation: Node, *frames: Frame) -> Frame:
+        """Run one operation."""
+        with np.errstate(all="ignore"):
+            return super().run(operation, *frames)
+
+
+def host_backend() -> HostBackend:
+    """Return the cudf backend on this machine."""
+    return HostBackend(HostMachine())

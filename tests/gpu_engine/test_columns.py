@@ -1,0 +1,57 @@
+"""Rows gathered and frames put below each other, of every type."""
+
+import random
+
+import pyarrow as pa
+import pytest
+
+from fuzz.data import TYPES, pool
+from gpu_engine.host_machine import COMPILER, HostMachine
+from gpuetl.backends.cudf.columns.concat import concat
+from gpuetl.backends.cudf.columns.gather import take
+from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
+from gpuetl.expressions.types import is_list
+
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
+MACHINE = HostMachine()
+
+
+def columns(rows, nulls, seed=0):
+    draws = random.Random(seed)
+    drawn = {n: [draws.choice([*pool(t, wild=True), *[None] * nulls]) for _ in range(rows)] for n, t in TYPES.items()}
+    return pa.table({name: pa.array(values, TYPES[name]) for name, values in drawn.items()} | {"null": pa.nulls(rows)})
+
+
+def uploaded(table):
+    return Frame(
+        {n: from_arrow(c, MACHINE) for n, c in zip(table.column_names, table.columns, strict=True)}, table.num_rows
+    )
+
+
+def downloaded(vectors, schema):
+    return pa.table([to_arrow(vectors[name], MACHINE) for name in schema.names], schema=schema)
+
+
+@pytest.mark.parametrize("nulls", [0, 2])
+@pytest.mark.parametrize("rows", [[], [0], [5, 5, -1, 0], [*range(69, -1, -1)], [-1, -1]])
+def test_rows_are_gathered_and_minus_one_is_null(rows, nulls):
+    table = columns(70, nulls)
+    got = downloaded(take(uploaded(table).columns, MACHINE.arrays.array(rows, "int32"), MACHINE), table.schema)
+    assert str(got.to_pydict()) == str(
+        table.take(pa.array([row if row >= 0 else None for row in rows], "int32")).to_pydict()
+    )
+
+
+@pytest.mark.parametrize("sizes", [[], [0, 0], [3, 0, 40, 1], [1, 1, 1, 1], [64, 64]])
+def test_frames_are_put_below_each_other(sizes):
+    tables = [columns(size, place % 2, place) for place, size in enumerate(sizes)]
+    schema = columns(0, 0).schema
+    expected = pa.concat_tables(tables) if tables else schema.empty_table()
+    got = concat([uploaded(table) for table in tables], dict(zip(schema.names, schema.types, strict=True)), MACHINE)
+    assert got.rows == sum(sizes)
+    assert str(downloaded(got.columns, schema).to_pydict()) == str(expected.to_pydict())
+
+
+def test_lists_are_among_the_types():
+    assert any(map(is_list, TYPES.values()))

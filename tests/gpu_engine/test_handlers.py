@@ -1,0 +1,66 @@
+"""Nothing of the language is missing in the tables of the GPU engine, and nothing is in them that the language lacks."""
+
+import re
+
+import pytest
+
+from gpu_engine.host_machine import HostMachine
+from gpuetl.backends.cudf import backend  # noqa: F401  registers the handlers
+from gpuetl.backends.cudf.aggregates.aggregate import PICKS
+from gpuetl.backends.cudf.aggregates.states import STATES
+from gpuetl.backends.cudf.device.headers import DEVICE, header_text
+from gpuetl.backends.cudf.expressions.faults import REASONS
+from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, FAMILIES, HEADERS
+from gpuetl.backends.cudf.machine import Machine
+from gpuetl.backends.cudf.operation import run_operation
+from gpuetl.backends.cudf.windows.functions import WINDOW_FUNCTIONS
+from gpuetl.expressions.functions import FUNCTIONS
+from gpuetl.expressions.functions.aggregates import INTERNAL
+from gpuetl.plan.nodes import NODES, Write
+
+BRANCHES = {"case", "coalesce"}  # of the kernel, and no calls
+
+
+@pytest.mark.parametrize("node", [node for node in NODES if node is not Write], ids=lambda node: node.__name__)
+def test_every_operation_has_a_handler_of_its_own(node):
+    assert node in run_operation.registry
+
+
+def test_an_operation_without_a_handler_is_told():
+    with pytest.raises(NotImplementedError, match="the cudf backend has no handler for object"):
+        run_operation(object(), None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "handlers", "apart"),
+    [
+        ("scalar", DEVICE_FUNCTIONS, BRANCHES),
+        ("aggregate", {**STATES, **PICKS}, set()),
+        ("window", WINDOW_FUNCTIONS, set()),
+    ],
+)
+def test_every_function_has_a_handler_and_every_handler_a_function(kind, handlers, apart):
+    assert {name for of_kind, name in FUNCTIONS if of_kind == kind} == {*handlers, *apart} - set(INTERNAL)
+
+
+def test_what_partitions_carry_has_a_handler():
+    """Functions that only the planner calls."""
+    assert set(INTERNAL) <= {*STATES, *PICKS}
+
+
+def test_no_two_families_define_the_same_function():
+    assert sum(len(family.FUNCTIONS) for family in FAMILIES) == len(DEVICE_FUNCTIONS)
+
+
+def test_every_function_has_a_header():
+    assert all(header_text(header) for header in HEADERS.values())
+
+
+def test_every_reason_of_the_device_has_its_words():
+    """They are told by their numbers, from 1 on."""
+    numbers = re.findall(r"^    [A-Z0-9_]+ = (\d+),", (DEVICE / "rows.cuh").read_text(encoding="utf-8"), re.MULTILINE)
+    assert [int(number) for number in numbers] == list(range(1, len(REASONS)))
+
+
+def test_the_machine_of_the_tests_has_all_that_the_engine_asks_for():
+    assert {name for name in vars(Machine) if not name.startswith("_")} <= set(dir(HostMachine))

@@ -1,0 +1,32 @@
+"""The order of rows by any keys: that of the pandas engine, with the same marks."""
+
+import random
+
+import numpy as np
+import pytest
+
+from gpu_engine.host_machine import COMPILER, HostMachine
+from gpu_engine.test_columns import columns, uploaded
+from gpuetl.backends.cudf.columns.order import sort_rows
+from gpuetl.backends.pandas.columns.order import sort_rows as expected_order
+from gpuetl.expressions.types import is_list
+from gpuetl.plan.node import SortKey
+
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
+MACHINE = HostMachine()
+
+
+@pytest.mark.parametrize("rows", [0, 1, 90])
+@pytest.mark.parametrize("seed", range(12))
+def test_rows_are_in_the_order_of_the_pandas_engine(rows, seed):
+    draws = random.Random(seed)
+    table = columns(rows, nulls=seed % 3, seed=seed)
+    names = [name for name, dtype in zip(table.column_names, table.schema.types, strict=True) if not is_list(dtype)]
+    for name in names:
+        keys = [SortKey(other, draws.random() < 0.5, draws.random() < 0.5) for other in [name, *draws.sample(names, 2)]]
+        keys = keys[: draws.randint(1, 3)]
+        got, expected = sort_rows(uploaded(table), keys, 1, False, MACHINE), expected_order(table, keys, 1)
+        order = np.arange(rows) if expected.rows is None else expected.rows
+        np.testing.assert_array_equal(np.arange(rows) if got.rows is None else got.rows, order)
+        np.testing.assert_array_equal(got.new_group.astype(bool), expected.new_group)
+        np.testing.assert_array_equal(got.new_value.astype(bool), expected.new_value)

@@ -1,0 +1,175 @@
+"""Every window function in CUDA, compiled for the CPU, over nasty tables: the pandas engine's rows and refusals."""
+
+import random
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+
+from fuzz.data import TYPES
+from fuzz.signatures import signatures
+from gpu_engine import nvrtc
+from gpu_engine.emulated_machine import EmulatedMachine
+from gpu_engine.host_machine import COMPILER, HostMachine
+from gpu_engine.window_cases import (
+    ORDERS,
+    TIMELESS,
+    answer,
+    assert_same,
+    calls_of,
+    column,
+    nasty_table,
+    outcome,
+    windowed,
+    written,
+)
+from gpuetl.backends.cudf.windows import rows as window_rows
+from gpuetl.backends.cudf.windows import scans
+from gpuetl.backends.cudf.windows.functions import WINDOW_FUNCTIONS
+from gpuetl.expressions.functions import FUNCTIONS
+from gpuetl.expressions.ir import Literal
+from gpuetl.plan.node import SortKey
+from gpuetl.report.recorder import Recorder, recording
+
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
+NAMES = [name for kind, name in FUNCTIONS if kind == "window"]
+MANY = (
+    "row_number()", "cume_dist()", "ffill(s)", "bfill(s)", "lead(x, 1, -1, true)", "cum_sum(x)", "cum_sum(q)", "cum_max(s)",
+    "cum_prod(f)", "ewm_mean(f, half_life => interval '1 hour')", "decayed_sum(f, 2)", "session_id(interval '1 hour')",
+    "rolling_sum(q, 3)", "rolling_std(f, interval '1 hour')", "dense_rank()", "first(x, ignore_nulls => true)",
+    "last(s) FILTER (WHERE x > 2)", "cum_min(f)", "diff(x)", "rolling_max(s, 5)", "rolling_mean(x, interval '1 hour')",
+)  # fmt: skip
+
+
+MOST, LEAST = Decimal("9" * 34 + ".9999"), Decimal("-" + "9" * 34 + ".9999")
+
+
+def numbered(*values, dtype="int64"):
+    """Return values in the order of `id`."""
+    return pa.table({"id": pa.array(range(len(values)), pa.int64()), "x": pa.array(values, TYPES[dtype])})
+
+
+def computed(text, table):
+    """Return the values of one call over one group in the order of `id`; or why there are none."""
+    calls, table = written([text], table)
+    given = outcome(answer, windowed(table, calls, (), [SortKey("id")]), table, HostMachine())
+    return given if isinstance(given, str) else given.column("w0").to_pylist()
+
+
+def many(rows, seed):
+    """Return many calls at once, and their table."""
+    draws = random.Random(seed)
+    table = nasty_table(rows, draws)
+    for name, dtype in (("x", "int64"), ("f", "float64"), ("s", "string"), ("q", "decimal(38,4)")):
+        table = table.append_column(name, column(TYPES[dtype], rows, draws))
+    return written(MANY, table)
+
+
+def test_every_window_function_is_there():
+    assert set(WINDOW_FUNCTIONS) == set(NAMES)
+
+
+@pytest.mark.parametrize("wild", [False, True], ids=["tame", "wild"])
+@pytest.mark.parametrize("name", NAMES)
+def test_window_function_has_the_rows_and_refusals_of_the_pandas_engine(name, wild):
+    draws, ways = random.Random(f"{name}{wild}"), list(signatures("window", name))
+    for way in draws.sample(ways, min(1 if wild else 2, len(ways))):
+        made = calls_of(way, nasty_table(draws.choice((150, 40)), draws), draws, wild)
+        if made is not None:
+            call, table = made
+            timed = any(isinstance(arg, Literal) and isinstance(arg.value, timedelta) for arg in call.args)
+            by, order = draws.choice(((), ("g",), ("g", "h"))), draws.choice(ORDERS if timed else TIMELESS)
+            assert_same(windowed(table, {"w": call}, by, order), table)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2, 33])
+def test_many_functions_at_once_over_few_rows(rows):
+    calls, table = many(rows, "few")
+    assert assert_same(windowed(table, calls, ("g",), ORDERS[0]), table)
+
+
+def test_presorted_rows_stay_where_they_are():
+    calls, table = many(60, "presorted")
+    table = table.sort_by([("g", "ascending"), ("t", "ascending"), ("id", "ascending")])
+    assert assert_same(replace(windowed(table, calls, ("g",), ORDERS[0]), presorted=True), table)
+
+
+@pytest.mark.parametrize("by", [(), ("g",), ("g", "h")], ids=["one group", "few groups", "many groups"])
+def test_the_gpus_side_of_the_kernels_gives_the_same(by):
+    calls, table = many(1100, "emulated")  # two tiles
+    assert assert_same(windowed(table, calls, by, ORDERS[0]), table, EmulatedMachine())
+
+
+@pytest.mark.parametrize("by", [(), ("g",), ("id",)], ids=["one group", "few groups", "a group a row"])
+def test_tiles_totals_are_scanned_in_several_rounds(by, monkeypatch):
+    header = window_rows.headers
+    small = "SCAN_THREADS = 32, SCAN_ITEMS = 2"
+    monkeypatch.setattr(scans, "headers", lambda: header().replace("SCAN_THREADS = 128, SCAN_ITEMS = 8", small))
+    monkeypatch.setattr(scans, "THREADS", 32)
+    monkeypatch.setattr(scans, "TILE_ROWS", 64)
+    calls, table = many(64 * 64 * 2 + 65, "rounds")
+    some = {name: call for name, call in calls.items() if name in ("w0", "w3", "w5", "w9", "w17")}
+    assert assert_same(windowed(table, some, by, ORDERS[0]), table, EmulatedMachine())
+
+
+@pytest.mark.skipif(nvrtc.library() is None, reason="needs NVRTC")
+def test_the_kernels_compile_for_gpus(monkeypatch):
+    sources, compiled = set(), HostMachine.compiled
+
+    def recorded(machine, source):
+        sources.add(source)
+        return compiled(machine, source)
+
+    monkeypatch.setattr(HostMachine, "compiled", recorded)
+    calls, table = many(2, "few")
+    answer(windowed(table, calls, ("g",), ORDERS[0]), table, HostMachine())
+    of_windows = [source for source in sources if "struct Marks" in source]
+    assert len(of_windows) >= 6
+    for source in of_windows:
+        for architecture in nvrtc.ARCHITECTURES:
+            assert nvrtc.problems(source, architecture) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "dtype", "values", "expected"),
+    [
+        ("cum_sum(x)", "int64", (2**63 - 1, 0, -5, 5), [2**63 - 1, 2**63 - 1, 2**63 - 6, 2**63 - 1]),
+        ("cum_sum(x)", "int64", (2**63 - 2, 1, 1, -5), "cum_sum leaves int64 at row 2; cast the column to float64 or decimal"),
+        ("cum_sum(x)", "int64", (-(2**63), 0, -1), "cum_sum leaves int64 at row 2; cast the column to float64 or decimal"),
+        ("cum_prod(x)", "int64", (2**62, -2, 1), [2**62, -(2**63), -(2**63)]),
+        ("cum_prod(x)", "int64", (2**62, 2, 0), "cum_prod leaves int64 at row 1; cast the column to float64 or decimal"),
+        ("cum_prod(x)", "int64", (2**40, 2**40, -1), "cum_prod leaves int64 at row 1; cast the column to float64 or decimal"),
+        ("cum_prod(x)", "int64", (0, 2**62, 2**62), [0, 0, 0]),
+        ("rolling_sum(x, 3)", "int64", (2**62, 2**61, -(2**62), 2**62), [2**62, 2**62 + 2**61, 2**61, 2**61]),
+        ("rolling_sum(x, 2)", "int64", (1, 2**62, 2**62), "rolling_sum leaves int64 at row 2; cast the column to float64 or decimal"),
+        ("diff(x)", "int64", (-1, 2**63 - 1), "diff leaves int64 at row 1; cast the column to float64 or decimal"),
+        ("diff(x)", "int64", (0, -(2**63)), [None, -(2**63)]),
+        ("cum_sum(x)", "decimal(38,4)", (MOST, LEAST, MOST), [MOST, 0, MOST]),
+        ("cum_sum(x)", "decimal(38,4)", (MOST, MOST, LEAST), "cum_sum leaves decimal(38,4) at row 1; cast the column to float64"),
+        ("rolling_sum(x, 4)", "decimal(38,4)", (MOST, LEAST, LEAST, MOST), [MOST, 0, LEAST, 0]),
+        ("diff(x)", "decimal(38,4)", (MOST, MOST), [None, 0]),
+        ("diff(x)", "decimal(38,4)", (MOST, LEAST), "diff: overflow of decimal(38,4); cast the column to float64"),
+        ("diff(x)", "int64", (1, -(2**63)), "diff leaves int64 at row 1; cast the column to float64 or decimal"),
+    ],
+)  # fmt: skip
+def test_overflow_is_where_a_result_really_leaves_its_type(text, dtype, values, expected):
+    assert computed(text, numbered(*values, dtype=dtype)) == (
+        f"column 'w0': {expected}" if isinstance(expected, str) else expected
+    )
+
+
+def test_infinities_and_nan_leave_a_frame_as_they_came():
+    inf, nan = float("inf"), float("nan")
+    table = numbered(1.0, inf, 2.0, 3.0, nan, 4.0, 5.0, dtype="float64")
+    assert str(computed("rolling_sum(x, 2)", table)) == str([1.0, inf, inf, 5.0, nan, nan, 9.0])
+
+
+def test_rows_that_tie_are_noted_where_their_order_counts():
+    table = pa.table({"id": [1, 1, 2], "x": [1, 2, 3]})
+    for text, notes in (("row_number()", 1), ("rank()", 0)):
+        calls, given = written([text], table)
+        with recording(Recorder()) as recorder:
+            answer(windowed(given, calls, (), [SortKey("id")]), given, HostMachine())
+        assert len(recorder.notes) == notes
