@@ -44,7 +44,10 @@ KERNEL = ("k.cu", "k", "a", {"c": "float64"}, "k.py:k")
         (lambda t: t.with_columns(), "with_columns: columns: takes a map with at least one entry"),
         (lambda t: t.sort(), "sort: by: takes a column or a list of columns"),
         (lambda t: t.cast(a="int46"), "cast: unknown type 'int46'"),
-        (lambda t: t.kernel(*KERNEL, kind="row"), "kernel: kind: takes one of rows, groups, got 'row'"),
+        (
+            lambda t: t.kernel(*KERNEL, kind="row"),
+            "kernel: kind: takes one of rows, groups, elementwise, reduction, got 'row'",
+        ),
         (lambda t: t.kernel(*KERNEL, nulls="drop"), "kernel: nulls: takes one of propagate, forbid, masks"),
         (lambda t: t.limit(1).stage("a b"), "'a b' is not a name for stages"),
         (lambda t: t.write_parquet("a-b", "o"), "'a-b' is not a name for sinks"),

@@ -108,20 +108,29 @@ class Table:
         by: Names = (), order_by: Names = (), block: int = 256,
     ) -> Table:  # fmt: skip
         """Add columns computed by a CUDA kernel, or its NumPy twin `reference` (file.py:function)."""
-        step = verbs.Kernel(
-            cuda,
-            entry,
-            _names("kernel: inputs", inputs),
-            read_plain(TYPES, outputs, "kernel"),
-            reference,
-            kind,
-            _formulas(args or {}),
-            nulls,
-            _names("kernel: by", by),
-            _order("kernel", order_by),
-            block,
-        )
-        return self.step(step)
+        return self.step(
+            verbs.Kernel(
+                cuda=cuda, entry=entry, block=block, order_by=_order("kernel", order_by),
+                **_kernel_keys(inputs, outputs, reference, kind, args, nulls, by),
+            )
+        )  # fmt: skip
+
+    def elementwise_kernel(
+        self, body: str, inputs: Names, outputs: Mapping[str, str], reference: str, *,
+        args: Mapping[str, Any] | None = None, nulls: str = "propagate",
+    ) -> Table:  # fmt: skip
+        """Add columns that C++ statements compute from a row's inputs, such as `y = x * scale;`."""
+        keys = _kernel_keys(inputs, outputs, reference, "elementwise", args, nulls, ())
+        return self.step(verbs.Kernel(body=body, **keys))
+
+    def reduction_kernel(
+        self, inputs: Names, outputs: Mapping[str, str], reference: str, *, reduce: str, identity: str | float,
+        map: str = "", post: str = "", by: Names = (), args: Mapping[str, Any] | None = None,  # noqa: A002
+        nulls: str = "propagate",
+    ) -> Table:  # fmt: skip
+        """One row a group: C++ expressions `map` its rows, `reduce` values `a` and `b` to one, and end by `post`."""
+        keys = _kernel_keys(inputs, outputs, reference, "reduction", args, nulls, by)
+        return self.step(verbs.Kernel(reduce=reduce, identity=str(identity), map=map, post=post, **keys))
 
     def sort(self, *by: Names) -> Table:
         """Sort rows by columns, each with `desc` or `nulls first` after its name where wanted."""
@@ -191,3 +200,15 @@ def _names(within: str, *names: Names) -> tuple[Text, ...]:
 
 def _order(verb: str, *order: Names) -> tuple[Order, ...]:
     return read_plain(ORDER, _flat(order), f"{verb}: {'by' if verb == 'sort' else 'order_by'}")
+
+
+def _kernel_keys(
+    inputs: Names, outputs: Mapping[str, str], reference: str, kind: str, args: Mapping[str, Any] | None, nulls: str,
+    by: Names,
+) -> dict[str, Any]:  # fmt: skip
+    """Return the keys that kernels of all kinds have."""
+    return {
+        "inputs": _names("kernel: inputs", inputs), "outputs": read_plain(TYPES, outputs, "kernel"),
+        "reference": reference, "kind": kind, "args": _formulas(args or {}), "nulls": nulls,
+        "by": _names("kernel: by", by),
+    }  # fmt: skip

@@ -20,6 +20,7 @@ from gpuetl.backends.cudf.backend import CudfBackend
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
 from gpuetl.backends.cudf.vector import Vector
+from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import language_type
 from gpuetl.plan.node import Node
 
@@ -93,6 +94,13 @@ class HostMachine:
                     module[entry](*passed)
 
         return launch
+
+    def user_module(self, source: str, kernel: str) -> ctypes.CDLL:
+        """Compile as what the engine generates."""
+        try:
+            return self.compiled(source)
+        except ValueError as error:
+            raise EvaluationError(f"kernel '{kernel}' does not compile:\n{error}") from None
 
     def stage(self, name: str) -> Any:
         """There is nobody to tell."""

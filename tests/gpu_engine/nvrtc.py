@@ -5,7 +5,8 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-OPTIONS = ("--std=c++17", "-default-device", "--device-int128", "-fmad=false")
+OPTIONS = ("--std=c++17", "--device-as-default-execution-space", "--device-int128", "-fmad=false")
+"""Those of `gpu/kernel_cache.py`, and the one that CuPy adds."""
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_100")
 
 

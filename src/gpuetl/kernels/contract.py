@@ -92,6 +92,14 @@ class KernelContract:
         for parameter, (what, dtype, pointer) in zip(got, expected, strict=True):
             self._check_one(parameter, what, dtype, pointer)
 
+    def check_block(self, block: int) -> None:
+        """Compare the threads of a block with the kernel's `__launch_bounds__`; raise `KernelMismatch` for more."""
+        source = _COMMENTS.sub(" ", self.source)
+        bounds = re.search(rf"__launch_bounds__\s*\(\s*(\d+)[^;{{]*?\b{self.entry}\s*\(", source)
+        if bounds and block > int(bounds[1]):
+            found = f"kernel '{self.entry}' has __launch_bounds__({bounds[1]}), and block is {block}"
+            raise KernelMismatch(f"{found}.  Set block: {bounds[1]}, or declare more")
+
     def _check_one(self, parameter: CParameter, what: str, dtype: DataType | None, pointer: bool) -> None:
         if parameter.pointer != pointer:
             form = "a pointer" if pointer else "passed by value"

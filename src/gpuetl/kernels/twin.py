@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from gpuetl.errors import EvaluationError, first_line
 from gpuetl.kernels.contract import KernelContract
+from gpuetl.kernels.texts import KernelTexts
 
 Array = NDArray[Any]
+Contract = KernelContract | KernelTexts
 
 
 @cache
@@ -28,7 +30,7 @@ def _load(path: Path, modified_ns: int) -> Any:
     return module
 
 
-def load_twin(contract: KernelContract) -> Callable[..., Mapping[str, Array]]:
+def load_twin(contract: Contract) -> Callable[..., Mapping[str, Array]]:
     """Return the twin's function.
 
     Raises
@@ -47,7 +49,7 @@ def load_twin(contract: KernelContract) -> Callable[..., Mapping[str, Array]]:
 
 
 def call_twin(
-    contract: KernelContract,
+    contract: Contract,
     arrays: list[Array],
     arguments: Mapping[str, Any],
     outputs: Mapping[str, np.dtype[Any]],
@@ -74,7 +76,7 @@ def call_twin(
     return {name: _checked(contract, name, result[name], dtype, rows) for name, dtype in outputs.items()}
 
 
-def _checked(contract: KernelContract, name: str, value: Any, dtype: np.dtype[Any], rows: int) -> Array:
+def _checked(contract: Contract, name: str, value: Any, dtype: np.dtype[Any], rows: int) -> Array:
     try:
         values = np.asarray(value)
     except (ValueError, TypeError) as error:

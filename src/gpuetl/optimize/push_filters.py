@@ -26,7 +26,19 @@ from gpuetl.expressions.ir import (
 from gpuetl.expressions.types import BOOL, is_floating
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node, Origin
-from gpuetl.plan.nodes import Aggregate, Distinct, Explode, Filter, Grouped, Join, Project, Sort, Union, passing
+from gpuetl.plan.nodes import (
+    Aggregate,
+    Distinct,
+    Explode,
+    Filter,
+    Grouped,
+    Join,
+    KernelReduction,
+    Project,
+    Sort,
+    Union,
+    passing,
+)
 from gpuetl.plan.plan import Plan
 
 COMPARISONS = (
@@ -117,6 +129,7 @@ def _sort(node: Sort, part: Expr) -> list[tuple[int, Expr]]:
 @passes.register(Aggregate)
 @passes.register(Distinct)
 @passes.register(Grouped)
+@passes.register(KernelReduction)
 def _whole_groups(node: Node, part: Expr) -> list[tuple[int, Expr]]:
     """A part that reads only keys keeps or drops groups as a whole; without keys there is one group, which stays."""
     reads, made = columns_of(part), node.made if isinstance(node, Grouped) else frozenset[str]()

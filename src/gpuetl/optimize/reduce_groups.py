@@ -14,7 +14,7 @@ from gpuetl.expressions.ir import Column
 from gpuetl.io.dataset import DatasetError
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node
-from gpuetl.plan.nodes import Aggregate, Distinct, Filter, Grouped, Join, Limit, Project, Read, Sort
+from gpuetl.plan.nodes import Aggregate, Distinct, Filter, Grouped, Join, KernelReduction, Limit, Project, Read, Sort
 from gpuetl.plan.plan import Plan
 
 DROPS_UNMATCHED = {"inner": (True, True), "left": (False, True), "semi": (True, True), "anti": (False, True)}
@@ -79,7 +79,7 @@ def groups_below(node: Node, keys: tuple[str, ...], counts: dict[int, int]) -> t
             if not all(isinstance(column, Column) for column in columns):
                 return None, ()
             keys = tuple(column.name for column in columns if isinstance(column, Column))
-        elif isinstance(node, Aggregate | Distinct | Grouped) and node.locality is Locality.KEY:
+        elif isinstance(node, Aggregate | Distinct | Grouped | KernelReduction) and node.locality is Locality.KEY:
             made = node.made if isinstance(node, Grouped) else frozenset[str]()
             source = node.inputs[0]
             fits = set(keys) <= set(node.keys) - made and not (isinstance(source, Join) and source.how == "semi")

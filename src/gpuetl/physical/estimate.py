@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpuetl.expressions.types import DataType, is_list
 from gpuetl.physical.nodes import Concat, Map, Physical, Scan
 from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.nodes import Aggregate, Explode, Join, Limit, Sort, Union
+from gpuetl.plan.nodes import Aggregate, Explode, Join, KernelReduction, Limit, Sort, Union
 from gpuetl.plan.schema import Schema
 
 STRING_BYTES = 16
@@ -31,7 +31,7 @@ def _rows(node: Physical, inputs: list[int]) -> int:
         return min(inputs[0], operation.count * node.partitions)
     if isinstance(operation, Sort) and operation.limit is not None:
         return min(inputs[0], operation.limit * node.partitions)
-    if isinstance(operation, Aggregate) and not operation.by:
+    if isinstance(operation, Aggregate | KernelReduction) and not operation.by:
         return node.partitions
     if isinstance(operation, Explode):
         return inputs[0] * LIST_ELEMENTS

@@ -13,6 +13,7 @@ from gpuetl.errors import InvalidPipeline, have_hint
 from gpuetl.io.dataset import Dataset
 from gpuetl.io.target import Target
 from gpuetl.kernels.contract import KernelContract
+from gpuetl.kernels.texts import KernelTexts
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 
@@ -102,6 +103,6 @@ def _plain(value: Any) -> Any:
         return os.path.abspath(value)  # noqa: PTH100  Path.absolute keeps the dots
     if isinstance(value, Dataset):
         return _plain(value.path), value.format, list(value.schema.items()), value.delimiter, value.nulls
-    if isinstance(value, Target | KernelContract):
+    if isinstance(value, Target | KernelContract | KernelTexts):
         return [_plain(getattr(value, name)) for name in value.__dataclass_fields__]
     return value

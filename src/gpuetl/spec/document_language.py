@@ -91,7 +91,25 @@ and order, and `const int* offsets, int n_groups` before `n_rows`: `offsets[g]` 
 `offsets[n_groups]` the number of rows.  With `nulls: propagate` it sees only rows whose inputs are all valid, and
 the others get null; `forbid` makes a null an error; with `masks` each array is followed by its validity words.  The
 twin takes the inputs as NumPy arrays in the same order (offsets first; masks as truth values after each array),
-args by keyword, and returns a dict of arrays.
+args by keyword, and returns a dict of arrays.  The grid has a thread for each row, or a block for each group, which
+also serves kernels of a thread a group; `block` is the threads of a block.  Outputs must be written in every row.
+
+Of an `elementwise` kernel only the statements for one row are written; the kernel around them is generated, and reads
+and writes rows and nulls.  Inputs, outputs and args have their names, outputs begin as 0, `return` ends the row:
+
+    - kernel: {{body: y = x * scale;, inputs: x, outputs: {{y: float64}}, args: {{scale: 2.0}}, reference: k.py:scaled}}
+
+With `masks` there are truth values `x_valid` and `y_valid` beside `x` and `y`; an output is valid unless its own is set
+to false.  A `reduction` gives one row a group, as `aggregate` does, of the columns `by` and its one output:
+
+    - kernel: {{map: x * x, reduce: a + b, identity: 0, post: sqrt(a), inputs: x, outputs: {{norm: float64}}, by: k,
+               reference: k.py:norm}}
+
+`map` makes a value of the output's type of a row's inputs (of one input it may be left out), `reduce` one of two such
+values `a` and `b`, in any order and grouping, `identity` is what changes no value, and `post` makes the result of `a`.
+Args reach `map` and `post`.  Rows with a null input do not count; a group without any other row gets null.  The twin
+takes `offsets` first, where each group begins and the number of rows, and returns a value for each group; no group is
+empty, but there may be none.  `gpuetl kernel check` compares every kernel with its twin on a GPU.
 """
 
 

@@ -193,6 +193,15 @@ def read_texts(node: Node) -> tuple[str, ...]:
     return tuple(str(_scalar(item, str, "a text")) for item in nodes)
 
 
+def read_code(node: Node) -> Text:
+    """Read C++ text; a number or a truth value is one as it is written."""
+    value = _scalar(node, str, "C++ text") if not isinstance(node.value, bool | int | float) else node.value
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    if not text.strip():
+        raise BadValue("takes C++ text, got an empty one", node)
+    return Text(text, node)
+
+
 def read_delimiter(node: Node) -> str:
     """Read what stands between the columns of a CSV file: one character."""
     text = str(_scalar(node, str, "one character"))
@@ -213,6 +222,7 @@ def read_partition_type(node: Node) -> DataType:
 
 NAME = Field("a name", read_name, str)
 TEXTS = Field("a text or a list of texts", read_texts, _one_or_list)
+CODE = Field("C++ text", read_code, str)
 NAMES = Field("a name or a list of names", read_names, _one_or_list)
 EXPRESSION = Field("an SQL expression", read_formula, write_formula, _placeholder)
 EXPRESSIONS = Field(

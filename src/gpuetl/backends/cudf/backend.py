@@ -18,7 +18,17 @@ from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
 from gpuetl.backends.cudf.joins import join  # noqa: F401
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.operation import run_operation
-from gpuetl.backends.cudf.operations import distinct, explode, filter, kernel, limit, project, sort, union  # noqa: A004, F401
+from gpuetl.backends.cudf.operations import (  # noqa: F401
+    distinct,
+    explode,
+    filter,  # noqa: A004
+    kernel,
+    kernel_reduction,
+    limit,
+    project,
+    sort,
+    union,
+)
 from gpuetl.backends.cudf.sources.read import read_row_groups
 from gpuetl.backends.cudf.windows import window  # noqa: F401
 from gpuetl.expressions.functions import FUNCTIONS

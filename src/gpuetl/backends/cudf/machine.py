@@ -46,6 +46,15 @@ class Machine(Protocol):
             With the user's line, where it does not compile.
         """
 
+    def user_module(self, source: str, kernel: str) -> Module:
+        """Compile text around what a user has written, marked by `#line`; `kernel` is what messages call it.
+
+        Raises
+        ------
+        EvaluationError
+            With the user's line, where it does not compile.
+        """
+
     def stage(self, name: str) -> AbstractContextManager[None]:
         """Mark what runs in the block, for profilers; at its end the device has done it, so clocks tell its time."""
 

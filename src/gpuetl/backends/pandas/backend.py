@@ -20,6 +20,7 @@ from gpuetl.backends.pandas.operations import (  # noqa: F401
     explode,
     filter,  # noqa: A004
     kernel,
+    kernel_reduction,
     project,
     sort,
     union,

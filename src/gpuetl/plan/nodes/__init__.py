@@ -6,6 +6,7 @@ from gpuetl.plan.nodes.explode import Explode
 from gpuetl.plan.nodes.filter import Filter
 from gpuetl.plan.nodes.join import Join
 from gpuetl.plan.nodes.kernel import Kernel
+from gpuetl.plan.nodes.kernel_reduction import KernelReduction
 from gpuetl.plan.nodes.project import Project, passing
 from gpuetl.plan.nodes.read import Read
 from gpuetl.plan.nodes.sort import Limit, Sort
@@ -13,9 +14,12 @@ from gpuetl.plan.nodes.union import Union
 from gpuetl.plan.nodes.window import Grouped, Window
 from gpuetl.plan.nodes.write import Write
 
-NODES = (Read, Filter, Project, Join, Aggregate, Window, Kernel, Sort, Limit, Distinct, Union, Explode, Write)
+NODES = (
+    Read, Filter, Project, Join, Aggregate, Window, Kernel, KernelReduction, Sort, Limit, Distinct, Union, Explode,
+    Write,
+)  # fmt: skip
 
 __all__ = [
-    "NODES", "Aggregate", "Distinct", "Explode", "Filter", "Grouped", "Join", "Kernel", "Limit", "Project", "Read",
-    "Sort", "Union", "Window", "Write", "passing",
+    "NODES", "Aggregate", "Distinct", "Explode", "Filter", "Grouped", "Join", "Kernel", "KernelReduction", "Limit",
+    "Project", "Read", "Sort", "Union", "Window", "Write", "passing",
 ]  # fmt: skip

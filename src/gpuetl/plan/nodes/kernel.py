@@ -12,22 +12,23 @@ from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.types import DataType, type_name
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.kernels.contract import KernelContract
+from gpuetl.kernels.texts import KernelTexts
 from gpuetl.plan.node import Locality, SortKey
 from gpuetl.plan.nodes.window import Grouped
 from gpuetl.plan.schema import Schema
 
-Kind = Choice["rows", "groups"]
+Kind = Choice["rows", "groups", "elementwise"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Kernel(Grouped):
     """Add the kernel's outputs as columns.
 
-    A `rows` kernel sees one row a thread and leaves rows in order; a `groups` kernel sees the segments of rows
-    sorted by (by, order_by).  `arguments` are the scalars that follow the arrays, bound as literals.
+    A `rows` or `elementwise` kernel sees one row a thread and leaves rows in order; a `groups` kernel sees the segments
+    of rows sorted by (by, order_by).  `arguments` are the scalars that follow the arrays, bound as literals.
     """
 
-    contract: KernelContract
+    contract: KernelContract | KernelTexts
     kind: Kind
     reads: tuple[str, ...]
     outputs: Mapping[str, DataType]
@@ -38,12 +39,12 @@ class Kernel(Grouped):
     @property
     def locality(self) -> Locality:  # type: ignore[override]
         """Rows stand alone, or groups meet."""
-        return Locality.ROW if self.kind == "rows" else Locality.KEY
+        return Locality.KEY if self.kind == "groups" else Locality.ROW
 
     @cached_property
     def ordering(self) -> tuple[SortKey, ...]:
         """The input's order for rows, the groups' order for groups, as far as the outputs leave its columns."""
-        order = self.source.ordering if self.kind == "rows" else self.sort_keys
+        order = self.sort_keys if self.kind == "groups" else self.source.ordering
         return tuple(takewhile(lambda key: key.column not in self.outputs, order))
 
     @property

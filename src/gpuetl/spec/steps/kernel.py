@@ -2,40 +2,56 @@
 
 from __future__ import annotations
 
-import ast
-import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, cast
 
-from gpuetl.errors import have_hint
 from gpuetl.expressions.ir import Expr, columns_of
 from gpuetl.expressions.types import NULL, DataType, type_name
 from gpuetl.kernels.contract import KernelContract, KernelMismatch, device_type
+from gpuetl.kernels.texts import REDUCED, KernelTexts, names, unusable_names
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
 from gpuetl.plan.schema import Schema
 from gpuetl.spec.fields import key
-from gpuetl.spec.forms import COUNT, EXPRESSIONS, NAME, NAMES, ORDER, TYPES, choice
+from gpuetl.spec.forms import CODE, COUNT, EXPRESSIONS, NAME, NAMES, ORDER, TYPES, choice
+from gpuetl.spec.steps.kernel_twin import twin_of
 from gpuetl.spec.steps.rows import sort_keys
-from gpuetl.spec.steps.step import Context, Step
+from gpuetl.spec.steps.step import Context, Step, Unknown
 from gpuetl.spec.values import Formula, Order
 
 MAX_BLOCK = 1024  # threads: the limit of every CUDA device
+NEEDED = {
+    "rows": ("cuda", "entry"), "groups": ("cuda", "entry"), "elementwise": ("body",),
+    "reduction": ("reduce", "identity"),
+}  # fmt: skip
+"""The keys that each kind must have."""
+TAKEN = {
+    "rows": ("block",), "groups": ("by", "order_by", "block"), "elementwise": (), "reduction": ("map", "post", "by"),
+}  # fmt: skip
+"""The further ones that it may have, beside those of all kinds."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Kernel(Step):
-    """Columns from a user's CUDA kernel; its NumPy twin stands in where there is no GPU, and is its meaning."""
+    """Columns from a user's CUDA code; its NumPy twin stands in where there is no GPU, and is its meaning.
+
+    A file's kernel over rows or groups (`cuda`, `entry`), statements for one row (`body: y = x * scale;`), or a
+    reduction of each group's rows to one (`map: x * x`, `reduce: a + b`, `identity: 0`, `post: sqrt(a)`).
+    """
 
     verb: ClassVar[str] = "kernel"
-    cuda: str = key(NAME)
-    entry: str = key(NAME)
+    cuda: str = key(NAME, "")
+    entry: str = key(NAME, "")
+    body: str = key(CODE, "")
+    map: str = key(CODE, "")
+    reduce: str = key(CODE, "")
+    identity: str = key(CODE, "")
+    post: str = key(CODE, "")
     inputs: tuple[str, ...] = key(NAMES)
     outputs: Mapping[str, DataType] = key(TYPES)
     reference: str = key(NAME)
-    kind: str = key(choice("rows", "groups"), "")
+    kind: str = key(choice("rows", "groups", "elementwise", "reduction"), "")
     args: Mapping[str, Formula] = key(EXPRESSIONS, {})
     nulls: str = key(choice("propagate", "forbid", "masks"), "propagate")
     by: tuple[str, ...] = key(NAMES, ())
@@ -43,65 +59,107 @@ class Kernel(Step):
     block: int = key(COUNT, 256)
 
     @property
-    def grouped(self) -> bool:
-        """Whether the kernel sees groups: it says so, or has by or order_by."""
-        return self.kind == "groups" or (not self.kind and bool(self.by or self.order_by))
+    def form(self) -> str:
+        """The kind: what the step says, or else what its keys do."""
+        if self.kind:
+            return self.kind
+        texts = "elementwise" if self.body else "reduction" if self.reduce or self.map else ""
+        return texts or ("groups" if self.by or self.order_by else "rows")
 
     def build(self, context: Context, source: Node) -> Node:
         """Check the kernel's declaration against the columns and add the node."""
         schema = source.schema
         inputs, by = context.known(self.inputs, schema), context.keys(self.by, schema)
+        known = len(inputs) == len(self.inputs) and not schema.open
+        if not self.check_kind(context):
+            return Unknown(source=source, columns={}, origin=context.origin)
+        made = {str(name): self.argument(context, name) for name in self.args}
         contract = self.contract(context)
-        if len(inputs) == len(self.inputs) or schema.open:
+        if isinstance(contract, KernelTexts):
+            self.check_texts(context, schema if known else None)
+        elif known or schema.open:
             self.check_contract(context, contract, schema)
-        self.check_order(context)
-        if not 1 <= self.block <= MAX_BLOCK:
-            context.problem(f"block takes 1 to {MAX_BLOCK} threads, got {self.block}", "", self.entry)
+        common: Any = {"source": source, "reads": inputs, "outputs": dict(self.outputs), "arguments": made,
+                       "nulls": self.nulls, "by": by, "origin": context.origin}  # fmt: skip
+        if self.form == "reduction":
+            return nodes.KernelReduction(contract=cast("KernelTexts", contract), **common)
+        order_by = sort_keys(context, self.order_by, schema)
         return nodes.Kernel(
-            source=source, contract=contract, kind="groups" if self.grouped else "rows", reads=inputs,
-            outputs=dict(self.outputs),
-            arguments={str(name): self.argument(context, name) for name in self.args}, nulls=cast("Any", self.nulls),
-            block=self.block, by=by, order_by=sort_keys(context, self.order_by, schema), origin=context.origin,
-        )  # fmt: skip
+            contract=contract, kind=cast("Any", self.form), block=self.block, order_by=order_by, **common
+        )
 
-    def contract(self, context: Context) -> KernelContract:
-        """Return the kernel's files and functions; `reference` is `file.py:function`."""
-        file, _, function = self.reference.rpartition(":")
-        if not file or not function.isidentifier():
-            context.problem(f"reference '{self.reference}' is not file.py:function", "", self.reference)
-        elif not (context.folder / file).is_file():
-            context.problem(
-                f"the kernel's twin {context.folder / file} does not exist",
-                "Write the kernel in NumPy there.",
-                self.reference,
-            )
+    def check_kind(self, context: Context) -> bool:
+        """Tell whether the keys are those of the kind; what is missing or too much is a problem."""
+        kind, count = self.form, len(context.problems.found)
+        at = self.entry or self.reference
+        for name in NEEDED[kind]:
+            if not getattr(self, name):
+                what = " and ".join(NEEDED[kind])
+                context.problem(f"the key '{name}' is missing", f"A kernel of kind {kind} takes {what}.", at)
+        if kind == "rows" and (self.by or self.order_by):
+            context.problem("a kernel over rows has no by and order_by", "Set kind: groups, or take them out.", at)
+            return False
+        own = {*NEEDED[kind], *TAKEN[kind]}
+        for field in fields(self):
+            special = any(field.name in (*NEEDED[other], *TAKEN[other]) for other in NEEDED)
+            if special and field.name not in own and getattr(self, field.name) != field.default:
+                hint = f"It takes {', '.join((*NEEDED[kind], *TAKEN[kind]))}, besides what all kinds take."
+                context.problem(f"a kernel of kind {kind} has no {field.name}", hint, getattr(self, field.name))
+        if kind == "groups" and not self.order_by:
+            context.problem("a kernel over groups needs order_by", "Add by and order_by.", at)
+        if not 1 <= self.block <= MAX_BLOCK:
+            context.problem(f"block takes 1 to {MAX_BLOCK} threads, got {self.block}", "", at)
+        return len(context.problems.found) == count
+
+    def contract(self, context: Context) -> KernelContract | KernelTexts:
+        """Return the kernel's files and functions, or its texts."""
+        file, function = twin_of(context, self.reference, self.args)
+        if self.form in ("rows", "groups"):
+            return KernelContract(context.folder / self.cuda, self.entry, file, function)
+        if self.form == "elementwise":
+            return KernelTexts({"body": self.body.rstrip()}, file, function)
+        mapped = self.map or (self.inputs[0] if len(self.inputs) == 1 else "")
+        texts = {"map": mapped, "reduce": self.reduce, "identity": self.identity, "post": self.post or REDUCED[0]}
+        return KernelTexts({name: text.rstrip() for name, text in texts.items()}, file, function)
+
+    def check_texts(self, context: Context, schema: Schema | None) -> None:
+        """Check names and types, and that the texts name what they must; `schema` is None where it is not known."""
+        masks = self.nulls == "masks"
+        for told in unusable_names(self.inputs, self.outputs, self.args, masks and self.form == "elementwise"):
+            context.problem(told, "", self.reference)
+        types = {**{name: schema[name] for name in self.inputs}, **self.outputs} if schema else self.outputs
+        for name, dtype in types.items():
+            try:
+                device_type(dtype)
+            except KernelMismatch as error:
+                context.problem(f"'{name}': {error}", "Cast it in a step before.", name)
+        if self.form == "elementwise":
+            for name in self.outputs:
+                if not names(self.body, name):
+                    context.problem(f"the body does not set output '{name}'", f"Write {name} = …;", self.body)
         else:
-            self.check_twin(context, context.folder / file, function)
-        return KernelContract(Path(context.folder / self.cuda), self.entry, Path(context.folder / file), function)
+            self.check_reduction(context, masks)
 
-    def check_twin(self, context: Context, path: Path, function: str) -> None:
-        """Look for the twin and its arguments in its source, which is not run."""
-        try:
-            tree = syntax_tree(path)
-        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
-            reason = getattr(error, "msg", None) or getattr(error, "strerror", None) or "it cannot be read"
-            context.problem(f"the kernel's twin {path}{line}: {reason}", "Write it in Python.", self.reference)
-            return
-        if not {function, "*"} & {name for item in ast.walk(tree) if (name := _bound_name(item))}:
-            defined = [item.name for item in tree.body if isinstance(item, ast.FunctionDef)]
-            message = f"{path.name} has no function '{function}'"
-            context.problem(message, have_hint(function, defined), self.reference)
-        for item in tree.body:
-            if isinstance(item, ast.FunctionDef) and item.name == function:
-                self.check_arguments(context, item.args)
-
-    def check_arguments(self, context: Context, takes: ast.arguments) -> None:
-        """The twin takes the arguments by name."""
-        names = [argument.arg for argument in (*takes.args, *takes.kwonlyargs)]
-        for name in self.args:
-            if name not in names and takes.kwarg is None:
-                context.problem(f"the twin takes no argument '{name}'", have_hint(name, names), name)
+    def check_reduction(self, context: Context, masks: bool) -> None:
+        """One result, of two values that become one; nulls are no values."""
+        if len(self.outputs) != 1:
+            context.problem("a reduction has one output", "Write a step for each.", self.reference)
+        for name in self.by:
+            if name in self.outputs:
+                context.problem(f"output '{name}' is a key too", "Give it another name.", name)
+        if not self.map and len(self.inputs) != 1:
+            context.problem("the key 'map' is missing", "It makes one value of a row's inputs.", self.reference)
+        for name in REDUCED:
+            if not names(self.reduce, name):
+                context.problem(
+                    f"reduce does not use {name}", "It makes one value of a and b, such as a + b.", self.reduce
+                )
+            if name in self.args:
+                context.problem(f"argument '{name}' has the name of a value that is reduced", "Rename it.", name)
+        if masks:
+            context.problem(
+                "a reduction has no masks", "Fill the nulls in a step before, or propagate them.", self.nulls
+            )
 
     def check_contract(self, context: Context, contract: KernelContract, schema: Schema) -> None:
         """Compare the CUDA declaration with the step."""
@@ -110,18 +168,11 @@ class Kernel(Step):
                 _ = contract.parameters
                 return
             inputs = {name: schema[name] for name in self.inputs}
-            contract.check(inputs, self.outputs, tuple(self.args), self.grouped, self.nulls == "masks")
+            grouped = self.form == "groups"
+            contract.check(inputs, self.outputs, tuple(self.args), grouped, self.nulls == "masks")
+            contract.check_block(self.block)
         except KernelMismatch as error:
             context.problem(f"{error}.", "", self.entry if "has no kernel" in str(error) else self.cuda)
-
-    def check_order(self, context: Context) -> None:
-        """Groups need keys and an order, rows have none."""
-        if self.grouped and not self.order_by:
-            context.problem("a kernel over groups needs order_by", "Add by and order_by.", self.entry)
-        if self.kind == "rows" and (self.by or self.order_by):
-            context.problem(
-                "a kernel over rows has no by and order_by", "Set kind: groups, or take them out.", self.entry
-            )
 
     def argument(self, context: Context, name: str) -> Expr:
         """Return a scalar argument: a constant or a parameter."""
@@ -135,21 +186,3 @@ class Kernel(Step):
             except KernelMismatch:
                 context.problem(f"argument '{name}' is a {type_name(value.dtype)}", "Kernels take numbers.", formula)
         return value
-
-
-def syntax_tree(path: Path) -> ast.Module:
-    """Parse and compile a Python file, of which nothing is run; raise as `compile` does."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # loading it warns
-        tree = ast.parse(path.read_bytes(), str(path))
-        compile(tree, str(path), "exec", dont_inherit=True)
-    return tree
-
-
-def _bound_name(item: ast.AST) -> str | None:
-    """Return the name that a function, an import or an assignment makes."""
-    if isinstance(item, ast.FunctionDef):
-        return item.name
-    if isinstance(item, ast.alias):
-        return item.asname or item.name
-    return item.id if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store) else None

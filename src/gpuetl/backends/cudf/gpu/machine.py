@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuetl.backends.cudf.gpu.compiler import named, refuse_block, users_lines
 from gpuetl.backends.cudf.gpu.kernel_cache import loaded
 from gpuetl.backends.cudf.gpu.libcudf import column_array, to_libcudf, words_table
 from gpuetl.backends.cudf.gpu.parquet import read_parquet
@@ -47,6 +47,7 @@ class GpuMachine:
         self.blocks = cupy.cuda.Device().attributes["MultiProcessorCount"] * BLOCKS_PER_SM
         self.memory = int(cupy.cuda.runtime.memGetInfo()[1] * POOL_SHARE)
         self.modules: dict[str, Any] = {}
+        self.user_kernels: dict[tuple[str, Path, str], Any] = {}
 
     def host(self, array: Any) -> Any:
         """Copy an array to host memory."""
@@ -70,17 +71,35 @@ class GpuMachine:
             module.get_function(entry)((blocks,), (threads,), tuple(passed))
 
     def user_kernel(self, source: str, path: Path, entry: str) -> Callable[[int, int, Sequence[Any]], None]:
-        """Compile a user's kernel, with headers from its own folder, as C++17 with CUDA's usual contractions."""
+        """Compile a user's kernel once, with headers from its own folder, as C++17 with CUDA's usual contractions."""
+        if (source, path, entry) not in self.user_kernels:
+            self.user_kernels[source, path, entry] = self.compiled_kernel(source, path, str(entry))
+        kernel = self.user_kernels[source, path, entry]
+
+        def launch(blocks: int, threads: int, arguments: Sequence[Any]) -> None:
+            refuse_block(entry, threads, kernel.max_threads_per_block)
+            kernel((blocks,), (threads,), tuple(arguments))
+
+        return launch
+
+    def compiled_kernel(self, source: str, path: Path, entry: str) -> Any:
+        """Compile a user's kernel; raise `EvaluationError` as `user_kernel` does.  CuPy takes no subclass of `str`."""
         mangled = () if 'extern "C"' in source else (str(entry),)
         options = ("--std=c++17", f"-I{path.parent}")
         try:
-            module = self.arrays.RawModule(code=source, options=options, name_expressions=mangled or None)
-            kernel = module.get_function(str(entry))  # CuPy takes no subclass
+            module = self.arrays.RawModule(code=named(source, path), options=options, name_expressions=mangled or None)
+            return module.get_function(str(entry))
         except self.arrays.cuda.compiler.CompileException as error:
-            raise EvaluationError(f"{path} does not compile:\n{users_lines(str(error), path)}") from None
+            raise EvaluationError(f"{path} does not compile:\n{users_lines(str(error))}") from None
         except self.arrays.cuda.driver.CUDADriverError:
             raise EvaluationError(f"{path} has no kernel '{entry}'") from None
-        return lambda blocks, threads, arguments: kernel((blocks,), (threads,), tuple(arguments))
+
+    def user_module(self, source: str, kernel: str) -> Any:
+        """Compile as what the engine generates."""
+        try:
+            return self.compiled(source)
+        except self.arrays.cuda.compiler.CompileException as error:
+            raise EvaluationError(f"kernel '{kernel}' does not compile:\n{users_lines(str(error))}") from None
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -114,12 +133,6 @@ class GpuMachine:
 
         keys, codes = plc.transform.encode(plc.Table([to_libcudf(texts)]))
         return column_array(codes, "int32"), int(keys.num_rows())
-
-
-def users_lines(log: str, path: Path) -> str:
-    """Return what the compiler says, with the user's file in the place of the one that it was given."""
-    said = [line for line in log.splitlines() if re.search(r"\(\d+\): (error|warning)", line)]
-    return "\n".join(re.sub(r"^.*?\((\d+)\)", rf"{path.name}:\1", line) for line in said) or log
 
 
 @cache

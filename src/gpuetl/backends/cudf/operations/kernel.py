@@ -11,13 +11,14 @@ from gpuetl.backends.cudf.columns.order import note_ties, sort_rows
 from gpuetl.backends.cudf.columns.validity import valid_rows, with_nulls, words_of
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.interchange import to_arrow
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.operation import run_operation
+from gpuetl.backends.cudf.operations.elementwise import elementwise
 from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.errors import EvaluationError
-from gpuetl.kernels.contract import device_type
-from gpuetl.plan.nodes import Kernel
+from gpuetl.kernels.contract import KernelContract, device_type
+from gpuetl.kernels.texts import KernelTexts, null_argument
+from gpuetl.plan.nodes import Kernel, KernelReduction
 
 MAX_OFFSET = 2**31 - 1
 
@@ -44,14 +45,17 @@ def run_kernel(operation: Kernel, machine: Machine, frame: Frame) -> Frame:
     inputs = {name: frame.columns[name] for name in operation.reads}
     if operation.nulls == "forbid":
         refuse_nulls(operation, inputs, machine)
-    if operation.nulls == "masks":
+    if isinstance(operation.contract, KernelTexts):
+        arguments = argument_columns(operation, machine)
+        outputs = elementwise(operation, operation.contract, inputs, arguments, frame.rows, machine)
+    elif operation.nulls == "masks":
         outputs = with_masks(operation, inputs, starts, frame.rows, machine)
     else:
         outputs = on_valid(operation, inputs, starts, frame.rows, machine)
     return frame.updated(outputs)
 
 
-def refuse_nulls(operation: Kernel, inputs: dict[str, Vector], machine: Machine) -> None:
+def refuse_nulls(operation: Kernel | KernelReduction, inputs: dict[str, Vector], machine: Machine) -> None:
     """Raise `EvaluationError` for the first null that the kernel forbids."""
     for name, vector in inputs.items():
         if vector.nulls:
@@ -138,23 +142,34 @@ def call(operation: Kernel, arrays: list[Array], offsets: Array | None, rows: in
     """Launch: a thread a row, or a block a group, which serves kernels of a thread a group too."""
     if not rows:
         return
-    arguments = [*arrays, *scalars(operation, machine)]
+    contract = operation.contract
+    assert isinstance(contract, KernelContract)
+    arguments = [*arrays, *scalars(operation, contract, machine)]
     blocks = -(-rows // operation.block)
     if offsets is not None:
         blocks = len(offsets) - 1
         arguments += [offsets, np.int32(blocks)]
-    contract = operation.contract
-    machine.user_kernel(contract.source, contract.cuda, contract.entry)(blocks, operation.block, [*arguments, np.int64(rows)])
+    machine.user_kernel(contract.source, contract.cuda, contract.entry)(
+        blocks, operation.block, [*arguments, np.int64(rows)]
+    )
 
 
-def scalars(operation: Kernel, machine: Machine) -> list[Any]:
-    """Return the step's arguments as the types in which the kernel takes them."""
-    declared = {parameter.name: parameter.dtype for parameter in operation.contract.parameters}
+def argument_columns(operation: Kernel | KernelReduction, machine: Machine) -> dict[str, Vector]:
+    """Return the step's arguments as columns of one row; raise `EvaluationError` for a null."""
     values = evaluate(operation.arguments, {}, 1, machine)
-    results = []
-    parameters = operation.contract.parameters
+    for name, vector in values.items():
+        if vector.nulls:
+            raise EvaluationError(null_argument(operation.contract.entry, name))
+    return values
+
+
+def scalars(operation: Kernel, contract: KernelContract, machine: Machine) -> list[Any]:
+    """Return the step's arguments as the types in which the kernel takes them."""
+    values = argument_columns(operation, machine)
+    parameters = contract.parameters
     first = len(parameters) - 1 - 2 * (operation.kind == "groups") - len(values)
-    for (name, vector), parameter in zip(values.items(), parameters[first:], strict=False):
-        dtype = declared.get(name) or parameter.dtype or device_type(vector.dtype)
-        results.append(np.dtype(dtype.to_pandas_dtype()).type(to_arrow(vector, machine)[0].as_py()))
+    results = []
+    for vector, parameter in zip(values.values(), parameters[first:], strict=False):
+        dtype = parameter.dtype or device_type(vector.dtype)
+        results.append(np.dtype(dtype.to_pandas_dtype()).type(machine.host(vector.data)[0]))
     return results

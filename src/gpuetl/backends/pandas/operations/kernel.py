@@ -15,8 +15,9 @@ from gpuetl.backends.pandas.operation import run_operation
 from gpuetl.backends.pandas.windows.segments import Segments
 from gpuetl.backends.pandas.windows.window import sorted_segments
 from gpuetl.errors import EvaluationError
+from gpuetl.kernels.texts import null_argument
 from gpuetl.kernels.twin import call_twin
-from gpuetl.plan.nodes import Kernel
+from gpuetl.plan.nodes import Kernel, KernelReduction
 
 Flags = NDArray[np.bool_]
 MAX_OFFSET = 2**31 - 1
@@ -40,19 +41,30 @@ def run_kernel(operation: Kernel, frame: pa.Table) -> pa.Table:
             raise EvaluationError(f"{found}, and offsets hold {MAX_OFFSET:,}.  Run with smaller partitions")
         frame, segments = sorted_segments(operation, frame)
     inputs = {name: to_masked(frame.column(name)) for name in operation.reads}
-    valid = np.logical_and.reduce([np.ones(frame.num_rows, bool), *(column.valid for column in inputs.values())])
-    if operation.nulls == "forbid" and not valid.all():
-        raise EvaluationError(forbidden(operation, inputs))
-    if operation.nulls == "masks":
-        outputs = call_with_masks(operation, inputs, segments)
-    else:
-        outputs = call_on_valid(operation, inputs, segments, valid)
+    outputs = twin_outputs(operation, inputs, segments, frame.num_rows)
     for name, dtype in operation.outputs.items():
         frame = with_column(frame, name, from_masked(outputs[name], dtype))
     return frame
 
 
-def forbidden(operation: Kernel, inputs: dict[str, Masked]) -> str:
+def twin_outputs(
+    operation: Kernel, inputs: dict[str, Masked], segments: Segments | None, rows: int
+) -> dict[str, Masked]:
+    """Call the twin as the step's `nulls` say."""
+    if operation.nulls == "masks":
+        return call_with_masks(operation, inputs, segments)
+    return call_on_valid(operation, inputs, segments, valid_rows(operation, inputs, rows))
+
+
+def valid_rows(operation: Kernel | KernelReduction, inputs: dict[str, Masked], rows: int) -> Flags:
+    """Return where every input is valid; raise `EvaluationError` where nulls are forbidden and one is."""
+    valid: Flags = np.logical_and.reduce([np.ones(rows, bool), *(column.valid for column in inputs.values())])
+    if operation.nulls == "forbid" and not valid.all():
+        raise EvaluationError(forbidden(operation, inputs))
+    return valid
+
+
+def forbidden(operation: Kernel | KernelReduction, inputs: dict[str, Masked]) -> str:
     """Word the first null that the kernel forbids."""
     name, column = next((n, c) for n, c in inputs.items() if not c.valid.all())
     row = int(np.flatnonzero(~column.valid)[0])
@@ -60,7 +72,7 @@ def forbidden(operation: Kernel, inputs: dict[str, Masked]) -> str:
     return f"{found}.  Filter them out, or set nulls: propagate"
 
 
-def output_types(operation: Kernel) -> dict[str, Any]:
+def output_types(operation: Kernel | KernelReduction) -> dict[str, Any]:
     """Return the NumPy types of the declared outputs."""
     return {name: storage_type(dtype).to_pandas_dtype() for name, dtype in operation.outputs.items()}
 
@@ -92,14 +104,23 @@ def call(
     operation: Kernel, arrays: list[Any], segments: Segments | None, valid: Flags, masks: bool = False
 ) -> dict[str, Any]:
     """Call the twin; for groups, the offsets of its segments come first."""
-    empty = pa.table({"row": pa.nulls(0)})
-    arguments = {name: evaluate(value, empty).as_py() for name, value in operation.arguments.items()}
     expected = {name: np.dtype(dtype) for name, dtype in output_types(operation).items()}
     if masks:
         expected |= {f"{name}_valid": np.dtype(bool) for name in operation.outputs}
     if segments is not None:
         arrays = [offsets_of(segments, valid), *arrays]
-    return call_twin(operation.contract, arrays, arguments, expected, int(valid.sum()))
+    return call_twin(operation.contract, arrays, argument_values(operation), expected, int(valid.sum()))
+
+
+def argument_values(operation: Kernel | KernelReduction) -> dict[str, Any]:
+    """Return the step's arguments as numbers: times are integers of their unit; raise `EvaluationError` for a null."""
+    empty, values = pa.table({"row": pa.nulls(0)}), {}
+    for name, expr in operation.arguments.items():
+        value = evaluate(expr, empty)
+        if not value.is_valid:
+            raise EvaluationError(null_argument(operation.contract.entry, name))
+        values[name] = value.cast(storage_type(value.type)).as_py()
+    return values
 
 
 def offsets_of(segments: Segments, valid: Flags) -> NDArray[np.int32]:

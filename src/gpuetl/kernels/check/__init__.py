@@ -1,0 +1,1 @@
+"""Kernels against their NumPy twins, on generated inputs: what `gpuetl kernel check` does."""

@@ -1,0 +1,56 @@
+"""KernelReduction: each group's rows reduced to one by a user's expressions, or by their NumPy twin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+from typing import Literal as Choice
+
+from gpuetl.expressions.ir import Expr
+from gpuetl.expressions.types import DataType, type_name
+from gpuetl.expressions.unparse import to_sql
+from gpuetl.kernels.texts import KernelTexts
+from gpuetl.plan.node import Locality, SingleInput
+from gpuetl.plan.schema import Schema
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class KernelReduction(SingleInput):
+    """Group by columns and reduce each group's rows, as `Aggregate` does; without keys there is one row.
+
+    `reads` are the inputs, `outputs` the one result; a group of which no row has all its inputs gets null.
+    """
+
+    contract: KernelTexts
+    by: tuple[str, ...]
+    reads: tuple[str, ...]
+    outputs: Mapping[str, DataType]
+    arguments: Mapping[str, Expr]
+    nulls: Choice["propagate", "forbid"] = "propagate"
+    locality: ClassVar[Locality] = Locality.KEY
+
+    def output_schema(self, *schemas: Schema) -> Schema:
+        """Return the keys, then the result."""
+        return schemas[0].select(self.by).updated(self.outputs)
+
+    def needs(self, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
+        """Return the keys and the inputs."""
+        return (frozenset(self.by) | frozenset(self.reads),)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The group keys."""
+        return self.by
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """The scalar arguments."""
+        return tuple(self.arguments.values())
+
+    def describe(self) -> str:
+        """Return the call, its output and its keys."""
+        args = ", ".join([*self.reads, *(f"{name} = {to_sql(value)}" for name, value in self.arguments.items())])
+        outputs = ", ".join(f"{name}: {type_name(dtype)}" for name, dtype in self.outputs.items())
+        by = f" by {', '.join(self.by)}" if self.by else ""
+        return f"KernelReduction {self.contract.entry}({args}) gives {outputs}{by}"
