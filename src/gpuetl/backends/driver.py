@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
+from functools import cache
+from threading import Thread
 
 OLDEST_CUDA = (12, 0)
 
@@ -35,6 +37,21 @@ def find_driver() -> Driver:
     if not count.value:
         return Driver(cuda, problem="the NVIDIA driver shows no GPU")
     return Driver(cuda, tuple(gpu_name(library, index) for index in range(count.value)))
+
+
+@cache
+def open_context() -> None:
+    """Open the first GPU's primary context, which everything shares, on a thread: it takes a quarter of a second.
+
+    The driver does not hold Python up, which has imports to do meanwhile.
+    """
+    Thread(target=_retain_context, daemon=True).start()
+
+
+def _retain_context() -> None:
+    library, device, context = ctypes.CDLL("libcuda.so.1"), ctypes.c_int(), ctypes.c_void_p()
+    if library.cuInit(0) == 0 and library.cuDeviceGet(ctypes.byref(device), 0) == 0:
+        library.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
 
 
 def too_old(cuda: tuple[int, int]) -> str:

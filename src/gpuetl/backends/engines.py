@@ -39,12 +39,17 @@ def choose_engine(wanted: str) -> Choice:
     """
     if wanted == "auto":
         found = look_for_gpu()
-        return Choice("cudf", found.gpu) if found.gpu else Choice("pandas", found.problem)
+        if not found.gpu:
+            return Choice("pandas", found.problem)
+        driver.open_context()
+        return Choice("cudf", found.gpu)
     if wanted == "cudf" and (found := look_for_gpu()).problem:
         raise EngineUnavailable(
             f"engine 'cudf' cannot run here: {found.problem}.\n{found.fix}, or run with --engine pandas.  "
             "`gpuetl doctor` says more."
         )
+    if wanted == "cudf":
+        driver.open_context()
     if wanted in BACKENDS:
         return Choice(wanted, "asked for")
     if wanted in PLANNED:
