@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from threading import Thread
@@ -49,9 +50,11 @@ def open_context() -> None:
 
 
 def _retain_context() -> None:
-    library, device, context = ctypes.CDLL("libcuda.so.1"), ctypes.c_int(), ctypes.c_void_p()
-    if library.cuInit(0) == 0 and library.cuDeviceGet(ctypes.byref(device), 0) == 0:
-        library.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
+    device, context = ctypes.c_int(), ctypes.c_void_p()
+    with suppress(OSError, AttributeError):  # what is wrong is told by who needs the context
+        library = ctypes.CDLL("libcuda.so.1")
+        if library.cuInit(0) == 0 and library.cuDeviceGet(ctypes.byref(device), 0) == 0:
+            library.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
 
 
 def too_old(cuda: tuple[int, int]) -> str:
