@@ -66,6 +66,32 @@ def peers_table(result: dict[str, Any]) -> str:
     ])  # fmt: skip
 
 
+def engines_table(result: dict[str, Any]) -> str:
+    """Render the engines beside each other, stage by stage."""
+    rows = []
+    for pipeline, measured in result["pipelines"].items():
+        engines = measured["engines"]
+        for pandas, cudf in zip(engines["pandas"]["stages"], engines["cudf"]["stages"], strict=True):
+            ratio = pandas["seconds"] / max(cudf["seconds"], 1e-9)
+            seconds = f"{pandas['seconds']:.3f} | {cudf['seconds']:.3f}"
+            rows.append(f"| {pipeline} | {cudf['name']} | {cudf['rows_out']:,} | {seconds} | {ratio:.1f} |")
+        seconds = f"{engines['pandas']['best_s']:.2f} | {engines['cudf']['best_s']:.2f}"
+        rows.append(
+            f"| {pipeline} | **whole, warm** | | {seconds} | {engines['pandas']['best_s'] / engines['cudf']['best_s']:.1f} |"
+        )
+    process, parts = result["process"], ", ".join(f"{name} {s:.2f}" for name, s in result["parts_s"].items())
+    median = sorted(process["cudf_s"])[len(process["cudf_s"]) // 2]
+    return "\n".join([
+        "## One GPU beside the pandas engine", "",
+        "`tests/benchmarks/engines.py`: seconds of each stage's own work in a warm process, the device waited for after each",
+        f"operation; the outputs are compared first.  {where(result)}", "",
+        "| pipeline | stage | rows out | pandas, s | cudf, s | × |", "|---|---|---|---|---|---|", *rows, "",
+        "The sinks are written by the CPU on both engines.  From process start to exit the flights demo takes",
+        f"{median:.2f} s on cudf (median of {len(process['cudf_s'])}; {process['what']}); with no kernel compiled before,",
+        f"{' and '.join(f'{s:.0f} s' for s in process['cudf_without_kernel_cache_s'])} on two machines.  Where the time goes, s: {parts}.", "",
+    ])  # fmt: skip
+
+
 def kernel_table(result: dict[str, Any]) -> str:
     """Render kernels on a GPU against the device copy of the same run."""
     rows = [
@@ -82,7 +108,12 @@ def kernel_table(result: dict[str, Any]) -> str:
 
 def render() -> None:
     """Write the page."""
-    tables = [startup_table(newest("startup")), peers_table(newest("peers")), kernel_table(newest("kernels"))]
+    tables = [
+        startup_table(newest("startup")),
+        peers_table(newest("peers")),
+        engines_table(newest("engines")),
+        kernel_table(newest("kernels")),
+    ]
     PAGE.write_text("\n".join([HEAD, *tables]), encoding="utf-8")
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gpuetl.doctor.finding import Ailment, Finding, Found
+from gpuetl.kernels.cache import cache_folder
 from gpuetl.sizes import size
 
 THREADS = 16
@@ -23,10 +24,9 @@ def setting_findings(has_gpu: bool) -> Iterator[Found]:
     """Yield threads, locked memory and folders."""
     yield from kvikio_threads(os.environ.get("KVIKIO_NTHREADS"))
     yield from locked_memory(resource.getrlimit(resource.RLIMIT_MEMLOCK)[0], has_gpu)
-    cache = os.environ.get("CUPY_CACHE_DIR") or Path.home() / ".cupy" / "kernel_cache"
     yield from folder("work folder", Path.cwd(), "cd to a folder that you may write to")
     yield from folder("TMPDIR", temporary(), "export TMPDIR=/a/folder/with/room")
-    yield from folder("kernel cache", Path(cache), "export CUPY_CACHE_DIR=/a/folder/with/room")
+    yield from folder("kernel cache", cache_folder(), "export GPUETL_KERNEL_CACHE=/a/folder/with/room")
 
 
 def kvikio_threads(value: str | None) -> Iterator[Found]:

@@ -5,22 +5,17 @@ from __future__ import annotations
 import hashlib
 import os
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from cupy.cuda import compiler, device, function, nvrtc
+
+from gpuetl.kernels.cache import cache_folder
 
 OPTIONS = ("--std=c++17", "--device-int128", "-fmad=false")
 """No contraction into fused multiply-adds, and no flushing of small float32: results must be what they are on a CPU.
 
 CuPy's own cache is not used since `RawModule` always flushes them.
 """
-
-
-def cache_folder() -> Path:
-    """Return the folder of compiled kernels: GPUETL_KERNEL_CACHE, or one in the user's cache."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(os.environ.get("GPUETL_KERNEL_CACHE") or Path(home) / "gpuetl" / "kernels")
 
 
 def loaded(source: str) -> Any:
