@@ -125,10 +125,11 @@ NUMBERS: dict[str, Text] = {
     **{
         name: name + "({0})"
         for name in (
-            "sqrt", "exp", "ln", "log10", "log2", "sin", "cos", "tan", "asin", "acos", "atan", "cbrt", "sinh", "cosh",
+            "exp", "ln", "log10", "log2", "sin", "cos", "tan", "asin", "acos", "atan", "cbrt", "sinh", "cosh",
             "tanh", "asinh", "acosh", "atanh", "radians", "degrees",
         )
     },
+    "sqrt": lambda call, x: f"CAST(sqrt({x}) AS {sql_type(call.dtype)})",  # DuckDB's is of doubles
     "cot": "(1 / tan({0}))",
     "power": "pow({0}, {1})",
     "atan2": "atan2({0}, {1})",
