@@ -20,7 +20,7 @@ def run_scans(folds: Sequence[Fold], backward: bool, rows: WindowRows) -> tuple[
     arrays, columns = rows.machine.arrays, rows.read_by(folds)
     results = [rows.empty(fold.stored) for fold in folds]
     faults, tiles = arrays.zeros(len(folds), "uint64"), -(-rows.rows // TILE_ROWS)
-    totals = arrays.empty(tiles * segment_bytes(folds), "uint8")
+    totals = arrays.zeros(tiles * segment_bytes(folds), "uint8")  # whole words are read, with what lies between members
     arguments = [rows.rows, tiles, totals, faults, *rows.arguments(columns), *(made.data for made in results)]
     if rows.rows:
         module = rows.machine.compiled(scan_source(folds, columns, backward))
