@@ -89,7 +89,10 @@ def join_facts(node: nodes.Join, left: Facts, right: Facts) -> Facts:
     most_rows = left.most_rows * max(right.most_rows, 1)
     if node.how == "full":  # rows of one side alone
         most_rows += right.most_rows
-        unique = unique and any(never_null(node.left, name) for name in left.unique) and unique | set(node.left_on)
+        # a key with a null matches nothing: the same one may stand alone on both sides
+        told_apart = node.nulls_equal or all(never_null(node.left, name) for name in node.left_on)
+        told_apart = told_apart and any(never_null(node.left, name) for name in left.unique or ())
+        unique = unique and told_apart and unique | set(node.left_on)
     return Facts(precision, unique or None, most_rows)
 
 
