@@ -9,8 +9,6 @@ from gpuetl.backends.cudf.aggregates.picks import count_distinct, edge, extreme,
 from gpuetl.backends.cudf.aggregates.quantiles import median, quantile
 from gpuetl.backends.cudf.aggregates.reduce import reduced
 from gpuetl.backends.cudf.aggregates.states import has_state
-from gpuetl.backends.cudf.columns.gather import take
-from gpuetl.backends.cudf.expressions.canonical import canonical
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.operation import run_operation
@@ -44,11 +42,9 @@ def aggregate_groups(operation: Aggregate, machine: Machine, frame: Frame) -> Fr
         Where a sum leaves its type.
     """
     groups = Groups.by(frame, operation.by, machine)
-    keys = take(frame.select(operation.by).columns, groups.first_rows, machine) if operation.by else {}
-    columns = {name: canonical(vector, machine) for name, vector in keys.items()}
     together = {name: call for name, call in operation.calls.items() if has_state(call)}
     results = reduced(groups, together) if together else {}
     for name, call in operation.calls.items():
         if name not in results:
             results[name] = PICKS[call.function.name](groups, call, operation)
-    return Frame(columns | {name: results[name] for name in operation.calls}, groups.count)
+    return Frame(groups.keys(operation.by) | {name: results[name] for name in operation.calls}, groups.count)

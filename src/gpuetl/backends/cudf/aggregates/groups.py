@@ -6,9 +6,11 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.order import changes, sort_rows
 from gpuetl.backends.cudf.columns.validity import valid_rows
 from gpuetl.backends.cudf.columns.words import Digit, key_digits, pack
+from gpuetl.backends.cudf.expressions.canonical import canonical
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Array, Machine
@@ -59,6 +61,11 @@ class Groups:
             self._made[what] = make()
         made: T = self._made[what]
         return made
+
+    def keys(self, names: Sequence[str]) -> dict[str, Vector]:
+        """Return the values of each group in the columns that it is made by: floats with one zero and one NaN."""
+        keys = take(self.frame.select(tuple(names)).columns, self.first_rows, self.machine) if names else {}
+        return {name: canonical(vector, self.machine) for name, vector in keys.items()}
 
     @property
     def codes(self) -> Array:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gpuetl.backends.cudf.aggregates.chunks import reduce_groups, reduction_kernels
 from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.aggregates.states import STATES, State
-from gpuetl.backends.cudf.columns.gather import repeat
 from gpuetl.backends.cudf.columns.validity import with_nulls
 from gpuetl.backends.cudf.columns.written import empty_column
-from gpuetl.backends.cudf.device.columns import accessors, buffers_of, column_parameters
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.device.types import stored_c_type
 from gpuetl.backends.cudf.expressions.emit import Emitter
@@ -20,38 +19,12 @@ from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Call, Expr
 from gpuetl.expressions.types import DURATION, FLOAT64, INT64, NULL, type_name
 
-CHUNK = 2048
-"""Rows that one warp reduces: enough to amortise its state, few enough that one group fills a device."""
-
 
 def reduced(groups: Groups, calls: Mapping[str, Call]) -> dict[str, Vector]:
     """Compute calls that have states; raise `EvaluationError` where a sum leaves its type."""
-    machine, arrays = groups.machine, groups.machine.arrays
     columns = columns_read(calls, groups.frame.columns)
-    module = machine.compiled(reduce_source(columns, list(calls.values()), groups.rows is not None))
-    size = arrays.zeros(1, "int64")
-    machine.launch_blocks(module, "state_bytes", 1, 1, [size])
-    state_bytes = int(size[0])
-    firsts, starts, stops = chunks_of(groups)
-    states, finals = (arrays.empty(count * state_bytes, "uint8") for count in (len(starts), groups.count))
-    order = [groups.rows] if groups.rows is not None else []
-    machine.launch(
-        module, "reduce_chunks", len(starts) * 32, [len(starts), starts, stops, states, *order, *buffers_of(columns)]
-    )
-    machine.launch(module, "merge_chunks", groups.count * 32, [groups.count, firsts, states, finals])
-    return finished(groups, calls, module, finals)
-
-
-def chunks_of(groups: Groups) -> tuple[Any, Any, Any]:
-    """Return the first chunk of each group and the number of chunks, and where each chunk starts and stops."""
-    machine, arrays = groups.machine, groups.machine.arrays
-    sizes = groups.starts[1:] - groups.starts[:-1]
-    counts = -(-sizes // CHUNK)
-    firsts = arrays.concatenate([arrays.zeros(1, "int64"), arrays.cumsum(counts)])
-    total = int(firsts[-1])
-    owner = repeat(arrays.arange(groups.count), counts, total, machine)
-    starts = groups.starts[owner] + (arrays.arange(total) - firsts[owner]) * CHUNK
-    return firsts, starts, arrays.minimum(starts + CHUNK, groups.starts[owner + 1])
+    module = groups.machine.compiled(reduce_source(columns, list(calls.values()), groups.rows is not None))
+    return finished(groups, calls, module, reduce_groups(groups, module, columns))
 
 
 def finished(groups: Groups, calls: Mapping[str, Call], module: Any, finals: Any) -> dict[str, Vector]:
@@ -80,9 +53,6 @@ def reduce_source(columns: Mapping[str, Vector], calls: list[Call], ordered: boo
     body = "\n".join(emitter.lines)
     members = "\n".join(f"    {state.type} a{place};" for place, state in enumerate(states))
     merges = " ".join(f"a{place}.merge(later.a{place});" for place in range(len(states)))
-    order = ["const int32_t* order"] if ordered else []
-    chunks = ["int64_t chunks", "const int64_t* starts", "const int64_t* stops", "State* states"]
-    parameters = ", ".join([*chunks, *order, *column_parameters(columns)])
     outputs, stores = [], []
     for place, (call, state) in enumerate(zip(calls, states, strict=True)):
         stored = stored_c_type(call.dtype)
@@ -101,28 +71,7 @@ struct alignas(16) State {{
 {members}
     DEVICE void merge(const State& later) {{ {merges} }}
 }};
-KERNEL state_bytes(int64_t* size) {{ *size = sizeof(State); }}
-KERNEL reduce_chunks({parameters}) {{
-{accessors(columns)}
-    FOR_EACH_WARP(chunk, chunks) {{
-        State state;
-        for (int64_t place = starts[chunk] + LANE; place < stops[chunk]; place += LANES) {{
-            const int64_t row = {"order[place]" if ordered else "place"};
-{body}
-        }}
-        merge_lanes(state);
-        if (LANE == 0) states[chunk] = state;
-    }}
-}}
-KERNEL merge_chunks(int64_t groups, const int64_t* firsts, const State* states, State* finals) {{
-    FOR_EACH_WARP(group, groups) {{
-        State state;
-        const int64_t end = firsts[group + 1];
-        for (int64_t chunk = firsts[group] + LANE; chunk < end; chunk += LANES) state.merge(states[chunk]);
-        merge_lanes(state);
-        if (LANE == 0) finals[group] = state;
-    }}
-}}
+{reduction_kernels(columns, body, ordered)}
 KERNEL finish(int64_t rows, const State* states, uint64_t* faults, uint64_t* nulls, {", ".join(outputs)}) {{
     FOR_EACH_ROW(row, rows) {{{"".join(stores)}
     }}

@@ -1,11 +1,9 @@
 // The states of aggregates: `add` takes a row's arguments, `merge` the state of later rows; the results are `Maybe`s.
 #pragma once
 
-constexpr int128_t HALF_UNIT = 10000000000000000000ULL;  // 10^19: decimals are summed in halves, which do not overflow
+#include "floats.cuh"
 
-DEVICE bool is_nan(double x) { return x != x; }
-DEVICE bool is_nan(float x) { return x != x; }
-template <class T> DEVICE bool is_nan(T) { return false; }
+constexpr int128_t HALF_UNIT = 10000000000000000000ULL;  // 10^19: decimals are summed in halves, which do not overflow
 
 // NaN is the greatest value.
 template <class T> DEVICE bool comes_before(T x, T y) { return x < y || (is_nan(y) && !is_nan(x)); }

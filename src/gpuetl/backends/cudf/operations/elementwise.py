@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
+from gpuetl.backends.cudf.columns.validity import with_nulls
+from gpuetl.backends.cudf.columns.written import empty_column
 from gpuetl.backends.cudf.device.columns import accessors, buffers_of, column_parameters
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.device.types import c_type, stored_c_type
 from gpuetl.backends.cudf.machine import Machine
-from gpuetl.backends.cudf.vector import Vector, storage_type
+from gpuetl.backends.cudf.vector import Vector
 from gpuetl.kernels.texts import KernelTexts
 from gpuetl.plan.nodes import Kernel
 
@@ -25,10 +26,7 @@ def elementwise(
     EvaluationError
         Where the user's text does not compile.
     """
-    made = {
-        name: Vector(dtype, rows, machine.arrays.empty(rows, storage_type(dtype)), empty_bits(rows, machine))
-        for name, dtype in operation.outputs.items()
-    }
+    made = {name: empty_column(dtype, rows, machine) for name, dtype in operation.outputs.items()}
     module = machine.user_module(elementwise_source(operation, contract, inputs, arguments), contract.entry)
     nulls = machine.arrays.zeros(len(made), "uint64")
     outputs = [buffer for vector in made.values() for buffer in (vector.data, vector.valid)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -111,9 +112,10 @@ def with_masks(
     call(operation, pairs, offsets, rows, machine)
     results = {}
     for name, dtype in operation.outputs.items():
-        valid = arrays.unpackbits(masks[name].view("uint8"), bitorder="little")[:rows].astype(bool)
-        vector = Vector(dtype, rows, arrays.where(valid, made[name], made[name].dtype.type(0)), masks[name])
-        results[name] = with_nulls(vector, rows - int(valid.sum()))
+        vector = Vector(dtype, rows, made[name], masks[name])
+        valid = valid_rows(vector, machine).astype(bool)
+        values = arrays.where(valid, made[name], made[name].dtype.type(0))
+        results[name] = with_nulls(replace(vector, data=values), rows - int(valid.sum()))
     return results
 
 
