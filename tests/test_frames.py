@@ -114,14 +114,21 @@ class Cupy:
     asarray = staticmethod(np.asarray)
 
 
+@pytest.fixture
+def array_libraries(engine, monkeypatch):
+    """Stand-ins for libraries of arrays; on a GPU, CuPy's own."""
+    cupy = pytest.importorskip("cupy") if engine == "cudf" else None
+    monkeypatch.setitem(sys.modules, "torch", cupy or Torch)
+    monkeypatch.setitem(sys.modules, "cupy", cupy or Cupy)
+
+
 NUMBERS = table({"i": "int32", "f": "float64", "b": "bool"}, (1, 0.5, True), (2, NAN, False))
 
 
 @pytest.mark.parametrize("method", ["to_cupy", "to_torch"])
-def test_numbers_go_to_arrays(method, engine, monkeypatch):
+@pytest.mark.usefixtures("array_libraries")
+def test_numbers_go_to_arrays(method, engine):
     """An array a column, by name."""
-    monkeypatch.setitem(sys.modules, "torch", Torch)
-    monkeypatch.setitem(sys.modules, "cupy", Cupy)
     arrays = getattr(result(NUMBERS, engine), method)()
     assert [(name, str(array.dtype), array.tolist()[0]) for name, array in arrays.items()] == [
         ("i", "int32", 1), ("f", "float64", 0.5), ("b", "bool", True),
@@ -129,9 +136,9 @@ def test_numbers_go_to_arrays(method, engine, monkeypatch):
 
 
 @pytest.mark.parametrize(("name", "message"), [("k", "column 'k' is string"), ("x", "column 'x' has 1 nulls")])
-def test_texts_and_nulls_go_to_no_array(name, message, engine, monkeypatch):
+@pytest.mark.usefixtures("array_libraries")
+def test_texts_and_nulls_go_to_no_array(name, message, engine):
     """The error says what to do before."""
-    monkeypatch.setitem(sys.modules, "cupy", Cupy)
     with pytest.raises(EvaluationError, match=message):
         result(ROWS.select([name]), engine).to_cupy()
 

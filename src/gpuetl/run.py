@@ -19,7 +19,7 @@ from gpuetl.errors import InvalidPipeline, RunFailed, have_hint
 from gpuetl.executors.local import LocalExecutor
 from gpuetl.io.commit import commit_sinks
 from gpuetl.io.dataset import DatasetError
-from gpuetl.io.staging import SinkWriter
+from gpuetl.io.staging import SinkWriter, close_writers
 from gpuetl.io.write_files import WRITERS
 from gpuetl.optimize import optimize
 from gpuetl.options import RunOptions
@@ -169,9 +169,7 @@ def execute(
         with timed(seconds, "commit"):
             commit_sinks(writers, recorder.commit)
     finally:
-        threads.shutdown(cancel_futures=True)
-        for writer in reversed(writers):  # folders that an earlier one made may hold a later one's
-            writer.close()
+        close_writers(writers, threads)
     reports = tuple(
         SinkReport(w.target.name, str(w.target.path), w.rows, len(w.files), sum(size for _, size in w.files))
         for w in writers

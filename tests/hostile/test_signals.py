@@ -7,12 +7,15 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from gpuetl import load
 from gpuetl.io import commit
+from gpuetl.io.staging import SinkWriter
 from gpuetl.signals import Stopped, held_signals, stopping
 
 NEW = """\
@@ -112,6 +115,26 @@ def test_a_signal_that_is_ignored_stays_ignored(folder):
     process.send_signal(signal.SIGHUP)
     (folder / "go").touch()
     assert process.wait(timeout=60) == 0
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"), [(ThreadPoolExecutor, "shutdown"), (SinkWriter, "close")], ids=["at first", "in the middle"]
+)
+def test_a_signal_while_a_finished_run_cleans_up_leaves_nothing_behind(folder, monkeypatch, owner, name):
+    """It is raised when the folders of all sinks are gone."""
+    (folder / "go").touch()
+    whole, sent = getattr(owner, name), []
+
+    def interrupted(self, *args, **options):
+        if not sent:
+            sent.append(signal.raise_signal(signal.SIGTERM))
+        return whole(self, *args, **options)
+
+    monkeypatch.setattr(owner, name, interrupted)
+    with pytest.raises(Stopped), stopping():
+        load(folder / "p.yaml").run(engine="pandas")
+    assert sent
+    assert not list(folder.rglob(".*"))
 
 
 def test_signals_at_any_time_leave_all_sinks_old_or_all_new(folder):

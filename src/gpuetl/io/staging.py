@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -150,11 +150,29 @@ class SinkWriter:
 
     def close(self) -> None:
         """Remove what was not committed, and the folders made for it; what could not be put back stays in `old`."""
-        with held_signals():
-            shutil.rmtree(self.new, ignore_errors=True)
-            for folder in reversed(self.made):
-                with suppress(OSError):  # in use: by the target, by another sink
-                    folder.rmdir()
+        shutil.rmtree(self.new, ignore_errors=True)
+        for folder in reversed(self.made):
+            with suppress(OSError):  # in use: by the target, by another sink
+                folder.rmdir()
+
+
+def close_writers(writers: Sequence[SinkWriter], threads: Executor) -> None:
+    """End the threads, and close all writers whatever signal comes meanwhile.
+
+    One that comes before signals are held breaks off the first attempt: it is raised after the second.
+    """
+    try:
+        _close_all(writers, threads)
+    except BaseException:
+        _close_all(writers, threads)
+        raise
+
+
+def _close_all(writers: Sequence[SinkWriter], threads: Executor) -> None:
+    with held_signals():
+        threads.shutdown(cancel_futures=True)
+        for writer in reversed(writers):  # folders that an earlier one made may hold a later one's
+            writer.close()
 
 
 def make_folders(folder: Path) -> list[Path]:
