@@ -32,6 +32,8 @@ class RunOptions:
         How many rows of each sink the report keeps to show.
     fallback
         Operations that the engine refuses run on pandas, and the report says so; else they are errors before the run.
+    profile
+        The report says how much memory the run and each stage took at most, which takes some time to measure.
     """
 
     partition_rows: int | None = None
@@ -40,6 +42,7 @@ class RunOptions:
     skip_passes: tuple[str, ...] = ()
     head_rows: int = 10
     fallback: bool = False
+    profile: bool = False
 
     def __post_init__(self) -> None:
         for name in ("partition_rows", "broadcast_bytes", "head_rows"):

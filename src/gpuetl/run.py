@@ -6,7 +6,7 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -75,13 +75,16 @@ def run_pipeline(
     with timed(seconds, "load"):
         backend = backend_of(choice.name, physical, options)
     recorder = Recorder(progress or silent)
-    with noted(recorder.outcome), recording(recorder):
-        sinks, heads, kept = execute(physical, backend, recorder, run_id, options.head_rows, seconds)
+    with backend.memory_meter() if options.profile else nullcontext() as meter:
+        recorder.meter = meter
+        with noted(recorder.outcome), recording(recorder):
+            sinks, heads, kept = execute(physical, backend, recorder, run_id, options.head_rows, seconds)
+        memory = dict(meter.peaks()) if meter else {}
     report = RunReport(
         pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
         device=device_label(recorder.work.values()), fingerprint=fingerprint,
         stages=stage_reports(recorder, names_in_order(plan), physical.roots), sinks=sinks, seconds=seconds,
-        passes=passes, notes=tuple(recorder.notes), head=heads,
+        passes=passes, notes=tuple(recorder.notes), memory=memory, head=heads,
     )  # fmt: skip
     return Run(report, {name: Result(frame, backend) for name, frame in kept.items()})
 

@@ -6,8 +6,9 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
-from contextlib import nullcontext
+import tracemalloc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,27 @@ def as_c(argument: Any) -> Any:
     return np.ctypeslib.as_ctypes_type(argument.dtype)(argument.item())
 
 
+class TracedMemory:
+    """What Python has traced; the first number is of operations."""
+
+    def __init__(self) -> None:
+        self.highest = 0
+
+    def begin(self) -> None:
+        """Forget the peak."""
+        tracemalloc.reset_peak()
+
+    def end(self) -> int:
+        """Return the peak since `begin`."""
+        peak = tracemalloc.get_traced_memory()[1]
+        self.highest = max(self.highest, peak)
+        return peak
+
+    def peaks(self) -> dict[str, int]:
+        """Return the most that any operation had."""
+        return {"traced memory": self.highest}
+
+
 class HostMachine:
     """A machine whose arrays are NumPy's."""
 
@@ -105,6 +127,15 @@ class HostMachine:
     def stage(self, name: str) -> Any:
         """There is nobody to tell."""
         return nullcontext()
+
+    @contextmanager
+    def memory_meter(self) -> Iterator["TracedMemory"]:
+        """Count what Python and NumPy allocate."""
+        tracemalloc.start()
+        try:
+            yield TracedMemory()
+        finally:
+            tracemalloc.stop()
 
     def sorted_order(self, words: Any) -> Any:
         """Sort by the last word first."""

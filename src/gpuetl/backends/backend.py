@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
+from gpuetl.backends.memory import MemoryMeter
 from gpuetl.io.dataset import RowGroup
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read
@@ -43,6 +45,9 @@ class Backend(Protocol):
 
     def rows(self, frame: Frame) -> int:
         """Return the number of rows."""
+
+    def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
+        """Measure the memory that the engine takes while the block lasts, and only then: measuring takes time."""
 
     def to_arrow(self, frame: Frame) -> Any:
         """Return the frame as a `pyarrow.Table`."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from gpuetl.backends.backend import Backend, Device, Frame
+from gpuetl.backends.memory import MemoryMeter
 from gpuetl.errors import InvalidPipeline, Problem
 from gpuetl.io.dataset import RowGroup
 from gpuetl.physical.nodes import Map, Physical, Scan
@@ -60,6 +62,10 @@ class FallbackBackend:
     def rows(self, frame: Frame) -> int:
         """Return the number of rows."""
         return self.backend.rows(frame)
+
+    def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
+        """Measure the engine's memory, where the frames are; that of the other backend is not the engine's."""
+        return self.backend.memory_meter()
 
     def to_arrow(self, frame: Frame) -> Any:
         """Return the frame as a `pyarrow.Table`."""

@@ -54,7 +54,7 @@ class Screen:
             yield _Lines(self.err)
 
     def report(self, report: RunReport) -> None:
-        """Print the stages, the sinks, the first rows of one sink, remarks and times."""
+        """Print the stages, the sinks, the first rows of one sink, remarks, memory and times."""
         self.out.print(stage_table(report))
         if report.sinks:
             self.out.print(sink_table(report))
@@ -63,6 +63,9 @@ class Screen:
             self.out.print(head_table(head))
         for remark in report.notes:
             self.out.print(f"note: {remark}")
+        if report.memory:
+            peaks = (f"{size(peak)} ({what})" for what, peak in report.memory.items())
+            self.out.print(f"peak memory: {', '.join(peaks)}")
         phases = ", ".join(f"{phase} {seconds:.2f} s" for phase, seconds in report.seconds.items())
         self.out.print(f"{report.pipeline}: done on {report.device} in {sum(report.seconds.values()):.2f} s ({phases})")
 
@@ -91,22 +94,19 @@ class _Lines:
 
 
 def stage_table(report: RunReport) -> Table:
-    """Return rows, seconds and bytes read for each source, stage and sink; of a mixed run, also where each ran."""
-    mixed = report.device == "MIXED"
-    table = new_table(
-        ("", "left"),
-        ("name", "left"),
-        ("rows in", "right"),
-        ("rows out", "right"),
-        ("seconds", "right"),
-        ("read", "right"),
-        *((("on", "left"),) if mixed else ()),
-    )
-    for stage in report.stages:
-        read = size(stage.file_bytes) if stage.file_bytes else ""
-        rows = (f"{stage.rows_in:,}", f"{stage.rows_out:,}")
-        device = (stage.device,) if mixed else ()
-        table.add_row(stage.kind, stage.name, *rows, f"{stage.seconds:.3f}", read, *device)
+    """Return a line for each source, stage and sink; columns of which nothing is known are left out."""
+    columns: dict[str, list[str]] = {
+        "rows in": [f"{stage.rows_in:,}" for stage in report.stages],
+        "rows out": [f"{stage.rows_out:,}" for stage in report.stages],
+        "seconds": [f"{stage.seconds:.3f}" for stage in report.stages],
+        "read": [size(stage.file_bytes) if stage.file_bytes else "" for stage in report.stages],
+        "peak memory": ["" if stage.peak_bytes is None else size(stage.peak_bytes) for stage in report.stages],
+        "on": [stage.device if report.device == "MIXED" else "" for stage in report.stages],
+    }
+    shown = {name: cells for name, cells in columns.items() if any(cells)}
+    table = new_table(("", "left"), ("name", "left"), *((name, "right") for name in shown))
+    for stage, *cells in zip(report.stages, *shown.values(), strict=True):
+        table.add_row(stage.kind, stage.name, *cells)
     return table
 
 

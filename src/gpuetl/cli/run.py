@@ -24,6 +24,7 @@ def add_to(commands: Commands) -> None:
     )
     add_options(command)
     add_fallback(command)
+    command.add_argument("--profile", action="store_true", help="measure the memory that the run and each stage take")
     command.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
 
@@ -36,6 +37,7 @@ def run(
     skip: Sequence[str] = (),
     partition_rows: int | None = None,
     fallback: bool = False,
+    profile: bool = False,
     quiet: bool = False,
 ) -> None:
     """Run a pipeline and write its sinks, all of them or none."""
@@ -45,7 +47,7 @@ def run(
 
     pipeline = load(file, root)
     screen = Screen(quiet)
-    options = run_options(skip, partition_rows, fallback)
+    options = run_options(skip, partition_rows, fallback, profile)
     screen.engine(choose_engine(engine))
     gc.enable()
     with screen.progress() as progress:

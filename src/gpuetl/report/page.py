@@ -19,14 +19,17 @@ td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 
 def report_page(report: RunReport) -> str:
     """Return the page: engine, stages, sinks, phases, passes, remarks and the first rows of each sink."""
-    stages = [(s.kind, s.name, s.rows_in, s.rows_out, s.seconds, s.file_bytes, s.device) for s in report.stages]
+    stages = [
+        (s.kind, s.name, s.rows_in, s.rows_out, s.seconds, s.file_bytes, s.device, s.peak_bytes) for s in report.stages
+    ]
     sinks = [(s.name, s.rows, s.files, s.file_bytes, s.path) for s in report.sinks]
     parts = [
         f"<h1>{escape(report.pipeline)}</h1>",
         f"<p>Run {escape(report.run_id)} on engine {escape(report.engine)} ({escape(report.reason)}), {report.device}, "
         f"plan {report.fingerprint}.</p>",
-        table("Stages", ("kind", "name", "rows in", "rows out", "seconds", "bytes read", "on"), stages),
+        table("Stages", ("kind", "name", "rows in", "rows out", "seconds", "bytes read", "on", "peak memory"), stages),
         table("Sinks", ("name", "rows", "files", "bytes", "path"), sinks),
+        *([table("Peak memory", ("of", "bytes"), report.memory.items())] if report.memory else []),
         table("Phases", ("phase", "seconds"), report.seconds.items()),
         table("Optimizer passes", ("pass", "seconds"), report.passes.items()),
         *(f"<p>Note: {escape(remark)}</p>" for remark in report.notes),

@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from gpuetl.backends.memory import MemoryMeter
 from gpuetl.plan.node import Origin
 
 
@@ -28,6 +29,7 @@ class Work:
     """What one operation did, over all its partitions; `before` is where its first input came from.
 
     `device` is where the engine ran it, GPU or CPU; nothing for what only moves rows, and for sinks.
+    `peak_bytes` is the most memory that was in use meanwhile, where it was measured.
     """
 
     origin: Origin
@@ -38,13 +40,18 @@ class Work:
     file_bytes: int = 0
     partitions: int = 0
     device: str = ""
+    peak_bytes: int | None = None
 
 
 @dataclass
 class Recorder:
-    """The work of a run by operation, in the order of last execution, and the notes that operations left."""
+    """The work of a run by operation, in the order of last execution, and the notes that operations left.
+
+    `meter` measures the memory of what is timed, if there is one.
+    """
 
     progress: Progress = silent
+    meter: MemoryMeter | None = None
     work: dict[int, Work] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     committed: bool = False
@@ -57,12 +64,16 @@ class Recorder:
 
     @contextmanager
     def timed(self, work: Work) -> Iterator[None]:
-        """Add the seconds of the block to `work`."""
+        """Add the seconds of the block to `work`, and look at its memory where there is a meter."""
+        if self.meter:
+            self.meter.begin()
         start = time.perf_counter()
         try:
             yield
         finally:
             work.seconds += time.perf_counter() - start
+            if self.meter and (peak := self.meter.end()) is not None:
+                work.peak_bytes = max(peak, work.peak_bytes or 0)
 
     def commit(self) -> None:
         """Keep that all sinks are in place."""

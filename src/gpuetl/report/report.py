@@ -17,7 +17,8 @@ from gpuetl.report.recorder import Recorder, Work
 class StageReport:
     """One source, stage or sink: rows that came in and went out, seconds of work, bytes read from files.
 
-    `device` is GPU, CPU or MIXED; nothing for what the engine did nothing for, as sinks.
+    `device` is GPU, CPU or MIXED; nothing for what the engine did nothing for, as sinks.  `peak_bytes` is the most
+    memory in use while it worked, also by what others hold; None where it was not measured: see `RunReport.memory`.
     """
 
     kind: str
@@ -27,6 +28,7 @@ class StageReport:
     seconds: float
     file_bytes: int
     device: str = ""
+    peak_bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,9 @@ class RunReport:
 
     `seconds` has the wall time of each phase: plan, optimize (with lowering; `passes` has each pass), load (the
     engine), run, commit; stages' seconds are their own work.  `notes` are remarks, such as an order with ties, `head`
-    the first rows of each sink and kept stage.
+    the first rows of each sink and kept stage.  `memory` has the most bytes in use by what was measured, of a run that
+    is profiled: on a GPU device memory, of which stages' `peak_bytes` tell too; else the process' resident set, and
+    Arrow's pool.
     """
 
     pipeline: str
@@ -62,6 +66,7 @@ class RunReport:
     seconds: Mapping[str, float]
     passes: Mapping[str, float]
     notes: tuple[str, ...] = ()
+    memory: Mapping[str, int] = field(default_factory=dict)
     head: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def __call__(self, path: str | Path) -> None:
@@ -112,6 +117,7 @@ def _sum(key: tuple[str, str], works: Mapping[int, Work], entering: Sequence[Wor
         seconds=sum(work.seconds for work in own),
         file_bytes=sum(work.file_bytes for work in own),
         device=device_label(own),
+        peak_bytes=max((work.peak_bytes for work in own if work.peak_bytes is not None), default=None),
     )
 
 

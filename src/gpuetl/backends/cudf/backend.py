@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import pyarrow as pa
@@ -31,6 +32,7 @@ from gpuetl.backends.cudf.operations import (  # noqa: F401
 )
 from gpuetl.backends.cudf.sources.read import read_row_groups
 from gpuetl.backends.cudf.windows import window  # noqa: F401
+from gpuetl.backends.memory import MemoryMeter
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column
 from gpuetl.expressions.types import BOOL, INT64
@@ -96,6 +98,10 @@ class CudfBackend:
     def rows(self, frame: Frame) -> int:
         """Return the number of rows."""
         return frame.rows
+
+    def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
+        """Measure the machine's."""
+        return self.machine.memory_meter()
 
     def to_arrow(self, frame: Frame) -> Any:
         """Copy the frame to host memory."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gpuetl.backends.cudf.vector import Vector
+from gpuetl.backends.memory import MemoryMeter
 
 Module = Any
 Array = Any
@@ -57,6 +58,9 @@ class Machine(Protocol):
 
     def stage(self, name: str) -> AbstractContextManager[None]:
         """Mark what runs in the block, for profilers; at its end the device has done it, so clocks tell its time."""
+
+    def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
+        """Measure what is allocated while the block lasts."""
 
     def sorted_order(self, words: Sequence[Array]) -> Array:
         """Return the stable order (int32 row numbers) of rows by uint64 arrays, the most significant first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pyarrow as pa
 
 from gpuetl.backends.arrays import check_array
 from gpuetl.backends.backend import Device
+from gpuetl.backends.memory import HostMemory, MemoryMeter
 from gpuetl.backends.pandas.aggregates import aggregate  # noqa: F401  it registers its handler, as do those below
 from gpuetl.backends.pandas.columns.gather import take_rows
 from gpuetl.backends.pandas.columns.keys import hash_rows
@@ -73,6 +75,10 @@ class PandasBackend:
     def rows(self, frame: pa.Table) -> int:
         """Return the number of rows."""
         return int(frame.num_rows)
+
+    def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
+        """Measure the process: NumPy's arrays are not in Arrow's pool."""
+        return nullcontext(HostMemory())
 
     def to_arrow(self, frame: pa.Table) -> pa.Table:
         """Return the frame as it is."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,10 @@ import numpy as np
 from gpuetl.backends.cudf.gpu.compiler import named, refuse_block, users_lines
 from gpuetl.backends.cudf.gpu.kernel_cache import loaded
 from gpuetl.backends.cudf.gpu.libcudf import column_array, to_libcudf, words_table
+from gpuetl.backends.cudf.gpu.memory import device_memory
 from gpuetl.backends.cudf.gpu.parquet import read_parquet
 from gpuetl.backends.cudf.vector import Vector
+from gpuetl.backends.memory import MemoryMeter
 from gpuetl.errors import EvaluationError
 
 THREADS = 256
@@ -111,6 +113,10 @@ class GpuMachine:
             self.arrays.cuda.get_current_stream().synchronize()
         finally:
             nvtx.RangePop()
+
+    def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
+        """Count by RMM."""
+        return device_memory()
 
     def sorted_order(self, words: Sequence[Any]) -> Any:
         """Sort by libcudf: a single word takes its radix sort."""

@@ -1,0 +1,159 @@
+"""A run that is profiled says how much memory it took; others measure nothing."""
+
+import json
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from command import gpuetl
+from gpuetl import Pipeline, RunOptions, col
+from gpuetl.backends import memory
+from gpuetl.backends.engines import load_backend
+from gpuetl.backends.fallback import FallbackBackend
+from gpuetl.backends.memory import HostMemory
+from gpuetl.report.recorder import Recorder
+from tables import table, write_source
+
+PROFILED = RunOptions(profile=True)
+ROWS = 200_000
+
+
+@pytest.fixture
+def steps(pipeline):
+    """A stage that makes a column of 1.6 MB."""
+    rows = pipeline.from_frame("t", pa.table({"x": np.arange(ROWS)}))
+    return rows.with_columns(y=col("x") * 2).stage("doubled")
+
+
+def test_a_profiled_run_says_what_it_took_at_most(steps, pipeline, engine):
+    """No stage takes more than the run, and one that holds a column takes at least that."""
+    report = pipeline.run(engine=engine, options=PROFILED).report
+    peak = next(iter(report.memory.values()))
+    doubled = next(stage for stage in report.stages if stage.name == "doubled")
+    assert ROWS * 8 <= doubled.peak_bytes <= peak
+    assert (
+        set(report.memory)
+        == {
+            "pandas": {"resident set", "Arrow's pool since the process began"},
+            "cudf": {"device memory"},
+            "cudf-on-cpu": {"traced memory"},
+        }[engine]
+    )
+
+
+def test_other_runs_measure_nothing(steps, pipeline, engine):
+    """And do not claim zeros."""
+    report = pipeline.run(engine=engine).report
+    assert report.memory == {}
+    assert {stage.peak_bytes for stage in report.stages} == {None}
+
+
+def test_where_the_peak_of_an_operation_cannot_be_had_the_process_has_one(steps, pipeline, tmp_path, monkeypatch):
+    """Stages then have none."""
+    monkeypatch.setattr(memory, "PROCESS", tmp_path / "none")
+    report = pipeline.run(engine="pandas", options=PROFILED).report
+    assert report.memory["resident set"] > ROWS * 8
+    assert {stage.peak_bytes for stage in report.stages} == {None}
+
+
+def test_memory_that_is_let_go_of_does_not_count_for_the_next_operation():
+    """Each begins anew."""
+    meter = HostMemory()
+    meter.begin()
+    large = np.ones(200 << 20, np.uint8)
+    first = meter.end()
+    del large
+    meter.begin()
+    assert first - meter.end() > 100 << 20
+    assert meter.peaks()["resident set"] == first
+
+
+class Counted:
+    """Remembers what it was asked."""
+
+    def __init__(self):
+        self.calls = []
+
+    def begin(self):
+        self.calls.append("begin")
+
+    def end(self):
+        self.calls.append("end")
+        return len(self.calls)
+
+
+def test_an_operation_that_fails_ends_its_measurement():
+    """What runs next begins with its own."""
+    meter = Counted()
+    recorder = Recorder(meter=meter)
+    work = recorder.of(meter, None, None)
+    with pytest.raises(ValueError, match="no"), recorder.timed(work):
+        raise ValueError("no")
+    with recorder.timed(work):
+        pass
+    assert meter.calls == ["begin", "end"] * 2
+    assert work.peak_bytes == 4
+
+
+def test_with_fallback_the_engine_s_memory_is_measured():
+    """Frames are there."""
+
+    class Backend:
+        name = "other"
+
+        @contextmanager
+        def memory_meter(self):
+            yield "its own"
+
+    with FallbackBackend(Backend(), load_backend("pandas")).memory_meter() as meter:
+        assert meter == "its own"
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A pipeline of one stage."""
+    pipeline = Pipeline("small", root=tmp_path)
+    rows = write_source(pipeline, "t", table({"x": "int64"}, (1,), (2,)))
+    rows.filter(col("x") > 1).stage("kept")
+    pipeline.to_yaml(tmp_path / "p.yaml")
+    return tmp_path / "p.yaml"
+
+
+def test_the_command_shows_it_and_writes_it(file, tmp_path):
+    """In the table, in JSON and in the page."""
+    for name in ("r.json", "r.html"):
+        done = gpuetl("run", file, "--engine", "pandas", "--profile", "--report", tmp_path / name)
+        assert done.exit_code == 0, done.output
+    assert "peak memory" in done.stdout
+    assert "(resident set)" in done.stdout
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["memory"]["resident set"] > 0
+    assert all(stage["peak_bytes"] > 0 for stage in report["stages"])
+    assert "Peak memory" in (tmp_path / "r.html").read_text()
+    assert "peak memory" not in gpuetl("run", file, "--engine", "pandas").stdout
+
+
+@pytest.mark.gpu
+def test_the_user_s_own_resource_is_set_again():
+    """It counts meanwhile, and what was allocated meanwhile is freed later."""
+    pytest.importorskip("rmm", reason="needs RMM and an NVIDIA GPU")
+    code = """
+import rmm
+own = rmm.mr.StatisticsResourceAdaptor(rmm.mr.CudaMemoryResource())
+rmm.mr.set_current_device_resource(own)
+import gpuetl, pyarrow as pa
+p = gpuetl.Pipeline("own")
+p.from_frame("t", pa.table({"x": list(range(1000))})).with_columns(y=gpuetl.col("x") * 2).stage("s")
+run = p.run(engine="cudf", options=gpuetl.RunOptions(profile=True))
+assert rmm.mr.get_current_device_resource() is own
+assert own.allocation_counts.current_bytes >= 16_000 and run.report.memory["device memory"] >= 16_000
+assert run["s"].to_arrow().num_rows == 1000
+del run, p
+import gc; gc.collect()
+assert own.allocation_counts.current_bytes == 0, own.allocation_counts
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
