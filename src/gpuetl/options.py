@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from gpuetl.backends.cudf.choices import CHOICES
 from gpuetl.errors import InvalidPipeline
-from gpuetl.optimize import check_pass
+from gpuetl.optimize import NAMES, check_pass
 
 PARTITION_ROWS = {"pandas": 1 << 24, "cudf": 1 << 28}
 """Rows a partition where the user does not say: a GPU likes few and large ones."""
@@ -25,9 +26,9 @@ class RunOptions:
     broadcast_bytes
         The right side of a join goes whole to every partition of the left up to this many bytes in memory.
     optimize
-        False runs the plan as it was written: the oracle's way.
+        False runs the plan as it was written, and none of the engine's choices: the oracle's way.
     skip_passes
-        Optimizer passes to leave out, by name.
+        Optimizer passes, and choices of the cudf engine (`gpuetl.backends.cudf.choices`), to leave out, by name.
     head_rows
         How many rows of each sink the report keeps to show.
     fallback
@@ -53,7 +54,12 @@ class RunOptions:
             if not isinstance(value, int) or value < least:
                 raise InvalidPipeline.because(f"option {name} takes a whole number from {least}, got {value!r}")
         for name in self.skip_passes:
-            check_pass(name)
+            check_pass(name, (*NAMES, *CHOICES))
+
+    @property
+    def skipped_choices(self) -> frozenset[str]:
+        """The choices of the cudf engine that are not to be taken."""
+        return frozenset(self.skip_passes if self.optimize else CHOICES)
 
     def rows_a_partition(self, engine: str) -> int:
         """Return how many rows of a source a partition has at most."""

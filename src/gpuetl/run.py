@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from gpuetl.backends.backend import Backend
+from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.engines import choose_engine, load_backend
 from gpuetl.backends.fallback import FallbackBackend, check_refusals
 from gpuetl.errors import InvalidPipeline, RunFailed, have_hint
@@ -77,7 +78,7 @@ def run_pipeline(
     recorder = Recorder(progress or silent)
     with backend.memory_meter() if options.profile else nullcontext() as meter:
         recorder.meter = meter
-        with noted(recorder.outcome), recording(recorder):
+        with noted(recorder.outcome), recording(recorder), skipping(options.skipped_choices):
             sinks, heads, kept = execute(physical, backend, recorder, run_id, options.head_rows, seconds)
         memory = dict(meter.peaks()) if meter else {}
     report = RunReport(

@@ -98,6 +98,7 @@ def test_failed_run_names_stage_step_and_row_and_writes_nothing(file: Path):
         (["--engine", "dask"], "engine 'dask' is not in this version"),
         (["--engine", "panda"], "Did you mean 'pandas'?"),
         (["--skip", "push_filter"], "Did you mean 'push_filters'?"),
+        (["--skip", "group_by_tables"], "Did you mean 'group_by_table'?"),
         (["--partition-rows", "0"], "option partition_rows takes a whole number from 1, got 0"),
     ],
 )

@@ -43,8 +43,9 @@ def add_command(commands: Commands, function: Callable[..., None]) -> ArgumentPa
 def add_options(command: ArgumentParser) -> None:
     """Add the arguments that `run_options` takes."""
     command.add_argument(
-        "--skip", metavar="PASS", action="append", default=[], help="leave out an optimizer pass; may be repeated"
-    )
+        "--skip", metavar="PASS", action="append", default=[],
+        help="leave out an optimizer pass, or a choice of the engine, by name; may be repeated",
+    )  # fmt: skip
     command.add_argument(
         "--partition-rows", metavar="ROWS", type=int, help="at most so many rows of a source in a partition"
     )

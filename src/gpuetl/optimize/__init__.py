@@ -6,7 +6,7 @@ A new pass is a file here with one function Plan → Plan, and its place in PASS
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 
 from gpuetl.errors import InvalidPipeline, suggestion
@@ -48,11 +48,11 @@ def optimize(plan: Plan, skip: Container[str] = (), before: str | None = None) -
 
 def check_rung(name: str) -> str:
     """Return the name of a pass to stop before, or `end`; raise `InvalidPipeline` where there is none such."""
-    return name if name == "end" else check_pass(name)
+    return name if name == "end" else check_pass(name, NAMES)
 
 
-def check_pass(name: str) -> str:
-    """Return the name of a pass; raise `InvalidPipeline` where there is none such."""
-    if name not in NAMES:
-        raise InvalidPipeline.because(f"unknown pass '{name}'", f"have: {', '.join(NAMES)}.  {suggestion(name, NAMES)}")
+def check_pass(name: str, have: Sequence[str]) -> str:
+    """Return the name of a pass, or of what else may be left out; raise `InvalidPipeline` where there is none such."""
+    if name not in have:
+        raise InvalidPipeline.because(f"unknown pass '{name}'", f"have: {', '.join(have)}.  {suggestion(name, have)}")
     return name

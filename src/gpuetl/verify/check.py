@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.engines import choose_engine
 from gpuetl.errors import RunFailed
 from gpuetl.options import RunOptions
@@ -92,7 +93,7 @@ def answers(plan: Plan, engine: str, options: RunOptions, progress: Progress | N
     try:
         physical, _ = lowered(plan, options)
         backend = backend_of(engine, physical, options)
-        with recording(recorder):
+        with recording(recorder), skipping(options.skipped_choices):
             _, _, kept = execute(physical, backend, recorder, "verify", 0, {})
         rows = {name: backend.to_arrow(frame) for name, frame in kept.items()}
     except RunFailed as error:

@@ -1,0 +1,36 @@
+"""Ways of the cudf engine that are faster where they apply; each may be left out by name, as an optimizer pass may.
+
+A handler that has two ways asks `chosen("name")`; the rows are the same in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+CHOICES = {
+    "notice_order": "Rows that come in the order of their keys are not sorted.",
+    "group_by_table": "Groups of keys that range narrowly are reduced in tables by key; nothing is sorted.",
+    "count_by_bits": "Distinct values of a narrow range are counted as bits of a table.",
+    "join_by_table": "Keys of a join that range narrowly are looked up in a table by key.",
+    "join_by_hash": "Keys of a join that range widely are looked up by their hash; nothing is sorted.",
+}
+"""A sentence for each choice."""
+
+_SKIPPED: ContextVar[frozenset[str]] = ContextVar("skipped choices", default=frozenset())
+
+
+@contextmanager
+def skipping(names: Iterable[str]) -> Iterator[None]:
+    """Leave the choices of these names out of what runs in the block; names of other things change nothing."""
+    token = _SKIPPED.set(frozenset(names))
+    try:
+        yield
+    finally:
+        _SKIPPED.reset(token)
+
+
+def chosen(name: str) -> bool:
+    """Tell whether a choice may be taken; raise `KeyError` where there is none of the name."""
+    return bool(CHOICES[name]) and name not in _SKIPPED.get()
