@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
@@ -149,15 +150,15 @@ class HostMachine:
         places[order] = np.arange(len(order), dtype=np.int32)
         return places[encoded.indices.to_numpy()], len(order)
 
-    def read_parquet(self, path: Path, row_groups: Any, columns: Any) -> tuple[dict[str, Vector], int]:
+    def read_parquet(self, files: Any, types: Any) -> dict[str, Vector]:
         """Read by pyarrow."""
-        with pq.ParquetFile(path) as parquet:
-            rows = sum(parquet.metadata.row_group(index).num_rows for index in row_groups)
-            table = parquet.read_row_groups(list(row_groups), columns=list(columns))
-            types = {
-                name: language_type(table.schema.field(name).type) or table.schema.field(name).type for name in columns
-            }
-            return {name: from_arrow(table.column(name).cast(types[name]), self) for name in columns}, rows
+        tables = []
+        for path, groups in files.items():
+            with pq.ParquetFile(path) as parquet:
+                tables.append(parquet.read_row_groups(list(groups), columns=list(types)))
+        whole = pa.concat_tables(tables)
+        nearest = {name: language_type(stored) or stored for name, stored in types.items()}
+        return {name: from_arrow(whole.column(name).cast(dtype), self) for name, dtype in nearest.items()}
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
@@ -19,6 +19,7 @@ from gpuetl.backends.cudf.gpu.parquet import read_parquet
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.memory import MemoryMeter
 from gpuetl.errors import EvaluationError
+from gpuetl.expressions.types import DataType
 
 THREADS = 256
 BLOCKS_PER_SM = 16
@@ -127,11 +128,9 @@ class GpuMachine:
         nulls = [plc.types.NullOrder.AFTER] * len(words)
         return column_array(plc.sorting.stable_sorted_order(table, ascending, nulls), "int32")
 
-    def read_parquet(
-        self, path: Path, row_groups: Sequence[int], columns: Sequence[str]
-    ) -> tuple[dict[str, Vector], int]:
+    def read_parquet(self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType]) -> dict[str, Vector]:
         """Read by libcudf: bytes from the page cache to the device by KvikIO, decoded there."""
-        return read_parquet(path, row_groups, columns)
+        return read_parquet(files, types, self)
 
     def sorted_texts(self, texts: Vector) -> tuple[Any, int]:
         """Number the distinct texts in the order of their bytes; a null's number is any."""
