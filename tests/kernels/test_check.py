@@ -242,7 +242,7 @@ def test_a_twin_that_breaks_its_declaration_is_told(t, checked):
 def test_every_shipped_kernel_equals_its_twin():
     """On values far beyond degrees."""
     operations = [k for path in PIPELINES.glob("*.yaml") for k in kernels_of(load(path).plan().stages.values())]
-    assert [k.contract.entry for k in operations] == ["haversine"]
+    assert [k.contract.entry for k in operations] == ["strain", "haversine"]
     for operation in operations:
         assert check_kernel(operation, HostMachine(), SIZES).findings == ()
 
@@ -267,10 +267,11 @@ def test_a_block_beyond_what_a_device_takes_is_an_error():
 
 
 @pytest.mark.gpu
-def test_every_shipped_kernel_equals_its_twin_on_a_gpu():
+@pytest.mark.parametrize("name", ["flights", "features"])
+def test_every_shipped_kernel_equals_its_twin_on_a_gpu(name):
     """By the command, in all sizes."""
     pytest.importorskip("cupy", reason="needs CuPy and an NVIDIA GPU")
-    done = gpuetl("kernel", "check", PIPELINES / "flights.yaml")
+    done = gpuetl("kernel", "check", PIPELINES / f"{name}.yaml")
     assert done.exit_code == 0, done.output
 
 
