@@ -164,6 +164,13 @@ def test_an_output_may_take_a_column_s_place(source, check):
     check(steps, table({"t": "int64", "n": "int64"}, (1, 3), (2, 15)))
 
 
+def test_ties_in_the_order_are_noted(source, pipeline, engine):
+    """What they come to depends on their order."""
+    product(source(table(TYPES, ("a", 1, 1.0, 2), ("a", 1, 1.0, 3)))).stage("s")
+    notes = pipeline.run(engine=engine, keep=["s"]).report.notes
+    assert notes == ("stage 's', step 1: some rows tie in (k, t); add a column to the order that tells them apart",)
+
+
 def test_a_filter_by_keys_may_run_before_a_scan(source, check):
     """It drops whole groups."""
     t = product(source(table(TYPES, *ROWS))).filter(col("k") == "b").select("t", "product")
