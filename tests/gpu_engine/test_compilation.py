@@ -1,5 +1,6 @@
 """All kernels compile for GPUs, where there is none: shipped ones, and one that is generated for each device header."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,11 +21,13 @@ from gpuetl.backends.cudf.gpu.compiler import named, users_lines
 from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.operations.elementwise import elementwise_source
 from gpuetl.backends.cudf.operations.kernel_reduction import reduction_source
+from gpuetl.backends.cudf.operations.kernel_scan import scan_source
 from gpuetl.backends.cudf.sources.utf8 import source_of
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Cast, Column
 from gpuetl.expressions.types import FLOAT64, INT64, can_cast
 from gpuetl.kernels.texts import KernelTexts
+from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Kernel, KernelReduction, Read
 from gpuetl.plan.schema import Schema
 
@@ -113,6 +116,26 @@ def of_users():
             contract=KernelTexts(texts, Path("k.py"), "k"), by=("k",), outputs={"y": dtype}, **shared
         )
         yield reduction_source(group, inputs, arguments, ordered=True)
+    yield from of_users_scans(shared, inputs, arguments)
+
+
+def of_users_scans(shared, inputs, arguments):
+    """Yield scans: with and without masks and `post`, of fields of several types."""
+    texts = {
+        "map": "y = x * scale;\nflag = n > 0;", "combine": "y = a.y + b.y;\nflag = a.flag || b.flag;",
+        "identity": "y = 0; flag = false;", "post": "z = y * scale;",
+    }  # fmt: skip
+    state = {"y": FLOAT64, "flag": pa.bool_(), "last": pa.timestamp("us"), "small": pa.int8(), "half": pa.float32()}
+    kernel = {**shared, "kind": "scan", "by": ("k",), "order_by": (SortKey("n"),), "nulls": "propagate"}
+    scan = KernelTexts(texts, Path("k.py"), "k", state)
+    for nulls, post, outputs in (
+        ("propagate", "z = y * scale;", {"z": FLOAT64}),
+        ("masks", "z = int(y); z_valid = flag;", {"z": pa.int16()}),
+        ("propagate", "", {"y": FLOAT64, "flag": pa.bool_()}),
+    ):
+        contract = replace(scan, texts={**texts, "post": post})
+        operation = Kernel(contract=contract, outputs=outputs, **{**kernel, "nulls": nulls})
+        yield scan_source(operation, contract, inputs, arguments, MACHINE)
 
 
 def of_operations():
@@ -169,6 +192,22 @@ def test_an_error_in_statements_shows_their_line():
     """Lines count from the body's first."""
     source = next(of_users()).replace("flag = y > 0;", "flag = zz > 0;")
     assert users_lines(nvrtc.problems(source, "sm_90")).splitlines()[0] == 'body:2: error: identifier "zz" is undefined'
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong", "where"),
+    [
+        ("flag = n > 0;", "flag = zz > 0;", "map:2"),
+        ("flag = a.flag || b.flag;", "flag = a.flag || zz;", "combine:2"),
+        ("y = 0; flag = false;", "y = zz;", "identity:1"),
+        ("z = y * scale;", "z = zz;", "post:1"),
+    ],
+)
+def test_an_error_in_a_scan_shows_the_text_and_its_line(line, wrong, where):
+    """Each text counts from its own first line."""
+    scan = next(source for source in of_users() if line in source and "scan_tiles" in source)
+    log = users_lines(nvrtc.problems(scan.replace(line, wrong), "sm_90"))
+    assert log.splitlines()[0] == f'{where}: error: identifier "zz" is undefined'
 
 
 def test_a_log_without_errors_is_shown_whole():

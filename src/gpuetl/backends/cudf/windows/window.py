@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.order import note_ties, sort_rows
-from gpuetl.backends.cudf.columns.validity import valid_rows, with_valid
+from gpuetl.backends.cudf.columns.validity import null_where_any
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.expressions.faults import row_and_reason
 from gpuetl.backends.cudf.expressions.prepare import case
@@ -97,12 +97,8 @@ def overflow(call: Call, row: int) -> str:
 
 
 def null_where(given: Vector, plan: Values, rows: WindowRows) -> Vector:
-    """Return a column with nulls where one of some others is null, which share the words of validity."""
-    nullable = [rows.columns[name] for name in plan.null_where if rows.columns[name].nulls]
-    if len(nullable) < 2:
-        return replace(given, valid=nullable[0].valid, nulls=nullable[0].nulls) if nullable else given
-    valid = valid_rows(nullable[0], rows.machine) & valid_rows(nullable[1], rows.machine)
-    return with_valid(given, valid, rows.machine)
+    """Return a column with nulls where one of some others is null."""
+    return null_where_any(given, (rows.columns[name] for name in plan.null_where), rows.machine)
 
 
 def moved(plan: Moved, numbers: Array, rows: WindowRows) -> Vector:
