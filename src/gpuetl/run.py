@@ -16,6 +16,7 @@ from gpuetl.backends.backend import Backend
 from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.engines import choose_engine, load_backend
 from gpuetl.backends.fallback import FallbackBackend, check_refusals
+from gpuetl.ceilings.cache import load_ceilings
 from gpuetl.errors import InvalidPipeline, RunFailed, have_hint
 from gpuetl.executors.local import LocalExecutor
 from gpuetl.io.commit import commit_sinks
@@ -32,12 +33,15 @@ from gpuetl.plan.nodes import Read, Write
 from gpuetl.plan.plan import Plan
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
 from gpuetl.report.report import RunReport, SinkReport, device_label, stage_reports
+from gpuetl.report.traffic import write_traffic
 from gpuetl.results import Result
 from gpuetl.signals import noted
 from gpuetl.threads import thread_count
 
 if TYPE_CHECKING:
     from gpuetl.pipeline import Pipeline
+
+UNMEASURED = "how near stages came to what the hardware allows is not known: `gpuetl bench device` measures that, once"
 
 
 @dataclass(frozen=True)
@@ -81,10 +85,14 @@ def run_pipeline(
         with noted(recorder.outcome), recording(recorder), skipping(options.skipped_choices):
             sinks, heads, kept = execute(physical, backend, recorder, run_id, options.head_rows, seconds)
         memory = dict(meter.peaks()) if meter else {}
+    ceilings = load_ceilings(backend.device)
+    if options.profile and ceilings is None:
+        recorder.note(UNMEASURED)
+    stages = stage_reports(recorder, names_in_order(plan), physical.roots, ceilings)
     report = RunReport(
         pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
         device=device_label(recorder.work.values()), fingerprint=fingerprint,
-        stages=stage_reports(recorder, names_in_order(plan), physical.roots), sinks=sinks, seconds=seconds,
+        stages=stages, sinks=sinks, seconds=seconds,
         passes=passes, notes=tuple(recorder.notes), memory=memory, head=heads,
     )  # fmt: skip
     return Run(report, {name: Result(frame, backend) for name, frame in kept.items()})
@@ -168,7 +176,9 @@ def execute(
             kept = {name: next(executor.partitions(node)) for name, node in physical.kept.items()}
             for (write, _), writer in zip(physical.sinks.values(), writers, strict=True):
                 writer.finish()
-                recorder.of(write, write.origin, Origin("", "")).seconds += writer.seconds
+                work = recorder.of(write, write.origin, Origin("", ""))
+                work.seconds += writer.seconds
+                work.moved["host to file"] += sum(size for _, size in writer.files)
         heads |= {name: first_rows(backend.to_arrow(frame), head_rows) for name, frame in kept.items()}
         with timed(seconds, "commit"):
             commit_sinks(writers, recorder.commit)
@@ -186,7 +196,9 @@ def write_sink(executor: LocalExecutor, source: Physical, write: Write, writer: 
     work = executor.recorder.of(write, write.origin, Origin("", ""))
     heads: list[pa.Table] = []
     for frame in executor.partitions(source):
-        table = executor.backend.to_arrow(frame)
+        with executor.recorder.timed(work):
+            table = executor.backend.to_arrow(frame)
+        work.moved.update(write_traffic(executor.backend, frame, source.schema))
         writer.write(table)
         work.rows_in += table.num_rows
         missing = head_rows - sum(head.num_rows for head in heads)

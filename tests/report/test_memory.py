@@ -103,7 +103,7 @@ def test_with_fallback_the_engine_s_memory_is_measured():
     """Frames are there."""
 
     class Backend:
-        name = "other"
+        name, device = "other", "GPU"
 
         @contextmanager
         def memory_meter(self):

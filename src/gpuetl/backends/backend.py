@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
@@ -28,6 +28,10 @@ class Backend(Protocol):
     def refuses(self, operation: Node) -> str:
         """Return why the backend cannot run an operation, or nothing where it can; asked before any row is read."""
 
+    @property
+    def device(self) -> Device:
+        """Where frames are."""
+
     def device_of(self, operation: Node) -> Device:
         """Return where the backend runs an operation."""
 
@@ -45,6 +49,9 @@ class Backend(Protocol):
 
     def rows(self, frame: Frame) -> int:
         """Return the number of rows."""
+
+    def nbytes(self, frame: Frame, columns: Iterable[str]) -> int:
+        """Return the bytes of some columns in memory; asks the device nothing."""
 
     def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
         """Measure the memory that the engine takes while the block lasts, and only then: measuring takes time."""

@@ -23,6 +23,7 @@ class FallbackBackend:
 
     def __init__(self, backend: Backend, aside: Backend) -> None:
         self.backend, self.aside, self.name = backend, aside, backend.name
+        self.device = backend.device
 
     def refuses(self, operation: Node) -> str:
         """Refuse nothing."""
@@ -62,6 +63,10 @@ class FallbackBackend:
     def rows(self, frame: Frame) -> int:
         """Return the number of rows."""
         return self.backend.rows(frame)
+
+    def nbytes(self, frame: Frame, columns: Iterable[str]) -> int:
+        """Return the bytes of columns on the engine."""
+        return self.backend.nbytes(frame, columns)
 
     def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
         """Measure the engine's memory, where the frames are; that of the other backend is not the engine's."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from gpuetl.backends.memory import MemoryMeter
+from gpuetl.ceilings.ceiling import Link
 from gpuetl.plan.node import Origin
 
 
@@ -29,7 +31,8 @@ class Work:
     """What one operation did, over all its partitions; `before` is where its first input came from.
 
     `device` is where the engine ran it, GPU or CPU; nothing for what only moves rows, and for sinks.
-    `peak_bytes` is the most memory that was in use meanwhile, where it was measured.
+    `peak_bytes` is the most memory that was in use meanwhile, where it was measured, `moved` the bytes that crossed
+    each link.
     """
 
     origin: Origin
@@ -41,6 +44,7 @@ class Work:
     partitions: int = 0
     device: str = ""
     peak_bytes: int | None = None
+    moved: Counter[Link] = field(default_factory=Counter)
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -46,6 +46,7 @@ class CudfBackend:
     """Frames are `Frame`s in device memory, with the columns and types of the node that made them."""
 
     name = "cudf"
+    device: Device = "GPU"
 
     def __init__(self, machine: Machine | None = None) -> None:
         if machine is None:
@@ -98,6 +99,10 @@ class CudfBackend:
     def rows(self, frame: Frame) -> int:
         """Return the number of rows."""
         return frame.rows
+
+    def nbytes(self, frame: Frame, columns: Iterable[str]) -> int:
+        """Return the bytes of columns."""
+        return frame.select(tuple(columns)).nbytes
 
     def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
         """Measure the machine's."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -39,6 +39,7 @@ class PandasBackend:
     """Frames are `pyarrow.Table`s with the columns and types of the node that made them."""
 
     name = "pandas"
+    device: Device = "CPU"
 
     def refuses(self, operation: Node) -> str:
         """Refuse nothing: this is the whole language."""
@@ -75,6 +76,10 @@ class PandasBackend:
     def rows(self, frame: pa.Table) -> int:
         """Return the number of rows."""
         return int(frame.num_rows)
+
+    def nbytes(self, frame: pa.Table, columns: Iterable[str]) -> int:
+        """Return the bytes of columns, of slices what lies in them."""
+        return int(frame.select(list(columns)).nbytes)
 
     def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
         """Measure the process: NumPy's arrays are not in Arrow's pool."""

@@ -58,6 +58,16 @@ class Kernel(Grouped):
         """The outputs."""
         return frozenset(self.outputs)
 
+    @property
+    def moves_rows(self) -> bool:
+        """Whether rows have to be put in order: those of groups."""
+        return self.kind == "groups" and not self.presorted
+
+    @property
+    def arguments_read(self) -> frozenset[str]:
+        """The inputs."""
+        return frozenset(self.reads)
+
     def output_schema(self, *schemas: Schema) -> Schema:
         """Return the input's columns and the outputs."""
         return schemas[0].updated(self.outputs)
