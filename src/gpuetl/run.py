@@ -162,16 +162,18 @@ def execute(
     """Compute all roots, write the sinks beside their targets, and commit them together at the end."""
     executor = LocalExecutor(backend, recorder, physical.roots)
     threads = ThreadPoolExecutor(thread_count(), "gpuetl-writer")
+    by_engine = [backend.file_writer(write.target, source.schema) for write, source in physical.sinks.values()]
     writers = [
-        SinkWriter(write.target, run_id, WRITERS[write.target.format], threads) for write, _ in physical.sinks.values()
+        SinkWriter(write.target, run_id, own or WRITERS[write.target.format], threads)
+        for own, (write, _) in zip(by_engine, physical.sinks.values(), strict=True)
     ]
     try:
         with timed(seconds, "run"):
             for writer in writers:
                 writer.prepare()
             heads = {
-                name: write_sink(executor, source, write, writer, head_rows)
-                for (name, (write, source)), writer in zip(physical.sinks.items(), writers, strict=True)
+                name: write_sink(executor, source, write, writer, own is None, head_rows)
+                for (name, (write, source)), writer, own in zip(physical.sinks.items(), writers, by_engine, strict=True)
             }
             kept = {name: next(executor.partitions(node)) for name, node in physical.kept.items()}
             for (write, _), writer in zip(physical.sinks.values(), writers, strict=True):
@@ -179,7 +181,7 @@ def execute(
                 work = recorder.of(write, write.origin, Origin("", ""))
                 work.seconds += writer.seconds
                 work.moved["host to file"] += sum(size for _, size in writer.files)
-        heads |= {name: first_rows(backend.to_arrow(frame), head_rows) for name, frame in kept.items()}
+        heads |= {name: backend.head(frame, head_rows) for name, frame in kept.items()}
         with timed(seconds, "commit"):
             commit_sinks(writers, recorder.commit)
     finally:
@@ -191,23 +193,21 @@ def execute(
     return reports, heads, kept
 
 
-def write_sink(executor: LocalExecutor, source: Physical, write: Write, writer: SinkWriter, head_rows: int) -> pa.Table:
+def write_sink(
+    executor: LocalExecutor, source: Physical, write: Write, writer: SinkWriter, as_arrow: bool, head_rows: int
+) -> pa.Table:
     """Write a sink's partitions as they come; return its first rows."""
-    work = executor.recorder.of(write, write.origin, Origin("", ""))
+    work, backend = executor.recorder.of(write, write.origin, Origin("", "")), executor.backend
     heads: list[pa.Table] = []
     for frame in executor.partitions(source):
+        rows = backend.rows(frame)
         with executor.recorder.timed(work):
-            table = executor.backend.to_arrow(frame)
-        work.moved.update(write_traffic(executor.backend, frame, source.schema))
-        writer.write(table)
-        work.rows_in += table.num_rows
+            table = backend.to_arrow(frame) if as_arrow else frame
+        work.moved.update(write_traffic(backend, frame, source.schema))
+        writer.write(table, rows)
+        work.rows_in += rows
         missing = head_rows - sum(head.num_rows for head in heads)
         if missing > 0:
-            heads.append(first_rows(table, missing))
+            heads.append(backend.head(frame, missing))
         executor.finish(work, frame, source.partitions)
     return pa.concat_tables(heads) if heads else write.schema.to_arrow().empty_table()
-
-
-def first_rows(table: pa.Table, count: int) -> pa.Table:
-    """Copy the first rows: a slice would hold the whole table in memory."""
-    return table.take(pa.array(range(min(count, table.num_rows)), pa.int64()))

@@ -49,6 +49,9 @@ class Picky(PandasBackend):
     def nbytes(self, frame, columns):
         return super().nbytes(frame.rows, columns)
 
+    def head(self, frame, count):
+        return super().head(frame.rows, count)
+
     def to_arrow(self, frame):
         return frame.rows
 

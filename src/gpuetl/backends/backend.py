@@ -8,6 +8,8 @@ from typing import Any, Literal, Protocol
 
 from gpuetl.backends.memory import MemoryMeter
 from gpuetl.io.dataset import RowGroup
+from gpuetl.io.staging import WriteFile
+from gpuetl.io.target import Target
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read
 from gpuetl.plan.schema import Schema
@@ -58,6 +60,12 @@ class Backend(Protocol):
 
     def to_arrow(self, frame: Frame) -> Any:
         """Return the frame as a `pyarrow.Table`."""
+
+    def head(self, frame: Frame, count: int) -> Any:
+        """Return the first rows as a `pyarrow.Table`, which holds no memory but its own."""
+
+    def file_writer(self, target: Target, schema: Schema) -> WriteFile | None:
+        """Return what writes frames to files of a sink; None where the sink is to be given Arrow tables."""
 
     def from_arrow(self, table: Any) -> Frame:
         """Return a `pyarrow.Table` of language types as a frame."""

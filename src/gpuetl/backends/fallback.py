@@ -10,6 +10,8 @@ from gpuetl.backends.backend import Backend, Device, Frame
 from gpuetl.backends.memory import MemoryMeter
 from gpuetl.errors import InvalidPipeline, Problem
 from gpuetl.io.dataset import RowGroup
+from gpuetl.io.staging import WriteFile
+from gpuetl.io.target import Target
 from gpuetl.physical.nodes import Map, Physical, Scan
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
@@ -71,6 +73,14 @@ class FallbackBackend:
     def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
         """Measure the engine's memory, where the frames are; that of the other backend is not the engine's."""
         return self.backend.memory_meter()
+
+    def head(self, frame: Frame, count: int) -> Any:
+        """Return the first rows as a `pyarrow.Table`."""
+        return self.backend.head(frame, count)
+
+    def file_writer(self, target: Target, schema: Schema) -> WriteFile | None:
+        """Return what writes the engine's frames."""
+        return self.backend.file_writer(target, schema)
 
     def to_arrow(self, frame: Frame) -> Any:
         """Return the frame as a `pyarrow.Table`."""

@@ -12,7 +12,7 @@ from gpuetl.backends.arrays import check_array
 from gpuetl.backends.backend import Device
 from gpuetl.backends.cudf.aggregates import aggregate  # noqa: F401  each registers its handler
 from gpuetl.backends.cudf.columns.concat import concat
-from gpuetl.backends.cudf.columns.gather import take_rows
+from gpuetl.backends.cudf.columns.gather import first_rows, take_rows
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
@@ -37,6 +37,8 @@ from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column
 from gpuetl.expressions.types import BOOL, INT64
 from gpuetl.io.dataset import RowGroup
+from gpuetl.io.staging import WriteFile
+from gpuetl.io.target import Target
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read
 from gpuetl.plan.schema import Schema
@@ -112,6 +114,14 @@ class CudfBackend:
         """Copy the frame to host memory."""
         columns = {name: to_arrow(vector, self.machine) for name, vector in frame.columns.items()}
         return pa.table(columns) if columns else pa.table({":row": pa.nulls(frame.rows)}).select([])
+
+    def head(self, frame: Frame, count: int) -> Any:
+        """Copy the first rows to host memory."""
+        return self.to_arrow(first_rows(frame, count, self.machine))
+
+    def file_writer(self, target: Target, schema: Schema) -> WriteFile | None:
+        """Leave it to Arrow."""
+        return None
 
     def from_arrow(self, table: pa.Table) -> Frame:
         """Copy a table of language types to device memory."""

@@ -30,6 +30,7 @@ from gpuetl.backends.pandas.operations import (  # noqa: F401
 from gpuetl.backends.pandas.sources.read import read_row_groups
 from gpuetl.backends.pandas.windows import window  # noqa: F401
 from gpuetl.io.dataset import RowGroup
+from gpuetl.io.target import Target
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read
 from gpuetl.plan.schema import Schema
@@ -88,6 +89,13 @@ class PandasBackend:
     def to_arrow(self, frame: pa.Table) -> pa.Table:
         """Return the frame as it is."""
         return frame
+
+    def head(self, frame: pa.Table, count: int) -> pa.Table:
+        """Copy the first rows: a slice would hold the whole table in memory."""
+        return frame.take(pa.array(range(min(count, frame.num_rows)), pa.int64()))
+
+    def file_writer(self, target: Target, schema: Schema) -> None:
+        """Leave it to Arrow."""
 
     def from_arrow(self, table: pa.Table) -> pa.Table:
         """Return the table as it is."""
