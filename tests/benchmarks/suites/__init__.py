@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parent
-SUITES = ("events",)
+SUITES = ("events", "groupby", "join")
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ def digest(rows: dataset.Dataset) -> tuple[pa.Table, pa.Table]:
 
 
 def alike(got: pa.Table, expected: pa.Table) -> tuple[pa.Table, pa.Table]:
-    """Return both with the expected one's columns and types: others widen less, and pandas has NaN for a missing value."""
+    """Return both with the expected one's columns and types."""
     if set(got.column_names) != set(expected.column_names):
         raise AssertionError(f"the columns are {got.column_names}, expected {expected.column_names}")
     expected = pa.table({name: plain(expected[name]) for name in expected.column_names})
@@ -62,20 +62,20 @@ def alike(got: pa.Table, expected: pa.Table) -> tuple[pa.Table, pa.Table]:
 
 
 def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return values without dictionaries, decimals as floats, and texts and times of one kind."""
+    """Return values without dictionaries, decimals as floats, texts of one kind, and null for NaN."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_decimal(column.type):
         return column.cast(pa.float64())
     if pa.types.is_large_string(column.type) or pa.types.is_string_view(column.type):
         return column.cast(pa.string())
+    if pa.types.is_floating(column.type):
+        return pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
     return column
 
 
 def as_type(column: pa.ChunkedArray, dtype: pa.DataType) -> pa.ChunkedArray:
-    """Return a column in another type that holds the same values; of floats NaN becomes null."""
-    if pa.types.is_floating(column.type):
-        column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+    """Return a column in another type that holds the same values."""
     if pa.types.is_timestamp(column.type) and dtype == pa.date32():
         column = column.cast(pa.timestamp("s"))
     return column.cast(dtype)
