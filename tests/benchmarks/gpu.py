@@ -66,6 +66,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--peers", type=names, help=f"of {', '.join(PEERS)}; default: those that are installed")
     parser.add_argument("--engine", default="cudf", help="gpuetl's engine")
     parser.add_argument("--rows", type=int, default=100_000_000, help="of the largest table, where no scale is")
+    parser.add_argument("--scale", type=float, default=10, help="of PDS-H")
     parser.add_argument("--runs", type=int, default=5, help="after the first one")
     parser.add_argument("--budget", type=float, default=20, metavar="S", help="no run begins after so many seconds")
     parser.add_argument("--limit", type=float, default=120, metavar="S", help="of a job on a peer, which then ends")
@@ -97,7 +98,12 @@ def no_gpu(peer: type[Peer], engine: str) -> str:
 
 def data_folder(asked: argparse.Namespace, suite: str) -> Path:
     """Return where a suite's data is: a folder for each table."""
-    return Path(asked.folder) / "data" / f"{suite}-{asked.rows}"
+    return Path(asked.folder) / "data" / f"{suite}-{size(asked, suite):g}"
+
+
+def size(asked: argparse.Namespace, suite: str) -> float:
+    """Return how large a suite's data is: a scale factor, or rows."""
+    return float(asked.scale) if suite == "pdsh" else int(asked.rows)
 
 
 def made(asked: argparse.Namespace, suite: str) -> None:
@@ -106,7 +112,7 @@ def made(asked: argparse.Namespace, suite: str) -> None:
     if not data.exists():
         begun = data.with_suffix(".begun")
         shutil.rmtree(begun, ignore_errors=True)
-        import_module(f"suites.{suite}.make").make(begun, asked.rows)
+        import_module(f"suites.{suite}.make").make(begun, size(asked, suite))
         begun.rename(data)
     for path in data.rglob("*.parquet"):
         with path.open("rb") as file:
@@ -118,7 +124,7 @@ def measure(asked: argparse.Namespace, suite: str, wanted: list[Job], peer: str,
     """Run the jobs on a peer, compare each with the first peer's answer, then tell and keep its times."""
     data, answers = data_folder(asked, suite), asked.folder / "answers"
     answers.mkdir(exist_ok=True)
-    command = [sys.executable, str(HERE / "gpu.py"), str(asked.folder), "--rows", str(asked.rows), "--runs", str(asked.runs),
+    command = [sys.executable, str(HERE / "gpu.py"), str(asked.folder), "--rows", str(asked.rows), "--scale", str(asked.scale), "--runs", str(asked.runs),
                "--budget", str(asked.budget), "--engine", asked.engine, "--serve", peer, suite]  # fmt: skip
     process = Process(command, asked.folder / f"{peer}.log", asked.limit)
     for job in wanted:
