@@ -105,4 +105,4 @@ def framed(fold: Fold, call: WindowCall) -> Framed:
         return Framed(fold, PerRow("frame_of_rows", reads=(FIRST_ROW,), constants=(length,)), length)
     assert call.time is not None  # the planner has checked the order
     function, interval = f"frame_of_interval<{unit(call.time)}LL>", frame.value // MICROSECOND
-    return Framed(fold, PerRow(function, (call.time.name,), (FIRST_ROW,), (interval,)), call.rows)
+    return Framed(fold, PerRow(function, (call.time.name,), (FIRST_ROW,), (), (interval,)), call.rows)
