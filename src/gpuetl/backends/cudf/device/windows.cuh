@@ -11,6 +11,8 @@ namespace windows {
 constexpr int128_t DIGITS_38 = int128_t(uint128_t(0x4B3B4CA85A86C47AULL) << 64 | 0x098A224000000000ULL);  // 10^38
 DEVICE bool has_38_digits(int128_t value) { return -DIGITS_38 < value && value < DIGITS_38; }
 
+DEVICE bool is_finite(double value) { return value - value == 0; }
+
 // ---- which rows -----------------------------------------------------------------------------------------------------
 
 struct Everywhere {
@@ -91,7 +93,7 @@ struct RowOf {
 };
 
 struct Tally {
-    int64_t rows = 0;
+    int32_t rows = 0;  // fewer than 2^31, as row numbers are
 };
 DEVICE Tally combine(Tally earlier, Tally later) { return {earlier.rows + later.rows}; }
 
@@ -102,7 +104,7 @@ struct Count {
     WHERE of;
 
     DEVICE State at(int64_t row) const { return {of(marks, row)}; }
-    DEVICE Maybe<int64_t> result(int64_t, const State& state) const { return some(state.rows); }
+    DEVICE Maybe<int64_t> result(int64_t, const State& state) const { return some(int64_t(state.rows)); }
 };
 
 // ---- of a row, by where its group begins and ends -------------------------------------------------------------------
