@@ -18,6 +18,7 @@ from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.cudf.columns.gather import copy_source, gather_source
 from gpuetl.backends.cudf.columns.keys import Key, Keys
 from gpuetl.backends.cudf.columns.order import sort_rows
+from gpuetl.backends.cudf.columns.texts import numbered_texts
 from gpuetl.backends.cudf.device.headers import DEVICE, header_text, headers_text
 from gpuetl.backends.cudf.expressions.casts import cast_headers
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
@@ -147,7 +148,7 @@ def of_keys():
             for place, t in enumerate(dtypes)
         }
         frame, names = Frame(values, 10), list(values)
-        sort_rows(frame, [SortKey(name) for name in names], 1, False, machine)
+        sort_rows(frame, [SortKey(name) for name in names], 1, False, machine).group_starts(machine)
         sort_rows(frame, [SortKey(name, True) for name in names], 1, True, machine)
         for skipped in ((), ("join_by_table",)):
             with skipping(skipped):
@@ -155,6 +156,7 @@ def of_keys():
                 lookup_of(JoinKeys(keys, keys, False), machine).find(keys, slots=False)
     groups = Groups.by(Frame({"k": column(pa.int8()), "x": column(INT64)}, 2), ["k"], machine)
     count_distinct(groups, Call(FUNCTIONS["aggregate", "count_distinct"], (Column("x", INT64),), INT64))
+    numbered_texts(from_arrow(pa.chunked_array([["b", "a", None]]), machine), machine)
     return dict.fromkeys(machine.texts)
 
 

@@ -6,9 +6,11 @@ import pytest
 
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
+from gpuetl.backends.cudf.columns import texts
 from gpuetl.backends.cudf.columns.compact import numbers_where
 from gpuetl.backends.cudf.columns.keys import keys_of
 from gpuetl.backends.cudf.columns.order import sort_rows
+from gpuetl.backends.cudf.columns.texts import numbered_texts
 from gpuetl.backends.cudf.columns.words import Layout, measured, packed
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow
@@ -93,3 +95,21 @@ def test_marked_rows_are_numbered(rows):
     for each in (marks, marks * 0, marks * 0 + 1):
         for machine in (HOST, GPU):
             np.testing.assert_array_equal(numbers_where(each, machine), np.flatnonzero(each))
+
+
+@pytest.mark.parametrize("machine", [HOST, GPU], ids=["host", "gpu"])
+@pytest.mark.parametrize("tries", [0, 1, 32])
+def test_texts_are_numbered_in_the_order_of_their_bytes(monkeypatch, machine, tries):
+    """Also where the small table does not hold them, and for texts of more than 32 bytes."""
+    monkeypatch.setattr(texts, "MOST_TRIES", tries)
+    draws = np.random.default_rng(tries)
+    pool = ["", "a", "b", "é", "ab", "\U0001f600", "x" * 31, "x" * 32, "x" * 70 + "y", "x" * 70 + "z", None]
+    drawn = [pool[place] for place in draws.integers(0, len(pool), 300)]
+    vector = from_arrow(pa.chunked_array([pa.array(drawn, "string")]), machine)
+    numbers = numbered_texts(vector, machine).data
+    order = {text: place for place, text in enumerate(sorted({t for t in drawn if t is not None}, key=str.encode))}
+    assert [n for n, t in zip(numbers.tolist(), drawn, strict=True) if t is not None] == [
+        order[t] for t in drawn if t is not None
+    ]
+    nulls = from_arrow(pa.chunked_array([pa.array([None, None], "string")]), machine)
+    assert len(numbered_texts(nulls, machine).data) == 2

@@ -2,8 +2,11 @@
 #pragma once
 
 #include "windows.cuh"
+#include "floats.cuh"
 
 namespace windows {
+
+using ::is_nan;  // beside that of texts
 
 // ---- sums -----------------------------------------------------------------------------------------------------------
 
@@ -102,8 +105,6 @@ DEVICE WholeProduct combine(WholeProduct earlier, WholeProduct later) {
     return {product > most ? most : product < -most ? -most : product};
 }
 
-DEVICE bool is_finite(double value) { return value - value == 0; }
-
 // mantissa * 2^exponent, which neither overflows nor underflows on the way.
 struct RealProduct {
     double mantissa = 1;
@@ -132,7 +133,6 @@ DEVICE double total(Fault, RealProduct state, double) {
 
 // ---- least and greatest ---------------------------------------------------------------------------------------------
 
-template <class T> DEVICE bool is_nan(T value) { return value != value; }
 DEVICE bool is_nan(Text) { return false; }
 
 template <class T> DEVICE bool is_less(T x, T y) { return x < y; }

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from gpuetl.backends.cudf.columns.concat import stacked
-from gpuetl.backends.cudf.columns.keys import Key, Keys, numbered_texts
+from gpuetl.backends.cudf.columns.keys import Key, Keys
+from gpuetl.backends.cudf.columns.texts import numbered_texts
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Machine
