@@ -11,6 +11,7 @@ from contextvars import ContextVar
 
 CHOICES = {
     "notice_order": "Rows that come in the order of their keys are not sorted.",
+    "number_texts_by_hash": "Texts that are keys are numbered by their hash; only the distinct ones are sorted.",
     "group_by_table": "Groups of keys that range narrowly are reduced in tables by key; nothing is sorted.",
     "count_by_bits": "Distinct values of a narrow range are counted as bits of a table.",
     "join_by_table": "Keys of a join that range narrowly are looked up in a table by key.",
