@@ -59,6 +59,8 @@ class RunOptions:
                 raise InvalidPipeline.because(f"option {name} takes a whole number from {least}, got {value!r}")
         for name in self.skip_passes:
             check_pass(name)
+        if self.trace is not None and not Path(self.trace).parent.is_dir():
+            raise InvalidPipeline.because(f"option trace: there is no folder {Path(self.trace).parent}")
 
     def rows_a_partition(self, engine: str) -> int:
         """Return how many rows of a source a partition has at most."""

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from command import gpuetl
-from gpuetl import RunFailed, RunOptions, col
+from gpuetl import InvalidPipeline, RunFailed, RunOptions, col
 from gpuetl.report.trace import Trace, span
 from tables import table
 
@@ -112,6 +112,12 @@ def test_a_run_that_fails_is_traced_too(source, pipeline, engine, tmp_path):
     tracks = by_track(path)
     assert names(tracks["stage wrong"], "operation") == ["Project"]
     assert "commit" not in names(tracks["run"], "phase")
+
+
+def test_a_place_that_is_none_is_refused_before_the_run(tmp_path):
+    """Not after it, when its results would be lost."""
+    with pytest.raises(InvalidPipeline, match="option trace: there is no folder"):
+        RunOptions(trace=tmp_path / "none" / "t.json")
 
 
 def test_without_a_trace_nothing_is_kept(pipeline, source):
