@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -33,6 +34,7 @@ from gpuetl.plan.nodes import Read, Write
 from gpuetl.plan.plan import Plan
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
 from gpuetl.report.report import RunReport, SinkReport, device_label, stage_reports
+from gpuetl.report.trace import Trace, span, spanned, tracing
 from gpuetl.report.traffic import write_traffic
 from gpuetl.results import Result
 from gpuetl.signals import noted
@@ -68,7 +70,22 @@ def run_pipeline(
     progress: Progress | None,
 ) -> Run:
     """Run a pipeline: see `Pipeline.run`."""
-    choice, options = choose_engine(engine), options or RunOptions()
+    options = options or RunOptions()
+    with tracing(Path(options.trace) if options.trace else None) as trace:
+        return traced_run(pipeline, params, engine, keep, options, progress, trace)
+
+
+def traced_run(
+    pipeline: Pipeline,
+    params: Mapping[str, Any],
+    engine: str,
+    keep: Iterable[str] | None,
+    options: RunOptions,
+    progress: Progress | None,
+    trace: Trace | None,
+) -> Run:
+    """Run a pipeline, of which the trace, if there is one, is under way."""
+    choice = choose_engine(engine)
     seconds: dict[str, float] = {}
     run_id = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
     with timed(seconds, "plan"):
@@ -79,11 +96,12 @@ def run_pipeline(
         physical, passes = lowered(plan, options, choice.name)
     with timed(seconds, "load"):
         backend = backend_of(choice.name, physical, options)
+        running = backend.traced(trace, options.profile) if trace else backend
     recorder = Recorder(progress or silent)
     with backend.memory_meter() if options.profile else nullcontext() as meter:
         recorder.meter = meter
         with noted(recorder.outcome), recording(recorder), skipping(options.skipped_choices):
-            sinks, heads, kept = execute(physical, backend, recorder, run_id, options.head_rows, seconds)
+            sinks, heads, kept = execute(physical, running, recorder, run_id, options.head_rows, seconds)
         memory = dict(meter.peaks()) if meter else {}
     ceilings = load_ceilings(backend.device)
     if options.profile and ceilings is None:
@@ -143,7 +161,8 @@ def check_files(plan: Plan) -> None:
 def timed(seconds: dict[str, float], phase: str) -> Iterator[None]:
     """Keep the wall time of a phase."""
     start = time.perf_counter()
-    yield
+    with span(phase, "phase"):
+        yield
     seconds[phase] = time.perf_counter() - start
 
 
@@ -164,8 +183,8 @@ def execute(
     threads = ThreadPoolExecutor(thread_count(), "gpuetl-writer")
     by_engine = [backend.file_writer(write.target, source.schema) for write, source in physical.sinks.values()]
     writers = [
-        SinkWriter(write.target, run_id, own or WRITERS[write.target.format], threads)
-        for own, (write, _) in zip(by_engine, physical.sinks.values(), strict=True)
+        SinkWriter(write.target, run_id, spanned(own or WRITERS[write.target.format], f"write {name}", "file"), threads)
+        for own, (name, (write, _)) in zip(by_engine, physical.sinks.items(), strict=True)
     ]
     try:
         with timed(seconds, "run"):

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 import tracemalloc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -128,6 +129,14 @@ class HostMachine:
     def stage(self, name: str) -> Any:
         """There is nobody to tell."""
         return nullcontext()
+
+    def moment(self) -> float:
+        """What is asked for is done at once."""
+        return time.perf_counter()
+
+    def seconds_between(self, start: float, end: float) -> float:
+        """Subtract."""
+        return end - start
 
     @contextmanager
     def memory_meter(self) -> Iterator["TracedMemory"]:

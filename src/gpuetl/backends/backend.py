@@ -13,6 +13,7 @@ from gpuetl.io.target import Target
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read
 from gpuetl.plan.schema import Schema
+from gpuetl.report.trace import Trace
 
 Frame = Any
 """A backend's own table: rows in order, columns as in the schema of the node that made it."""
@@ -54,6 +55,9 @@ class Backend(Protocol):
 
     def nbytes(self, frame: Frame, columns: Iterable[str]) -> int:
         """Return the bytes of some columns in memory; asks the device nothing."""
+
+    def traced(self, trace: Trace, timed: bool) -> Backend:
+        """Return a backend that writes what the device is asked to do into a trace; `timed`, also how long it took."""
 
     def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
         """Measure the memory that the engine takes while the block lasts, and only then: measuring takes time."""

@@ -18,6 +18,7 @@ from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read
 from gpuetl.plan.schema import Schema
 from gpuetl.report.recorder import note
+from gpuetl.report.trace import Trace
 
 
 class FallbackBackend:
@@ -69,6 +70,10 @@ class FallbackBackend:
     def nbytes(self, frame: Frame, columns: Iterable[str]) -> int:
         """Return the bytes of columns on the engine."""
         return self.backend.nbytes(frame, columns)
+
+    def traced(self, trace: Trace, timed: bool) -> Backend:
+        """Trace both."""
+        return FallbackBackend(self.backend.traced(trace, timed), self.aside.traced(trace, timed))
 
     def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
         """Measure the engine's memory, where the frames are; that of the other backend is not the engine's."""

@@ -31,6 +31,7 @@ from gpuetl.backends.cudf.operations import (  # noqa: F401
     union,
 )
 from gpuetl.backends.cudf.sources.read import read_row_groups
+from gpuetl.backends.cudf.traced import traced_machine
 from gpuetl.backends.cudf.windows import window  # noqa: F401
 from gpuetl.backends.memory import MemoryMeter
 from gpuetl.expressions.functions import FUNCTIONS
@@ -42,6 +43,7 @@ from gpuetl.io.target import Target
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read
 from gpuetl.plan.schema import Schema
+from gpuetl.report.trace import Trace
 
 
 class CudfBackend:
@@ -105,6 +107,10 @@ class CudfBackend:
     def nbytes(self, frame: Frame, columns: Iterable[str]) -> int:
         """Return the bytes of columns."""
         return frame.select(tuple(columns)).nbytes
+
+    def traced(self, trace: Trace, timed: bool) -> CudfBackend:
+        """Return the backend with a machine that is traced."""
+        return type(self)(traced_machine(self.machine, trace, timed))
 
     def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
         """Measure the machine's."""

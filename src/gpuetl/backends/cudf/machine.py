@@ -12,6 +12,7 @@ from gpuetl.backends.memory import MemoryMeter
 from gpuetl.expressions.types import DataType
 
 Module = Any
+Moment = Any
 Array = Any
 """An array of the machine's array module."""
 
@@ -59,6 +60,12 @@ class Machine(Protocol):
 
     def stage(self, name: str) -> AbstractContextManager[None]:
         """Mark what runs in the block, for profilers; at its end the device has done it, so clocks tell its time."""
+
+    def moment(self) -> Moment:
+        """Mark how far the device has come with what it was asked to do so far."""
+
+    def seconds_between(self, start: Moment, end: Moment) -> float:
+        """Return the seconds between two moments; waits for the second."""
 
     def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
         """Measure what is allocated while the block lasts."""

@@ -34,6 +34,7 @@ from gpuetl.io.target import Target
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read
 from gpuetl.plan.schema import Schema
+from gpuetl.report.trace import Trace
 
 
 class PandasBackend:
@@ -81,6 +82,10 @@ class PandasBackend:
     def nbytes(self, frame: pa.Table, columns: Iterable[str]) -> int:
         """Return the bytes of columns, of slices what lies in them."""
         return int(frame.select(list(columns)).nbytes)
+
+    def traced(self, trace: Trace, timed: bool) -> PandasBackend:
+        """Return the backend: there is no device."""
+        return self
 
     def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
         """Measure the process: NumPy's arrays are not in Arrow's pool."""

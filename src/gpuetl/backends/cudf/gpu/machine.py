@@ -115,6 +115,17 @@ class GpuMachine:
         finally:
             nvtx.RangePop()
 
+    def moment(self) -> Any:
+        """Record an event."""
+        event = self.arrays.cuda.Event()
+        event.record()
+        return event
+
+    def seconds_between(self, start: Any, end: Any) -> float:
+        """Ask the events."""
+        end.synchronize()
+        return float(self.arrays.cuda.get_elapsed_time(start, end)) / 1000
+
     def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
         """Count by RMM."""
         return device_memory()
