@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
 from gpuetl.backends.cudf.machine import Array, Machine, Module
 from gpuetl.backends.cudf.vector import Vector
+from gpuetl.expressions.types import DataType
 from gpuetl.report.trace import Event, Trace
 
 ENTRY = re.compile(r"^KERNEL (\w+)", re.MULTILINE)
@@ -106,12 +107,11 @@ class TracedMachine:
         with self.launched("number texts", "libcudf", rows=texts.rows):
             return self.machine.sorted_texts(texts)
 
-    def read_parquet(
-        self, path: Path, row_groups: Sequence[int], columns: Sequence[str]
-    ) -> tuple[dict[str, Vector], int]:
-        """Trace the reading of a file."""
-        with self.launched(f"read {path.name}", "libcudf", row_groups=len(row_groups), columns=len(columns)):
-            return self.machine.read_parquet(path, row_groups, columns)
+    def read_parquet(self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType]) -> dict[str, Vector]:
+        """Trace the reading of files."""
+        groups = sum(map(len, files.values()))
+        with self.launched(f"read {len(files)} files", "libcudf", row_groups=groups, columns=len(types)):
+            return self.machine.read_parquet(files, types)
 
 
 def entries(source: str) -> str:

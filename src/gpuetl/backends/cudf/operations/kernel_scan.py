@@ -13,7 +13,7 @@ from gpuetl.backends.cudf.device.types import accessor_type, c_constant, c_type,
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.operations.elementwise import typed, users_text
 from gpuetl.backends.cudf.vector import Vector
-from gpuetl.backends.cudf.windows.scans import THREADS, TILE_ROWS
+from gpuetl.backends.cudf.windows.scans import launch_scan
 from gpuetl.kernels.texts import KernelTexts
 from gpuetl.plan.nodes import Kernel
 
@@ -27,7 +27,7 @@ def scanned(
 ) -> dict[str, Vector]:  # fmt: skip
     """Compute the outputs of each row; `new_group` marks (uint8) where groups begin among the sorted rows.
 
-    The inputs are read twice and the outputs written once.
+    The inputs are read once, those since a tile's last group twice, and the outputs are written once.
 
     Raises
     ------
@@ -38,13 +38,9 @@ def scanned(
     module = machine.user_module(scan_source(operation, contract, inputs, arguments, machine), contract.entry)
     made = {name: Vector(t, rows, empty_values(t, rows, machine)) for name, t in operation.outputs.items()}
     flags = [arrays.empty(rows, "uint8") for _ in made] if masks else []
-    tiles = -(-rows // TILE_ROWS)
-    totals = arrays.zeros(tiles * segment_bytes(contract), "uint8")  # their padding is read too
     outputs = [*(vector.data for vector in made.values()), *flags]
-    for entry, blocks in (("reduce", tiles), ("scan_totals", 1), ("scan", tiles)) if rows else ():
-        machine.launch_blocks(
-            module, entry, blocks, THREADS, [rows, tiles, totals, new_group, *buffers_of(inputs), *outputs]
-        )
+    if rows:
+        launch_scan(module, rows, segment_bytes(contract), [new_group, *buffers_of(inputs), *outputs], machine)
     if not masks:
         return {name: null_where_any(vector, inputs.values(), machine) for name, vector in made.items()}
     valid = arrays.stack([flag.sum() for flag in flags]).tolist()
@@ -63,18 +59,18 @@ def scan_source(
     operation: Kernel, contract: KernelTexts, inputs: Mapping[str, Vector], arguments: Mapping[str, Vector],
     machine: Machine,
 ) -> str:  # fmt: skip
-    """Return the kernels `reduce`, `scan_totals` and `scan`, to be launched in this order with equal arguments."""
+    """Return the kernels `reduce` and `scan` of `launch_scan`."""
     stored = {f"r{place}": f"{stored_c_type(t)}*" for place, t in enumerate(operation.outputs.values())}
     if operation.nulls == "masks":
         stored |= {f"s{place}": "uint8_t*" for place in range(len(operation.outputs))}
     members = {f"c{place}": f"const {accessor_type(vector)}" for place, vector in enumerate(inputs.values())} | stored
     begin = f"""({", ".join([
-        "int64_t rows, int64_t tiles, void* memory, const uint8_t* groups",
+        "int64_t rows, int64_t level, void* memory, const uint8_t* groups",
         *column_parameters(inputs), *(f"{dtype} {name}" for name, dtype in stored.items()),
     ])}) {{
 {accessors(inputs)}
     const windows::Direction<false> order{{{{groups, groups, rows}}}};
-    const Scanned scanned{{{", ".join(members)}}};
+    Scanned scanned{{{", ".join(members)}}};
     windows::Segment<State>* const totals = (windows::Segment<State>*)memory;"""  # fmt: skip
     return f"""{headers_text(["scan.cuh"])}
 {users_functions(operation, contract, inputs, constants(arguments, machine))}
@@ -85,10 +81,7 @@ struct Scanned {{
 }};
 static_assert(sizeof(windows::Segment<State>) <= {segment_bytes(contract)}, "more than is allocated");
 KERNEL reduce{begin}
-    windows::reduce_tiles(order, scanned, totals);
-}}
-KERNEL scan_totals{begin}
-    windows::scan_tile_totals(tiles, totals);
+    windows::reduce_tiles(order, scanned, level, totals);
 }}
 KERNEL scan{begin}
     windows::scan_tiles(order, scanned, totals);
@@ -155,7 +148,8 @@ def scanned_rows(operation: Kernel, contract: KernelTexts, inputs: Mapping[str, 
         if (counts(row)) mapped({", ".join([*values, fields])});
         return state;
     }}
-    DEVICE void put(int64_t row, const State& state) const {{
+    DEVICE void put(int64_t row, bool in_range, const State& state) const {{
+        if (!in_range) return;
         {declared}
         if (counts(row)) {{ {finish} }}
         {" ".join(stores)}
