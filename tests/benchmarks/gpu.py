@@ -12,12 +12,9 @@ is rendered from it.
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
-import subprocess
 import sys
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +22,14 @@ from environment import described, today
 from suites import SUITES, Job, jobs
 from suites.answers import assert_same_answers
 from suites.measure import Process, answer_folder, serve
-from suites.peers import PEERS, Peer
+from suites.pdsh.make import generator
+from suites.peer import Peer
+from suites.peers import PEERS
+from suites.results import Results, installed
 
 from gpuetl.backends.engines import look_for_gpu
 
 HERE = Path(__file__).parent
-PACKAGES = (
-    "gpuetl", "pyarrow", "duckdb", "polars",
-    *(f"{name}-cu{cuda}" for name in ("cudf", "pylibcudf", "cudf-polars") for cuda in (12, 13)),
-    "cupy-cuda12x", "cupy-cuda13x",
-)  # fmt: skip
 
 
 def main() -> None:
@@ -42,17 +37,18 @@ def main() -> None:
     asked = arguments()
     if asked.serve:
         data = data_folder(asked, asked.serve[1])
-        serve(asked.serve[0], data, asked.folder / "answers", asked.engine, asked.runs, asked.budget)
+        serve(asked.serve[0], data, answers_folder(data), asked.engine, asked.runs, asked.budget)
         return
     wanted = jobs(asked.jobs)
+    if any(job.suite == "pdsh" for job in wanted) and not data_folder(asked, "pdsh").exists():
+        generator()
     peers = present(asked)
-    results = Results(asked.results)
+    results = Results(asked.results, described(installed()))
     for suite in dict.fromkeys(job.suite for job in wanted):
         made(asked, suite)
         ours = [job for job in wanted if job.suite == suite]
         for peer in peers:
             measure(asked, suite, ours, peer, results)
-        shutil.rmtree(asked.folder / "answers" / suite, ignore_errors=True)
 
 
 def arguments() -> argparse.Namespace:
@@ -98,7 +94,12 @@ def no_gpu(peer: type[Peer], engine: str) -> str:
 
 def data_folder(asked: argparse.Namespace, suite: str) -> Path:
     """Return where a suite's data is: a folder for each table."""
-    return Path(asked.folder) / "data" / f"{suite}-{size(asked, suite):g}"
+    return Path(asked.folder) / "data" / f"{suite}-{size(asked, suite)}"
+
+
+def answers_folder(data: Path) -> Path:
+    """Return where the answers on some data are kept: those that others are compared with, for later commands too."""
+    return data.parents[1] / "answers" / data.name
 
 
 def size(asked: argparse.Namespace, suite: str) -> float:
@@ -122,35 +123,31 @@ def made(asked: argparse.Namespace, suite: str) -> None:
 
 def measure(asked: argparse.Namespace, suite: str, wanted: list[Job], peer: str, results: Results) -> None:
     """Run the jobs on a peer, compare each with the first peer's answer, then tell and keep its times."""
-    data, answers = data_folder(asked, suite), asked.folder / "answers"
-    answers.mkdir(exist_ok=True)
-    command = [sys.executable, str(HERE / "gpu.py"), str(asked.folder), "--rows", str(asked.rows), "--scale", str(asked.scale), "--runs", str(asked.runs),
-               "--budget", str(asked.budget), "--engine", asked.engine, "--serve", peer, suite]  # fmt: skip
-    process = Process(command, asked.folder / f"{peer}.log", asked.limit)
+    data = data_folder(asked, suite)
+    process = Process([sys.executable, *sys.argv, "--serve", peer, suite], asked.folder / f"{peer}.log", asked.limit)
     for job in wanted:
         told = process.run(job)
-        told |= {} if told.keys() & {"error", "left_out"} else compared(answers, job, peer)
-        if "differs" in told:
-            told = {"error": told["differs"]}
+        if "best_s" in told:
+            told = checked(told, answers_folder(data), job, peer)
         results.add(job, data, asked.engine, peer, told)
         print(f"{job}  {peer:22}{summary(told)}", flush=True)
     process.close()
 
 
-def compared(answers: Path, job: Job, peer: str) -> dict[str, Any]:
-    """Compare a peer's answer with that of the peer before it in the list, which then stands for all."""
-    folder = answers / job.suite / job.name
+def checked(told: dict[str, Any], answers: Path, job: Job, peer: str) -> dict[str, Any]:
+    """Compare a peer's answer with the one that is kept, or keep it; return its times, or how it differs."""
+    folder = answers / job.name
     first = next((name for name in PEERS if name != peer and (folder / name / ".right").exists()), None)
     own = answer_folder(answers, job, peer)
-    if first:
-        try:
-            assert_same_answers(own, folder / first)
-        except AssertionError as error:
-            return {"differs": f"its answer is not that of {first}: {error}"[:600]}
-        shutil.rmtree(own)
-        return {"equals": first}
-    (own / ".right").touch()
-    return {}
+    if first is None:
+        (own / ".right").touch()
+        return told
+    try:
+        assert_same_answers(own, folder / first)
+    except AssertionError as error:
+        return {"error": f"its answer is not that of {first}: {error}"[:600]}
+    shutil.rmtree(own)
+    return {**told, "equals": first}
 
 
 def summary(told: dict[str, Any]) -> str:
@@ -158,60 +155,6 @@ def summary(told: dict[str, Any]) -> str:
     if "best_s" not in told:
         return f"left out: {told['left_out']}" if "left_out" in told else f"error: {told['error'][:200]}"
     return f"first {told['first_s'] * 1e3:9.1f} ms, best of {len(told['seconds']) - 1} {told['best_s'] * 1e3:9.1f} ms"
-
-
-class Results:
-    """The results of a day and a machine, kept in a JSON file."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        now = described(name for name in PACKAGES if installed(name))
-        now["hardware"] |= gpu()
-        self.found: dict[str, Any] = {"benchmark": "gpu", **now, "jobs": {}}
-        if path.exists():
-            before = json.loads(path.read_text(encoding="utf-8"))
-            if before["hardware"] != now["hardware"]:
-                raise SystemExit(f"{path} is of another machine, {before['hardware']}: give another --results")
-            self.found["jobs"] = before["jobs"]
-
-    def add(self, job: Job, data: Path, engine: str, peer: str, told: dict[str, Any]) -> None:
-        """Keep a result beside those of other peers on the same data; write the file."""
-        size = {path.name: table_size(path) for path in sorted(data.iterdir())}
-        kept = self.found["jobs"].get(str(job), {})
-        if kept.get("tables") != size:
-            kept = {"tables": size, "peers": {}}
-        if peer == "gpuetl":
-            told = {"engine": engine, **told}
-        kept["peers"][peer] = told
-        self.found["jobs"][str(job)] = kept
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_text(json.dumps(self.found, indent=1) + "\n", encoding="utf-8")
-
-
-def table_size(folder: Path) -> dict[str, int]:
-    """Return the rows and bytes of a table."""
-    import pyarrow.parquet as pq
-
-    files = sorted(folder.glob("*.parquet"))
-    return {"rows": sum(pq.read_metadata(f).num_rows for f in files), "bytes": sum(f.stat().st_size for f in files)}
-
-
-def installed(package: str) -> bool:
-    """Tell whether a package is installed."""
-    try:
-        version(package)
-    except PackageNotFoundError:
-        return False
-    return True
-
-
-def gpu() -> dict[str, str]:
-    """Return the GPU's name and driver, where there is one."""
-    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
-    if shutil.which(query[0]) is None:
-        return {}
-    lines = subprocess.run(query, capture_output=True, text=True, check=False).stdout.splitlines()
-    return {"gpu": lines[0].replace(", ", ", driver ")} if lines else {}
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from pyarrow import dataset
 
 from gpuetl.testing import Tolerance, assert_tables_equal
 
-ROUNDING = Tolerance(rtol=1e-8, atol=1e-6)  # sums of a hundred million floats, in any order
+ROUNDING = Tolerance(rtol=1e-8, atol=1e-7)  # sums of a hundred million floats, in any order
 WHOLE_ROWS = 2_000_000
 SAMPLE = 997
 """Of more rows, those whose `ts` is a multiple of this are compared in full."""

@@ -17,7 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from . import Job
-from .peers import PEERS, LeftOut, Peer
+from .peer import LeftOut, Peer
+from .peers import PEERS
 
 
 def serve(name: str, data: Path, answers: Path, engine: str, runs: int, budget_s: float) -> None:
@@ -58,7 +59,7 @@ def measured(peer: Peer, job: Job, answers: Path, runs: int, budget_s: float) ->
 
 def answer_folder(answers: Path, job: Job, peer: str) -> Path:
     """Return where a peer's answer lies."""
-    return answers / job.suite / job.name / peer
+    return answers / job.name / peer
 
 
 class Process:

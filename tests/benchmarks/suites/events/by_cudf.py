@@ -48,8 +48,8 @@ def q3(read: Read) -> Any:
 
 
 def q4(read: Read) -> Any:
-    """Return the sum of an expression, evaluated in one kernel."""
-    events = read("events", ["amount", "quantity"])
+    """Return the sum of an expression, evaluated in one kernel, which takes one type only."""
+    events = read("events", ["amount", "quantity"]).astype({"quantity": "float64"})
     terms = events.eval("amount * quantity + 0.19 * amount - 0.05 * amount * quantity")
     return cudf.DataFrame({"total": [terms.sum()]})
 

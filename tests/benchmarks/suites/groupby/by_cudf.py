@@ -56,7 +56,7 @@ def q7(read: Read) -> Any:
 def q8(read: Read) -> Any:
     """The two greatest."""
     rows = read("x", ["id6", "v3"]).dropna(subset=["v3"]).sort_values("v3", ascending=False)
-    return rows.groupby("id6", dropna=False).head(2).rename(columns={"v3": "largest"})
+    return rows.groupby("id6", dropna=False).head(2, preserve_order=False).rename(columns={"v3": "largest"})
 
 
 def q9(read: Read) -> Any:

@@ -48,7 +48,7 @@ def q7(scan: Scan) -> pl.LazyFrame:
 
 def q8(scan: Scan) -> pl.LazyFrame:
     """The two greatest."""
-    return scan("x").drop_nulls("v3").group_by("id6").agg(largest=V3.top_k(2)).explode("largest")
+    return scan("x").drop_nulls("v3").group_by("id6").agg(largest=V3.top_k(2)).explode("largest", empty_as_null=False)
 
 
 def q9(scan: Scan) -> pl.LazyFrame:

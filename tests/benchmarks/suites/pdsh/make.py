@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -16,15 +17,23 @@ ROW_GROUP, FILES = 1_000_000, 8
 
 def make(folder: Path, scale: float) -> None:
     """Write a folder of Parquet files for each of the eight tables."""
-    program = Path(sys.executable).with_name("tpchgen-cli")
     raw = folder.with_suffix(".raw")
     shutil.rmtree(raw, ignore_errors=True)
     options = ["--output-dir", str(raw), "--parts", str(FILES if scale >= 1 else 2), "--quiet"]
-    subprocess.run([str(program), "parquet", "-s", f"{scale:g}", *options], check=True)
+    subprocess.run([generator(), "parquet", "-s", f"{scale:g}", *options], check=True)
     files = sorted(raw.rglob("*.parquet"))
     with ThreadPoolExecutor(FILES) as threads:
         list(threads.map(lambda file: rewrite(file, folder / file.parent.name / file.name), files))
     shutil.rmtree(raw)
+
+
+def generator() -> str:
+    """Return the path of tpchgen-cli, beside this Python or on the PATH; raise `SystemExit` where it is not installed."""
+    places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    found = shutil.which("tpchgen-cli", path=places)
+    if found is None:
+        raise SystemExit("PDS-H's tables need tpchgen-cli: pip install tpchgen-cli, or leave pdsh out of --jobs")
+    return found
 
 
 def rewrite(file: Path, path: Path) -> None:
