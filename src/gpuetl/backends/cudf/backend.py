@@ -13,6 +13,7 @@ from gpuetl.backends.backend import Device
 from gpuetl.backends.cudf.aggregates import aggregate  # noqa: F401  each registers its handler
 from gpuetl.backends.cudf.columns.concat import concat
 from gpuetl.backends.cudf.columns.gather import first_rows, take_rows
+from gpuetl.backends.cudf.columns.words import unsigned_type
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
@@ -88,7 +89,8 @@ class CudfBackend:
             {"": Call(FUNCTIONS["scalar", "hash"], columns, INT64)}, frame.columns, frame.rows, self.machine
         )
         target = hashes[""].data.view("uint64") % self.machine.arrays.uint64(count)
-        ordered = take_rows(frame, self.machine.sorted_order([target]), self.machine)
+        narrow = target.astype(f"uint{unsigned_type(count.bit_length())}")
+        ordered = take_rows(frame, self.machine.sorted_order([narrow]), self.machine)
         sizes = self.machine.arrays.bincount(target.astype("int64"), minlength=count).tolist()
         pieces, start = [], 0
         for size in sizes:
