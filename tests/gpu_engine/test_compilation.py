@@ -123,7 +123,7 @@ def of_operations():
     ]  # fmt: skip
     yield reduce_source({"x": column(FLOAT64)}, calls, ordered=True)
     texts = from_arrow(pa.chunked_array([["a", None]]), MACHINE)
-    yield gather_source([column(INT64), texts], 4)
+    yield gather_source([column(INT64), texts], [True, False], 4)
     yield headers_text(["rows.cuh", "reduce.cuh"]) + copy_source(64, 64, 32)
     yield source_of({"s": texts})
 

@@ -2,8 +2,11 @@
 #pragma once
 
 #include "windows.cuh"
+#include "floats.cuh"
 
 namespace windows {
+
+using ::is_nan;  // beside that of texts
 
 // ---- sums -----------------------------------------------------------------------------------------------------------
 
@@ -137,7 +140,6 @@ DEVICE double total(Fault, RealProduct state, double) {
 
 // ---- least and greatest ---------------------------------------------------------------------------------------------
 
-template <class T> DEVICE bool is_nan(T value) { return value != value; }
 DEVICE bool is_nan(Text) { return false; }
 
 template <class T> DEVICE bool is_less(T x, T y) { return x < y; }

@@ -5,13 +5,13 @@
 #pragma once
 
 #include "scan.cuh"
+#include "floats.cuh"
+#include "words.cuh"
 
 namespace windows {
 
 constexpr int128_t DIGITS_38 = int128_t(uint128_t(0x4B3B4CA85A86C47AULL) << 64 | 0x098A224000000000ULL);  // 10^38
 DEVICE bool has_38_digits(int128_t value) { return -DIGITS_38 < value && value < DIGITS_38; }
-
-DEVICE bool is_finite(double value) { return value - value == 0; }
 
 // ---- which rows -----------------------------------------------------------------------------------------------------
 
@@ -190,24 +190,5 @@ DEVICE auto moved(int64_t row, int32_t from, const X& x, const DEFAULT& instead)
     if (from >= 0) return x[from];
     return instead.valid(row) ? some(T(instead[row].value)) : none<T>();
 }
-
-// Writes the validity word of the rows of a warp's lanes; returns how many of them are null.  Nulls are added up when
-// all rows are written: one place in memory takes no addition a word.
-#ifdef GPUETL_HOST
-DEVICE uint32_t store_word(uint32_t* bits, int64_t row, bool, bool valid) {
-    if (valid) bits[row >> 5] |= 1u << (row & 31);
-    return !valid;
-}
-DEVICE void add_nulls(uint64_t* nulls, uint32_t missing) { *nulls += missing; }
-#else
-DEVICE uint32_t store_word(uint32_t* bits, int64_t row, bool in_range, bool valid) {
-    const uint32_t word = __ballot_sync(0xffffffffu, valid), rows = __ballot_sync(0xffffffffu, in_range);
-    if (LANE == 0) bits[row >> 5] = word;
-    return __popc(rows & ~word);
-}
-DEVICE void add_nulls(uint64_t* nulls, uint32_t missing) {
-    if (LANE == 0 && missing) atomicAdd((unsigned long long*)nulls, (unsigned long long)missing);
-}
-#endif
 
 }  // namespace windows

@@ -63,21 +63,21 @@ def store_statements(
 
     `step_texts` are those of what steps give for the `row`, and `names` those of columns' accessors.
     """
-    values, nullable = [], [place for place, made in enumerate(outputs) if not isinstance(made, RowNumbers)]
+    values, stores, nullable = [], [], []
     for place, output in enumerate(outputs):
-        text, stored = step_texts[output.step], stored_c_type(output_type(output, rows))
-        columns = [names[name] for name in output.columns]
+        text, columns = step_texts[output.step], [names[name] for name in output.columns]
         if isinstance(output, RowNumbers):
-            values.append(f"r{place}[row] = place_of({text});")
+            values.append(f"const int32_t o{place} = place_of({text});")
+            stores.append(f"r{place}[row] = o{place};")
             continue
-        if isinstance(output, Moved):
-            text = f"moved(row, place_of({text}), {', '.join(columns)})"
-        valid = [f"o{place}.valid", *(f"{c}.valid(row)" for c in columns if isinstance(output, Values))]
-        values.append(f"const auto o{place} = {text}; g{place} = {' && '.join(valid)};")
-        values.append(f"r{place}[row] = {stored}(o{place}.value);")
+        nullable.append(place)
+        given = f"moved(row, place_of({text}), {', '.join(columns)})" if isinstance(output, Moved) else text
+        valid = [f"o{place}.valid", *(f"{column}.valid(row)" for column in columns if isinstance(output, Values))]
+        values.append(f"const auto o{place} = {given}; g{place} = {' && '.join(valid)};")
+        stores.append(f"r{place}[row] = {stored_c_type(output_type(output, rows))}(o{place}.value);")
     declared = " ".join(f"bool g{place} = false;" for place in nullable)
     words = " ".join(f"missing[{place}] += store_word(b{place}, row, in_range, g{place});" for place in nullable)
-    return declared, "\n            ".join(values), words
+    return declared, "\n            ".join([*values, *stores]), words  # loads do not wait for stores that they may meet
 
 
 def null_statements(outputs: Sequence[Output], sites: int) -> str:

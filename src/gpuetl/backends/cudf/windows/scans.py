@@ -9,7 +9,9 @@ from gpuetl.backends.cudf.machine import Array, Machine, Module
 TILE_ROWS = 1024
 """The rows of a tile: 32 * TILE_WORDS of scan.cuh."""
 FAN = 32
-"""How many totals of tiles have one total on the next level."""
+"""How many totals of tiles have one total on the next level: the lanes of a warp, which makes it."""
+THREADS = 128
+"""Of a block, whose warps do not wait for each other: small blocks leave fewer registers unused."""
 
 
 def launch_scan(
@@ -36,7 +38,8 @@ def launch_scan(
     while counts[-1] > FAN:
         counts.append(-(-counts[-1] // FAN))
     totals = machine.arrays.zeros(sum(counts) * segment_bytes, "uint8")  # what lies between members is read, too
+    blocks = [-(-count * FAN // THREADS) for count in counts]
     if counts[0] > 1:
-        for level, count in enumerate(counts):
-            machine.launch(module, "reduce", count * 32, [rows, level, totals, *arguments])
-    machine.launch(module, "scan", counts[0] * 32, [rows, 0, totals, *arguments])
+        for level, reducing in enumerate(blocks):
+            machine.launch_blocks(module, "reduce", reducing, THREADS, [rows, level, totals, *arguments])
+    machine.launch_blocks(module, "scan", blocks[0], THREADS, [rows, 0, totals, *arguments])
