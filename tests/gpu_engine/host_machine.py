@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 from gpuetl.backends.cudf.backend import CudfBackend
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
+from gpuetl.backends.cudf.sinks.pieces import Span
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import language_type
@@ -168,6 +169,33 @@ class HostMachine:
         whole = pa.concat_tables(tables)
         nearest = {name: language_type(stored) or stored for name, stored in types.items()}
         return {name: from_arrow(whole.column(name).cast(dtype), self) for name, dtype in nearest.items()}
+
+    @contextmanager
+    def written_file(self, path: Path) -> Iterator["HostFile"]:
+        """Write at once."""
+        with path.open("wb") as file:
+            yield HostFile(file)
+
+
+class HostFile:
+    """A file that is written at once."""
+
+    def __init__(self, file: Any) -> None:
+        self.file = file
+
+    def write(self, offset: int, pieces: Sequence[Any]) -> None:
+        """Write pieces one behind another."""
+        self.file.seek(offset)
+        for piece in pieces:
+            self.file.write(span_bytes(piece) if isinstance(piece, Span) else piece)
+
+
+def span_bytes(span: Span) -> bytes:
+    """Return a part of an array, in which it must lie."""
+    assert span.array.flags.c_contiguous
+    data = span.array.reshape(-1).view(np.uint8)
+    assert span.start + span.size <= len(data)
+    return bytes(data[span.start : span.start + span.size].tobytes())
 
 
 @cache

@@ -17,6 +17,22 @@ Array = Any
 """An array of the machine's array module."""
 
 
+class WrittenFile(Protocol):
+    """A file that threads write while the device goes on."""
+
+    def write(self, offset: int, pieces: Sequence[Any]) -> None:
+        """Begin to write pieces (see sinks/pieces.py), one behind another, from an offset on.
+
+        What is on the device is copied when it has done what was asked of it up to now.  The host waits until no
+        more than what one other call began is still to be written.
+
+        Raises
+        ------
+        OSError
+            Where what an earlier call began cannot be written.
+        """
+
+
 class Machine(Protocol):
     """A GPU; in tests a CPU, for which the same kernels are compiled by a C++ compiler."""
 
@@ -85,4 +101,13 @@ class Machine(Protocol):
         ------
         OSError, RuntimeError, MemoryError, ValueError
             For a file that cannot be read, or has times finer than microseconds.
+        """
+
+    def written_file(self, path: Path) -> AbstractContextManager[WrittenFile]:
+        """Open a new, empty file; at the end of the block all is written, and the file is closed.
+
+        Raises
+        ------
+        OSError
+            Where it cannot be opened, or written.
         """

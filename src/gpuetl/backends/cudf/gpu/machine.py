@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuetl.backends.cudf.gpu import files
 from gpuetl.backends.cudf.gpu.compiler import named, refuse_block, users_lines
 from gpuetl.backends.cudf.gpu.kernel_cache import loaded
 from gpuetl.backends.cudf.gpu.libcudf import column_array, radix_order, to_libcudf
@@ -148,6 +149,10 @@ class GpuMachine:
 
         keys, codes = plc.transform.encode(plc.Table([to_libcudf(texts)]))
         return column_array(codes, "int32"), int(keys.num_rows())
+
+    def written_file(self, path: Path) -> AbstractContextManager[files.GpuFile]:
+        """Copy and write by threads."""
+        return files.written_file(path)
 
 
 @cache
