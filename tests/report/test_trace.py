@@ -94,7 +94,7 @@ def test_kernels_are_shown_when_they_are_loaded_and_launched(traced, engine):
         assert launched == []
         assert "device" not in profiled
         return
-    assert {"reduce", "scan_totals", "scan"} <= set(launched)
+    assert "scan" in launched
     assert any("scan" in name for name in names(tracks["run"], "load"))
     assert names(profiled["device"], "kernel") == launched
     host = [event for event in profiled["run"] if event["cat"] == "kernel"]

@@ -11,6 +11,7 @@ import pyarrow as pa
 from gpuetl.backends.arrays import check_array
 from gpuetl.backends.backend import Device
 from gpuetl.backends.cudf.aggregates import aggregate  # noqa: F401  each registers its handler
+from gpuetl.backends.cudf.choices import chosen
 from gpuetl.backends.cudf.columns.concat import concat
 from gpuetl.backends.cudf.columns.gather import first_rows, take_rows
 from gpuetl.backends.cudf.columns.words import unsigned_type
@@ -31,6 +32,7 @@ from gpuetl.backends.cudf.operations import (  # noqa: F401
     sort,
     union,
 )
+from gpuetl.backends.cudf.sinks.parquet import write_parquet, writes
 from gpuetl.backends.cudf.sources.read import read_row_groups
 from gpuetl.backends.cudf.traced import traced_machine
 from gpuetl.backends.cudf.windows import window  # noqa: F401
@@ -128,8 +130,10 @@ class CudfBackend:
         return self.to_arrow(first_rows(frame, count, self.machine))
 
     def file_writer(self, target: Target, schema: Schema) -> WriteFile | None:
-        """Leave it to Arrow."""
-        return None
+        """Encode Parquet on the GPU; partition columns, CSV and types that are not encoded there go by Arrow."""
+        if target.format != "parquet" or target.partition_by or not writes(schema) or not chosen("encode_on_gpu"):
+            return None
+        return lambda frame, path: write_parquet(frame, schema, path, self.machine)
 
     def from_arrow(self, table: pa.Table) -> Frame:
         """Copy a table of language types to device memory."""
