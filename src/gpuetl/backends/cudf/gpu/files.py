@@ -8,22 +8,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
-from threading import local
 from typing import Any
 
 import cupy
 import numpy as np
 from cupy.cuda import runtime
 
+from gpuetl.backends.cudf.gpu.transfers import CHUNK_BYTES, this_thread, transfers
 from gpuetl.backends.cudf.sinks.pieces import Piece, Span, piece_bytes
-
-THREADS = 16
-CHUNK_BYTES = 4 << 20
-_THREAD = local()
 
 
 class GpuFile:
@@ -38,7 +33,7 @@ class GpuFile:
         self.finish(1)
         ready = cupy.cuda.Event(disable_timing=True)
         ready.record()
-        submit = writers(cupy.cuda.Device().id).submit
+        submit = transfers(cupy.cuda.Device().id).submit
         self.in_flight.append([submit(write_chunk, self.descriptor, *chunk, ready) for chunk in chunks(offset, pieces)])
 
     def finish(self, most: int = 0) -> None:
@@ -64,20 +59,6 @@ def written_file(path: Path) -> Iterator[GpuFile]:
     finally:
         file.abandon()
         os.close(file.descriptor)
-
-
-@cache
-def writers(device: int) -> ThreadPoolExecutor:
-    """Return the process's threads for a device."""
-    return ThreadPoolExecutor(THREADS, "gpuetl-write", begin_thread, (device,))
-
-
-def begin_thread(device: int) -> None:
-    """Give a thread its stream and its pinned memory."""
-    cupy.cuda.Device(device).use()
-    _THREAD.stream = cupy.cuda.Stream(non_blocking=True)
-    _THREAD.pinned = cupy.cuda.alloc_pinned_memory(CHUNK_BYTES)
-    _THREAD.view = np.frombuffer(_THREAD.pinned, np.uint8, CHUNK_BYTES)
 
 
 def chunks(offset: int, pieces: Sequence[Piece]) -> Iterator[tuple[int, list[Piece]]]:
@@ -106,7 +87,8 @@ def cut(piece: Piece, start: int, size: int) -> Piece:
 
 def write_chunk(descriptor: int, offset: int, pieces: Sequence[Piece], ready: Any) -> None:
     """Copy pieces to the thread's memory and write them."""
-    stream, view = _THREAD.stream, _THREAD.view
+    own = this_thread()
+    stream, view = own.stream, own.view
     stream.wait_event(ready)
     at = 0
     for piece in pieces:
