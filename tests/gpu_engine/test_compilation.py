@@ -29,6 +29,7 @@ from gpuetl.backends.cudf.gpu.compiler import named, users_lines
 from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.joins.keys import JoinKeys
 from gpuetl.backends.cudf.joins.lookup import lookup_of
+from gpuetl.backends.cudf.joins.rows import PAIRS
 from gpuetl.backends.cudf.operations.elementwise import elementwise_source
 from gpuetl.backends.cudf.operations.kernel_reduction import reduction_source
 from gpuetl.backends.cudf.operations.kernel_scan import scan_source
@@ -185,6 +186,7 @@ def of_keys():
 def of_operations():
     """Yield kernels that are no expression's."""
     yield from of_keys()
+    yield PAIRS
     calls = [
         Call(FUNCTIONS["aggregate", name], (Column("x", FLOAT64),), FLOAT64)
         for name in STATES if name in ("sum", "mean", "var", "std", "count")
