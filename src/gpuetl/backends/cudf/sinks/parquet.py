@@ -48,7 +48,7 @@ def writes(schema: Schema) -> bool:
 def write_parquet(frame: Frame, schema: Schema, path: Path, machine: Machine, layout: Layout | None = None) -> None:
     """Write a frame of columns that `writes` is true for as a file, whole when this returns.
 
-    Device memory for a copy of two batches is needed, and for some bytes a row of texts while they are compared.
+    Device memory is needed for what three batches are encoded to, and for some bytes a row of texts of a batch.
 
     Raises
     ------
