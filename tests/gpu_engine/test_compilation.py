@@ -21,7 +21,7 @@ from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.operations.elementwise import elementwise_source
 from gpuetl.backends.cudf.operations.kernel_reduction import reduction_source
 from gpuetl.backends.cudf.sinks.delta import delta_source
-from gpuetl.backends.cudf.sinks.levels import LEVELS
+from gpuetl.backends.cudf.sinks.levels import counting_source
 from gpuetl.backends.cudf.sinks.texts import lengths_source, rows_source
 from gpuetl.backends.cudf.sinks.values import compacting_source, packing_source, ranges_source, turning_source
 from gpuetl.backends.cudf.sources.utf8 import source_of
@@ -138,7 +138,7 @@ def of_sinks():
     yield from map(delta_source, stored)
     yield from (ranges_source(c_type) for c_type in ("float", "double", "uint8_t", "uint32_t"))
     yield from (compacting_source(c_type) for c_type in (*stored, "float", "double", "int128_t"))
-    yield from (packing_source("uint8_t"), packing_source("int32_t"), turning_source(), LEVELS)
+    yield from (packing_source("uint8_t"), packing_source("int32_t"), turning_source(), counting_source())
     yield from (lengths_source(width, nullable) for width in (4, 8) for nullable in (False, True))
     yield from map(rows_source, (False, True))
 

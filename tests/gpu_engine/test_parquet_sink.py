@@ -1,9 +1,13 @@
 """Parquet files written from columns in device memory: what readers find in them."""
 
+import os
 import random
 import struct
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime
 from math import inf, nan
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -14,13 +18,15 @@ import pytest
 
 from fuzz.data import TYPES, pool
 from gpu_engine.emulated_machine import EmulatedMachine
-from gpu_engine.host_machine import COMPILER, HostMachine
+from gpu_engine.host_machine import COMPILER, HostMachine, span_bytes
 from gpu_engine.test_columns import uploaded
 from gpuetl import expr
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.sinks import parquet as sink
 from gpuetl.backends.cudf.sinks import texts
 from gpuetl.backends.cudf.sinks.parquet import Layout, write_parquet, writes
+from gpuetl.backends.cudf.sinks.pieces import Span, chunks
+from gpuetl.backends.cudf.sinks.threaded_file import threaded_file
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.types import NULL, STRING, is_list
@@ -250,9 +256,45 @@ def test_what_has_no_encoding_here_is_said_before(tmp_path):
     assert not writes(Schema({}))
 
 
-def test_a_folder_that_is_not_there_is_an_os_error(tmp_path):
-    with pytest.raises(OSError, match="none"):
-        written(table_of(1, 0), tmp_path / "none" / "x.parquet")
+@pytest.mark.parametrize("path", ["/dev/full", "/none/x.parquet"])
+def test_a_file_that_cannot_be_written_is_an_os_error(path):
+    with pytest.raises(OSError, match="No s"):
+        write_parquet(uploaded(table_of(5000, 0)), Schema(WRITTEN), Path(path), MACHINE, SMALL)
+
+
+def test_a_descriptor_is_open_as_long_as_threads_write_to_it(tmp_path):
+    """Another file could have its number."""
+    written_to = []
+
+    def write_chunk(descriptor, offset, pieces):
+        time.sleep(0.01)
+        os.fstat(descriptor)
+        written_to.append(offset)
+        if offset == 2:
+            raise OSError("no more")
+
+    with (
+        ThreadPoolExecutor(1) as threads,
+        pytest.raises(OSError, match="no more"),
+        threaded_file(tmp_path / "x", threads, 1, lambda: write_chunk) as file,
+    ):
+        file.write(0, [b"abcde"])
+        file.write(5, [b"fghij"])
+        file.finish()
+    assert written_to[:3] == [0, 1, 2]
+    assert len(written_to) < 10
+
+
+@pytest.mark.parametrize("most", [1, 3, 4, 100])
+def test_pieces_are_cut_where_a_chunk_is_full(most):
+    array = np.arange(7, dtype=np.uint8)
+    found = list(chunks(10, [b"ab", Span(array, 2, 5), b"", b"cdefg", Span(array, 0, 1)], most))
+    data = [
+        b"".join(span_bytes(piece) if isinstance(piece, Span) else piece for piece in pieces) for _, pieces in found
+    ]
+    assert b"".join(data) == b"ab\2\3\4\5\6cdefg\0"
+    assert [offset for offset, _ in found] == [10 + most * place for place in range(len(found))]
+    assert {len(each) for each in data[:-1]} <= {most}
 
 
 @pytest.mark.parametrize("nulls", [0, 2])
