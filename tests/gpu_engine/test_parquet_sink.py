@@ -273,14 +273,13 @@ def test_a_descriptor_is_open_as_long_as_threads_write_to_it(tmp_path):
         if offset == 2:
             raise OSError("no more")
 
-    with (
-        ThreadPoolExecutor(1) as threads,
-        pytest.raises(OSError, match="no more"),
-        threaded_file(tmp_path / "x", threads, 1, lambda: write_chunk) as file,
-    ):
-        file.write(0, [b"abcde"])
-        file.write(5, [b"fghij"])
-        file.finish()
+    def write_two_calls():
+        with ThreadPoolExecutor(1) as threads, threaded_file(tmp_path / "x", threads, 1, lambda: write_chunk) as file:
+            file.write(0, [b"abcde"])
+            file.write(5, [b"fghij"])
+
+    with pytest.raises(OSError, match="no more"):
+        write_two_calls()
     assert written_to[:3] == [0, 1, 2]
     assert len(written_to) < 10
 

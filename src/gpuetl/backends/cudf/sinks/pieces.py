@@ -32,7 +32,7 @@ def total_bytes(pieces: Iterable[Piece]) -> int:
 
 
 def chunks(offset: int, pieces: Iterable[Piece], most: int) -> Iterator[tuple[int, list[Piece]]]:
-    """Cut pieces that lie one behind another from an offset on: yield the offset and the pieces of each `most` bytes."""
+    """Yield the offset and the pieces of each `most` bytes of pieces that lie one behind another."""
     held: list[Piece] = []
     room = most
     for piece in pieces:
