@@ -198,8 +198,9 @@ def test_codes_have_as_many_bits_as_a_page_needs(tmp_path, distinct):
     assert limits(parquet, 0, 0) == (repr(("00000", f"{min(distinct, 256) - 1:05}")), 0)
 
 
-def test_a_dictionary_that_grows_too_large_is_given_up(tmp_path, monkeypatch):
-    monkeypatch.setattr(texts, "MOST_DISTINCT", 3)
+@pytest.mark.parametrize("limit", ["MOST_DISTINCT", "MOST_DISTINCT_BYTES"])
+def test_a_dictionary_that_grows_too_large_is_given_up(tmp_path, monkeypatch, limit):
+    monkeypatch.setattr(texts, limit, 3)
     values = ["a", "b", "c", "d", None] * 100
     parquet = written(pa.table({"x": values}), tmp_path / "x.parquet")
     assert encoding(parquet) == "DELTA_LENGTH_BYTE_ARRAY"
@@ -226,6 +227,9 @@ def test_pages_of_long_texts_have_fewer_rows(tmp_path, monkeypatch):
     table = pa.table({"x": [f"{row:040}" for row in range(300)], "n": list(range(300))})
     assert sink.with_short_pages(uploaded(table), SMALL, MACHINE).page_rows == 32
     assert written(table, tmp_path / "x.parquet").read().equals(table)
+    monkeypatch.setattr(sink, "LIMIT", 1000)
+    with pytest.raises(pa.ArrowInvalid, match="32 texts have 1,408 bytes"):
+        written(pa.table({"x": [f"{row:040}" for row in range(300)]}), tmp_path / "x.parquet")
 
 
 def test_row_groups_that_statistics_exclude_are_not_read(tmp_path):
