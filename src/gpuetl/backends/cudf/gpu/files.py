@@ -1,16 +1,14 @@
 """Files written from device memory: by threads, each with a stream and pinned memory of its own.
 
-A thread copies some MiB to pinned memory, waits for the copy, and writes it at its place.  Writing takes ten times as
-long as copying, so while some threads copy the others write.
+A thread copies some MiB to pinned memory, waits for the copy, and puts it at its place in the file.  That takes ten
+times as long as the copy, so while some threads copy the others write.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from functools import cache, partial
-from pathlib import Path
 from threading import local
 from typing import Any
 
@@ -18,24 +16,19 @@ import cupy
 import numpy as np
 from cupy.cuda import runtime
 
-from gpuetl.backends.cudf.sinks import threaded_file
 from gpuetl.backends.cudf.sinks.pieces import Piece, Span, piece_bytes
-from gpuetl.backends.cudf.sinks.threaded_file import ThreadedFile, WriteChunk
+from gpuetl.backends.cudf.sinks.threaded_file import Store, WriteChunk, Writers
 
 THREADS = 16
 CHUNK_BYTES = 4 << 20
 _THREAD = local()
 
 
-def written_file(path: Path) -> AbstractContextManager[ThreadedFile]:
-    """Open a new file; at the end of the block all is written, and the file is closed."""
-    return threaded_file.threaded_file(path, writers(cupy.cuda.Device().id), CHUNK_BYTES, begin_copies)
-
-
 @cache
-def writers(device: int) -> ThreadPoolExecutor:
+def writers(device: int) -> Writers:
     """Return the process's threads for a device."""
-    return ThreadPoolExecutor(THREADS, "gpuetl-write", begin_thread, (device,))
+    threads = ThreadPoolExecutor(THREADS, "gpuetl-write", begin_thread, (device,))
+    return Writers(threads, THREADS, CHUNK_BYTES, begin_copies)
 
 
 def begin_thread(device: int) -> None:
@@ -53,8 +46,8 @@ def begin_copies() -> WriteChunk:
     return partial(write_chunk, ready)
 
 
-def write_chunk(ready: Any, descriptor: int, offset: int, pieces: Sequence[Piece]) -> None:
-    """Copy pieces to the thread's memory and write them."""
+def write_chunk(ready: Any, store: Store, offset: int, pieces: Sequence[Piece]) -> None:
+    """Copy pieces to the thread's memory, and from there to the file."""
     stream, view = _THREAD.stream, _THREAD.view
     stream.wait_event(ready)
     at = 0
@@ -67,4 +60,4 @@ def write_chunk(ready: Any, descriptor: int, offset: int, pieces: Sequence[Piece
             view[at : at + size] = np.frombuffer(piece, np.uint8)
         at += size
     stream.synchronize()
-    threaded_file.write_all(descriptor, memoryview(view[:at]), offset)
+    store(view[:at], offset)

@@ -41,24 +41,32 @@ class Layout:
     batch_rows: int = 1 << 23
 
 
+DEFAULT = Layout()
+
+
 def writes(schema: Schema) -> bool:
     """Tell whether `write_parquet` has an encoding for each column; there must be one."""
     return bool(schema) and not any(is_list(dtype) or dtype == NULL for dtype in schema.values())
 
 
-def write_parquet(frame: Frame, schema: Schema, path: Path, machine: Machine, layout: Layout | None = None) -> None:
+def write_parquet(
+    frame: Frame, schema: Schema, path: Path, machine: Machine, *, alone: bool = True, layout: Layout = DEFAULT
+) -> None:
     """Write a frame of columns that `writes` is true for as a file, whole when this returns.
 
     Device memory is needed for what three batches are encoded to, and for some bytes a row of texts of a batch.
+    `alone` says that no other file is written meanwhile; with several, it should be false.
 
     Raises
     ------
     OSError
         Where the file cannot be written; a part of it may stay.
+    pyarrow.ArrowInvalid
+        Where so few texts as a page must have are larger than one can be.
     """
-    layout = with_short_pages(frame, layout or Layout(), machine)
+    layout = with_short_pages(frame, layout, machine)
     few = {name for name, vector in frame.columns.items() if is_few(vector, machine)}
-    with machine.written_file(path) as file:
+    with machine.written_file(path, alone) as file:
         writer = RowGroups(schema.to_arrow(), few, layout, machine, file)
         file.write(0, [MAGIC])
         for start in range(0, frame.rows, layout.batch_rows):
