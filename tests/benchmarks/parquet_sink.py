@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 import pylibcudf as plc
 
 from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.gpu import files
 from gpuetl.backends.cudf.gpu.libcudf import to_libcudf
 from gpuetl.backends.cudf.gpu.machine import GpuMachine, machine
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
@@ -74,7 +75,7 @@ class CountingMachine(GpuMachine):
     """A GPU whose files are nowhere."""
 
     @contextmanager
-    def written_file(self, path: Path) -> Iterator[Any]:
+    def written_file(self, path: Path, alone: bool) -> Iterator[Any]:
         """Count the bytes."""
         CountedFile.bytes = 0
         yield CountedFile()
@@ -102,18 +103,19 @@ def encoded_only(frame: Frame, schema: Schema) -> int:
 
 def copied_only(frame: Frame, path: Path) -> int:
     """Encode and copy to pinned memory, which is written nowhere."""
-    write_all, threaded_file.write_all = threaded_file.write_all, lambda *_: None
+    pwrite, threaded_file.pwrite = threaded_file.pwrite, lambda *_: None
+    by_calls, threaded_file.THREADS_BY_CALLS = threaded_file.THREADS_BY_CALLS, files.THREADS
     try:
-        one_file(frame, path)
+        one_file(frame, path, alone=False)
     finally:
-        threaded_file.write_all = write_all
+        threaded_file.pwrite, threaded_file.THREADS_BY_CALLS = pwrite, by_calls
     return CountedFile.bytes  # of the measurement before
 
 
-def one_file(frame: Frame, path: Path) -> int:
-    """Write one new file."""
+def one_file(frame: Frame, path: Path, alone: bool) -> int:
+    """Write one new file, through a mapping or by calls."""
     path.unlink(missing_ok=True)
-    write_parquet(frame, SCHEMA, path, machine())
+    write_parquet(frame, SCHEMA, path, machine(), alone=alone)
     return path.stat().st_size
 
 
@@ -123,7 +125,7 @@ def several_files(frame: Frame, folder: Path, parts: int) -> int:
 
     def part(number: int) -> int:
         columns = {name: rows_between(vector, number * rows, rows) for name, vector in frame.columns.items()}
-        return one_file(Frame(columns, columns["ts"].rows), folder / f"part-{number}.parquet")
+        return one_file(Frame(columns, columns["ts"].rows), folder / f"part-{number}.parquet", alone=False)
 
     with ThreadPoolExecutor(parts) as pool:
         return sum(pool.map(part, range(-(-frame.rows // rows))))
@@ -143,7 +145,7 @@ def check(frame: Frame, path: Path) -> None:
     """Compare what libcudf and pyarrow read with what was written, of the first rows."""
     rows = min(frame.rows, CHECKED_ROWS)
     columns = {name: rows_between(vector, 0, rows) for name, vector in frame.columns.items()}
-    one_file(Frame(columns, rows), path)
+    one_file(Frame(columns, rows), path, alone=True)
     table = pq.read_table(path)
     groups = range(pq.read_metadata(path).num_row_groups)
     found = machine().read_parquet({path: groups}, {field.name: field.type for field in table.schema})
@@ -171,7 +173,9 @@ def main() -> None:
     timed("all: encode", given.runs, lambda: encoded_only(frame, SCHEMA))
     timed("all: encode and copy", given.runs, lambda: copied_only(frame, given.folders[0] / "none.parquet"))
     for folder in given.folders:
-        timed(f"{folder}: one file", given.runs, lambda f=folder: one_file(frame, f / "one.parquet"))  # type: ignore[misc]
+        for alone in (True, False):
+            name = f"{folder}: one file, {'mapped' if alone else 'by calls'}"
+            timed(name, given.runs, lambda f=folder, a=alone: one_file(frame, f / "one.parquet", a))  # type: ignore[misc]
         for parts in PARTS:
             timed(f"{folder}: {parts} files", given.runs, lambda f=folder, n=parts: several_files(frame, f, n))  # type: ignore[misc]
         timed(f"{folder}: libcudf, snappy", given.runs, lambda f=folder: by_libcudf(frame, f / "cudf.parquet"))  # type: ignore[misc]

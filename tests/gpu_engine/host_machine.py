@@ -24,7 +24,7 @@ from gpuetl.backends.cudf.backend import CudfBackend
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
 from gpuetl.backends.cudf.sinks.pieces import Piece, Span
-from gpuetl.backends.cudf.sinks.threaded_file import ThreadedFile, threaded_file, write_all
+from gpuetl.backends.cudf.sinks.threaded_file import Store, ThreadedFile, Writers, threaded_file
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import language_type
@@ -172,21 +172,21 @@ class HostMachine:
         nearest = {name: language_type(stored) or stored for name, stored in types.items()}
         return {name: from_arrow(whole.column(name).cast(dtype), self) for name, dtype in nearest.items()}
 
-    def written_file(self, path: Path) -> AbstractContextManager[ThreadedFile]:
+    def written_file(self, path: Path, alone: bool) -> AbstractContextManager[ThreadedFile]:
         """Write by a few threads, little at a time."""
-        return threaded_file(path, writers(), 1000, lambda: write_chunk)
+        return threaded_file(path, alone, writers())
 
 
 @cache
-def writers() -> ThreadPoolExecutor:
+def writers() -> Writers:
     """Return the threads that write files."""
-    return ThreadPoolExecutor(3)
+    return Writers(ThreadPoolExecutor(3), 3, 1000, lambda: write_chunk)
 
 
-def write_chunk(descriptor: int, offset: int, pieces: Sequence[Piece]) -> None:
+def write_chunk(store: Store, offset: int, pieces: Sequence[Piece]) -> None:
     """Write pieces one behind another."""
     data = b"".join(span_bytes(piece) if isinstance(piece, Span) else piece for piece in pieces)
-    write_all(descriptor, memoryview(data), offset)
+    store(np.frombuffer(data, np.uint8), offset)
 
 
 def span_bytes(span: Span) -> bytes:

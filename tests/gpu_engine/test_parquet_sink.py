@@ -26,7 +26,7 @@ from gpuetl.backends.cudf.sinks import parquet as sink
 from gpuetl.backends.cudf.sinks import texts
 from gpuetl.backends.cudf.sinks.parquet import Layout, write_parquet, writes
 from gpuetl.backends.cudf.sinks.pieces import Span, chunks
-from gpuetl.backends.cudf.sinks.threaded_file import threaded_file
+from gpuetl.backends.cudf.sinks.threaded_file import Writers, pwrite, threaded_file
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.types import NULL, STRING, is_list
@@ -43,8 +43,8 @@ LONG = ("decimal(38,4)", "decimal(20,7)")
 PAGE = Layout().page_rows
 
 
-def written(table, path, layout=SMALL, machine=MACHINE):
-    write_parquet(uploaded(table), Schema.of_arrow(table.schema), path, machine, layout)
+def written(table, path, layout=SMALL, machine=MACHINE, alone=True):
+    write_parquet(uploaded(table), Schema.of_arrow(table.schema), path, machine, alone=alone, layout=layout)
     return pq.ParquetFile(path)
 
 
@@ -198,8 +198,9 @@ def test_codes_have_as_many_bits_as_a_page_needs(tmp_path, distinct):
     assert limits(parquet, 0, 0) == (repr(("00000", f"{min(distinct, 256) - 1:05}")), 0)
 
 
-def test_a_dictionary_that_grows_too_large_is_given_up(tmp_path, monkeypatch):
-    monkeypatch.setattr(texts, "MOST_DISTINCT", 3)
+@pytest.mark.parametrize("limit", ["MOST_DISTINCT", "MOST_DISTINCT_BYTES"])
+def test_a_dictionary_that_grows_too_large_is_given_up(tmp_path, monkeypatch, limit):
+    monkeypatch.setattr(texts, limit, 3)
     values = ["a", "b", "c", "d", None] * 100
     parquet = written(pa.table({"x": values}), tmp_path / "x.parquet")
     assert encoding(parquet) == "DELTA_LENGTH_BYTE_ARRAY"
@@ -216,7 +217,7 @@ def test_bytes_that_nulls_have_are_not_written(tmp_path, offset_type):
     words.view(np.uint8)[:25] = np.packbits(valid, bitorder="little")
     offsets = np.frombuffer(array.buffers()[1], np.int32)[:201].astype(offset_type)
     vector = Vector(STRING, 200, np.frombuffer(array.buffers()[2], np.uint8), words, valid.count(False), offsets)
-    write_parquet(Frame({"x": vector}, 200), Schema({"x": STRING}), tmp_path / "x.parquet", MACHINE, SMALL)
+    write_parquet(Frame({"x": vector}, 200), Schema({"x": STRING}), tmp_path / "x.parquet", MACHINE, layout=SMALL)
     expected = [text if there else None for text, there in zip(texts_of, valid, strict=True)]
     assert pq.read_table(tmp_path / "x.parquet")["x"].to_pylist() == expected
 
@@ -226,6 +227,9 @@ def test_pages_of_long_texts_have_fewer_rows(tmp_path, monkeypatch):
     table = pa.table({"x": [f"{row:040}" for row in range(300)], "n": list(range(300))})
     assert sink.with_short_pages(uploaded(table), SMALL, MACHINE).page_rows == 32
     assert written(table, tmp_path / "x.parquet").read().equals(table)
+    monkeypatch.setattr(sink, "LIMIT", 1000)
+    with pytest.raises(pa.ArrowInvalid, match="32 texts have 1,408 bytes"):
+        written(pa.table({"x": [f"{row:040}" for row in range(300)]}), tmp_path / "x.parquet")
 
 
 def test_row_groups_that_statistics_exclude_are_not_read(tmp_path):
@@ -256,32 +260,50 @@ def test_what_has_no_encoding_here_is_said_before(tmp_path):
     assert not writes(Schema({}))
 
 
+@pytest.mark.parametrize("alone", [False, True])
 @pytest.mark.parametrize("path", ["/dev/full", "/none/x.parquet"])
-def test_a_file_that_cannot_be_written_is_an_os_error(path):
+def test_a_file_that_cannot_be_written_is_an_os_error(path, alone):
     with pytest.raises(OSError, match="No s"):
-        write_parquet(uploaded(table_of(5000, 0)), Schema(WRITTEN), Path(path), MACHINE, SMALL)
+        write_parquet(uploaded(table_of(5000, 0)), Schema(WRITTEN), Path(path), MACHINE, alone=alone, layout=SMALL)
+
+
+def test_a_file_is_the_same_whether_it_is_written_alone(tmp_path):
+    table = table_of(3000, 2)
+    written(table, tmp_path / "mapped.parquet")
+    written(table, tmp_path / "by_calls.parquet", alone=False)
+    assert (tmp_path / "mapped.parquet").read_bytes() == (tmp_path / "by_calls.parquet").read_bytes()
 
 
 def test_a_descriptor_is_open_as_long_as_threads_write_to_it(tmp_path):
     """Another file could have its number."""
-    written_to = []
+    stored = []
 
-    def write_chunk(descriptor, offset, pieces):
+    def write_chunk(store, offset, pieces):
         time.sleep(0.01)
-        os.fstat(descriptor)
-        written_to.append(offset)
+        store(np.frombuffer(pieces[0], np.uint8), offset)
+        stored.append(offset)
         if offset == 2:
             raise OSError("no more")
 
     def write_two_calls():
-        with ThreadPoolExecutor(1) as threads, threaded_file(tmp_path / "x", threads, 1, lambda: write_chunk) as file:
-            file.write(0, [b"abcde"])
-            file.write(5, [b"fghij"])
+        with ThreadPoolExecutor(1) as threads:
+            writers = Writers(threads, 1, 1, lambda: write_chunk)
+            with threaded_file(tmp_path / "x", False, writers) as file:
+                file.write(0, [b"abcde"])
+                file.write(5, [b"fghij"])
 
     with pytest.raises(OSError, match="no more"):
         write_two_calls()
-    assert written_to[:3] == [0, 1, 2]
-    assert len(written_to) < 10
+    assert stored[:3] == [0, 1, 2]
+    assert len(stored) < 10
+
+
+def test_the_system_may_take_fewer_bytes_than_it_is_given(tmp_path, monkeypatch):
+    system = os.pwrite
+    monkeypatch.setattr(os, "pwrite", lambda descriptor, data, offset: system(descriptor, data[:3], offset))
+    with (tmp_path / "x").open("wb") as file:
+        pwrite(file.fileno(), np.arange(10, dtype=np.uint8), 2)
+    assert (tmp_path / "x").read_bytes() == bytes([0, 0, *range(10)])
 
 
 @pytest.mark.parametrize("most", [1, 3, 4, 100])

@@ -103,8 +103,10 @@ class Machine(Protocol):
             For a file that cannot be read, or has times finer than microseconds.
         """
 
-    def written_file(self, path: Path) -> AbstractContextManager[WrittenFile]:
+    def written_file(self, path: Path, alone: bool) -> AbstractContextManager[WrittenFile]:
         """Open a new, empty file; at the end of the block all is written, and the file is closed.
+
+        One that is written alone, while no other one is, is written in another way.
 
         Raises
         ------

@@ -1,30 +1,43 @@
 """Files written from device memory: by threads, each with a stream and pinned memory of its own.
 
-A thread copies some MiB to pinned memory, waits for the copy, and writes it at its place.  Writing takes ten times as
-long as copying, so while some threads copy the others write.
+A thread copies some MiB to pinned memory, waits for the copy, and puts it at its place in the file.  That takes ten
+times as long as the copy, so while some threads copy the others write.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from functools import partial
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
+from threading import local
 from typing import Any
 
 import cupy
 import numpy as np
 from cupy.cuda import runtime
 
-from gpuetl.backends.cudf.gpu.transfers import CHUNK_BYTES, this_thread, transfers
-from gpuetl.backends.cudf.sinks import threaded_file
 from gpuetl.backends.cudf.sinks.pieces import Piece, Span, piece_bytes
-from gpuetl.backends.cudf.sinks.threaded_file import ThreadedFile, WriteChunk
+from gpuetl.backends.cudf.sinks.threaded_file import Store, WriteChunk, Writers
+
+THREADS = 16
+CHUNK_BYTES = 8 << 20
+"""Large, since a thread needs the interpreter, for which others wait, before and after each copy."""
+_THREAD = local()
 
 
-def written_file(path: Path) -> AbstractContextManager[ThreadedFile]:
-    """Open a new file; at the end of the block all is written, and the file is closed."""
-    return threaded_file.threaded_file(path, transfers(cupy.cuda.Device().id), CHUNK_BYTES, begin_copies)
+@cache
+def writers(device: int) -> Writers:
+    """Return the process's threads for a device."""
+    threads = ThreadPoolExecutor(THREADS, "gpuetl-write", begin_thread, (device,))
+    return Writers(threads, THREADS, CHUNK_BYTES, begin_copies)
+
+
+def begin_thread(device: int) -> None:
+    """Give a thread its stream and its pinned memory."""
+    cupy.cuda.Device(device).use()
+    _THREAD.stream = cupy.cuda.Stream(non_blocking=True)
+    _THREAD.pinned = cupy.cuda.alloc_pinned_memory(CHUNK_BYTES)
+    _THREAD.view = np.frombuffer(_THREAD.pinned, np.uint8, CHUNK_BYTES)
 
 
 def begin_copies() -> WriteChunk:
@@ -34,10 +47,9 @@ def begin_copies() -> WriteChunk:
     return partial(write_chunk, ready)
 
 
-def write_chunk(ready: Any, descriptor: int, offset: int, pieces: Sequence[Piece]) -> None:
-    """Copy pieces to the thread's memory and write them."""
-    own = this_thread()
-    stream, view = own.stream, own.view
+def write_chunk(ready: Any, store: Store, offset: int, pieces: Sequence[Piece]) -> None:
+    """Copy pieces to the thread's memory, and from there to the file."""
+    stream, view = _THREAD.stream, _THREAD.view
     stream.wait_event(ready)
     at = 0
     for piece in pieces:
@@ -49,4 +61,4 @@ def write_chunk(ready: Any, descriptor: int, offset: int, pieces: Sequence[Piece
             view[at : at + size] = np.frombuffer(piece, np.uint8)
         at += size
     stream.synchronize()
-    threaded_file.write_all(descriptor, memoryview(view[:at]), offset)
+    store(view[:at], offset)

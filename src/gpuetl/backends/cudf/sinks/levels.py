@@ -83,9 +83,8 @@ def valid_through(vector: Vector, machine: Machine) -> Array:
     """Return how many rows are valid up to the end of each word."""
     arrays, words = machine.arrays, -(-vector.rows // 32)
     counts = arrays.empty(words, "int32")
-    machine.launch(
-        machine.compiled(counting_source()), "count_valid", words, [words, vector.rows, vector.valid, counts]
-    )
+    module = machine.compiled(counting_source())
+    machine.launch(module, "count_valid", words, [words, vector.rows, vector.valid, counts])
     return arrays.cumsum(counts, dtype="int64")
 
 

@@ -6,29 +6,30 @@ copy and write one such batch, the next is encoded.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.machine import Array, Machine, WrittenFile
+from gpuetl.backends.cudf.machine import Machine, WrittenFile
 from gpuetl.backends.cudf.sinks.delta import Integers
 from gpuetl.backends.cudf.sinks.encoded import Encoded, Encoder
 from gpuetl.backends.cudf.sinks.footer import MAGIC, footer, row_group
 from gpuetl.backends.cudf.sinks.levels import Levels, levels_of
 from gpuetl.backends.cudf.sinks.pages import chunk, group_pages
 from gpuetl.backends.cudf.sinks.pieces import Piece, fetched
-from gpuetl.backends.cudf.sinks.texts import few_distinct, text_encoder
+from gpuetl.backends.cudf.sinks.texts import few_distinct, page_offsets, text_encoder
 from gpuetl.backends.cudf.sinks.thrift import Value
 from gpuetl.backends.cudf.sinks.values import Bits, LongDecimals, Numbers
 from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.expressions.types import BOOL, NULL, STRING, DataType, is_floating, is_list
 from gpuetl.plan.schema import Schema
 
-MOST_PAGE_BYTES = 1 << 27
-"""Of texts; a page's header has room for 2^31."""
+MOST_PAGE_BYTES, LIMIT = 1 << 27, (1 << 31) - (1 << 20)
+"""Of texts: what is aimed at, and what a page's header has room for, with some for levels."""
 
 
 @dataclass(frozen=True)
@@ -40,24 +41,32 @@ class Layout:
     batch_rows: int = 1 << 23
 
 
+DEFAULT = Layout()
+
+
 def writes(schema: Schema) -> bool:
     """Tell whether `write_parquet` has an encoding for each column; there must be one."""
     return bool(schema) and not any(is_list(dtype) or dtype == NULL for dtype in schema.values())
 
 
-def write_parquet(frame: Frame, schema: Schema, path: Path, machine: Machine, layout: Layout | None = None) -> None:
+def write_parquet(
+    frame: Frame, schema: Schema, path: Path, machine: Machine, *, alone: bool = True, layout: Layout = DEFAULT
+) -> None:
     """Write a frame of columns that `writes` is true for as a file, whole when this returns.
 
     Device memory is needed for what three batches are encoded to, and for some bytes a row of texts of a batch.
+    `alone` says that no other file is written meanwhile; with several, it should be false.
 
     Raises
     ------
     OSError
         Where the file cannot be written; a part of it may stay.
+    pyarrow.ArrowInvalid
+        Where so few texts as a page must have are larger than one can be.
     """
-    layout = with_short_pages(frame, layout or Layout(), machine)
+    layout = with_short_pages(frame, layout, machine)
     few = {name for name, vector in frame.columns.items() if is_few(vector, machine)}
-    with machine.written_file(path) as file:
+    with machine.written_file(path, alone) as file:
         writer = RowGroups(schema.to_arrow(), few, layout, machine, file)
         file.write(0, [MAGIC])
         for start in range(0, frame.rows, layout.batch_rows):
@@ -105,20 +114,28 @@ def is_few(vector: Vector, machine: Machine) -> bool:
 
 
 def with_short_pages(frame: Frame, layout: Layout, machine: Machine) -> Layout:
-    """Return a layout of pages so short that none has too many bytes of texts; a single text may have any."""
+    """Return a layout of pages so short that none has many bytes of texts; the shortest may have 2^31.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid
+        Where one has more.
+    """
     texts = [vector for vector in frame.columns.values() if vector.dtype == STRING and vector.rows]
     while layout.page_rows > 32 and texts:
-        ends = fetched([page_sizes(vector, layout.page_rows, machine) for vector in texts], machine)
-        if max(int(sizes.max()) for sizes in ends) <= MOST_PAGE_BYTES:
-            break
+        most = most_page_bytes(texts, layout.page_rows, machine)
+        if most <= MOST_PAGE_BYTES:
+            return layout
         layout = replace(layout, page_rows=layout.page_rows // 2)
+    if texts and (most := most_page_bytes(texts, layout.page_rows, machine)) >= LIMIT:
+        raise pa.ArrowInvalid(f"{layout.page_rows} texts have {most:,} bytes, and a page of Parquet less than 2^31")
     return layout
 
 
-def page_sizes(texts: Vector, page_rows: int, machine: Machine) -> Array:
-    """Return the bytes (int64) of each page's texts."""
-    starts = texts.offsets[: texts.rows : page_rows]
-    return machine.arrays.diff(machine.arrays.concatenate([starts, texts.offsets[-1:]])).astype("int64")
+def most_page_bytes(texts: Sequence[Vector], page_rows: int, machine: Machine) -> int:
+    """Return the bytes of the page that has most, with a length of 4 bytes before each text."""
+    ends = [page_offsets(vector, page_rows, machine) for vector in texts]
+    return max(int(np.diff(each).max()) for each in fetched(ends, machine)) + 4 * page_rows
 
 
 def rows_between(vector: Vector, start: int, most: int) -> Vector:

@@ -21,7 +21,7 @@ from gpuetl.backends.cudf.sinks.values import compact, packed_pages, ranges_of
 from gpuetl.backends.cudf.vector import Vector
 
 SAMPLE = 1 << 17
-MOST_DISTINCT = 1 << 16
+MOST_DISTINCT, MOST_DISTINCT_BYTES = 1 << 16, 1 << 24
 """Of a dictionary, which is written for each row group anew."""
 
 
@@ -35,9 +35,10 @@ def few_distinct(texts: Vector, machine: Machine) -> bool:
 def text_encoder(texts: Vector, levels: Levels, few: bool, machine: Machine) -> Encoder:
     """Return the encoder of texts of which few are thought to be distinct, or not."""
     if few:
-        codes, distinct = machine.sorted_texts(texts)
-        if distinct <= MOST_DISTINCT:
-            return Codes(texts, codes, distinct, levels, machine)
+        codes, count = machine.sorted_texts(texts)
+        distinct = distinct_texts(texts, codes, count, levels, machine) if count <= MOST_DISTINCT else None
+        if distinct and distinct.data.nbytes <= MOST_DISTINCT_BYTES:
+            return Codes(codes, HostTexts(distinct, machine), levels, machine)
     return Lengths(texts, levels, machine)
 
 
@@ -68,12 +69,10 @@ class HostTexts(Sequence[bytes]):
 
 
 class Codes:
-    """Codes of texts in a dictionary in the order of their bytes; the code of a null is any."""
+    """Codes (int32) of texts in a dictionary in the order of their bytes; the code of a null is any."""
 
-    def __init__(self, texts: Vector, codes: Array, distinct: int, levels: Levels, machine: Machine) -> None:
-        self.levels, self.machine = levels, machine
-        self.texts = HostTexts(take({"": texts}, rows_of_codes(codes, distinct, levels, machine), machine)[""], machine)
-        self.values = codes
+    def __init__(self, codes: Array, texts: HostTexts, levels: Levels, machine: Machine) -> None:
+        self.levels, self.machine, self.texts, self.values = levels, machine, texts, codes
         if levels.valid is not None:
             self.values = machine.arrays.empty(int(levels.counts.sum()), "int32")
             compact(codes, "int32_t", levels, self.values, machine)
@@ -105,13 +104,13 @@ def code_page(count: int, greatest: int, width: int, packed: Piece) -> list[Piec
     return [bytes([width]) + varint(count << 1) + greatest.to_bytes(-(-width // 8), "little")]
 
 
-def rows_of_codes(codes: Array, distinct: int, levels: Levels, machine: Machine) -> Array:
-    """Return a row (int64) for each code that is not only a null's; -1 for that."""
-    rows = machine.arrays.full(distinct, -1, "int64")
+def distinct_texts(texts: Vector, codes: Array, count: int, levels: Levels, machine: Machine) -> Vector:
+    """Return the text of each code; null where it is a null's alone."""
+    rows = machine.arrays.full(count, -1, "int64")
     valid = [] if levels.valid is None else [levels.valid]
     module = machine.compiled(rows_source(bool(valid)))
     machine.launch(module, "rows_of_codes", levels.rows, [levels.rows, codes, *valid, rows])
-    return rows
+    return take({"": texts}, rows, machine)[""]
 
 
 def rows_source(nullable: bool) -> str:
@@ -137,12 +136,7 @@ class Lengths:
         module = machine.compiled(lengths_source(texts.offsets.dtype.itemsize, bool(valid)))
         machine.launch(module, "lengths", texts.rows, [texts.rows, texts.offsets, *valid, lengths])
         self.deltas = Deltas(lengths, "int32_t", levels, machine)
-        self.measures = [*self.deltas.measures, self.in_nulls, self.page_offsets(texts)]
-
-    def page_offsets(self, texts: Vector) -> Array:
-        """Return where each page's bytes begin, and where the last one's end."""
-        starts = texts.offsets[: texts.rows : self.levels.page_rows]
-        return self.machine.arrays.concatenate([starts, texts.offsets[-1:]]).astype("int64")
+        self.measures = [*self.deltas.measures, self.in_nulls, page_offsets(texts, levels.page_rows, machine)]
 
     def encoded(self, measures: Sequence[np.ndarray[Any, Any]]) -> Encoded:
         """Encode the lengths; where nulls have bytes, texts are copied without them."""
@@ -150,11 +144,17 @@ class Lengths:
         texts = self.texts
         if in_nulls[0]:
             texts = take({"": texts}, self.machine.arrays.arange(texts.rows), self.machine)[""]
-            places = fetched([self.page_offsets(texts)], self.machine)[0]
+            places = fetched([page_offsets(texts, self.levels.page_rows, self.machine)], self.machine)[0]
         pages = self.deltas.pages(deltas)
         for page, (start, end) in zip(pages, zip(places[:-1].tolist(), places[1:].tolist(), strict=True), strict=True):
             page.append(Span(texts.data, start, end - start))
         return Encoded(DELTA_LENGTH_BYTE_ARRAY, pages)
+
+
+def page_offsets(texts: Vector, page_rows: int, machine: Machine) -> Array:
+    """Return where each page's bytes begin, and where the last one's end (int64)."""
+    starts = texts.offsets[: texts.rows : page_rows]
+    return machine.arrays.concatenate([starts, texts.offsets[-1:]]).astype("int64")
 
 
 def lengths_source(offset_bytes: int, nullable: bool) -> str:
