@@ -124,4 +124,10 @@ unsigned __ballot_sync(unsigned, bool vote) {
     });
 }
 template <class T> T atomicAdd(T* place, T value) { const T before = *place; *place += value; return before; }
+template <class T> T atomicOr(T* place, T bits) { const T before = *place; *place |= bits; return before; }
+template <class T> T atomicCAS(T* place, T expected, T value) {
+    const T before = *place;
+    if (before == expected) *place = value;
+    return before;
+}
 template <class T> T atomicMax(T* place, T value) { const T before = *place; if (before < value) *place = value; return before; }

@@ -1,30 +1,40 @@
 """All kernels compile for GPUs, where there is none: shipped ones, and one that is generated for each device header."""
 
+import random
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-from fuzz.data import TYPES
+from fuzz.data import TYPES, pool
 from gpu_engine import nvrtc
 from gpu_engine.differential import expressions
 from gpu_engine.host_machine import HostMachine
+from gpuetl.backends.cudf.aggregates.distinct import count_distinct
+from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.aggregates.reduce import reduce_source
 from gpuetl.backends.cudf.aggregates.states import STATES
+from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.cudf.columns.gather import copy_source, gather_source
+from gpuetl.backends.cudf.columns.keys import Key, Keys
+from gpuetl.backends.cudf.columns.order import sort_rows
 from gpuetl.backends.cudf.device.headers import DEVICE, header_text, headers_text
 from gpuetl.backends.cudf.expressions.casts import cast_headers
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.expressions.functions import HEADERS
+from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.gpu.compiler import named, users_lines
 from gpuetl.backends.cudf.interchange import from_arrow
+from gpuetl.backends.cudf.joins.keys import JoinKeys
+from gpuetl.backends.cudf.joins.lookup import lookup_of
 from gpuetl.backends.cudf.operations.elementwise import elementwise_source
 from gpuetl.backends.cudf.operations.kernel_reduction import reduction_source
 from gpuetl.backends.cudf.sources.utf8 import source_of
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Cast, Column
-from gpuetl.expressions.types import FLOAT64, INT64, can_cast
+from gpuetl.expressions.types import BOOL, FLOAT64, INT64, can_cast
 from gpuetl.kernels.texts import KernelTexts
+from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Kernel, KernelReduction, Read
 from gpuetl.plan.schema import Schema
 
@@ -115,8 +125,42 @@ def of_users():
         yield reduction_source(group, inputs, arguments, ordered=True)
 
 
+class CollectingMachine(HostMachine):
+    """Keeps the texts that it compiles."""
+
+    def __init__(self):
+        self.texts = []
+
+    def compiled(self, source):
+        self.texts.append(source)
+        return super().compiled(source)
+
+
+def of_keys():
+    """Return the kernels that sort, group and join by keys of some kinds."""
+    machine, draws = CollectingMachine(), random.Random(0)
+    for dtypes in ((INT64,), (pa.int32(), FLOAT64), (pa.decimal128(38, 2), BOOL), (pa.float32(), INT64, pa.date32())):
+        values = {
+            str(place): from_arrow(
+                pa.chunked_array([[None, *(draws.choice(pool(t, wild=True)) for _ in range(9))]], t), machine
+            )
+            for place, t in enumerate(dtypes)
+        }
+        frame, names = Frame(values, 10), list(values)
+        sort_rows(frame, [SortKey(name) for name in names], 1, False, machine)
+        sort_rows(frame, [SortKey(name, True) for name in names], 1, True, machine)
+        for skipped in ((), ("join_by_table",)):
+            with skipping(skipped):
+                keys = Keys(tuple(Key(values[name], False) for name in names), 10)
+                lookup_of(JoinKeys(keys, keys, False), machine).find(keys, slots=False)
+    groups = Groups.by(Frame({"k": column(pa.int8()), "x": column(INT64)}, 2), ["k"], machine)
+    count_distinct(groups, Call(FUNCTIONS["aggregate", "count_distinct"], (Column("x", INT64),), INT64))
+    return dict.fromkeys(machine.texts)
+
+
 def of_operations():
     """Yield kernels that are no expression's."""
+    yield from of_keys()
     calls = [
         Call(FUNCTIONS["aggregate", name], (Column("x", FLOAT64),), FLOAT64)
         for name in STATES if name in ("sum", "mean", "var", "std", "count")

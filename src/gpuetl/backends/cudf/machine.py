@@ -63,7 +63,7 @@ class Machine(Protocol):
         """Measure what is allocated while the block lasts."""
 
     def sorted_order(self, words: Sequence[Array]) -> Array:
-        """Return the stable order (int32 row numbers) of rows by uint64 arrays, the most significant first."""
+        """Return the stable order (int32 row numbers) of rows by unsigned arrays, the most significant first."""
 
     def sorted_texts(self, texts: Vector) -> tuple[Array, int]:
         """Number (int32) the distinct texts in the order of their bytes, a null with any; and say how many they are."""

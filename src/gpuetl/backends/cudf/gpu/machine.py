@@ -13,7 +13,7 @@ import numpy as np
 
 from gpuetl.backends.cudf.gpu.compiler import named, refuse_block, users_lines
 from gpuetl.backends.cudf.gpu.kernel_cache import loaded
-from gpuetl.backends.cudf.gpu.libcudf import column_array, to_libcudf, words_table
+from gpuetl.backends.cudf.gpu.libcudf import column_array, radix_order, to_libcudf
 from gpuetl.backends.cudf.gpu.memory import device_memory
 from gpuetl.backends.cudf.gpu.parquet import read_parquet
 from gpuetl.backends.cudf.vector import Vector
@@ -119,13 +119,12 @@ class GpuMachine:
         return device_memory()
 
     def sorted_order(self, words: Sequence[Any]) -> Any:
-        """Sort by libcudf: a single word takes its radix sort."""
-        import pylibcudf as plc
-
-        table = words_table(words)
-        ascending = [plc.types.Order.ASCENDING] * len(words)
-        nulls = [plc.types.NullOrder.AFTER] * len(words)
-        return column_array(plc.sorting.stable_sorted_order(table, ascending, nulls), "int32")
+        """Sort by libcudf's radix sort, word by word and the last one first: for several at once it compares rows."""
+        *leading, last = words
+        order = radix_order(last)
+        for word in reversed(leading):
+            order = order[radix_order(word[order])]
+        return order
 
     def read_parquet(
         self, path: Path, row_groups: Sequence[int], columns: Sequence[str]
