@@ -15,6 +15,7 @@ CHOICES = {
     "count_by_bits": "Distinct values of a narrow range are counted as bits of a table.",
     "join_by_table": "Keys of a join that range narrowly are looked up in a table by key.",
     "join_by_hash": "Keys of a join that range widely are looked up by their hash; nothing is sorted.",
+    "text_codes": "Columns of few distinct texts are numbers in a dictionary of these.",
 }
 """A sentence for each choice."""
 

@@ -118,9 +118,9 @@ def key_of(vector: Vector, key: SortKey, machine: Machine) -> Key:
 
 def numbered_texts(vector: Vector, machine: Machine) -> Vector:
     """Return a column of texts as their numbers (int32) in the order of their bytes, any other as it is."""
-    if vector.dtype != STRING:
-        return vector
-    numbers, _ = machine.sorted_texts(vector)
+    if vector.dtype != STRING or vector.dictionary:
+        return vector.numbers
+    numbers = machine.sorted_texts(vector)[0] if vector.rows else machine.arrays.zeros(0, "int32")
     return Vector(pa.int32(), vector.rows, numbers, vector.valid, vector.nulls)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
-from gpuetl.backends.cudf.columns.written import empty_column, text_offsets
+from gpuetl.backends.cudf.columns.written import empty_column, empty_sizes, offsets_of_sizes
 from gpuetl.backends.cudf.device.columns import buffers_of
 from gpuetl.backends.cudf.expressions.faults import no_result
 from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, Library
@@ -98,16 +98,15 @@ def written(expr: Expr, known: Vectors, rows: int, machine: Machine) -> Vector:
     """Compute a column of texts: first their sizes, then their bytes."""
     arrays, columns = machine.arrays, columns_read({"": expr}, known)
     kernel = text_kernel(columns, expr)
-    sizes, valid = arrays.zeros(rows + 1, "int64"), empty_bits(rows, machine)
+    sizes, valid = empty_sizes(rows, "int64", machine), empty_bits(rows, machine)
     (nulls,) = run(kernel, "measure", rows, 1, [*buffers_of(columns), sizes[1:], valid], columns, machine)
-    offsets = arrays.cumsum(sizes)
-    total = int(offsets[-1])
+    offsets, total = offsets_of_sizes(sizes)
     data = arrays.empty(total, "uint8")
     if total:
         state = arrays.zeros(len(kernel.sites) + 1, "uint64")
-        module = machine.compiled(kernel.source)
+        module = machine.compiled(text_kernel(columns, expr, str(offsets.dtype)).source)
         machine.launch(module, "write", rows, [rows, state, state, *buffers_of(columns), offsets, data])
-    return with_nulls(Vector(expr.dtype, rows, data, valid, 0, text_offsets(offsets, total)), nulls)
+    return with_nulls(Vector(expr.dtype, rows, data, valid, 0, offsets), nulls)
 
 
 def run(
