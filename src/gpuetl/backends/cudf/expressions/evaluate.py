@@ -8,6 +8,7 @@ from typing import Any
 from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
 from gpuetl.backends.cudf.columns.written import empty_column, empty_sizes, offsets_of_sizes
 from gpuetl.backends.cudf.device.columns import buffers_of
+from gpuetl.backends.cudf.expressions.coded_texts import as_numbers, by_dictionary
 from gpuetl.backends.cudf.expressions.faults import no_result
 from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, Library
 from gpuetl.backends.cudf.expressions.kernels import RowKernel, fixed_kernel, text_kernel
@@ -56,9 +57,10 @@ def constant_parts(expr: Expr) -> Iterator[Expr]:
 
 
 def computed(exprs: Mapping[str, Expr], known: Vectors, rows: int, machine: Machine) -> dict[str, Vector]:
-    """Compute prepared expressions: columns pass, libcudf's and texts one by one, the others together."""
+    """Compute prepared expressions: columns pass, libcudf's and texts one by one, numbers and the like together."""
     results: dict[str, Vector] = {}
     fixed: dict[str, Expr] = {}
+    dictionaries: dict[str, Vector] = {}
     for name, expr in exprs.items():
         if isinstance(expr, Column):
             results[name] = known[expr.name]
@@ -66,11 +68,15 @@ def computed(exprs: Mapping[str, Expr], known: Vectors, rows: int, machine: Mach
             results[name] = from_library(expr, known, rows, machine)
         elif is_list(expr.dtype):
             results[name] = list_column(expr, known, rows, machine, evaluate)
-        elif expr.dtype == STRING:
-            results[name] = written(expr, known, rows, machine)
-        else:
+        elif expr.dtype != STRING:
             fixed[name] = expr
-    return results | (computed_together(fixed, known, rows, machine) if fixed else {})
+        elif numbers := as_numbers(name, expr, known, machine):
+            fixed[name], dictionaries[name] = numbers.expr, numbers.dictionary
+            known = {**known, **numbers.columns}
+        else:
+            results[name] = by_dictionary(expr, known, rows, machine, written) or written(expr, known, rows, machine)
+    together = computed_together(fixed, known, rows, machine) if fixed else {}
+    return results | {name: vector.numbering(dictionaries.get(name)) for name, vector in together.items()}
 
 
 def from_library(expr: Any, known: Vectors, rows: int, machine: Machine) -> Vector:
