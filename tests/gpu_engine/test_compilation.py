@@ -15,10 +15,11 @@ from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.aggregates.reduce import reduce_source
 from gpuetl.backends.cudf.aggregates.states import STATES
 from gpuetl.backends.cudf.choices import skipping
-from gpuetl.backends.cudf.columns.gather import copy_source, gather_source
+from gpuetl.backends.cudf.columns.gather import gather_source
 from gpuetl.backends.cudf.columns.keys import Key, Keys
 from gpuetl.backends.cudf.columns.order import sort_rows
-from gpuetl.backends.cudf.device.headers import DEVICE, header_text, headers_text
+from gpuetl.backends.cudf.columns.texts import copy_source
+from gpuetl.backends.cudf.device.headers import DEVICE, header_text
 from gpuetl.backends.cudf.expressions.casts import cast_headers
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.expressions.functions import HEADERS
@@ -29,6 +30,7 @@ from gpuetl.backends.cudf.joins.keys import JoinKeys
 from gpuetl.backends.cudf.joins.lookup import lookup_of
 from gpuetl.backends.cudf.operations.elementwise import elementwise_source
 from gpuetl.backends.cudf.operations.kernel_reduction import reduction_source
+from gpuetl.backends.cudf.sources.text_codes import with_dictionary
 from gpuetl.backends.cudf.sources.utf8 import source_of
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Cast, Column
@@ -168,8 +170,11 @@ def of_operations():
     yield reduce_source({"x": column(FLOAT64)}, calls, ordered=True)
     texts = from_arrow(pa.chunked_array([["a", None]]), MACHINE)
     yield gather_source([column(INT64), texts], 4)
-    yield headers_text(["rows.cuh", "reduce.cuh"]) + copy_source(64, 64, 32)
+    yield copy_source(64, 64, 32)
     yield source_of({"s": texts})
+    machine = CollectingMachine()
+    yield source_of({"s": with_dictionary(texts, machine)})
+    yield from machine.texts
 
 
 @pytest.fixture(scope="module")
