@@ -99,6 +99,8 @@ extern "C" int emulate(void (*kernel)(), long* arguments, int blocks, int thread
 #define __shared__ static
 #define __syncthreads() emulation::wait(emulation::block, blockDim.x)
 #define __popc __builtin_popcount
+#define __clz __builtin_clz
+#define __ffs __builtin_ffs
 #define int8_t device_int8_t
 #define uint8_t device_uint8_t
 #define int16_t device_int16_t
@@ -108,9 +110,8 @@ extern "C" int emulate(void (*kernel)(), long* arguments, int blocks, int thread
 #define int64_t device_int64_t
 #define uint64_t device_uint64_t
 
-unsigned __shfl_up_sync(unsigned, unsigned value, int distance) {
-    const int lane = threadIdx.x % 32, from = lane < distance ? lane : lane - distance;
-    return emulation::exchanged(value, [=](const unsigned* lanes) { return lanes[from]; });
+unsigned __shfl_sync(unsigned, unsigned value, int from) {
+    return emulation::exchanged(value, [=](const unsigned* lanes) { return lanes[from % 32]; });
 }
 unsigned __shfl_down_sync(unsigned, unsigned value, int distance) {
     const int lane = threadIdx.x % 32, from = lane + distance < 32 ? lane + distance : lane;

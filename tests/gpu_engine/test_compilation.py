@@ -1,6 +1,7 @@
 """All kernels compile for GPUs, where there is none: shipped ones, and one that is generated for each device header."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,7 +19,8 @@ from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.cudf.columns.gather import gather_source
 from gpuetl.backends.cudf.columns.keys import Key, Keys
 from gpuetl.backends.cudf.columns.order import sort_rows
-from gpuetl.backends.cudf.columns.texts import copy_source
+from gpuetl.backends.cudf.columns.text_bytes import copy_source
+from gpuetl.backends.cudf.columns.texts import numbered_texts
 from gpuetl.backends.cudf.device.headers import DEVICE, header_text
 from gpuetl.backends.cudf.expressions.casts import cast_headers
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
@@ -30,6 +32,7 @@ from gpuetl.backends.cudf.joins.keys import JoinKeys
 from gpuetl.backends.cudf.joins.lookup import lookup_of
 from gpuetl.backends.cudf.operations.elementwise import elementwise_source
 from gpuetl.backends.cudf.operations.kernel_reduction import reduction_source
+from gpuetl.backends.cudf.operations.kernel_scan import scan_source
 from gpuetl.backends.cudf.sources.text_codes import with_dictionary
 from gpuetl.backends.cudf.sources.utf8 import source_of
 from gpuetl.expressions.functions import FUNCTIONS
@@ -125,6 +128,26 @@ def of_users():
             contract=KernelTexts(texts, Path("k.py"), "k"), by=("k",), outputs={"y": dtype}, **shared
         )
         yield reduction_source(group, inputs, arguments, ordered=True)
+    yield from of_users_scans(shared, inputs, arguments)
+
+
+def of_users_scans(shared, inputs, arguments):
+    """Yield scans: with and without masks and `post`, of fields of several types."""
+    texts = {
+        "map": "y = x * scale;\nflag = n > 0;", "combine": "y = a.y + b.y;\nflag = a.flag || b.flag;",
+        "identity": "y = 0; flag = false;", "post": "z = y * scale;",
+    }  # fmt: skip
+    state = {"y": FLOAT64, "flag": pa.bool_(), "last": pa.timestamp("us"), "small": pa.int8(), "half": pa.float32()}
+    kernel = {**shared, "kind": "scan", "by": ("k",), "order_by": (SortKey("n"),), "nulls": "propagate"}
+    scan = KernelTexts(texts, Path("k.py"), "k", state)
+    for nulls, post, outputs in (
+        ("propagate", "z = y * scale;", {"z": FLOAT64}),
+        ("masks", "z = int(y); z_valid = flag;", {"z": pa.int16()}),
+        ("propagate", "", {"y": FLOAT64, "flag": pa.bool_()}),
+    ):
+        contract = replace(scan, texts={**texts, "post": post})
+        operation = Kernel(contract=contract, outputs=outputs, **{**kernel, "nulls": nulls})
+        yield scan_source(operation, contract, inputs, arguments, MACHINE)
 
 
 class CollectingMachine(HostMachine):
@@ -149,7 +172,7 @@ def of_keys():
             for place, t in enumerate(dtypes)
         }
         frame, names = Frame(values, 10), list(values)
-        sort_rows(frame, [SortKey(name) for name in names], 1, False, machine)
+        sort_rows(frame, [SortKey(name) for name in names], 1, False, machine).group_starts(machine)
         sort_rows(frame, [SortKey(name, True) for name in names], 1, True, machine)
         for skipped in ((), ("join_by_table",)):
             with skipping(skipped):
@@ -157,6 +180,7 @@ def of_keys():
                 lookup_of(JoinKeys(keys, keys, False), machine).find(keys, slots=False)
     groups = Groups.by(Frame({"k": column(pa.int8()), "x": column(INT64)}, 2), ["k"], machine)
     count_distinct(groups, Call(FUNCTIONS["aggregate", "count_distinct"], (Column("x", INT64),), INT64))
+    numbered_texts(from_arrow(pa.chunked_array([["b", "a", None]]), machine), machine)
     return dict.fromkeys(machine.texts)
 
 
@@ -169,7 +193,7 @@ def of_operations():
     ]  # fmt: skip
     yield reduce_source({"x": column(FLOAT64)}, calls, ordered=True)
     texts = from_arrow(pa.chunked_array([["a", None]]), MACHINE)
-    yield gather_source([column(INT64), texts], 4)
+    yield gather_source([column(INT64), texts], [True, False], 4)
     yield copy_source(64, 64, 32)
     yield source_of({"s": texts})
     machine = CollectingMachine()
@@ -218,6 +242,22 @@ def test_an_error_in_statements_shows_their_line():
     """Lines count from the body's first."""
     source = next(of_users()).replace("flag = y > 0;", "flag = zz > 0;")
     assert users_lines(nvrtc.problems(source, "sm_90")).splitlines()[0] == 'body:2: error: identifier "zz" is undefined'
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong", "where"),
+    [
+        ("flag = n > 0;", "flag = zz > 0;", "map:2"),
+        ("flag = a.flag || b.flag;", "flag = a.flag || zz;", "combine:2"),
+        ("y = 0; flag = false;", "y = zz;", "identity:1"),
+        ("z = y * scale;", "z = zz;", "post:1"),
+    ],
+)
+def test_an_error_in_a_scan_shows_the_text_and_its_line(line, wrong, where):
+    """Each text counts from its own first line."""
+    scan = next(source for source in of_users() if line in source and "scan_tiles" in source)
+    log = users_lines(nvrtc.problems(scan.replace(line, wrong), "sm_90"))
+    assert log.splitlines()[0] == f'{where}: error: identifier "zz" is undefined'
 
 
 def test_a_log_without_errors_is_shown_whole():

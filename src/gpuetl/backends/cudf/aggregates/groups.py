@@ -10,8 +10,9 @@ import pyarrow as pa
 
 from gpuetl.backends.cudf.aggregates.tables import Table, table_of
 from gpuetl.backends.cudf.columns.gather import take
-from gpuetl.backends.cudf.columns.keys import Key, keys_of, numbered_texts
+from gpuetl.backends.cudf.columns.keys import Key, keys_of
 from gpuetl.backends.cudf.columns.order import sort_keys
+from gpuetl.backends.cudf.columns.texts import numbered_texts
 from gpuetl.backends.cudf.columns.validity import valid_rows
 from gpuetl.backends.cudf.columns.words import measured
 from gpuetl.backends.cudf.expressions.canonical import canonical

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from gpuetl.backends.cudf.columns.dictionaries import MOST_TEXTS, decoded, renumbered, sorted_dictionary
-from gpuetl.backends.cudf.columns.keys import numbered_texts
+from gpuetl.backends.cudf.columns.texts import numbered_texts
 from gpuetl.backends.cudf.columns.validity import valid_rows, words_of
 from gpuetl.backends.cudf.columns.written import list_offsets, offsets_type
 from gpuetl.backends.cudf.frame import Frame

@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
-
+from gpuetl.backends.cudf.columns.texts import numbered_texts
 from gpuetl.backends.cudf.device.columns import buffers_of, column_parameters
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.device.types import stored_c_type
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector, storage_type
-from gpuetl.expressions.types import NULL, STRING
+from gpuetl.expressions.types import NULL
 from gpuetl.plan.node import SortKey
 
 
@@ -114,14 +113,6 @@ def index_type(rows: Array) -> str:
 def key_of(vector: Vector, key: SortKey, machine: Machine) -> Key:
     """Return a column as a key; texts by their number in the order of their bytes."""
     return Key(numbered_texts(vector, machine), vector.valid is not None, key.descending, key.nulls_first)
-
-
-def numbered_texts(vector: Vector, machine: Machine) -> Vector:
-    """Return a column of texts as their numbers (int32) in the order of their bytes, any other as it is."""
-    if vector.dtype != STRING or vector.dictionary:
-        return vector.numbers
-    numbers = machine.sorted_texts(vector)[0] if vector.rows else machine.arrays.zeros(0, "int32")
-    return Vector(pa.int32(), vector.rows, numbers, vector.valid, vector.nulls)
 
 
 def keys_of(columns: Mapping[str, Vector], keys: Sequence[SortKey], rows: int, machine: Machine) -> Keys:

@@ -1,36 +1,74 @@
-"""The bytes of texts that are gathered."""
+"""Texts as numbers: a table by hash finds the distinct ones, and only these are sorted."""
 
 from __future__ import annotations
 
-from typing import Any
+import pyarrow as pa
 
-from gpuetl.backends.cudf.columns.written import offsets_of_sizes
+from gpuetl.backends.cudf.choices import chosen
+from gpuetl.backends.cudf.columns.compact import numbers_where
+from gpuetl.backends.cudf.columns.gather import take
+from gpuetl.backends.cudf.device.columns import accessors, buffers_of, column_parameters
 from gpuetl.backends.cudf.device.headers import headers_text
-from gpuetl.backends.cudf.machine import Machine
+from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector
+from gpuetl.expressions.types import STRING
+
+SMALL_SLOTS = 1 << 20
+"""Tried first, since texts that are keys tend to repeat: this table stays in a GPU's cache."""
+MOST_TRIES = 32
+MOST_ROWS = 1 << 29
+"""Slots are twice the rows, and have 31 bits."""
 
 
-def with_bytes(vector: Vector, made: Vector, rows: Any, machine: Machine) -> Vector:
-    """Copy the texts of these rows side by side; `made` has their sizes, after a first 0."""
-    offsets, total = offsets_of_sizes(made.data)
-    data = machine.arrays.empty(total, "uint8")
-    if total:
-        source, target, index = (8 * array.dtype.itemsize for array in (vector.offsets, offsets, rows))
-        module = machine.compiled(copy_source(source, target, index))
-        arguments = [len(rows), rows, vector.data, vector.offsets, data, offsets]
-        machine.launch(module, "copy_texts", len(rows), arguments)
-    return Vector(made.dtype, made.rows, data, made.valid, 0, offsets)
+def numbered_texts(vector: Vector, machine: Machine) -> Vector:
+    """Return a column of texts as their numbers (int32) in the order of their bytes, any other as it is."""
+    if vector.dtype != STRING or vector.dictionary:
+        return vector.numbers
+    numbers = None
+    if chosen("number_texts_by_hash") and 0 < vector.rows < MOST_ROWS:
+        numbers = numbered_by_hash(vector, machine)
+    if numbers is None:
+        numbers, _ = machine.sorted_texts(vector)
+    return Vector(pa.int32(), vector.rows, numbers, vector.valid, vector.nulls)
 
 
-def copy_source(source_bits: int, target_bits: int, index_bits: int) -> str:
-    """Return the kernel `copy_texts`: a thread copies a short text, a warp a long one."""
-    return f"""{headers_text(["staging.cuh"])}
-KERNEL copy_texts(int64_t rows, const int{index_bits}_t* from, const char* data, const int{source_bits}_t* starts,
-                  char* bytes, const int{target_bits}_t* offsets) {{
-    const auto source = [&](int64_t row) {{ return data + starts[from[row]]; }};
-    const auto copy = [&](int64_t row, char* at) {{ copy_words(at, source(row), offsets[row + 1] - offsets[row]); }};
-    write_texts(rows, offsets, bytes, copy, [&](int64_t first, int64_t end) {{
-        copy_by_warps(first, end, offsets, bytes, source);
-    }});
+def numbered_by_hash(vector: Vector, machine: Machine) -> Array:
+    """Return the texts' numbers (int32), a null's any."""
+    arrays = machine.arrays
+    full_size = 1 << max(6, (2 * vector.rows - 1).bit_length())
+    slots, owners = arrays.empty(vector.rows, "int32"), arrays.full(min(SMALL_SLOTS, full_size), -1, "int32")
+    if not enter(vector, vector.rows, slots, owners, MOST_TRIES, machine):
+        owners = arrays.full(full_size, -1, "int32")
+        enter(vector, vector.rows, slots, owners, full_size, machine)
+    used = numbers_where((owners >= 0).view("uint8"), machine)
+    ranks = arrays.zeros(len(owners), "int32")
+    if len(used):
+        distinct = take({"": vector}, owners[used], machine)[""]
+        ranks[used], _ = machine.sorted_texts(distinct)
+    return ranks[slots]
+
+
+def enter(vector: Vector, rows: int, slots: Array, owners: Array, tries: int, machine: Machine) -> bool:
+    """Enter the first rows into a table: write each text's slot (int32), and the row (int32) that first took a slot.
+
+    `owners` begin as -1.  Return whether they hold all texts: none is in more places than are tried.
+    """
+    overflow = machine.arrays.zeros(1, "uint64")
+    arguments = [rows, len(owners), tries, owners, slots, overflow, *buffers_of({"": vector})]
+    machine.launch(machine.compiled(enter_source(vector)), "enter", rows, arguments)
+    return not overflow[0]
+
+
+def enter_source(vector: Vector) -> str:
+    """Return the kernel `enter`."""
+    parameters = ["int64_t rows, int64_t size, int64_t tries, int32_t* owners, int32_t* slots, uint64_t* overflow"]
+    return f"""{headers_text(["rows.cuh", "text_table.cuh"])}
+KERNEL enter({", ".join([*parameters, *column_parameters({"": vector})])}) {{
+{accessors({"": vector})}
+    FOR_EACH_ROW(row, rows) {{
+        if (row >= rows) continue;
+        const auto text = c0[row];
+        slots[row] = text.valid ? enter_text(c0, text.value, int32_t(row), owners, size - 1, tries, overflow) : 0;
+    }}
 }}
 """

@@ -1,21 +1,8 @@
 // Keys looked up in a table of row numbers: by a code that is the key itself, or by its hash, with linear probing.
 #pragma once
 
+#include "claims.cuh"
 #include "keys.cuh"
-
-#ifdef GPUETL_HOST
-DEVICE int32_t claim(int32_t* place, int32_t row) {
-    const int32_t owner = *place;
-    if (owner < 0) *place = row;
-    return owner;
-}
-#else
-// Take a place that is free, which is -1; return whose it was.
-DEVICE int32_t claim(int32_t* place, int32_t row) {
-    const int32_t owner = *(volatile int32_t*)place;
-    return owner < 0 ? atomicCAS((int*)place, -1, row) : owner;
-}
-#endif
 
 template <int N> DEVICE bool all_known(const Digits<N>& digits) {
     for (int at = 0; at < N; ++at)

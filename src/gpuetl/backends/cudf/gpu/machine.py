@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuetl.backends.cudf.gpu import files
 from gpuetl.backends.cudf.gpu.compiler import named, refuse_block, users_lines
 from gpuetl.backends.cudf.gpu.kernel_cache import loaded
 from gpuetl.backends.cudf.gpu.libcudf import column_array, radix_order, to_libcudf
@@ -19,6 +20,7 @@ from gpuetl.backends.cudf.gpu.parquet import read_parquet
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.memory import MemoryMeter
 from gpuetl.errors import EvaluationError
+from gpuetl.expressions.types import DataType
 
 THREADS = 256
 BLOCKS_PER_SM = 16
@@ -114,6 +116,17 @@ class GpuMachine:
         finally:
             nvtx.RangePop()
 
+    def moment(self) -> Any:
+        """Record an event."""
+        event = self.arrays.cuda.Event()
+        event.record()
+        return event
+
+    def seconds_between(self, start: Any, end: Any) -> float:
+        """Ask the events."""
+        end.synchronize()
+        return float(self.arrays.cuda.get_elapsed_time(start, end)) / 1000
+
     def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
         """Count by RMM."""
         return device_memory()
@@ -126,11 +139,9 @@ class GpuMachine:
             order = order[radix_order(word[order])]
         return order
 
-    def read_parquet(
-        self, path: Path, row_groups: Sequence[int], columns: Sequence[str]
-    ) -> tuple[dict[str, Vector], int]:
+    def read_parquet(self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType]) -> dict[str, Vector]:
         """Read by libcudf: bytes from the page cache to the device by KvikIO, decoded there."""
-        return read_parquet(path, row_groups, columns)
+        return read_parquet(files, types, self)
 
     def sorted_texts(self, texts: Vector) -> tuple[Any, int]:
         """Number the distinct texts in the order of their bytes; a null's number is any."""
@@ -138,6 +149,10 @@ class GpuMachine:
 
         keys, codes = plc.transform.encode(plc.Table([to_libcudf(texts)]))
         return column_array(codes, "int32"), int(keys.num_rows())
+
+    def written_file(self, path: Path) -> AbstractContextManager[files.GpuFile]:
+        """Copy and write by threads."""
+        return files.written_file(path)
 
 
 @cache

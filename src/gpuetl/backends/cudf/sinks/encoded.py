@@ -1,0 +1,57 @@
+"""What encoders give: the values of pages as pieces of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from gpuetl.backends.cudf.machine import Array
+from gpuetl.backends.cudf.sinks.pieces import Piece
+from gpuetl.backends.cudf.sinks.statistics import LimitsOf
+
+
+@dataclass(frozen=True, eq=False)
+class Dictionary:
+    """The distinct texts, encoded as PLAIN, that a chunk's codes stand for."""
+
+    data: bytes
+    entries: int
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """A column's values, page by page.
+
+    Parameters
+    ----------
+    encoding
+        The format's number of it.
+    pages
+        The pieces of each page's values, in which nulls take no place.
+    ranges
+        int64[pages, 2]: the `Range` of each page; None where limits are not known.
+    limits
+        Makes limits of the numbers in `ranges`.
+    dictionary
+        That each column chunk begins with.
+    """
+
+    encoding: int
+    pages: Sequence[list[Piece]]
+    ranges: np.ndarray[Any, Any] | None = None
+    limits: LimitsOf | None = None
+    dictionary: Dictionary | None = None
+
+
+class Encoder(Protocol):
+    """Encodes a column: first it measures on the device, then, with the measures on the host, it encodes."""
+
+    @property
+    def measures(self) -> Sequence[Array]:
+        """Arrays of 64-bit numbers that the host must know."""
+
+    def encoded(self, measures: Sequence[np.ndarray[Any, Any]]) -> Encoded:
+        """Encode, given the measures; the device may still be at it when this returns."""

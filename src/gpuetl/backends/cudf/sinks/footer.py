@@ -1,0 +1,107 @@
+"""Footers of Parquet files: schema, row groups, column chunks.
+
+Source: github.com/apache/parquet-format, parquet.thrift; the numbers are those of its fields.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+import gpuetl
+from gpuetl.backends.cudf.sinks.stored import FIXED, stored_as
+from gpuetl.backends.cudf.sinks.thrift import BINARY, I32, STRUCT, Value, binary, i16, i32, i64, list_of, struct
+from gpuetl.expressions.decimals import is_decimal
+
+MAGIC = b"PAR1"
+OPTIONAL = 1
+PLAIN, RLE, DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY, RLE_DICTIONARY = 0, 3, 5, 6, 8
+UNCOMPRESSED = 0
+Limits = tuple[bytes, bytes]
+
+
+@dataclass(frozen=True)
+class ChunkPlace:
+    """Where a column chunk lies in the file, and what is known of it."""
+
+    dtype: pa.DataType
+    name: str
+    rows: int
+    nulls: int
+    encoding: int
+    limits: Limits | None
+    start: int
+    size: int
+    dictionary_size: int
+
+    def metadata(self) -> Value:
+        """Return the struct ColumnChunk."""
+        encodings = [PLAIN, RLE, self.encoding] if self.dictionary_size else [RLE, self.encoding]
+        return struct({2: i64(0), 3: struct({
+            1: i32(stored_as(self.dtype).physical),
+            2: list_of(I32, [i32(encoding) for encoding in encodings]),
+            3: list_of(BINARY, [binary(self.name.encode())]),
+            4: i32(UNCOMPRESSED),
+            5: i64(self.rows),
+            6: i64(self.size),
+            7: i64(self.size),
+            9: i64(self.start + self.dictionary_size),
+            11: i64(self.start) if self.dictionary_size else None,
+            12: self.statistics(),
+        })})  # fmt: skip
+
+    def statistics(self) -> Value:
+        """Return the struct Statistics, with limits where they are known."""
+        least, greatest = self.limits or (None, None)
+        return struct({
+            3: i64(self.nulls),
+            5: None if greatest is None else binary(greatest),
+            6: None if least is None else binary(least),
+        })  # fmt: skip
+
+
+def row_group(chunks: Sequence[ChunkPlace], rows: int, ordinal: int) -> Value:
+    """Return the struct RowGroup."""
+    size = sum(chunk.size for chunk in chunks)
+    return struct({
+        1: list_of(STRUCT, [chunk.metadata() for chunk in chunks]),
+        2: i64(size),
+        3: i64(rows),
+        5: i64(chunks[0].start),
+        6: i64(size),
+        7: i16(ordinal) if ordinal < 1 << 15 else None,
+    })  # fmt: skip
+
+
+def footer(schema: pa.Schema, rows: int, row_groups: Sequence[Value]) -> bytes:
+    """Return what follows the last page: the struct FileMetaData, its size, and the format's mark."""
+    elements = [struct({4: binary(b"schema"), 5: i32(len(schema))}), *map(schema_element, schema)]
+    arrow = base64.b64encode(schema.serialize().to_pybytes())
+    metadata = struct({
+        1: i32(2),
+        2: list_of(STRUCT, elements),
+        3: i64(rows),
+        4: list_of(STRUCT, row_groups),
+        5: list_of(STRUCT, [struct({1: binary(b"ARROW:schema"), 2: binary(arrow)})]),
+        6: binary(f"gpuetl version {gpuetl.__version__}".encode()),
+        7: list_of(STRUCT, [struct({1: struct({})})] * len(schema)),
+    }).data  # fmt: skip
+    return metadata + len(metadata).to_bytes(4, "little") + MAGIC
+
+
+def schema_element(field: pa.Field) -> Value:
+    """Return the struct SchemaElement of a column."""
+    stored, decimal = stored_as(field.type), is_decimal(field.type)
+    return struct({
+        1: i32(stored.physical),
+        2: i32(16) if stored.physical == FIXED else None,
+        3: i32(OPTIONAL),
+        4: binary(field.name.encode()),
+        6: None if stored.converted is None else i32(stored.converted),
+        7: i32(field.type.scale) if decimal else None,
+        8: i32(field.type.precision) if decimal else None,
+        10: stored.logical,
+    })  # fmt: skip

@@ -1,0 +1,100 @@
+"""Which rows of a page are null: Parquet's definition levels, which are validity bits as they lie in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpuetl.backends.cudf.device.headers import headers_text
+from gpuetl.backends.cudf.machine import Array, Machine
+from gpuetl.backends.cudf.sinks.pieces import Piece, Span, fetched
+from gpuetl.backends.cudf.sinks.thrift import varint
+from gpuetl.backends.cudf.vector import Vector
+
+LEVELS = f"""{headers_text(["parquet.cuh"])}
+KERNEL count_valid(int64_t words, int64_t rows, const uint32_t* valid, int32_t* counts) {{
+    FOR_EACH_ROW(word, words) if (word < words) counts[word] = parquet::valid_in_word(valid, word, rows);
+}}
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """The rows of a column's pages, of which each has `page_rows`, a multiple of 32, but the last.
+
+    Parameters
+    ----------
+    rows
+        How many.
+    page_rows
+        Of a page.
+    valid
+        Validity words; None where no row is null.
+    through
+        int64 for each word, the valid rows up to its end; None where no row is null.
+    counts
+        The valid rows of each page.
+    """
+
+    rows: int
+    page_rows: int
+    valid: Array | None
+    through: Array | None
+    counts: np.ndarray[Any, Any]
+
+    @property
+    def starts(self) -> np.ndarray[Any, Any]:
+        """Where each page's valid rows begin among all of them, and how many there are (int64)."""
+        return np.concatenate([[0], np.cumsum(self.counts)]).astype(np.int64)
+
+    def rows_of(self, page: int) -> int:
+        """Return the rows of a page."""
+        return min(self.page_rows, self.rows - page * self.page_rows)
+
+    def pieces(self, page: int) -> list[Piece]:
+        """Return a page's levels behind their size: one run of equal levels, or the bits."""
+        rows, count = self.rows_of(page), int(self.counts[page])
+        if count in (0, rows):
+            run = varint(rows << 1) + (b"\1" if count else b"\0")
+            return [len(run).to_bytes(4, "little") + run]
+        groups = -(-rows // 8)
+        head = varint(groups << 1 | 1)
+        return [(len(head) + groups).to_bytes(4, "little") + head, Span(self.valid, page * self.page_rows // 8, groups)]
+
+
+def levels_of(vectors: Mapping[str, Vector], page_rows: int, machine: Machine) -> dict[str, Levels]:
+    """Return the levels of columns; the host waits once, if any may have nulls."""
+    through = {name: valid_through(vector, machine) for name, vector in vectors.items() if vector.nulls}
+    ends = [page_ends(sums, page_rows // 32, machine) for sums in through.values()]
+    counted = dict(zip(through, (np.diff(each, prepend=0) for each in fetched(ends, machine)), strict=True))
+    return {
+        name: levels(vector, through.get(name), counted.get(name), page_rows)
+        for name, vector in vectors.items()
+    }  # fmt: skip
+
+
+def levels(vector: Vector, through: Array | None, counts: np.ndarray[Any, Any] | None, page_rows: int) -> Levels:
+    """Return the levels of a column of which the nulls are counted; without any, nothing has to be looked up."""
+    if counts is None or int(counts.sum()) == vector.rows:
+        full = np.full(-(-vector.rows // page_rows), page_rows)
+        full[-1] -= -vector.rows % page_rows
+        return Levels(vector.rows, page_rows, None, None, full)
+    return Levels(vector.rows, page_rows, vector.valid, through, counts)
+
+
+def valid_through(vector: Vector, machine: Machine) -> Array:
+    """Return how many rows are valid up to the end of each word."""
+    arrays, words = machine.arrays, -(-vector.rows // 32)
+    counts = arrays.empty(words, "int32")
+    machine.launch(machine.compiled(LEVELS), "count_valid", words, [words, vector.rows, vector.valid, counts])
+    return arrays.cumsum(counts, dtype="int64")
+
+
+def page_ends(sums: Array, page_items: int, machine: Machine) -> Array:
+    """Return a running sum at the end of each page of so many items; the last may have fewer."""
+    pages = -(-len(sums) // page_items)
+    whole = sums[page_items - 1 :: page_items]
+    return whole if len(whole) == pages else machine.arrays.concatenate([whole, sums[-1:]])

@@ -1,0 +1,66 @@
+"""Column chunks laid out: page headers, levels, values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+import pyarrow as pa
+
+from gpuetl.backends.cudf.sinks.encoded import Dictionary, Encoded
+from gpuetl.backends.cudf.sinks.footer import PLAIN, RLE, ChunkPlace
+from gpuetl.backends.cudf.sinks.levels import Levels
+from gpuetl.backends.cudf.sinks.pieces import Piece, total_bytes
+from gpuetl.backends.cudf.sinks.statistics import merged
+from gpuetl.backends.cudf.sinks.thrift import boolean, i32, struct
+
+DATA_PAGE, DICTIONARY_PAGE = 0, 2
+
+
+@lru_cache(maxsize=1024)
+def data_header(rows: int, size: int, encoding: int) -> bytes:
+    """Return the header of a data page: of columns without nulls, most are equal."""
+    page = struct({1: i32(rows), 2: i32(encoding), 3: i32(RLE), 4: i32(RLE)})
+    return struct({1: i32(DATA_PAGE), 2: i32(size), 3: i32(size), 5: page}).data
+
+
+def dictionary_pieces(dictionary: Dictionary) -> list[Piece]:
+    """Return a dictionary page."""
+    size = i32(len(dictionary.data))
+    page = struct({1: i32(dictionary.entries), 2: i32(PLAIN), 3: boolean(True)})
+    return [struct({1: i32(DICTIONARY_PAGE), 2: size, 3: size, 7: page}).data, dictionary.data]
+
+
+def page_pieces(encoded: Encoded, levels: Levels, page: int) -> list[Piece]:
+    """Return a data page."""
+    content = [*levels.pieces(page), *encoded.pages[page]]
+    return [data_header(levels.rows_of(page), total_bytes(content), encoded.encoding), *content]
+
+
+def chunk(
+    field: pa.Field, encoded: Encoded, levels: Levels, pages: range, offset: int
+) -> tuple[list[Piece], ChunkPlace]:
+    """Return a column chunk of some pages, which is to lie at an offset of the file."""
+    dictionary = dictionary_pieces(encoded.dictionary) if encoded.dictionary else []
+    pieces = [*dictionary, *(piece for page in pages for piece in page_pieces(encoded, levels, page))]
+    rows = sum(levels.rows_of(page) for page in pages)
+    found = None if encoded.ranges is None else merged(encoded.ranges[pages.start : pages.stop])
+    limits = encoded.limits(*found) if encoded.limits and found else None
+    place = ChunkPlace(
+        field.type,
+        field.name,
+        rows,
+        rows - int(levels.counts[pages.start : pages.stop].sum()),
+        encoded.encoding,
+        limits,
+        offset,
+        total_bytes(pieces),
+        total_bytes(dictionary),
+    )
+    return pieces, place
+
+
+def group_pages(pages: int, pages_a_group: int) -> Iterator[range]:
+    """Yield the pages of each row group."""
+    for start in range(0, pages, pages_a_group):
+        yield range(start, min(start + pages_a_group, pages))

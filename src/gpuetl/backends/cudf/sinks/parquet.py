@@ -1,0 +1,159 @@
+"""A frame written as a Parquet file, uncompressed: what makes it small is the encoding, which costs the GPU little.
+
+A few row groups at a time are measured, the host waits for the measures, and their encoding is begun; while threads
+copy and write one such batch, the next is encoded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pyarrow as pa
+
+from gpuetl.backends.cudf.columns.dictionaries import decoded
+from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.machine import Array, Machine, WrittenFile
+from gpuetl.backends.cudf.sinks.delta import Integers
+from gpuetl.backends.cudf.sinks.encoded import Encoded, Encoder
+from gpuetl.backends.cudf.sinks.footer import MAGIC, footer, row_group
+from gpuetl.backends.cudf.sinks.levels import Levels, levels_of
+from gpuetl.backends.cudf.sinks.pages import chunk, group_pages
+from gpuetl.backends.cudf.sinks.pieces import Piece, fetched
+from gpuetl.backends.cudf.sinks.texts import few_distinct, text_encoder
+from gpuetl.backends.cudf.sinks.thrift import Value
+from gpuetl.backends.cudf.sinks.values import Bits, LongDecimals, Numbers
+from gpuetl.backends.cudf.vector import Vector, storage_type
+from gpuetl.expressions.types import BOOL, NULL, STRING, DataType, is_floating, is_list
+from gpuetl.plan.schema import Schema
+
+MOST_PAGE_BYTES = 1 << 27
+"""Of texts; a page's header has room for 2^31."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How rows are cut: page rows are a multiple of 32, a row group is whole pages, a batch whole row groups."""
+
+    page_rows: int = 1 << 18
+    group_rows: int = 1 << 20
+    batch_rows: int = 1 << 23
+
+
+def writes(schema: Schema) -> bool:
+    """Tell whether `write_parquet` has an encoding for each column; there must be one."""
+    return bool(schema) and not any(is_list(dtype) or dtype == NULL for dtype in schema.values())
+
+
+def write_parquet(frame: Frame, schema: Schema, path: Path, machine: Machine, layout: Layout | None = None) -> None:
+    """Write a frame of columns that `writes` is true for as a file, whole when this returns.
+
+    Device memory for a copy of two batches is needed, and for some bytes a row of texts while they are compared.
+
+    Raises
+    ------
+    OSError
+        Where the file cannot be written; a part of it may stay.
+    """
+    frame = frame.updated({n: decoded(v, machine) for n, v in frame.columns.items() if is_rare(v)})
+    layout = with_short_pages(frame, layout or Layout(), machine)
+    arrow = schema.to_arrow()
+    few = {name for name, vector in frame.columns.items() if is_few(vector, machine)}
+    with machine.written_file(path) as file:
+        file.write(0, [MAGIC])
+        offset, groups = len(MAGIC), list[Value]()
+        for start in range(0, frame.rows, layout.batch_rows):
+            batch = {name: rows_between(frame.columns[name], start, layout.batch_rows) for name in arrow.names}
+            offset = write_batch(batch, arrow, few, layout, file, offset, groups, machine)
+        file.write(offset, [footer(arrow, frame.rows, groups)])
+
+
+def is_rare(vector: Vector) -> bool:
+    """Tell whether a column's dictionary, of which it may have but a part, is longer than the column."""
+    return vector.dictionary is not None and vector.dictionary.rows > vector.rows
+
+
+def is_few(vector: Vector, machine: Machine) -> bool:
+    """Tell whether a column is one of texts of which few are distinct, which have no dictionary yet."""
+    return bool(vector.dtype == STRING and vector.rows and not vector.dictionary and few_distinct(vector, machine))
+
+
+def with_short_pages(frame: Frame, layout: Layout, machine: Machine) -> Layout:
+    """Return a layout of pages so short that none has too many bytes of texts; a single text may have any."""
+    texts = [v for v in frame.columns.values() if v.dtype == STRING and v.rows and not v.dictionary]
+    while layout.page_rows > 32 and texts:
+        ends = fetched([page_sizes(vector, layout.page_rows, machine) for vector in texts], machine)
+        if max(int(sizes.max()) for sizes in ends) <= MOST_PAGE_BYTES:
+            break
+        layout = replace(layout, page_rows=layout.page_rows // 2)
+    return layout
+
+
+def page_sizes(texts: Vector, page_rows: int, machine: Machine) -> Array:
+    """Return the bytes (int64) of each page's texts."""
+    starts = texts.offsets[: texts.rows : page_rows]
+    return machine.arrays.diff(machine.arrays.concatenate([starts, texts.offsets[-1:]])).astype("int64")
+
+
+def rows_between(vector: Vector, start: int, most: int) -> Vector:
+    """Return up to so many rows from one on, a multiple of 32; whether any is null is known later."""
+    rows = min(most, vector.rows - start)
+    valid = vector.valid[start // 32 :] if vector.nulls else None
+    if vector.offsets is not None:
+        return replace(vector, rows=rows, valid=valid, offsets=vector.offsets[start : start + rows + 1])
+    return replace(vector, rows=rows, valid=valid, data=vector.data[start : start + rows])
+
+
+def write_batch(  # noqa: PLR0913
+    batch: Mapping[str, Vector],
+    schema: pa.Schema,
+    few: set[str],
+    layout: Layout,
+    file: WrittenFile,
+    offset: int,
+    groups: list[Value],
+    machine: Machine,
+) -> int:
+    """Encode rows, and hand their bytes to the file's threads; return the offset after them."""
+    levels = levels_of(batch, layout.page_rows, machine)
+    encoded = encode(batch, levels, few, machine)
+    pages = len(next(iter(levels.values())).counts)
+    pieces: list[Piece] = []
+    begin = offset
+    for pages_here in group_pages(pages, layout.group_rows // layout.page_rows):
+        chunks = []
+        for field in schema:
+            own, place = chunk(field, encoded[field.name], levels[field.name], pages_here, offset)
+            pieces += own
+            chunks.append(place)
+            offset += place.size
+        groups.append(row_group(chunks, chunks[0].rows, len(groups)))
+    file.write(begin, pieces)
+    return offset
+
+
+def encode(
+    batch: Mapping[str, Vector], levels: Mapping[str, Levels], few: set[str], machine: Machine
+) -> dict[str, Encoded]:
+    """Encode columns; the host waits once for all measures, and for each column of texts' codes."""
+    encoders = {name: encoder(vector, levels[name], name in few, machine) for name, vector in batch.items()}
+    measures = iter(fetched([measure for each in encoders.values() for measure in each.measures], machine))
+    return {name: each.encoded([next(measures) for _ in each.measures]) for name, each in encoders.items()}
+
+
+def encoder(vector: Vector, levels: Levels, few: bool, machine: Machine) -> Encoder:
+    """Return the encoder of a column of one type."""
+    if vector.dtype == STRING:
+        nulls = vector.rows - int(levels.counts.sum())
+        return text_encoder(replace(vector, valid=levels.valid, nulls=nulls), levels, few, machine)
+    return encoder_class(vector.dtype)(vector, levels, machine)
+
+
+def encoder_class(dtype: DataType) -> type[Integers | Numbers | Bits | LongDecimals]:
+    """Return what encodes a type of fixed width."""
+    if dtype == BOOL:
+        return Bits
+    if is_floating(dtype):
+        return Numbers
+    return LongDecimals if storage_type(dtype) == "V16" else Integers

@@ -1,0 +1,39 @@
+"""What a file is put together from: bytes on the host, and parts of arrays on the device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from gpuetl.backends.cudf.machine import Array, Machine
+
+
+class Span(NamedTuple):
+    """So many bytes of a contiguous array, from a byte of it on."""
+
+    array: Array
+    start: int
+    size: int
+
+
+Piece: TypeAlias = bytes | Span
+
+
+def piece_bytes(piece: Piece) -> int:
+    """Return a piece's size."""
+    return piece.size if isinstance(piece, Span) else len(piece)
+
+
+def total_bytes(pieces: Iterable[Piece]) -> int:
+    """Return the size of pieces one after another."""
+    return sum(map(piece_bytes, pieces))
+
+
+def fetched(arrays: Sequence[Array], machine: Machine) -> list[np.ndarray[Any, Any]]:
+    """Copy arrays of 64-bit numbers to the host, as int64: all of them in one copy, for which the host waits."""
+    if not arrays:
+        return []
+    flat = machine.host(machine.arrays.concatenate([array.reshape(-1).view("int64") for array in arrays]))
+    return np.split(flat, np.cumsum([array.size for array in arrays])[:-1])

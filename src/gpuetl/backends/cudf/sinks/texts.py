@@ -1,0 +1,182 @@
+"""Texts as codes of a dictionary where few are distinct, else as lengths and the bytes as they lie in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gpuetl.backends.cudf.columns.dictionaries import decoded
+from gpuetl.backends.cudf.columns.gather import take
+from gpuetl.backends.cudf.device.headers import headers_text
+from gpuetl.backends.cudf.machine import Array, Machine
+from gpuetl.backends.cudf.sinks.delta import Deltas
+from gpuetl.backends.cudf.sinks.encoded import Dictionary, Encoded, Encoder
+from gpuetl.backends.cudf.sinks.footer import DELTA_LENGTH_BYTE_ARRAY, RLE_DICTIONARY
+from gpuetl.backends.cudf.sinks.levels import Levels
+from gpuetl.backends.cudf.sinks.pieces import Piece, Span, fetched
+from gpuetl.backends.cudf.sinks.statistics import ALL, text_limits
+from gpuetl.backends.cudf.sinks.thrift import varint
+from gpuetl.backends.cudf.sinks.values import compact, packed_pages, ranges_of
+from gpuetl.backends.cudf.vector import Vector
+
+SAMPLE = 1 << 17
+MOST_DISTINCT = 1 << 16
+"""Of a dictionary, which is written for each row group anew."""
+
+
+def few_distinct(texts: Vector, machine: Machine) -> bool:
+    """Tell by a sample whether at most every second text is new; the host waits for it."""
+    step = -(-texts.rows // SAMPLE)
+    sample = take({"": texts}, machine.arrays.arange(0, texts.rows, step), machine)[""]
+    return machine.sorted_texts(sample)[1] <= sample.rows // 2
+
+
+def text_encoder(texts: Vector, levels: Levels, few: bool, machine: Machine) -> Encoder:
+    """Return the encoder of texts that have a dictionary, or of which few are thought to be distinct, or not."""
+    if texts.dictionary:
+        return Codes(texts, texts.data, texts.dictionary.rows, levels, machine)
+    if few:
+        codes, distinct = machine.sorted_texts(texts)
+        if distinct <= MOST_DISTINCT:
+            return Codes(texts, codes, distinct, levels, machine)
+    return Lengths(texts, levels, machine)
+
+
+class HostTexts(Sequence[bytes]):
+    """Texts in host memory."""
+
+    def __init__(self, texts: Vector, machine: Machine) -> None:
+        self.offsets = machine.host(texts.offsets).astype(np.int64)
+        self.data = machine.host(texts.data)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, at: Any) -> Any:
+        return self.data[self.offsets[at] : self.offsets[at + 1]].tobytes()
+
+    def plain(self) -> bytes:
+        """Return all of them as PLAIN encodes them: each behind its length of 4 bytes."""
+        sizes = np.diff(self.offsets)
+        starts = self.offsets[:-1] + 4 * np.arange(len(self))
+        heads = (starts[:, None] + np.arange(4)).reshape(-1)
+        encoded = np.empty(len(self.data) + 4 * len(self), np.uint8)
+        encoded[heads] = sizes.astype("<u4").view(np.uint8)
+        rest = np.ones(len(encoded), bool)
+        rest[heads] = False
+        encoded[rest] = self.data
+        return encoded.tobytes()
+
+
+class Codes:
+    """Codes of texts in a dictionary in the order of their bytes; the code of a null is any.
+
+    Texts that are in no row are written as empty ones.
+    """
+
+    def __init__(self, texts: Vector, codes: Array, distinct: int, levels: Levels, machine: Machine) -> None:
+        self.levels, self.machine = levels, machine
+        used = take({"": texts}, rows_of_codes(codes, distinct, levels, machine), machine)[""]
+        self.texts = HostTexts(decoded(used, machine), machine)
+        self.values = codes
+        if levels.valid is not None:
+            self.values = machine.arrays.empty(int(levels.counts.sum()), "int32")
+            compact(codes, "int32_t", levels, self.values, machine)
+        self.measures = [ranges_of(self.values.view("uint32"), "uint32_t", levels, machine)]
+
+    def encoded(self, measures: Sequence[np.ndarray[Any, Any]]) -> Encoded:
+        """Pack each page's codes in as many bits as its greatest one needs; a page of one code is one run."""
+        ranges = measures[0].reshape(-1, 2)
+        found = ranges.view(np.uint64).tolist()
+        equal = [least ^ ALL == greatest for least, greatest in found]
+        bits = [0 if same else greatest.bit_length() for same, (_, greatest) in zip(equal, found, strict=True)]
+        widths = np.array(bits, np.int64)
+        packed = packed_pages(self.values, "int32_t", self.levels, widths, self.machine)
+        pages = [
+            code_page(count, greatest, width, run)
+            for count, (_, greatest), width, run in zip(self.levels.counts.tolist(), found, bits, packed, strict=True)
+        ]
+        dictionary = Dictionary(self.texts.plain(), len(self.texts))
+        return Encoded(RLE_DICTIONARY, pages, ranges, text_limits(self.texts), dictionary)
+
+
+def code_page(count: int, greatest: int, width: int, packed: Piece) -> list[Piece]:
+    """Return a page's codes behind their width: one run of bits, or of the one code that there is, if there is any."""
+    if not count:
+        return [b"\0"]
+    if width:
+        return [bytes([width]) + varint(-(-count // 8) << 1 | 1), packed]
+    width = greatest.bit_length()
+    return [bytes([width]) + varint(count << 1) + greatest.to_bytes(-(-width // 8), "little")]
+
+
+def rows_of_codes(codes: Array, distinct: int, levels: Levels, machine: Machine) -> Array:
+    """Return a row (int64) for each code that is not only a null's; -1 for that."""
+    rows = machine.arrays.full(distinct, -1, "int64")
+    valid = [] if levels.valid is None else [levels.valid]
+    module = machine.compiled(rows_source(bool(valid)))
+    machine.launch(module, "rows_of_codes", levels.rows, [levels.rows, codes, *valid, rows])
+    return rows
+
+
+def rows_source(nullable: bool) -> str:
+    """Return the kernel `rows_of_codes`."""
+    parameter, test = ("const uint32_t* valid, ", " && bit_is_set(valid, row)") if nullable else ("", "")
+    return f"""{headers_text(["rows.cuh"])}
+KERNEL rows_of_codes(int64_t rows, const int32_t* codes, {parameter}int64_t* found) {{
+    FOR_EACH_ROW(row, rows)
+        if (row < rows{test} && found[codes[row]] < 0) found[codes[row]] = row;  // any row of the code will do
+}}
+"""
+
+
+class Lengths:
+    """Lengths as DELTA_BINARY_PACKED, and the bytes: DELTA_LENGTH_BYTE_ARRAY."""
+
+    def __init__(self, texts: Vector, levels: Levels, machine: Machine) -> None:
+        arrays = machine.arrays
+        self.texts, self.levels, self.machine = texts, levels, machine
+        self.in_nulls = arrays.zeros(1, "uint64")
+        lengths = arrays.empty(int(levels.counts.sum()), "int32")
+        valid = [] if levels.valid is None else [levels.valid, levels.through, self.in_nulls]
+        module = machine.compiled(lengths_source(texts.offsets.dtype.itemsize, bool(valid)))
+        machine.launch(module, "lengths", texts.rows, [texts.rows, texts.offsets, *valid, lengths])
+        self.deltas = Deltas(lengths, "int32_t", levels, machine)
+        self.measures = [*self.deltas.measures, self.in_nulls, self.page_offsets(texts)]
+
+    def page_offsets(self, texts: Vector) -> Array:
+        """Return where each page's bytes begin, and where the last one's end."""
+        starts = texts.offsets[: texts.rows : self.levels.page_rows]
+        return self.machine.arrays.concatenate([starts, texts.offsets[-1:]]).astype("int64")
+
+    def encoded(self, measures: Sequence[np.ndarray[Any, Any]]) -> Encoded:
+        """Encode the lengths; where nulls have bytes, texts are copied without them."""
+        *deltas, in_nulls, places = measures
+        texts = self.texts
+        if in_nulls[0]:
+            texts = take({"": texts}, self.machine.arrays.arange(texts.rows), self.machine)[""]
+            places = fetched([self.page_offsets(texts)], self.machine)[0]
+        pages = self.deltas.pages(deltas)
+        for page, (start, end) in zip(pages, zip(places[:-1].tolist(), places[1:].tolist(), strict=True), strict=True):
+            page.append(Span(texts.data, start, end - start))
+        return Encoded(DELTA_LENGTH_BYTE_ARRAY, pages)
+
+
+def lengths_source(offset_bytes: int, nullable: bool) -> str:
+    """Return the kernel `lengths`."""
+    offset = f"int{8 * offset_bytes}_t"
+    parameters = "const uint32_t* valid, const int64_t* through, uint64_t* in_nulls, " if nullable else ""
+    store = """int64_t rank;
+        if (parquet::Ranks{valid, through}(row, rank)) lengths[rank] = length;
+        else if (length) *in_nulls = 1;""" if nullable else "lengths[row] = length;"  # fmt: skip
+    return f"""{headers_text(["parquet.cuh"])}
+KERNEL lengths(int64_t rows, const {offset}* offsets, {parameters}int32_t* lengths) {{
+    FOR_EACH_ROW(row, rows) {{
+        if (row >= rows) break;
+        const int32_t length = int32_t(offsets[row + 1] - offsets[row]);
+        {store}
+    }}
+}}
+"""
