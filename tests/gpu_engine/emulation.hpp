@@ -101,6 +101,7 @@ extern "C" int emulate(void (*kernel)(), long* arguments, int blocks, int thread
 #define __popc __builtin_popcount
 #define __clz __builtin_clz
 #define __ffs __builtin_ffs
+#define __clzll(value) ((value) ? __builtin_clzll(value) : 64)
 #define int8_t device_int8_t
 #define uint8_t device_uint8_t
 #define int16_t device_int16_t

@@ -9,7 +9,8 @@ import tempfile
 import time
 import tracemalloc
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,8 @@ import pyarrow.parquet as pq
 from gpuetl.backends.cudf.backend import CudfBackend
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
-from gpuetl.backends.cudf.sinks.pieces import Span
+from gpuetl.backends.cudf.sinks.pieces import Piece, Span
+from gpuetl.backends.cudf.sinks.threaded_file import ThreadedFile, threaded_file, write_all
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import language_type
@@ -170,24 +172,21 @@ class HostMachine:
         nearest = {name: language_type(stored) or stored for name, stored in types.items()}
         return {name: from_arrow(whole.column(name).cast(dtype), self) for name, dtype in nearest.items()}
 
-    @contextmanager
-    def written_file(self, path: Path) -> Iterator["HostFile"]:
-        """Write at once."""
-        with path.open("wb") as file:
-            yield HostFile(file)
+    def written_file(self, path: Path) -> AbstractContextManager[ThreadedFile]:
+        """Write by a few threads, little at a time."""
+        return threaded_file(path, writers(), 1000, lambda: write_chunk)
 
 
-class HostFile:
-    """A file that is written at once."""
+@cache
+def writers() -> ThreadPoolExecutor:
+    """Return the threads that write files."""
+    return ThreadPoolExecutor(3)
 
-    def __init__(self, file: Any) -> None:
-        self.file = file
 
-    def write(self, offset: int, pieces: Sequence[Any]) -> None:
-        """Write pieces one behind another."""
-        self.file.seek(offset)
-        for piece in pieces:
-            self.file.write(span_bytes(piece) if isinstance(piece, Span) else piece)
+def write_chunk(descriptor: int, offset: int, pieces: Sequence[Piece]) -> None:
+    """Write pieces one behind another."""
+    data = b"".join(span_bytes(piece) if isinstance(piece, Span) else piece for piece in pieces)
+    write_all(descriptor, memoryview(data), offset)
 
 
 def span_bytes(span: Span) -> bytes:

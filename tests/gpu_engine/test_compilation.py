@@ -30,9 +30,14 @@ from gpuetl.backends.cudf.gpu.compiler import named, users_lines
 from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.joins.keys import JoinKeys
 from gpuetl.backends.cudf.joins.lookup import lookup_of
+from gpuetl.backends.cudf.joins.rows import PAIRS
 from gpuetl.backends.cudf.operations.elementwise import elementwise_source
 from gpuetl.backends.cudf.operations.kernel_reduction import reduction_source
 from gpuetl.backends.cudf.operations.kernel_scan import scan_source
+from gpuetl.backends.cudf.sinks.delta import delta_source
+from gpuetl.backends.cudf.sinks.levels import counting_source
+from gpuetl.backends.cudf.sinks.texts import lengths_source, rows_source
+from gpuetl.backends.cudf.sinks.values import compacting_source, packing_source, ranges_source, turning_source
 from gpuetl.backends.cudf.sources.text_codes import with_dictionary
 from gpuetl.backends.cudf.sources.utf8 import source_of
 from gpuetl.expressions.functions import FUNCTIONS
@@ -187,6 +192,7 @@ def of_keys():
 def of_operations():
     """Yield kernels that are no expression's."""
     yield from of_keys()
+    yield PAIRS
     calls = [
         Call(FUNCTIONS["aggregate", name], (Column("x", FLOAT64),), FLOAT64)
         for name in STATES if name in ("sum", "mean", "var", "std", "count")
@@ -201,11 +207,22 @@ def of_operations():
     yield from machine.texts
 
 
+def of_sinks():
+    """Yield the kernels of Parquet's pages."""
+    stored = ["int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t"]
+    yield from map(delta_source, stored)
+    yield from (ranges_source(c_type) for c_type in ("float", "double", "uint8_t", "uint32_t"))
+    yield from (compacting_source(c_type) for c_type in (*stored, "float", "double", "int128_t"))
+    yield from (packing_source("uint8_t"), packing_source("int32_t"), turning_source(), counting_source())
+    yield from (lengths_source(width, nullable) for width in (4, 8) for nullable in (False, True))
+    yield from map(rows_source, (False, True))
+
+
 @pytest.fixture(scope="module")
 def sources():
     """The texts of all kernels, each once."""
     shipped = [path.read_text() for path in sorted(PIPELINES.rglob("*.cu"))]
-    return [*dict.fromkeys([*shipped, *of_functions(), *of_casts(), *of_users(), *of_operations()])]
+    return [*dict.fromkeys([*shipped, *of_functions(), *of_casts(), *of_users(), *of_operations(), *of_sinks()])]
 
 
 def test_every_device_header_is_in_a_kernel(sources):

@@ -21,6 +21,7 @@ from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
 from gpuetl.backends.cudf.joins.keys import JoinKeys
 from gpuetl.backends.cudf.joins.lookup import lookup_of
+from gpuetl.backends.cudf.joins.rows import KeyCodes, count_codes, paired
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column
 from gpuetl.expressions.types import FLOAT64, INT64
@@ -173,3 +174,20 @@ def test_the_gpu_s_threads_group_as_one_thread_does(monkeypatch, skipped, rows):
         results = {**groups.keys(["b"]), **reduced(groups, calls), "u": distinct}
         answers.append({name: str(to_arrow(vector, machine).to_pylist()) for name, vector in results.items()})
     assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("machine", [HOST, GPU], ids=["host", "gpu"])
+@pytest.mark.parametrize("outer", [False, True], ids=["inner", "outer"])
+def test_rows_are_paired_with_as_many_partners_as_they_have(machine, outer):
+    """Few or many of them, or none; the right rows of a left one come in their order."""
+    right = np.array([2, -1, *[0] * 70, 2, 2], np.int32)
+    left = np.array([1, 0, 2, -1, 0, 3], np.int32)
+    counts = count_codes(right, 4, machine)
+    ends = np.cumsum(np.maximum(counts[left], int(outer)))
+    pairs = paired(KeyCodes(left, right, 4), counts, ends, int(ends[-1]), machine)
+    expected = [
+        (row, partner)
+        for row, code in enumerate(left)
+        for partner in (np.flatnonzero(right == code) if code >= 0 and code in right else [-1] * outer)
+    ]
+    assert [*zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)] == expected

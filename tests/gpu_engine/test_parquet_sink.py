@@ -1,16 +1,40 @@
 """Parquet files written from columns in device memory: what readers find in them."""
 
+import os
 import random
+import struct
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date, datetime
+from math import inf, nan
+from pathlib import Path
 
+import duckdb
+import numpy as np
+import polars
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from fuzz.data import TYPES, pool
-from gpu_engine.host_machine import COMPILER, HostMachine
+from gpu_engine.emulated_machine import EmulatedMachine
+from gpu_engine.host_machine import COMPILER, HostMachine, span_bytes
 from gpu_engine.test_columns import uploaded
-from gpuetl.backends.cudf.sinks.parquet import Layout, write_parquet
-from gpuetl.expressions.types import is_list
+from gpuetl import expr
+from gpuetl.backends.cudf.columns.gather import take
+from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.interchange import from_arrow
+from gpuetl.backends.cudf.sinks import parquet as sink
+from gpuetl.backends.cudf.sinks import texts
+from gpuetl.backends.cudf.sinks.parquet import Layout, write_parquet, writes
+from gpuetl.backends.cudf.sinks.pieces import Span, chunks
+from gpuetl.backends.cudf.sinks.threaded_file import threaded_file
+from gpuetl.backends.cudf.sources.text_codes import with_dictionary
+from gpuetl.backends.cudf.vector import Vector
+from gpuetl.expressions.resolve import Scope, resolve
+from gpuetl.expressions.types import NULL, STRING, is_list
+from gpuetl.io.dataset import Dataset
+from gpuetl.io.pruning import may_hold
 from gpuetl.plan.schema import Schema
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
@@ -18,6 +42,8 @@ MACHINE = HostMachine()
 SMALL = Layout(page_rows=64, group_rows=256, batch_rows=512)
 """Several pages, row groups and batches of few rows."""
 WRITTEN = {name: dtype for name, dtype in TYPES.items() if not is_list(dtype)}
+LONG = ("decimal(38,4)", "decimal(20,7)")
+PAGE = Layout().page_rows
 
 
 def written(table, path, layout=SMALL, machine=MACHINE):
@@ -33,11 +59,21 @@ def table_of(rows, nulls, seed=0):
     })  # fmt: skip
 
 
-def encodings(parquet, column):
-    return parquet.metadata.row_group(0).column(column).encodings
+def encoding(parquet, column=0):
+    return parquet.metadata.row_group(0).column(column).encodings[-1]
 
 
-@pytest.mark.parametrize("nulls", [0, 2])
+def column_bytes(parquet, column=0):
+    groups = map(parquet.metadata.row_group, range(parquet.num_row_groups))
+    return sum(group.column(column).total_compressed_size for group in groups)
+
+
+def limits(parquet, group, column):
+    found = parquet.metadata.row_group(group).column(column).statistics
+    return repr((found.min, found.max) if found.has_min_max else None), found.null_count
+
+
+@pytest.mark.parametrize("nulls", [0, 2, 10_000])
 @pytest.mark.parametrize("rows", [0, 1, 31, 32, 33, 63, 64, 65, 255, 256, 257, 512, 513, 1300])
 def test_pyarrow_reads_rows_and_types_of_all_columns(tmp_path, rows, nulls):
     table = table_of(rows, nulls, seed=rows)
@@ -47,3 +83,239 @@ def test_pyarrow_reads_rows_and_types_of_all_columns(tmp_path, rows, nulls):
     got.validate(full=True)
     assert got.schema.equals(expected.schema, check_metadata=True)
     assert str(got.to_pydict()) == str(expected.to_pydict())
+
+
+def test_columns_are_stored_as_pyarrow_stores_them_but_for_decimals(tmp_path):
+    table = table_of(5, 1).drop_columns([name for name in WRITTEN if name.startswith("decimal")])
+    parquet = written(table, tmp_path / "x.parquet")
+    pq.write_table(table, tmp_path / "pyarrow.parquet")
+    assert parquet.schema.equals(pq.ParquetFile(tmp_path / "pyarrow.parquet").schema)
+
+
+@pytest.mark.parametrize("nulls", [0, 3])
+def test_duckdb_and_polars_read_what_pyarrow_reads(tmp_path, nulls):
+    table = table_of(700, nulls, seed=nulls)
+    path = tmp_path / "x.parquet"
+    expected = written(table, path).read()
+    pq.write_table(table, tmp_path / "pyarrow.parquet")
+    columns = ", ".join(f'"{name}"' for name in WRITTEN if not name.startswith("timestamp["))  # those need pytz
+    files = path, tmp_path / "pyarrow.parquet"
+    with duckdb.connect() as connection:
+        rows = [connection.execute(f"SELECT {columns} FROM '{file}'").fetchall() for file in files]
+    assert str(rows[0]) == str(rows[1])
+    assert str(polars.read_parquet(path).to_dict(as_series=False)) == str(
+        polars.from_arrow(expected).to_dict(as_series=False)
+    )
+
+
+@pytest.mark.parametrize("nulls", [0, 2, 10_000])
+def test_statistics_are_those_of_pyarrow(tmp_path, nulls):
+    table = table_of(1000, nulls, seed=7).drop_columns(LONG)
+    parquet = written(table, tmp_path / "x.parquet")
+    pq.write_table(table, tmp_path / "pyarrow.parquet", row_group_size=SMALL.group_rows)
+    expected = pq.ParquetFile(tmp_path / "pyarrow.parquet")
+    for group in range(parquet.num_row_groups):
+        for column, name in enumerate(table.column_names):
+            assert limits(parquet, group, column) == limits(expected, group, column), name
+
+
+def test_long_decimals_have_no_limits(tmp_path):
+    table = table_of(10, 1).select(LONG)
+    assert limits(written(table, tmp_path / "x.parquet"), 0, 0) == ("None", table[0].null_count)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([0.0, 1.0], (-0.0, 1.0)), ([-0.0, -1.0], (-1.0, 0.0)), ([-0.0], (-0.0, 0.0)), ([0.0], (-0.0, 0.0)),
+        ([nan, 2.0, nan], (2.0, 2.0)), ([nan], None), ([None, nan], None), ([inf, -inf, None], (-inf, inf)),
+        ([5e-324, -5e-324], (-5e-324, 5e-324)), ([None], None),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_limits_of_floats_leave_nan_out_and_hold_both_zeros(tmp_path, values, expected, dtype):
+    """Of float32, the least numbers are zeros."""
+    table = pa.table({"x": pa.array(values, dtype)})
+    single = expected and tuple(struct.unpack("<f", struct.pack("<f", each))[0] for each in expected)
+    parquet = written(table, tmp_path / "x.parquet")
+    assert limits(parquet, 0, 0)[0] == repr(single if dtype == "float32" else expected)
+    assert str(parquet.read()["x"].to_pylist()) == str(table["x"].to_pylist())
+
+
+@pytest.mark.parametrize("rows", [PAGE - 1, PAGE, PAGE + 1])
+@pytest.mark.parametrize("nulls", [False, True])
+def test_pages_of_many_rows_are_whole(tmp_path, rows, nulls):
+    draws = np.random.default_rng(rows)
+    mask = draws.random(rows) < 0.3 if nulls else None
+    codes = draws.integers(0, 20, rows)
+    table = pa.table({
+        "sorted": pa.array(np.cumsum(draws.integers(0, 1000, rows)), mask=mask),
+        "any": pa.array(draws.integers(-(2**63), 2**63 - 1, rows), mask=mask),
+        "float": pa.array(draws.random(rows), mask=mask),
+        "bool": pa.array(draws.random(rows) < 0.1, mask=mask),
+        "few": pa.array(np.array([f"category {each}" for each in range(20)])[codes], mask=mask),
+        "many": pa.array([f"row {each}" for each in range(rows)], mask=mask),
+    })  # fmt: skip
+    parquet = written(table, tmp_path / "x.parquet", Layout())
+    assert parquet.read().equals(table)
+    encodings = ["DELTA_BINARY_PACKED", "PLAIN", "PLAIN", "PLAIN", "RLE_DICTIONARY", "DELTA_LENGTH_BYTE_ARRAY"]
+    assert [encoding(parquet, column) for column in range(6)] == encodings
+    with duckdb.connect() as connection:
+        found = connection.sql(f"SELECT * FROM '{tmp_path}/x.parquet'").to_arrow_table()
+    assert found.cast(table.schema).equals(table)
+    assert polars.read_parquet(tmp_path / "x.parquet").to_arrow().cast(table.schema).equals(table)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
+def test_differences_that_overflow_wrap_around(tmp_path, dtype):
+    info = np.iinfo(dtype)
+    draws = np.random.default_rng(1)
+    values = [info.min, info.max, info.min, 0, info.max, info.max, info.min, 1] * 20 + [3] * 130
+    for column in (values, values[::-1], sorted(values), draws.choice(np.array([info.min, info.max, 7], dtype), 1000)):
+        table = pa.table({"x": pa.array(np.array(column, dtype))})
+        parquet = written(table, tmp_path / "x.parquet")
+        assert parquet.read().equals(table)
+        assert polars.read_parquet(tmp_path / "x.parquet")["x"].to_list() == table["x"].to_pylist()
+        with duckdb.connect() as connection:
+            rows = connection.execute(f"SELECT x FROM '{tmp_path}/x.parquet'").fetchall()
+        assert [row[0] for row in rows] == table["x"].to_pylist()
+
+
+def test_a_number_that_grows_by_the_same_takes_almost_no_bytes(tmp_path):
+    parquet = written(pa.table({"x": pa.array(range(10_000, 500_000, 7))}), tmp_path / "x.parquet", Layout())
+    assert column_bytes(parquet) < 70_000 / 8
+
+
+def test_a_column_of_one_text_takes_almost_no_bytes(tmp_path):
+    parquet = written(pa.table({"x": ["the same"] * 50_000}), tmp_path / "x.parquet", Layout())
+    assert column_bytes(parquet) < 100
+    assert parquet.read()["x"].to_pylist() == ["the same"] * 50_000
+
+
+@pytest.mark.parametrize("distinct", [1, 2, 3, 255, 256, 257])
+def test_codes_have_as_many_bits_as_a_page_needs(tmp_path, distinct):
+    values = [f"{each % distinct:05}" for each in range(900)] + [None] * 70 + ["", "😀"]
+    parquet = written(pa.table({"x": values}), tmp_path / "x.parquet")
+    assert encoding(parquet) == "RLE_DICTIONARY"
+    assert parquet.read()["x"].to_pylist() == values
+    assert limits(parquet, 0, 0) == (repr(("00000", f"{min(distinct, 256) - 1:05}")), 0)
+
+
+def test_a_dictionary_that_grows_too_large_is_given_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(texts, "MOST_DISTINCT", 3)
+    values = ["a", "b", "c", "d", None] * 100
+    parquet = written(pa.table({"x": values}), tmp_path / "x.parquet")
+    assert encoding(parquet) == "DELTA_LENGTH_BYTE_ARRAY"
+    assert parquet.read()["x"].to_pylist() == values
+
+
+@pytest.mark.parametrize("offset_type", ["int32", "int64"])
+def test_bytes_that_nulls_have_are_not_written(tmp_path, offset_type):
+    """Arrow allows them; the pages before and after are not moved by them."""
+    texts_of = [f"text {row}" for row in range(200)]
+    array = pa.array(texts_of)
+    valid = [row % 3 != 0 for row in range(200)]
+    words = np.zeros(16, np.uint32)
+    words.view(np.uint8)[:25] = np.packbits(valid, bitorder="little")
+    offsets = np.frombuffer(array.buffers()[1], np.int32)[:201].astype(offset_type)
+    vector = Vector(STRING, 200, np.frombuffer(array.buffers()[2], np.uint8), words, valid.count(False), offsets)
+    write_parquet(Frame({"x": vector}, 200), Schema({"x": STRING}), tmp_path / "x.parquet", MACHINE, SMALL)
+    expected = [text if there else None for text, there in zip(texts_of, valid, strict=True)]
+    assert pq.read_table(tmp_path / "x.parquet")["x"].to_pylist() == expected
+
+
+def test_pages_of_long_texts_have_fewer_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr(sink, "MOST_PAGE_BYTES", 2000)
+    table = pa.table({"x": [f"{row:040}" for row in range(300)], "n": list(range(300))})
+    assert sink.with_short_pages(uploaded(table), SMALL, MACHINE).page_rows == 32
+    assert written(table, tmp_path / "x.parquet").read().equals(table)
+
+
+def test_row_groups_that_statistics_exclude_are_not_read(tmp_path):
+    rows = 1024
+    table = pa.table({
+        "n": pa.array(range(rows), "int32"),
+        "t": pa.array([datetime(2024, 1, 1 + row // 256) for row in range(rows)], "timestamp[us]"),
+        "d": pa.array([date(2024, 1, 1 + row // 256) for row in range(rows)]),
+        "x": pa.array([row / 2 for row in range(rows)]),
+        "s": pa.array(["abcd"[row // 256] * 3 for row in range(rows)]),
+        "u": pa.array([2**63 - 500 + row for row in range(rows)], "uint64"),
+    })  # fmt: skip
+    written(table, tmp_path / "x.parquet")
+    groups = Dataset("t", "parquet", tmp_path / "x.parquet").row_groups
+    scope = Scope(dict(Schema.of_arrow(table.schema)), {})
+    kept = {
+        text: [group.index for group in groups if may_hold(resolve(expr(text).syntax, scope), group.ranges, group.rows)]
+        for text in ("n = 300", "t = TIMESTAMP '2024-01-03 00:00:00'", "d > DATE '2024-01-03'", "x < 100.0", "s = 'bbb'",
+                     "u <= 9223372036854775807", "n IS NULL")
+    }  # fmt: skip
+    assert list(kept.values()) == [[1], [2], [3], [0], [1], [0, 1], []]
+
+
+def test_what_has_no_encoding_here_is_said_before(tmp_path):
+    assert writes(Schema(WRITTEN))
+    assert not writes(Schema({"x": pa.int64(), "y": pa.list_(pa.int64())}))
+    assert not writes(Schema({"x": NULL}))
+    assert not writes(Schema({}))
+
+
+@pytest.mark.parametrize("path", ["/dev/full", "/none/x.parquet"])
+def test_a_file_that_cannot_be_written_is_an_os_error(path):
+    with pytest.raises(OSError, match="No s"):
+        write_parquet(uploaded(table_of(5000, 0)), Schema(WRITTEN), Path(path), MACHINE, SMALL)
+
+
+def test_a_descriptor_is_open_as_long_as_threads_write_to_it(tmp_path):
+    """Another file could have its number."""
+    written_to = []
+
+    def write_chunk(descriptor, offset, pieces):
+        time.sleep(0.01)
+        os.fstat(descriptor)
+        written_to.append(offset)
+        if offset == 2:
+            raise OSError("no more")
+
+    def write_two_calls():
+        with ThreadPoolExecutor(1) as threads, threaded_file(tmp_path / "x", threads, 1, lambda: write_chunk) as file:
+            file.write(0, [b"abcde"])
+            file.write(5, [b"fghij"])
+
+    with pytest.raises(OSError, match="no more"):
+        write_two_calls()
+    assert written_to[:3] == [0, 1, 2]
+    assert len(written_to) < 10
+
+
+@pytest.mark.parametrize("most", [1, 3, 4, 100])
+def test_pieces_are_cut_where_a_chunk_is_full(most):
+    array = np.arange(7, dtype=np.uint8)
+    found = list(chunks(10, [b"ab", Span(array, 2, 5), b"", b"cdefg", Span(array, 0, 1)], most))
+    data = [
+        b"".join(span_bytes(piece) if isinstance(piece, Span) else piece for piece in pieces) for _, pieces in found
+    ]
+    assert b"".join(data) == b"ab\2\3\4\5\6cdefg\0"
+    assert [offset for offset, _ in found] == [10 + most * place for place in range(len(found))]
+    assert {len(each) for each in data[:-1]} <= {most}
+
+
+@pytest.mark.parametrize("nulls", [0, 2])
+def test_threads_of_a_warp_write_the_same_bytes(tmp_path, nulls):
+    table = table_of(333, nulls, seed=3)
+    written(table, tmp_path / "one.parquet")
+    written(table, tmp_path / "many.parquet", machine=EmulatedMachine())
+    assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "many.parquet").read_bytes()
+
+
+@pytest.mark.parametrize("nulls", [0, 2])
+@pytest.mark.parametrize("kept", [slice(0, 0), slice(0, 1), slice(3, 600), slice(0, 600, 7)], ids=str)
+def test_texts_of_a_dictionary_are_written_by_its_numbers(tmp_path, nulls, kept):
+    """Also where many of its texts are in no row, or more than there are rows."""
+    draws = random.Random(0)
+    values = [draws.choice([f"text {draws.randrange(90)}", "", "é", *[None] * nulls]) for _ in range(600)]
+    column = with_dictionary(from_arrow(pa.array(values), MACHINE), MACHINE)
+    rows = np.arange(600)[kept]
+    frame, schema = Frame(take({"s": column}, rows, MACHINE), len(rows)), Schema({"s": pa.string()})
+    assert frame.columns["s"].dictionary
+    write_parquet(frame, schema, tmp_path / "x.parquet", MACHINE, SMALL)
+    assert pq.read_table(tmp_path / "x.parquet").to_pydict() == {"s": values[kept]}

@@ -104,6 +104,6 @@ def with_features(rows: Any) -> Any:
     rows["session"] = users["is_new"].cumsum()
     # a frame of cuDF is open at its far end: a microsecond more closes it
     hour = pd.Timedelta(microseconds=3_600_000_001)
-    by_time = rows[["user_id", "ts", "amount"]].set_index("ts").groupby("user_id").rolling(hour)
+    by_time = rows[["user_id", "ts", "amount"]].set_index("ts").groupby("user_id", sort=True).rolling(hour)
     rows["spent_hour"] = by_time.sum()["amount"].reset_index(drop=True)
     return rows.drop(columns=["weighted", "is_new"])

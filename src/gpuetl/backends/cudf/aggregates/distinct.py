@@ -13,8 +13,8 @@ from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.ir import Call
 from gpuetl.expressions.types import NULL
 
-BITS_A_ROW = 32
-"""A table of bits may have so many for each row."""
+BITS_A_ROW = 256
+"""A table of bits may have so many for each row: no more memory than sorting takes."""
 FEW_BITS = 1 << 23
 
 

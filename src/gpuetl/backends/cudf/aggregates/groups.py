@@ -20,7 +20,8 @@ from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector
-from gpuetl.expressions.ir import Column, Expr
+from gpuetl.expressions.ir import Column, Expr, Literal
+from gpuetl.expressions.types import BOOL
 from gpuetl.plan.node import SortKey
 
 T = TypeVar("T")
@@ -107,13 +108,16 @@ class Groups:
         columns, rows = self.frame.columns, self.frame.rows
         return self.once(argument, lambda: evaluate({"": argument}, columns, rows, self.machine)[""])
 
-    def valid(self, argument: Expr) -> Array:
-        """Return where (uint8) an argument is not null."""
-        return valid_rows(self.column(argument), self.machine)
+    def valid(self, argument: Expr) -> Array | None:
+        """Return where (uint8) an argument is not null, None where it never is."""
+        column = self.column(argument)
+        return valid_rows(column, self.machine) if column.nulls else None
 
-    def true(self, argument: Expr) -> Array:
-        """Return where (uint8) a truth value is true; null is not."""
-        return self.column(argument).data & self.valid(argument)
+    def true(self, argument: Expr) -> Array | None:
+        """Return where (uint8) a truth value is true, None for the constant; null is not."""
+        if argument == Literal(True, BOOL):
+            return None
+        return both(self.column(argument).data, self.valid(argument))
 
     def key(self, argument: Expr, descending: bool = False) -> Key:
         """Return an argument as a key."""
@@ -123,3 +127,10 @@ class Groups:
     def numbered(self, argument: Expr) -> Vector:
         """Return an argument's values, texts as their numbers."""
         return self.once(("numbered", argument), lambda: numbered_texts(self.column(argument), self.machine))
+
+
+def both(left: Array | None, right: Array | None) -> Array | None:
+    """Return where two marks of rows are set; None marks every row."""
+    if left is None or right is None:
+        return right if left is None else left
+    return left & right

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gpuetl.backends.cudf.aggregates.groups import Groups
+from gpuetl.backends.cudf.aggregates.groups import Groups, both
 from gpuetl.backends.cudf.aggregates.runs import Runs
 from gpuetl.backends.cudf.columns.compact import numbers_where
 from gpuetl.backends.cudf.columns.gather import take
@@ -31,7 +31,7 @@ def edge(groups: Groups, call: Call, operation: Aggregate, last: bool) -> Vector
     """The value of the group's first or last row among those that the call considers; ties are noted."""
     x, ignore_nulls, only = edge_arguments(call)
     order = next(operation.orders[n] for n, own in operation.calls.items() if own == call and n in operation.orders)
-    kept = groups.true(only) & groups.valid(x) if ignore_nulls else groups.true(only)
+    kept = both(groups.true(only), groups.valid(x) if ignore_nulls else None)
 
     def sort() -> Runs:
         columns = groups.frame.columns

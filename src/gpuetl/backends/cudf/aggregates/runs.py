@@ -24,12 +24,14 @@ class Runs:
     new: Array
 
     @classmethod
-    def of(cls, groups: Groups, kept: Array, keys: Sequence[Key]) -> Runs:
-        """Sort the rows that `kept` (uint8) marks, stably."""
+    def of(cls, groups: Groups, kept: Array | None, keys: Sequence[Key]) -> Runs:
+        """Sort the rows that `kept` (uint8) marks, all of them where it is None, stably."""
         machine = groups.machine
-        rows = numbers_where(kept, machine)
-        order = sort_keys(Keys((groups.code_key, *keys), len(rows), rows), 1, False, machine)
-        rows = rows if order.rows is None else rows[order.rows]
+        rows = None if kept is None else numbers_where(kept, machine)
+        count = groups.frame.rows if rows is None else len(rows)
+        order = sort_keys(Keys((groups.code_key, *keys), count, rows), 1, False, machine)
+        places = machine.arrays.arange(count, dtype="int32") if order.rows is None else order.rows
+        rows = places if rows is None else rows[places]
         return cls(rows, groups.codes[rows], order.new_value)
 
     def edge(self, groups: Groups, last: bool = False) -> Array:

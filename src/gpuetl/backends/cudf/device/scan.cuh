@@ -78,7 +78,7 @@ DEVICE T from_lane(const T& value, int lane) {
     return result;
 }
 
-// How many lanes before this one belong to its group, of which some lanes begin one; whether the first does not begin.
+// How many lanes before this one belong to its group, where some lanes begin one; `open` if it began before the first.
 template <bool BACKWARD>
 struct Reach {
     bool open;
@@ -100,9 +100,9 @@ DEVICE void scan_lanes(STATE& state, const Reach<BACKWARD>& reach, STATE before)
 #pragma unroll 1
     for (int distance = 1;; distance *= 2) {
         if (takes) state = combine(before, state);
-        if (distance == 32) break;
-        before = from_lane(state, BACKWARD ? LANE + distance : LANE - distance);
         takes = distance <= reach.earlier;
+        if (!__ballot_sync(0xffffffffu, takes)) break;  // groups of few rows take fewer rounds
+        before = from_lane(state, BACKWARD ? LANE + distance : LANE - distance);
     }
 }
 

@@ -140,8 +140,8 @@ template <class X> DEVICE int32_t row_if_valid(int64_t row, const X& x, int32_t 
 // The rows that have a value, numbered over all groups.
 struct PresentRows {
     const int32_t* before;  // how many are before each row
-    const int32_t* rows;
-    int64_t count;
+    const int32_t* rows;    // their numbers, and behind them one beyond all rows
+    int64_t most;           // how many they are at most
 };
 DEVICE int32_t present_before(int64_t row, int32_t first, const PresentRows& present, int64_t offset) {
     const int64_t number = present.before[row] - offset;
@@ -150,7 +150,7 @@ DEVICE int32_t present_before(int64_t row, int32_t first, const PresentRows& pre
 template <class X>
 DEVICE int32_t present_after(int64_t row, const X& x, int32_t last, const PresentRows& present, int64_t offset) {
     const int64_t number = present.before[row] + int64_t(x.valid(row)) + offset - 1;
-    return number < present.count && present.rows[number] <= last ? present.rows[number] : -1;
+    return number < present.most && present.rows[number] <= last ? present.rows[number] : -1;
 }
 
 DEVICE double less(Fault, double x, double y) { return x - y; }

@@ -17,6 +17,7 @@ from gpuetl.backends.cudf.gpu.kernel_cache import loaded
 from gpuetl.backends.cudf.gpu.libcudf import column_array, radix_order, to_libcudf
 from gpuetl.backends.cudf.gpu.memory import device_memory
 from gpuetl.backends.cudf.gpu.parquet import read_parquet
+from gpuetl.backends.cudf.sinks.threaded_file import ThreadedFile
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.memory import MemoryMeter
 from gpuetl.errors import EvaluationError
@@ -150,7 +151,7 @@ class GpuMachine:
         keys, codes = plc.transform.encode(plc.Table([to_libcudf(texts)]))
         return column_array(codes, "int32"), int(keys.num_rows())
 
-    def written_file(self, path: Path) -> AbstractContextManager[files.GpuFile]:
+    def written_file(self, path: Path) -> AbstractContextManager[ThreadedFile]:
         """Copy and write by threads."""
         return files.written_file(path)
 

@@ -8,8 +8,10 @@ from typing import Any
 
 import pylibcudf as plc
 
+from gpuetl.backends.cudf.choices import chosen
 from gpuetl.backends.cudf.columns.validity import valid_rows, words_of
 from gpuetl.backends.cudf.gpu.libcudf import Id, from_libcudf, libcudf_type, span_array
+from gpuetl.backends.cudf.gpu.parts import is_large, read_parts
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import NULL, STRING, DataType, is_list, language_type
@@ -18,16 +20,23 @@ from gpuetl.expressions.types import NULL, STRING, DataType, is_list, language_t
 def read_parquet(
     files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType], machine: Machine
 ) -> dict[str, Vector]:
-    """Read columns of row groups of all files in one call: see `Machine.read_parquet`."""
+    """Read columns of row groups of all files: see `Machine.read_parquet`."""
     if not types:
         return {}
+    large = len(files) + sum(map(len, files.values())) > 2 and is_large(files) and chosen("read_in_parts")
+    names, columns = (read_parts if large else read_whole)(files, list(types))
+    found = dict(zip(names, columns, strict=True))
+    return {name: as_language(found[name], stored, machine) for name, stored in types.items()}
+
+
+def read_whole(files: Mapping[Path, Sequence[int]], columns: Sequence[str]) -> tuple[list[str], Sequence[Any]]:
+    """Return the names and libcudf's columns of row groups of some files, in order."""
     builder = plc.io.parquet.ParquetReaderOptions.builder(plc.io.SourceInfo([str(path) for path in files]))
     options = builder.use_arrow_schema(True).build()
-    options.set_column_names(list(types))
+    options.set_column_names(list(columns))
     options.set_row_groups([list(groups) for groups in files.values()])
     read = plc.io.parquet.read_parquet(options)
-    found = dict(zip(read.column_names(), read.columns, strict=True))
-    return {name: as_language(found[name], stored, machine) for name, stored in types.items()}
+    return read.column_names(), read.columns
 
 
 def as_language(column: Any, stored: DataType, machine: Machine) -> Vector:

@@ -63,13 +63,15 @@ def every_pair(operation: Join, left: Frame, right: Frame, machine: Machine) -> 
 
 def matching_pairs(operation: Join, left: Frame, right: Frame, keys: KeyCodes, more: int, machine: Machine) -> Pairs:
     """Pair rows of equal keys, after looking whether that many, and `more`, fit."""
+    arrays = machine.arrays
     counts = count_codes(keys.right, keys.size, machine)
     repeats = counts[keys.left]
     if operation.how != "inner":
-        repeats = machine.arrays.maximum(repeats, 1)
-    total = int(repeats.sum())
+        repeats = arrays.maximum(repeats, 1)
+    ends = arrays.cumsum(repeats)
+    total = int(ends[-1]) if left.rows else 0
     check_size(operation, left, right, total + more, machine, keys)
-    return paired(keys, counts, repeats, total, machine)
+    return paired(keys, counts, ends, total, machine)
 
 
 def combined(operation: Join, left: Frame, right: Frame, pairs: Pairs, lonely: Array, machine: Machine) -> Frame:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 
 import pyarrow as pa
 
@@ -39,15 +40,15 @@ class ChunkPlace:
 
     def metadata(self) -> Value:
         """Return the struct ColumnChunk."""
-        encodings = [PLAIN, RLE, self.encoding] if self.dictionary_size else [RLE, self.encoding]
+        size = i64(self.size)
         return struct({2: i64(0), 3: struct({
-            1: i32(stored_as(self.dtype).physical),
-            2: list_of(I32, [i32(encoding) for encoding in encodings]),
-            3: list_of(BINARY, [binary(self.name.encode())]),
+            1: i32(physical_type(self.dtype)),
+            2: encodings(self.encoding, bool(self.dictionary_size)),
+            3: column_path(self.name),
             4: i32(UNCOMPRESSED),
             5: i64(self.rows),
-            6: i64(self.size),
-            7: i64(self.size),
+            6: size,
+            7: size,
             9: i64(self.start + self.dictionary_size),
             11: i64(self.start) if self.dictionary_size else None,
             12: self.statistics(),
@@ -61,6 +62,24 @@ class ChunkPlace:
             5: None if greatest is None else binary(greatest),
             6: None if least is None else binary(least),
         })  # fmt: skip
+
+
+@cache
+def physical_type(dtype: pa.DataType) -> int:
+    """Return the number of the type in which values lie in a file."""
+    return stored_as(dtype).physical
+
+
+@cache
+def encodings(values: int, dictionary: bool) -> Value:
+    """Return the encodings in a chunk: of a dictionary, of levels, of values."""
+    return list_of(I32, [i32(encoding) for encoding in ([PLAIN, RLE] if dictionary else [RLE]) + [values]])
+
+
+@lru_cache(1 << 12)
+def column_path(name: str) -> Value:
+    """Return where a column stands in the schema."""
+    return list_of(BINARY, [binary(name.encode())])
 
 
 def row_group(chunks: Sequence[ChunkPlace], rows: int, ordinal: int) -> Value:

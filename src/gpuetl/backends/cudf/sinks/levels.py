@@ -14,12 +14,6 @@ from gpuetl.backends.cudf.sinks.pieces import Piece, Span, fetched
 from gpuetl.backends.cudf.sinks.thrift import varint
 from gpuetl.backends.cudf.vector import Vector
 
-LEVELS = f"""{headers_text(["parquet.cuh"])}
-KERNEL count_valid(int64_t words, int64_t rows, const uint32_t* valid, int32_t* counts) {{
-    FOR_EACH_ROW(word, words) if (word < words) counts[word] = parquet::valid_in_word(valid, word, rows);
-}}
-"""
-
 
 @dataclass(frozen=True, eq=False)
 class Levels:
@@ -89,7 +83,9 @@ def valid_through(vector: Vector, machine: Machine) -> Array:
     """Return how many rows are valid up to the end of each word."""
     arrays, words = machine.arrays, -(-vector.rows // 32)
     counts = arrays.empty(words, "int32")
-    machine.launch(machine.compiled(LEVELS), "count_valid", words, [words, vector.rows, vector.valid, counts])
+    machine.launch(
+        machine.compiled(counting_source()), "count_valid", words, [words, vector.rows, vector.valid, counts]
+    )
     return arrays.cumsum(counts, dtype="int64")
 
 
@@ -98,3 +94,12 @@ def page_ends(sums: Array, page_items: int, machine: Machine) -> Array:
     pages = -(-len(sums) // page_items)
     whole = sums[page_items - 1 :: page_items]
     return whole if len(whole) == pages else machine.arrays.concatenate([whole, sums[-1:]])
+
+
+def counting_source() -> str:
+    """Return the kernel `count_valid`."""
+    return f"""{headers_text(["parquet.cuh"])}
+KERNEL count_valid(int64_t words, int64_t rows, const uint32_t* valid, int32_t* counts) {{
+    FOR_EACH_ROW(word, words) if (word < words) counts[word] = parquet::valid_in_word(valid, word, rows);
+}}
+"""

@@ -12,16 +12,21 @@ from gpuetl.backends.cudf.sinks.footer import PLAIN, RLE, ChunkPlace
 from gpuetl.backends.cudf.sinks.levels import Levels
 from gpuetl.backends.cudf.sinks.pieces import Piece, total_bytes
 from gpuetl.backends.cudf.sinks.statistics import merged
-from gpuetl.backends.cudf.sinks.thrift import boolean, i32, struct
+from gpuetl.backends.cudf.sinks.thrift import Value, boolean, i32, struct
 
 DATA_PAGE, DICTIONARY_PAGE = 0, 2
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(1 << 10)
 def data_header(rows: int, size: int, encoding: int) -> bytes:
-    """Return the header of a data page: of columns without nulls, most are equal."""
-    page = struct({1: i32(rows), 2: i32(encoding), 3: i32(RLE), 4: i32(RLE)})
-    return struct({1: i32(DATA_PAGE), 2: i32(size), 3: i32(size), 5: page}).data
+    """Return the header of a data page."""
+    return struct({1: i32(DATA_PAGE), 2: i32(size), 3: i32(size), 5: page_of(rows, encoding)}).data
+
+
+@lru_cache(1 << 10)
+def page_of(rows: int, encoding: int) -> Value:
+    """Return the struct DataPageHeader: those of most pages are equal."""
+    return struct({1: i32(rows), 2: i32(encoding), 3: i32(RLE), 4: i32(RLE)})
 
 
 def dictionary_pieces(dictionary: Dictionary) -> list[Piece]:

@@ -7,7 +7,7 @@ copy and write one such batch, the next is encoded.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -49,7 +49,7 @@ def writes(schema: Schema) -> bool:
 def write_parquet(frame: Frame, schema: Schema, path: Path, machine: Machine, layout: Layout | None = None) -> None:
     """Write a frame of columns that `writes` is true for as a file, whole when this returns.
 
-    Device memory for a copy of two batches is needed, and for some bytes a row of texts while they are compared.
+    Device memory is needed for what three batches are encoded to, and for some bytes a row of texts of a batch.
 
     Raises
     ------
@@ -58,15 +58,47 @@ def write_parquet(frame: Frame, schema: Schema, path: Path, machine: Machine, la
     """
     frame = frame.updated({n: decoded(v, machine) for n, v in frame.columns.items() if is_rare(v)})
     layout = with_short_pages(frame, layout or Layout(), machine)
-    arrow = schema.to_arrow()
     few = {name for name, vector in frame.columns.items() if is_few(vector, machine)}
     with machine.written_file(path) as file:
+        writer = RowGroups(schema.to_arrow(), few, layout, machine, file)
         file.write(0, [MAGIC])
-        offset, groups = len(MAGIC), list[Value]()
         for start in range(0, frame.rows, layout.batch_rows):
-            batch = {name: rows_between(frame.columns[name], start, layout.batch_rows) for name in arrow.names}
-            offset = write_batch(batch, arrow, few, layout, file, offset, groups, machine)
-        file.write(offset, [footer(arrow, frame.rows, groups)])
+            writer.write({name: rows_between(frame.columns[name], start, layout.batch_rows) for name in schema})
+        file.write(writer.offset, [footer(writer.schema, frame.rows, writer.done)])
+
+
+@dataclass
+class RowGroups:
+    """The row groups of a file, of which those that are `done` end at `offset`; `few` is as `text_encoder` has it."""
+
+    schema: pa.Schema
+    few: set[str]
+    layout: Layout
+    machine: Machine
+    file: WrittenFile
+    offset: int = len(MAGIC)
+    done: list[Value] = field(default_factory=list)
+
+    def write(self, batch: Mapping[str, Vector]) -> None:
+        """Encode the rows of some groups, and hand their bytes to the file's threads."""
+        levels = levels_of(batch, self.layout.page_rows, self.machine)
+        encoded = encode(batch, levels, self.few, self.machine)
+        begin, pieces = self.offset, list[Piece]()
+        pages = len(next(iter(levels.values())).counts)
+        for pages_here in group_pages(pages, self.layout.group_rows // self.layout.page_rows):
+            pieces += self.group(encoded, levels, pages_here)
+        self.file.write(begin, pieces)
+
+    def group(self, encoded: Mapping[str, Encoded], levels: Mapping[str, Levels], pages: range) -> list[Piece]:
+        """Return a row group of some pages, and take note of it."""
+        pieces, chunks = list[Piece](), []
+        for column in self.schema:
+            own, place = chunk(column, encoded[column.name], levels[column.name], pages, self.offset)
+            self.offset += place.size
+            pieces += own
+            chunks.append(place)
+        self.done.append(row_group(chunks, chunks[0].rows, len(self.done)))
+        return pieces
 
 
 def is_rare(vector: Vector) -> bool:
@@ -103,34 +135,6 @@ def rows_between(vector: Vector, start: int, most: int) -> Vector:
     if vector.offsets is not None:
         return replace(vector, rows=rows, valid=valid, offsets=vector.offsets[start : start + rows + 1])
     return replace(vector, rows=rows, valid=valid, data=vector.data[start : start + rows])
-
-
-def write_batch(  # noqa: PLR0913
-    batch: Mapping[str, Vector],
-    schema: pa.Schema,
-    few: set[str],
-    layout: Layout,
-    file: WrittenFile,
-    offset: int,
-    groups: list[Value],
-    machine: Machine,
-) -> int:
-    """Encode rows, and hand their bytes to the file's threads; return the offset after them."""
-    levels = levels_of(batch, layout.page_rows, machine)
-    encoded = encode(batch, levels, few, machine)
-    pages = len(next(iter(levels.values())).counts)
-    pieces: list[Piece] = []
-    begin = offset
-    for pages_here in group_pages(pages, layout.group_rows // layout.page_rows):
-        chunks = []
-        for field in schema:
-            own, place = chunk(field, encoded[field.name], levels[field.name], pages_here, offset)
-            pieces += own
-            chunks.append(place)
-            offset += place.size
-        groups.append(row_group(chunks, chunks[0].rows, len(groups)))
-    file.write(begin, pieces)
-    return offset
 
 
 def encode(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -29,6 +29,30 @@ def piece_bytes(piece: Piece) -> int:
 def total_bytes(pieces: Iterable[Piece]) -> int:
     """Return the size of pieces one after another."""
     return sum(map(piece_bytes, pieces))
+
+
+def chunks(offset: int, pieces: Iterable[Piece], most: int) -> Iterator[tuple[int, list[Piece]]]:
+    """Yield the offset and the pieces of each `most` bytes of pieces that lie one behind another."""
+    held: list[Piece] = []
+    room = most
+    for piece in pieces:
+        done, size = 0, piece_bytes(piece)
+        while done < size:
+            part = min(room, size - done)
+            held.append(piece if part == size else cut(piece, done, part))
+            done, room = done + part, room - part
+            if not room:
+                yield offset, held
+                offset, held, room = offset + most, [], most
+    if held:
+        yield offset, held
+
+
+def cut(piece: Piece, start: int, size: int) -> Piece:
+    """Return so many bytes of a piece."""
+    if isinstance(piece, Span):
+        return Span(piece.array, piece.start + start, size)
+    return piece[start : start + size]
 
 
 def fetched(arrays: Sequence[Array], machine: Machine) -> list[np.ndarray[Any, Any]]:

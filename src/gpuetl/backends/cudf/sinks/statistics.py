@@ -19,7 +19,8 @@ LimitsOf = Callable[[int, int], Limits | None]
 
 def merged(ranges: np.ndarray[Any, Any]) -> tuple[int, int] | None:
     """Return the least and the greatest number of pages, stored as `Range` does; None where there is no value."""
-    least, greatest = (int(each) for each in ranges.view(np.uint64).max(axis=0))
+    pages = ranges.view(np.uint64).tolist()
+    least, greatest = max(page[0] for page in pages), max(page[1] for page in pages)
     return None if least == greatest == 0 else (least ^ ALL, greatest)
 
 

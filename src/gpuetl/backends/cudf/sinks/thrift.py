@@ -6,6 +6,7 @@ Source: github.com/apache/thrift, doc/specs/thrift-compact-protocol.md.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 TRUE, FALSE, BYTE, I16, I32, I64, BINARY, LIST, STRUCT = 1, 2, 3, 4, 5, 6, 8, 9, 12
@@ -20,7 +21,7 @@ class Value(NamedTuple):
 
 def varint(number: int) -> bytes:
     """Return a number of at least zero, seven bits a byte, the lowest first."""
-    groups = bytearray()
+    groups = []
     while number > 127:
         groups.append(number & 127 | 128)
         number >>= 7
@@ -48,6 +49,7 @@ def i16(number: int) -> Value:
     return Value(I16, zigzag(number))
 
 
+@lru_cache(1 << 12)
 def i32(number: int) -> Value:
     """Return an integer of 32 bits, or a member of an enumeration."""
     return Value(I32, zigzag(number))

@@ -18,6 +18,7 @@ from gpuetl.backends.cudf.windows.steps import Framed, Output, PresentRows, RowN
 
 OUTPUTS_PER_KERNEL = 8
 """More would take more registers than threads have, and more parameters than a kernel."""
+BEYOND = 2**31 - 1
 Item = TypeVar("Item")
 
 
@@ -79,8 +80,12 @@ def pieces(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
 
 
 def present_rows(step: PresentRows, rows: WindowRows) -> list[Any]:
-    """Return the arguments that stand for the rows that have a value."""
+    """Return the arguments that stand for the rows that have a value: how many are before each, and their numbers.
+
+    Behind them is a number beyond all rows, so that nobody has to ask the device how many they are.
+    """
     arrays, valid = rows.machine.arrays, valid_rows(rows.columns[step.column], rows.machine)
     before = arrays.cumsum(valid, dtype="int32") - valid
-    present = arrays.nonzero(valid)[0].astype("int32")
-    return [before, present, len(present)]
+    present = arrays.full(rows.rows + 1, BEYOND, "int32")
+    present[arrays.where(valid, before, rows.rows)] = arrays.arange(rows.rows, dtype="int32")
+    return [before, present, rows.rows]

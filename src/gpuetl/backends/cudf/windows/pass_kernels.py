@@ -98,9 +98,9 @@ def known_parameters(place: int, each: Scan | PresentRows) -> list[str]:
     """Return the parameters of what is known of all rows."""
     if isinstance(each, Scan):
         return [f"const int32_t* a{place}"]
-    return [f"const int32_t* before{place}", f"const int32_t* rows{place}", f"int64_t count{place}"]
+    return [f"const int32_t* before{place}", f"const int32_t* rows{place}", f"int64_t most{place}"]
 
 
 def known_text(place: int, each: Scan | PresentRows) -> str:
     """Return the text of what is known of all rows."""
-    return f"a{place}" if isinstance(each, Scan) else f"PresentRows{{before{place}, rows{place}, count{place}}}"
+    return f"a{place}" if isinstance(each, Scan) else f"PresentRows{{before{place}, rows{place}, most{place}}}"

@@ -1,0 +1,181 @@
+"""The Parquet writer on a GPU: events in device memory to files, beside its parts and libcudf's writer.
+
+python tests/benchmarks/parquet_sink.py FOLDER... [--rows 100000000] [--runs 5]
+
+Prints the least time of some runs, with the bytes of the file: encoding alone, encoding and copying, whole files, and
+several files at once; then that libcudf and pyarrow read back what was written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import cupy
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pylibcudf as plc
+
+from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.gpu.libcudf import to_libcudf
+from gpuetl.backends.cudf.gpu.machine import GpuMachine, machine
+from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
+from gpuetl.backends.cudf.sinks import threaded_file
+from gpuetl.backends.cudf.sinks.parquet import rows_between, write_parquet
+from gpuetl.backends.cudf.sinks.pieces import Piece, total_bytes
+from gpuetl.backends.cudf.vector import Vector
+from gpuetl.plan.schema import Schema
+
+SCHEMA = Schema({
+    "user_id": pa.int64(), "ts": pa.timestamp("us"), "amount": pa.float64(), "quantity": pa.int32(),
+    "lat": pa.float32(), "lon": pa.float32(), "category": pa.string(),
+})  # fmt: skip
+CHECKED_ROWS = 3_000_000
+PARTS = (2, 4, 8, 16)
+
+
+def events(rows: int) -> Frame:
+    """Make events: 1 M users, of whom some have most; moments of a month in no order; 2 % of the amounts null."""
+    draws = cupy.random.default_rng(1)
+    valid = cupy.packbits((draws.random(-(-rows // 512) * 512) >= 0.02).astype("uint8"), bitorder="little")
+    missing = rows - int(cupy.unpackbits(valid, bitorder="little")[:rows].sum())
+    codes = draws.integers(0, 20, rows, "int64")
+    names = from_arrow(pa.chunked_array([[f"category {code:02}" for code in range(20)]]), machine())
+    from gpuetl.backends.cudf.columns.gather import take
+
+    return Frame({
+        "user_id": Vector(SCHEMA["user_id"], rows, (draws.random(rows) ** 3 * 1e6).astype("int64")),
+        "ts": Vector(SCHEMA["ts"], rows, (draws.random(rows) * 2.6e12).astype("int64") + 1_700_000_000_000_000),
+        "amount": Vector(SCHEMA["amount"], rows, draws.random(rows) * 1000, valid.view("uint32"), missing),
+        "quantity": Vector(SCHEMA["quantity"], rows, draws.integers(1, 10, rows, "int64").astype("int32")),
+        "lat": Vector(SCHEMA["lat"], rows, (draws.random(rows) * 180 - 90).astype("float32")),
+        "lon": Vector(SCHEMA["lon"], rows, (draws.random(rows) * 360 - 180).astype("float32")),
+        "category": take({"": names}, codes, machine())[""],
+    }, rows)  # fmt: skip
+
+
+class CountedFile:
+    """A file of which only the bytes are counted."""
+
+    bytes = 0
+
+    def write(self, offset: int, pieces: Sequence[Piece]) -> None:
+        """Count; the device is waited for, as a file would."""
+        CountedFile.bytes += total_bytes(pieces)
+
+
+class CountingMachine(GpuMachine):
+    """A GPU whose files are nowhere."""
+
+    @contextmanager
+    def written_file(self, path: Path) -> Iterator[Any]:
+        """Count the bytes."""
+        CountedFile.bytes = 0
+        yield CountedFile()
+
+
+def timed(name: str, runs: int, work: Callable[[], int]) -> None:
+    """Print the first time and the least of the others, and the rate."""
+    times = []
+    for _ in range(runs + 1):
+        cupy.cuda.Device().synchronize()
+        start = time.perf_counter()
+        size = work()
+        cupy.cuda.Device().synchronize()
+        times.append(time.perf_counter() - start)
+    least = min(times[1:])
+    print(f"{name:44} first {times[0] * 1e3:7.1f} ms, then {least * 1e3:7.1f} ms, "
+          f"{size / 1e9:6.3f} GB, {size / least / 1e9:6.2f} GB/s", flush=True)  # fmt: skip
+
+
+def encoded_only(frame: Frame, schema: Schema) -> int:
+    """Encode; nothing is copied."""
+    write_parquet(frame, schema, Path("nowhere"), CountingMachine())
+    return CountedFile.bytes
+
+
+def copied_only(frame: Frame, path: Path) -> int:
+    """Encode and copy to pinned memory, which is written nowhere."""
+    write_all, threaded_file.write_all = threaded_file.write_all, lambda *_: None
+    try:
+        one_file(frame, path)
+    finally:
+        threaded_file.write_all = write_all
+    return CountedFile.bytes  # of the measurement before
+
+
+def one_file(frame: Frame, path: Path) -> int:
+    """Write one new file."""
+    path.unlink(missing_ok=True)
+    write_parquet(frame, SCHEMA, path, machine())
+    return path.stat().st_size
+
+
+def several_files(frame: Frame, folder: Path, parts: int) -> int:
+    """Write so many new files at once."""
+    rows = -(-frame.rows // parts // 512) * 512
+
+    def part(number: int) -> int:
+        columns = {name: rows_between(vector, number * rows, rows) for name, vector in frame.columns.items()}
+        return one_file(Frame(columns, columns["ts"].rows), folder / f"part-{number}.parquet")
+
+    with ThreadPoolExecutor(parts) as pool:
+        return sum(pool.map(part, range(-(-frame.rows // rows))))
+
+
+def by_libcudf(frame: Frame, path: Path) -> int:
+    """Write one new file by libcudf."""
+    path.unlink(missing_ok=True)
+    table = plc.Table([to_libcudf(vector) for vector in frame.columns.values()])
+    builder = plc.io.parquet.ParquetWriterOptions.builder(plc.io.SinkInfo([str(path)]), table)
+    options = builder.compression(plc.io.types.CompressionType.SNAPPY).build()
+    plc.io.parquet.write_parquet(options)
+    return path.stat().st_size
+
+
+def check(frame: Frame, path: Path) -> None:
+    """Compare what libcudf and pyarrow read with what was written, of the first rows."""
+    rows = min(frame.rows, CHECKED_ROWS)
+    columns = {name: rows_between(vector, 0, rows) for name, vector in frame.columns.items()}
+    one_file(Frame(columns, rows), path)
+    table = pq.read_table(path)
+    groups = range(pq.read_metadata(path).num_row_groups)
+    found = machine().read_parquet({path: groups}, {field.name: field.type for field in table.schema})
+    assert found["ts"].rows == rows
+    for name, vector in columns.items():
+        written = to_arrow(replace(vector, nulls=-1 if vector.nulls else 0), machine())  # Arrow counts them
+        assert table[name].combine_chunks().equals(written), f"pyarrow: {name}"
+        assert to_arrow(found[name], machine()).equals(written), f"libcudf: {name}"
+    print(f"{rows:,} rows are read back by pyarrow and by libcudf")
+
+
+def main() -> None:
+    """Measure and check."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", type=Path, nargs="+")
+    parser.add_argument("--rows", type=int, default=100_000_000)
+    parser.add_argument("--runs", type=int, default=5)
+    given = parser.parse_args()
+    machine()
+    frame = events(given.rows)
+    check(frame, given.folders[0] / "checked.parquet")
+    for name in SCHEMA:
+        only = frame.select((name,))
+        timed(f"{name}: encode", given.runs, lambda only=only: encoded_only(only, SCHEMA.select(only.columns)))  # type: ignore[misc]
+    timed("all: encode", given.runs, lambda: encoded_only(frame, SCHEMA))
+    timed("all: encode and copy", given.runs, lambda: copied_only(frame, given.folders[0] / "none.parquet"))
+    for folder in given.folders:
+        timed(f"{folder}: one file", given.runs, lambda f=folder: one_file(frame, f / "one.parquet"))  # type: ignore[misc]
+        for parts in PARTS:
+            timed(f"{folder}: {parts} files", given.runs, lambda f=folder, n=parts: several_files(frame, f, n))  # type: ignore[misc]
+        timed(f"{folder}: libcudf, snappy", given.runs, lambda f=folder: by_libcudf(frame, f / "cudf.parquet"))  # type: ignore[misc]
+
+
+if __name__ == "__main__":
+    main()
