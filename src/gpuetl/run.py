@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from gpuetl.errors import InvalidPipeline, RunFailed, have_hint
 from gpuetl.executors.local import LocalExecutor
 from gpuetl.io.commit import commit_sinks
 from gpuetl.io.dataset import DatasetError
-from gpuetl.io.staging import SinkWriter, close_writers
+from gpuetl.io.staging import FileWriter, SinkWriter, close_writers
 from gpuetl.io.write_files import WRITERS
 from gpuetl.optimize import optimize
 from gpuetl.options import RunOptions
@@ -183,7 +183,7 @@ def execute(
     threads = ThreadPoolExecutor(thread_count(), "gpuetl-writer")
     by_engine = [backend.file_writer(write.target, source.schema) for write, source in physical.sinks.values()]
     writers = [
-        SinkWriter(write.target, run_id, spanned(own or WRITERS[write.target.format], f"write {name}", "file"), threads)
+        SinkWriter(write.target, run_id, traced_writer(own or WRITERS[write.target.format], name), threads)
         for own, (name, (write, _)) in zip(by_engine, physical.sinks.items(), strict=True)
     ]
     try:
@@ -210,6 +210,11 @@ def execute(
         for w in writers
     )
     return reports, heads, kept
+
+
+def traced_writer(writer: FileWriter, sink: str) -> FileWriter:
+    """Return the writer, each of whose files the trace of the run shows, if there is one."""
+    return replace(writer, write=spanned(writer.write, f"write {sink}", "file"))
 
 
 def write_sink(

@@ -12,13 +12,14 @@ from fuzz.signatures import Signature, constants, signatures
 from gpu_engine.host_machine import HostMachine
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
+from gpuetl.backends.cudf.sources.text_codes import with_dictionary
 from gpuetl.backends.pandas.expressions.evaluate import NoResult, evaluate_column
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.functions import TypeMismatch
 from gpuetl.expressions.ir import Expr, columns_of
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, Syntax
-from gpuetl.expressions.types import DataType, can_cast
+from gpuetl.expressions.types import STRING, DataType, can_cast
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.testing import Tolerance
 from gpuetl.testing.compare import equal_values
@@ -115,7 +116,9 @@ def assert_refused(expr: Expr, table: pa.Table) -> None:
 
 
 def computed(expr: Expr, table: pa.Table) -> pa.Array:
-    """Compute an expression with kernels."""
+    """Compute an expression with kernels; of columns of texts every second one has a dictionary, from the first on."""
     machine = HostMachine()
     frame = {name: from_arrow(column, machine) for name, column in zip(table.column_names, table.columns, strict=True)}
+    texts = [name for name, vector in frame.items() if vector.dtype == STRING]
+    frame |= {name: with_dictionary(frame[name], machine) for name in texts[::2]}
     return to_arrow(evaluate({"": expr}, frame, table.num_rows, machine)[""], machine)

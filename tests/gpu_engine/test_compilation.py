@@ -16,11 +16,12 @@ from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.aggregates.reduce import reduce_source
 from gpuetl.backends.cudf.aggregates.states import STATES
 from gpuetl.backends.cudf.choices import skipping
-from gpuetl.backends.cudf.columns.gather import copy_source, gather_source
+from gpuetl.backends.cudf.columns.gather import gather_source
 from gpuetl.backends.cudf.columns.keys import Key, Keys
 from gpuetl.backends.cudf.columns.order import sort_rows
+from gpuetl.backends.cudf.columns.text_bytes import copy_source
 from gpuetl.backends.cudf.columns.texts import numbered_texts
-from gpuetl.backends.cudf.device.headers import DEVICE, header_text, headers_text
+from gpuetl.backends.cudf.device.headers import DEVICE, header_text
 from gpuetl.backends.cudf.expressions.casts import cast_headers
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.expressions.functions import HEADERS
@@ -37,6 +38,7 @@ from gpuetl.backends.cudf.sinks.delta import delta_source
 from gpuetl.backends.cudf.sinks.levels import counting_source
 from gpuetl.backends.cudf.sinks.texts import lengths_source, rows_source
 from gpuetl.backends.cudf.sinks.values import compacting_source, packing_source, ranges_source, turning_source
+from gpuetl.backends.cudf.sources.text_codes import with_dictionary
 from gpuetl.backends.cudf.sources.utf8 import source_of
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Cast, Column
@@ -198,8 +200,11 @@ def of_operations():
     yield reduce_source({"x": column(FLOAT64)}, calls, ordered=True)
     texts = from_arrow(pa.chunked_array([["a", None]]), MACHINE)
     yield gather_source([column(INT64), texts], [True, False], 4)
-    yield headers_text(["rows.cuh", "reduce.cuh"]) + copy_source(64, 64, 32)
+    yield copy_source(64, 64, 32)
     yield source_of({"s": texts})
+    machine = CollectingMachine()
+    yield source_of({"s": with_dictionary(texts, machine)})
+    yield from machine.texts
 
 
 def of_sinks():

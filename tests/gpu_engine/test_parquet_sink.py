@@ -21,12 +21,15 @@ from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine, span_bytes
 from gpu_engine.test_columns import uploaded
 from gpuetl import expr
+from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.sinks import parquet as sink
 from gpuetl.backends.cudf.sinks import texts
 from gpuetl.backends.cudf.sinks.parquet import Layout, write_parquet, writes
 from gpuetl.backends.cudf.sinks.pieces import Span, chunks
 from gpuetl.backends.cudf.sinks.threaded_file import Writers, pwrite, threaded_file
+from gpuetl.backends.cudf.sources.text_codes import with_dictionary
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.types import NULL, STRING, is_list
@@ -324,3 +327,17 @@ def test_threads_of_a_warp_write_the_same_bytes(tmp_path, nulls):
     written(table, tmp_path / "one.parquet")
     written(table, tmp_path / "many.parquet", machine=EmulatedMachine())
     assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "many.parquet").read_bytes()
+
+
+@pytest.mark.parametrize("nulls", [0, 2])
+@pytest.mark.parametrize("kept", [slice(0, 0), slice(0, 1), slice(3, 600), slice(0, 600, 7)], ids=str)
+def test_texts_of_a_dictionary_are_written_by_its_numbers(tmp_path, nulls, kept):
+    """Also where many of its texts are in no row, or more than there are rows."""
+    draws = random.Random(0)
+    values = [draws.choice([f"text {draws.randrange(90)}", "", "é", *[None] * nulls]) for _ in range(600)]
+    column = with_dictionary(from_arrow(pa.array(values), MACHINE), MACHINE)
+    rows = np.arange(600)[kept]
+    frame, schema = Frame(take({"s": column}, rows, MACHINE), len(rows)), Schema({"s": pa.string()})
+    assert frame.columns["s"].dictionary
+    write_parquet(frame, schema, tmp_path / "x.parquet", MACHINE, layout=SMALL)
+    assert pq.read_table(tmp_path / "x.parquet").to_pydict() == {"s": values[kept]}

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 
 from gpuetl.backends.memory import MemoryMeter
 from gpuetl.io.dataset import RowGroup
-from gpuetl.io.staging import WriteFile
+from gpuetl.io.staging import FileWriter
 from gpuetl.io.target import Target
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read
@@ -68,7 +68,7 @@ class Backend(Protocol):
     def head(self, frame: Frame, count: int) -> Any:
         """Return the first rows as a `pyarrow.Table`, which holds no memory but its own."""
 
-    def file_writer(self, target: Target, schema: Schema) -> WriteFile | None:
+    def file_writer(self, target: Target, schema: Schema) -> FileWriter | None:
         """Return what writes frames to files of a sink; None where the sink is to be given Arrow tables."""
 
     def from_arrow(self, table: Any) -> Frame:

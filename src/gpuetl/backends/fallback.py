@@ -10,7 +10,7 @@ from gpuetl.backends.backend import Backend, Device, Frame
 from gpuetl.backends.memory import MemoryMeter
 from gpuetl.errors import InvalidPipeline, Problem
 from gpuetl.io.dataset import RowGroup
-from gpuetl.io.staging import WriteFile
+from gpuetl.io.staging import FileWriter
 from gpuetl.io.target import Target
 from gpuetl.physical.nodes import Map, Physical, Scan
 from gpuetl.plan.graph import walk_graph
@@ -83,7 +83,7 @@ class FallbackBackend:
         """Return the first rows as a `pyarrow.Table`."""
         return self.backend.head(frame, count)
 
-    def file_writer(self, target: Target, schema: Schema) -> WriteFile | None:
+    def file_writer(self, target: Target, schema: Schema) -> FileWriter | None:
         """Return what writes the engine's frames."""
         return self.backend.file_writer(target, schema)
 

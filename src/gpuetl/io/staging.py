@@ -21,8 +21,23 @@ from gpuetl.io.paths import MAX_NAME_BYTES, is_hidden
 from gpuetl.io.target import Target
 from gpuetl.signals import held_signals
 
-WriteFile = Callable[[Any, Path], None]
 TABLES_IN_FLIGHT = 2
+
+
+def one_file(table: Any) -> Sequence[Any]:
+    """Put a table into one file."""
+    return [table]
+
+
+@dataclass(frozen=True)
+class FileWriter:
+    """How tables, or frames of an engine, become files.
+
+    `write` writes one file; `parts` says what goes into each file of a folder, so that several are written at once.
+    """
+
+    write: Callable[[Any, Path], None]
+    parts: Callable[[Any], Sequence[Any]] = one_file
 
 
 @dataclass
@@ -36,7 +51,7 @@ class SinkWriter:
 
     target: Target
     run_id: str
-    write_file: WriteFile
+    writer: FileWriter
     threads: Executor
     rows: int = 0
     seconds: float = 0.0
@@ -103,7 +118,7 @@ class SinkWriter:
     def write(self, table: Any, rows: int) -> None:
         """Begin to write one partition, so many rows; partition columns go into the folders' names.
 
-        `table` is what `write_file` takes, an Arrow table where there are partition columns.
+        `table` is what `writer` takes, an Arrow table where there are partition columns.
 
         Raises
         ------
@@ -134,7 +149,7 @@ class SinkWriter:
         start, path = time.perf_counter(), self.new / name
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self.write_file(rows, path)
+            self.writer.write(rows, path)
         except (OSError, MemoryError, RuntimeError, pa.ArrowException) as error:
             raise self.failed(f"cannot write {path.name}: {first_line(error)}") from error
         self.files.append((str(name), path.stat().st_size))
@@ -142,9 +157,9 @@ class SinkWriter:
 
     def pieces(self, table: Any) -> list[tuple[str, Any]]:
         """Return the folder and the rows of each value of the partition columns."""
-        if not self.target.partition_by:
-            return [("", table)]
-        return split_by_value(table, self.target.partition_by)
+        if self.target.partition_by:
+            return split_by_value(table, self.target.partition_by)
+        return [("", part) for part in ([table] if self.target.is_file else self.writer.parts(table))]
 
     def failed(self, why: str) -> RunFailed:
         """Word a failure of this sink."""

@@ -9,7 +9,7 @@ import pyarrow.csv as pc
 import pyarrow.parquet as pq
 
 from gpuetl.io.dataset import Format
-from gpuetl.io.staging import WriteFile
+from gpuetl.io.staging import FileWriter
 
 ROW_GROUP_ROWS = 1 << 20
 
@@ -24,4 +24,4 @@ def write_csv(table: pa.Table, path: Path) -> None:
     pc.write_csv(table, path)
 
 
-WRITERS: dict[Format, WriteFile] = {"parquet": write_parquet, "csv": write_csv}
+WRITERS: dict[Format, FileWriter] = {"parquet": FileWriter(write_parquet), "csv": FileWriter(write_csv)}

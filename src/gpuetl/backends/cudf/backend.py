@@ -32,7 +32,7 @@ from gpuetl.backends.cudf.operations import (  # noqa: F401
     sort,
     union,
 )
-from gpuetl.backends.cudf.sinks.parquet import write_parquet, writes
+from gpuetl.backends.cudf.sinks.parquet import parts_of, write_parquet, writes
 from gpuetl.backends.cudf.sources.read import read_row_groups
 from gpuetl.backends.cudf.traced import traced_machine
 from gpuetl.backends.cudf.windows import window  # noqa: F401
@@ -41,7 +41,7 @@ from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column
 from gpuetl.expressions.types import BOOL, INT64
 from gpuetl.io.dataset import RowGroup
-from gpuetl.io.staging import WriteFile
+from gpuetl.io.staging import FileWriter
 from gpuetl.io.target import Target
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read
@@ -129,11 +129,12 @@ class CudfBackend:
         """Copy the first rows to host memory."""
         return self.to_arrow(first_rows(frame, count, self.machine))
 
-    def file_writer(self, target: Target, schema: Schema) -> WriteFile | None:
+    def file_writer(self, target: Target, schema: Schema) -> FileWriter | None:
         """Encode Parquet on the GPU; partition columns, CSV and types that are not encoded there go by Arrow."""
         if target.format != "parquet" or target.partition_by or not writes(schema) or not chosen("encode_on_gpu"):
             return None
-        return lambda frame, path: write_parquet(frame, schema, path, self.machine)
+        alone = target.is_file
+        return FileWriter(lambda frame, path: write_parquet(frame, schema, path, self.machine, alone=alone), parts_of)
 
     def from_arrow(self, table: pa.Table) -> Frame:
         """Copy a table of language types to device memory."""

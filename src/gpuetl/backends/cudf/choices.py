@@ -16,6 +16,7 @@ CHOICES = {
     "count_by_bits": "Distinct values of a narrow range are counted as bits of a table.",
     "join_by_table": "Keys of a join that range narrowly are looked up in a table by key.",
     "join_by_hash": "Keys of a join that range widely are looked up by their hash; nothing is sorted.",
+    "text_codes": "Columns of few distinct texts are numbers in a dictionary of these.",
     "encode_on_gpu": "Parquet files are encoded on the GPU and written by threads; else Arrow writes them.",
 }
 """A sentence for each choice."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from gpuetl.backends.cudf.columns.dictionaries import decoded
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.expressions.decimals import is_decimal
@@ -66,6 +67,7 @@ def packed(valid: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 def to_arrow(vector: Vector, machine: Machine) -> Any:
     """Copy a column to host memory, as an Arrow array of its type."""
+    vector = decoded(vector, machine)
     valid = pa.py_buffer(machine.host(vector.valid)) if vector.nulls else None
     if vector.dtype == NULL:
         return pa.nulls(vector.rows)
@@ -89,7 +91,7 @@ def single_row(vector: Vector, row: int, machine: Machine) -> Vector:
     if vector.valid is not None and not int(vector.valid[row >> 5]) >> (row & 31) & 1:
         valid, nulls = machine.arrays.asarray(packed(np.zeros(1, bool))), 1
     if vector.offsets is None:
-        return Vector(vector.dtype, 1, vector.data[row : row + 1], valid, nulls)
+        return Vector(vector.dtype, 1, vector.data[row : row + 1], valid, nulls, dictionary=vector.dictionary)
     start, stop = int(vector.offsets[row]), int(vector.offsets[row + 1])
     if vector.elements is None:
         offsets = machine.arrays.asarray(np.array([0, stop - start], np.int32))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -25,7 +25,8 @@ class Vector:
     rows
         How many.
     data
-        The values as in `storage_type`; the bytes of texts; None for lists.
+        The values as in `storage_type`; the bytes of texts, or their numbers in the dictionary (int32, any of nulls);
+        None for lists.
     valid
         Words of 32 validity bits, the first row's the lowest; None where there is no null.
     nulls
@@ -34,6 +35,8 @@ class Vector:
         Of texts (int32 or int64) and lists (int32): rows + 1 places in `data` or in `elements`.
     elements
         The elements of lists.
+    dictionary
+        Distinct texts without nulls, in the order of their bytes, of which a column of few texts has but the numbers.
     """
 
     dtype: DataType
@@ -43,12 +46,22 @@ class Vector:
     nulls: int = 0
     offsets: Buffer = None
     elements: Vector | None = None
+    dictionary: Vector | None = None
 
     @property
     def nbytes(self) -> int:
         """The device memory that the column takes."""
         own = sum(buffer.nbytes for buffer in (self.data, self.valid, self.offsets) if buffer is not None)
-        return int(own) + (self.elements.nbytes if self.elements else 0)
+        return int(own) + sum(inner.nbytes for inner in (self.elements, self.dictionary) if inner)
+
+    @property
+    def numbers(self) -> Vector:
+        """Texts of a dictionary as their numbers, which are in the order of the texts; another column as it is."""
+        return replace(self, dtype=pa.int32(), dictionary=None) if self.dictionary else self
+
+    def numbering(self, dictionary: Vector | None) -> Vector:
+        """Return the texts of a dictionary that these numbers stand for; without one the column as it is."""
+        return replace(self, dtype=STRING, dictionary=dictionary) if dictionary else self
 
 
 def storage_type(dtype: DataType) -> str:

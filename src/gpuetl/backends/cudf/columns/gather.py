@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gpuetl.backends.cudf.columns.text_bytes import with_bytes
 from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
-from gpuetl.backends.cudf.columns.written import empty_values, list_offsets, text_offsets
+from gpuetl.backends.cudf.columns.written import empty_sizes, empty_values, list_offsets
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.device.types import stored_c_type
 from gpuetl.backends.cudf.frame import Frame
@@ -41,24 +42,25 @@ def take(vectors: Mapping[str, Vector], rows: Any, machine: Machine, permuted: b
     if not len(rows):
         return {name: nothing(vector, machine) for name, vector in vectors.items()}
     rows = machine.arrays.ascontiguousarray(rows)
-    taken = {name: prepared(vector, rows, machine, permuted) for name, vector in vectors.items()}
-    nulls = gather_fixed(vectors, taken, rows, machine)
+    stored = {name: vector.numbers for name, vector in vectors.items()}
+    taken = {name: prepared(vector, rows, machine, permuted) for name, vector in stored.items()}
+    nulls = gather_fixed(stored, taken, rows, machine)
     counts = [vector.nulls for vector in vectors.values()] if permuted else [int(count) for count in nulls.tolist()]
     results = {}
-    for (name, vector), count in zip(vectors.items(), counts, strict=True):
+    for (name, vector), count in zip(stored.items(), counts, strict=True):
         made = taken[name]
         if is_list(vector.dtype):
             made = with_elements(vector, made, rows, machine)
         elif vector.dtype == STRING:
             made = with_bytes(vector, made, rows, machine)
-        results[name] = with_nulls(made, count)
+        results[name] = with_nulls(made, count).numbering(vectors[name].dictionary)
     return results
 
 
 def nothing(vector: Vector, machine: Machine) -> Vector:
     """Return no rows of a column."""
     if vector.offsets is None:
-        return Vector(vector.dtype, 0, vector.data[:0])
+        return Vector(vector.dtype, 0, vector.data[:0], dictionary=vector.dictionary)
     elements = nothing(vector.elements, machine) if vector.elements else None
     data = None if elements else vector.data[:0]
     return Vector(vector.dtype, 0, data, None, 0, machine.arrays.zeros(1, "int32"), elements)
@@ -70,7 +72,7 @@ def prepared(vector: Vector, rows: Any, machine: Machine, permuted: bool) -> Vec
     valid = None if permuted and vector.valid is None else empty_bits(count, machine)
     if vector.offsets is None:
         return Vector(vector.dtype, count, empty_values(vector.dtype, count, machine), valid)
-    return Vector(vector.dtype, count, machine.arrays.zeros(count + 1, "int64"), valid)
+    return Vector(vector.dtype, count, empty_sizes(count, "int32", machine), valid)
 
 
 def gather_fixed(vectors: Mapping[str, Vector], taken: Mapping[str, Vector], rows: Any, machine: Machine) -> Array:
@@ -97,7 +99,7 @@ def gather_source(vectors: list[Vector], marked: list[bool], index_bytes: int) -
     for place, (vector, words) in enumerate(zip(vectors, marked, strict=True)):
         texts = vector.offsets is not None
         stored = f"int{8 * vector.offsets.dtype.itemsize}_t" if texts else stored_c_type(vector.dtype)
-        result, bits = "int64_t" if texts else stored, f"b{place}" if vector.valid is not None else "nullptr"
+        result, bits = "int32_t" if texts else stored, f"b{place}" if vector.valid is not None else "nullptr"
         parameters.append(f"const {stored}* d{place}")
         parameters += [f"const uint32_t* {bits}"] if vector.valid is not None else []
         parameters += [f"{result}* r{place}", *([f"uint32_t* s{place}"] if words else [])]
@@ -123,39 +125,10 @@ KERNEL gather({", ".join(parameters)}) {{
 """
 
 
-def with_bytes(vector: Vector, made: Vector, rows: Any, machine: Machine) -> Vector:
-    """Copy the texts' bytes: each warp those of a text."""
-    places = machine.arrays.cumsum(made.data)
-    total = int(places[-1])
-    offsets = text_offsets(places, total)
-    data = machine.arrays.empty(total, "uint8")
-    if total:
-        source, target, index = (8 * array.dtype.itemsize for array in (vector.offsets, offsets, rows))
-        module = machine.compiled(headers_text(["rows.cuh", "reduce.cuh"]) + copy_source(source, target, index))
-        arguments = [len(rows), rows, vector.data, vector.offsets, data, offsets]
-        machine.launch(module, "copy_texts", len(rows) * 32, arguments)
-    return Vector(made.dtype, made.rows, data, made.valid, 0, offsets)
-
-
-def copy_source(source_bits: int, target_bits: int, index_bits: int) -> str:
-    """Return the kernel `copy_texts`."""
-    return f"""
-KERNEL copy_texts(int64_t rows, const int{index_bits}_t* from, const char* data, const int{source_bits}_t* offsets,
-                  char* result, const int{target_bits}_t* places) {{
-    FOR_EACH_WARP(row, rows) {{
-        const int64_t start = places[row], size = places[row + 1] - start;
-        if (!size) continue;
-        const char* source = data + offsets[from[row]];
-        for (int64_t i = LANE; i < size; i += LANES) result[start + i] = source[i];
-    }}
-}}
-"""
-
-
 def with_elements(vector: Vector, made: Vector, rows: Any, machine: Machine) -> Vector:
     """Gather the elements of lists."""
     arrays = machine.arrays
-    places = arrays.cumsum(made.data)
+    places = arrays.cumsum(made.data, dtype="int64")
     total = int(places[-1])
     offsets = list_offsets(places, total)
     assert vector.elements is not None

@@ -22,8 +22,8 @@ MOST_ROWS = 1 << 29
 
 def numbered_texts(vector: Vector, machine: Machine) -> Vector:
     """Return a column of texts as their numbers (int32) in the order of their bytes, any other as it is."""
-    if vector.dtype != STRING:
-        return vector
+    if vector.dtype != STRING or vector.dictionary:
+        return vector.numbers
     numbers = None
     if chosen("number_texts_by_hash") and 0 < vector.rows < MOST_ROWS:
         numbers = numbered_by_hash(vector, machine)
@@ -36,9 +36,10 @@ def numbered_by_hash(vector: Vector, machine: Machine) -> Array:
     """Return the texts' numbers (int32), a null's any."""
     arrays = machine.arrays
     full_size = 1 << max(6, (2 * vector.rows - 1).bit_length())
-    slots, owners, overflow = entered(vector, min(SMALL_SLOTS, full_size), MOST_TRIES, machine)
-    if overflow:
-        slots, owners, _ = entered(vector, full_size, full_size, machine)
+    slots, owners = arrays.empty(vector.rows, "int32"), arrays.full(min(SMALL_SLOTS, full_size), -1, "int32")
+    if not enter(vector, vector.rows, slots, owners, MOST_TRIES, machine):
+        owners = arrays.full(full_size, -1, "int32")
+        enter(vector, vector.rows, slots, owners, full_size, machine)
     used = numbers_where((owners >= 0).view("uint8"), machine)
     ranks = arrays.zeros(len(owners), "int32")
     if len(used):
@@ -47,17 +48,15 @@ def numbered_by_hash(vector: Vector, machine: Machine) -> Array:
     return ranks[slots]
 
 
-def entered(vector: Vector, size: int, tries: int, machine: Machine) -> tuple[Array, Array, bool]:
-    """Return each text's slot (int32) and a row (int32) that has each slot's text, -1 for none.
+def enter(vector: Vector, rows: int, slots: Array, owners: Array, tries: int, machine: Machine) -> bool:
+    """Enter the first rows into a table: write each text's slot (int32), and the row (int32) that first took a slot.
 
-    The slots do not hold all texts, as the third value tells, where one is not in any of as many as are tried.
+    `owners` begin as -1.  Return whether they hold all texts: none is in more places than are tried.
     """
-    arrays, columns = machine.arrays, {"": vector}
-    slots, owners = arrays.empty(vector.rows, "int32"), arrays.full(size, -1, "int32")
-    overflow = arrays.zeros(1, "uint64")
-    arguments = [vector.rows, size, tries, owners, slots, overflow, *buffers_of(columns)]
-    machine.launch(machine.compiled(enter_source(vector)), "enter", vector.rows, arguments)
-    return slots, owners, bool(overflow[0])
+    overflow = machine.arrays.zeros(1, "uint64")
+    arguments = [rows, len(owners), tries, owners, slots, overflow, *buffers_of({"": vector})]
+    machine.launch(machine.compiled(enter_source(vector)), "enter", rows, arguments)
+    return not overflow[0]
 
 
 def enter_source(vector: Vector) -> str:

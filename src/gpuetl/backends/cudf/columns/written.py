@@ -23,9 +23,27 @@ def empty_column(dtype: DataType, rows: int, machine: Machine) -> Vector:
     return Vector(dtype, rows, empty_values(dtype, rows, machine), empty_bits(rows, machine))
 
 
+def offsets_type(total: int) -> str:
+    """Return the type of the offsets of texts of so many bytes in all."""
+    return "int32" if total < MOST else "int64"
+
+
 def text_offsets(offsets: Array, total: int) -> Array:
     """Return offsets (int64) of texts of so many bytes in all as a column has them."""
-    return offsets.astype("int32") if total < MOST else offsets
+    return offsets.astype(offsets_type(total), copy=False)
+
+
+def empty_sizes(rows: int, dtype: str, machine: Machine) -> Array:
+    """Return memory for the sizes of texts or lists, after a first 0."""
+    sizes = machine.arrays.empty(rows + 1, dtype)
+    sizes[:1] = 0
+    return sizes
+
+
+def offsets_of_sizes(sizes: Array) -> tuple[Array, int]:
+    """Return the offsets of texts whose sizes are these, after a first 0, and the bytes of all; waits for them."""
+    total = int(sizes.sum(dtype="int64"))
+    return sizes.cumsum(dtype=offsets_type(total)), total
 
 
 def list_offsets(offsets: Array, total: int) -> Array:

@@ -18,6 +18,8 @@ def _parameters(name: str, vector: Vector) -> list[str]:
     bits = [f"const uint32_t* bits{name}"] if vector.valid is not None else []
     if vector.elements is not None:
         return [f"const int32_t* offsets{name}", *bits, *_parameters(f"{name}_", vector.elements)]
+    if vector.dictionary is not None:
+        return [f"const int32_t* numbers{name}", *bits, *_parameters(f"{name}_", vector.dictionary)]
     if vector.dtype == STRING:
         offset = "int64_t" if vector.offsets.dtype.itemsize == 8 else "int32_t"
         return [f"const char* data{name}", f"const {offset}* offsets{name}", *bits]
@@ -34,6 +36,8 @@ def _made(name: str, vector: Vector) -> str:
     bits = f"bits{name}" if vector.valid is not None else "nullptr"
     if vector.elements is not None:
         return f"{{{accessor_type(vector.elements)}{_made(name + '_', vector.elements)}, offsets{name}, {bits}}}"
+    if vector.dictionary is not None:
+        return f"{{{accessor_type(vector.dictionary)}{_made(name + '_', vector.dictionary)}, numbers{name}, {bits}}}"
     offsets = f"offsets{name}, " if vector.dtype == STRING else ""
     return f"{{data{name}, {offsets}{bits}}}"
 
@@ -47,4 +51,6 @@ def _buffers(vector: Vector) -> list[object]:
     bits = [vector.valid] if vector.valid is not None else []
     if vector.elements is not None:
         return [vector.offsets, *bits, *_buffers(vector.elements)]
+    if vector.dictionary is not None:
+        return [vector.data, *bits, *_buffers(vector.dictionary)]
     return [vector.data, *([vector.offsets] if vector.dtype == STRING else []), *bits]

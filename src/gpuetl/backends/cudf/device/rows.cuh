@@ -100,6 +100,18 @@ struct Texts {
     }
 };
 
+// Texts by their numbers in a dictionary.
+template <class TEXTS>
+struct CodedTexts {
+    TEXTS dictionary;
+    const int32_t* numbers;
+    const uint32_t* bits;
+    typedef Text value_type;
+
+    DEVICE bool valid(int64_t row) const { return bit_is_set(bits, row); }
+    DEVICE Maybe<Text> operator[](int64_t row) const { return valid(row) ? dictionary[numbers[row]] : none<Text>(); }
+};
+
 // A null list that is in no column; others have the type of their column.
 struct NoList {};
 

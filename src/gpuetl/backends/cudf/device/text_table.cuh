@@ -18,7 +18,8 @@ DEVICE int32_t enter_text(const TEXTS& texts, Text text, int32_t row, int32_t* o
                           uint64_t* overflow) {
     uint64_t slot = hash_value(text, 0) & mask;
     for (; tries && !*(volatile uint64_t*)overflow; --tries, slot = (slot + 1) & mask) {
-        const int32_t owner = claim(owners + slot, row);
+        int32_t owner = owners[slot];  // from a cache, which may not know yet that it is taken
+        if (owner < 0) owner = claim(owners + slot, row);
         if (owner < 0 || same_text(text, texts[owner].value)) return int32_t(slot);
     }
     *overflow = 1;

@@ -42,6 +42,8 @@ def accessor_type(vector: Vector) -> str:
     if is_list(vector.dtype):
         assert vector.elements is not None
         return f"Lists<{accessor_type(vector.elements)}>"
+    if vector.dictionary is not None:
+        return f"CodedTexts<{accessor_type(vector.dictionary)}>"
     if vector.dtype == STRING:
         return f"Texts<{'int64_t' if vector.offsets.dtype.itemsize == 8 else 'int32_t'}>"
     return f"Fixed<{c_type(vector.dtype)}, {stored_c_type(vector.dtype)}>"

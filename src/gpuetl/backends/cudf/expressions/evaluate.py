@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
-from gpuetl.backends.cudf.columns.written import empty_column, text_offsets
+from gpuetl.backends.cudf.columns.written import empty_column, empty_sizes, offsets_of_sizes
 from gpuetl.backends.cudf.device.columns import buffers_of
+from gpuetl.backends.cudf.expressions.coded_texts import as_numbers, by_dictionary
 from gpuetl.backends.cudf.expressions.faults import no_result
 from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, Library
 from gpuetl.backends.cudf.expressions.kernels import RowKernel, fixed_kernel, text_kernel
@@ -56,9 +57,10 @@ def constant_parts(expr: Expr) -> Iterator[Expr]:
 
 
 def computed(exprs: Mapping[str, Expr], known: Vectors, rows: int, machine: Machine) -> dict[str, Vector]:
-    """Compute prepared expressions: columns pass, libcudf's and texts one by one, the others together."""
+    """Compute prepared expressions: columns pass, libcudf's and texts one by one, numbers and the like together."""
     results: dict[str, Vector] = {}
     fixed: dict[str, Expr] = {}
+    dictionaries: dict[str, Vector] = {}
     for name, expr in exprs.items():
         if isinstance(expr, Column):
             results[name] = known[expr.name]
@@ -66,11 +68,15 @@ def computed(exprs: Mapping[str, Expr], known: Vectors, rows: int, machine: Mach
             results[name] = from_library(expr, known, rows, machine)
         elif is_list(expr.dtype):
             results[name] = list_column(expr, known, rows, machine, evaluate)
-        elif expr.dtype == STRING:
-            results[name] = written(expr, known, rows, machine)
-        else:
+        elif expr.dtype != STRING:
             fixed[name] = expr
-    return results | (computed_together(fixed, known, rows, machine) if fixed else {})
+        elif numbers := as_numbers(name, expr, known, machine):
+            fixed[name], dictionaries[name] = numbers.expr, numbers.dictionary
+            known = {**known, **numbers.columns}
+        else:
+            results[name] = by_dictionary(expr, known, rows, machine, written) or written(expr, known, rows, machine)
+    together = computed_together(fixed, known, rows, machine) if fixed else {}
+    return results | {name: vector.numbering(dictionaries.get(name)) for name, vector in together.items()}
 
 
 def from_library(expr: Any, known: Vectors, rows: int, machine: Machine) -> Vector:
@@ -98,16 +104,15 @@ def written(expr: Expr, known: Vectors, rows: int, machine: Machine) -> Vector:
     """Compute a column of texts: first their sizes, then their bytes."""
     arrays, columns = machine.arrays, columns_read({"": expr}, known)
     kernel = text_kernel(columns, expr)
-    sizes, valid = arrays.zeros(rows + 1, "int64"), empty_bits(rows, machine)
+    sizes, valid = empty_sizes(rows, "int64", machine), empty_bits(rows, machine)
     (nulls,) = run(kernel, "measure", rows, 1, [*buffers_of(columns), sizes[1:], valid], columns, machine)
-    offsets = arrays.cumsum(sizes)
-    total = int(offsets[-1])
+    offsets, total = offsets_of_sizes(sizes)
     data = arrays.empty(total, "uint8")
     if total:
         state = arrays.zeros(len(kernel.sites) + 1, "uint64")
-        module = machine.compiled(kernel.source)
+        module = machine.compiled(text_kernel(columns, expr, str(offsets.dtype)).source)
         machine.launch(module, "write", rows, [rows, state, state, *buffers_of(columns), offsets, data])
-    return with_nulls(Vector(expr.dtype, rows, data, valid, 0, text_offsets(offsets, total)), nulls)
+    return with_nulls(Vector(expr.dtype, rows, data, valid, 0, offsets), nulls)
 
 
 def run(

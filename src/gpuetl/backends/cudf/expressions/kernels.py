@@ -56,11 +56,11 @@ KERNEL compute({", ".join(parameters)}) {{
     return RowKernel(source, emitter.sites)
 
 
-def text_kernel(columns: Mapping[str, Vector], output: Expr) -> RowKernel:
+def text_kernel(columns: Mapping[str, Vector], output: Expr, offset: str = "int32") -> RowKernel:
     """Return the kernels `measure`, which gives each text's size and validity, and `write`, which gives its bytes.
 
     Their parameters are the rows, `faults`, `nulls`, the columns' buffers, and sizes and validity words, or
-    offsets and bytes.
+    offsets of the type `offset` and bytes.
     """
     emitter = Emitter({name: vector.valid is not None for name, vector in columns.items()})
     emitter.text(output, "valid")
@@ -69,7 +69,7 @@ def text_kernel(columns: Mapping[str, Vector], output: Expr) -> RowKernel:
     types = ", ".join(f"class C{place}" for place in range(len(columns)))
     taken = "".join(f", C{place} c{place}" for place in range(len(columns)))
     body = "\n".join(emitter.lines)
-    source = f"""{headers([output])}
+    source = f"""{headers([output], "staging.cuh")}
 template <class OUT{types and ", " + types}>
 DEVICE bool write_row(OUT& out, int64_t row, uint64_t* faults{taken}) {{
     bool valid = false;
@@ -88,23 +88,21 @@ KERNEL measure({parameters}, int64_t* sizes, uint32_t* bits) {{
         store_valid(bits, nulls, row, row < rows, valid);
     }}
 }}
-KERNEL write({parameters}, const int64_t* offsets, char* bytes) {{
+KERNEL write({parameters}, const {offset}_t* offsets, char* bytes) {{
 {accessors(columns)}
-    FOR_EACH_ROW(row, rows) {{
-        if (row < rows && offsets[row + 1] > offsets[row]) {{
-            Bytes out{{bytes + offsets[row]}};
-            write_row(out, row, faults{names and ", " + names});
-        }}
-    }}
+    write_texts(rows, offsets, bytes, [&](int64_t row, char* at) {{
+        Bytes out{{at}};
+        write_row(out, row, faults{names and ", " + names});
+    }});
 }}
 """
     return RowKernel(source, emitter.sites)
 
 
-def headers(exprs: Collection[Expr]) -> str:
-    """Return the device code that the expressions need, each header once, and the tables of zones."""
+def headers(exprs: Collection[Expr], *more: str) -> str:
+    """Return the device code that the expressions need, each header once, more of it, and the tables of zones."""
     zones = sorted(zones_read(exprs))
-    names = {"rows.cuh", *["zones.cuh"] * bool(zones)}
+    names = {"rows.cuh", *more, *["zones.cuh"] * bool(zones)}
     for expr in exprs:
         for node in walk(expr):
             if isinstance(node, Call):

@@ -8,6 +8,7 @@ import cupy
 import pyarrow as pa
 import pylibcudf as plc
 
+from gpuetl.backends.cudf.columns.dictionaries import decoded
 from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.types import BOOL, NULL, STRING, DataType, is_list
@@ -39,7 +40,11 @@ def libcudf_type(dtype: DataType) -> Any:
 
 
 def to_libcudf(vector: Vector) -> Any:
-    """Return the column as libcudf's; no byte is copied."""
+    """Return the column as libcudf's; no byte is copied, but for texts of a dictionary."""
+    if vector.dictionary is not None:
+        from gpuetl.backends.cudf.gpu.machine import machine
+
+        vector = decoded(vector, machine())
     mask = view(vector.valid) if vector.valid is not None else None
     if is_list(vector.dtype):
         assert vector.elements is not None

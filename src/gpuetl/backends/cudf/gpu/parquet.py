@@ -20,7 +20,7 @@ def read_parquet(
 ) -> dict[str, Vector]:
     """Read columns of row groups of all files in one call: see `Machine.read_parquet`.
 
-    Fetching in parts by threads of our own, each part decoded meanwhile, was slower: 110 ms for 2.5 GB that take 94 here,
+    Fetching in parts by threads of our own, each part decoded meanwhile, took 110 ms for 2.5 GB that take 94 here,
     of which fetching alone takes 77.
     """
     if not types:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from gpuetl.backends.cudf.columns.concat import stacked
+from gpuetl.backends.cudf.columns.concat import numbered_together
 from gpuetl.backends.cudf.columns.keys import Key, Keys
-from gpuetl.backends.cudf.columns.texts import numbered_texts
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Machine
@@ -47,9 +46,7 @@ def comparable(left: Vector, right: Vector, machine: Machine) -> tuple[Vector, V
         left, right = as_type(left, dtype, machine), as_type(right, dtype, machine)
     if dtype != STRING:
         return left, right
-    numbers = numbered_texts(stacked([left, right], machine), machine).data
-    sides = ((left, numbers[: left.rows]), (right, numbers[left.rows :]))
-    ours, theirs = (Vector(pa.int32(), side.rows, data, side.valid, side.nulls) for side, data in sides)
+    ours, theirs = numbered_together([left, right], machine)
     return ours, theirs
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from gpuetl.backends.cudf.columns.dictionaries import decoded
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Machine, WrittenFile
 from gpuetl.backends.cudf.sinks.delta import Integers
@@ -21,7 +22,7 @@ from gpuetl.backends.cudf.sinks.footer import MAGIC, footer, row_group
 from gpuetl.backends.cudf.sinks.levels import Levels, levels_of
 from gpuetl.backends.cudf.sinks.pages import chunk, group_pages
 from gpuetl.backends.cudf.sinks.pieces import Piece, fetched
-from gpuetl.backends.cudf.sinks.texts import few_distinct, page_offsets, text_encoder
+from gpuetl.backends.cudf.sinks.texts import MOST_DISTINCT_BYTES, few_distinct, text_encoder
 from gpuetl.backends.cudf.sinks.thrift import Value
 from gpuetl.backends.cudf.sinks.values import Bits, LongDecimals, Numbers
 from gpuetl.backends.cudf.vector import Vector, storage_type
@@ -36,17 +37,31 @@ MOST_PAGE_BYTES, LIMIT = 1 << 27, (1 << 31) - (1 << 20)
 class Layout:
     """How rows are cut: page rows are a multiple of 32, a row group is whole pages, a batch whole row groups."""
 
-    page_rows: int = 1 << 18
+    page_rows: int = 1 << 20
     group_rows: int = 1 << 20
     batch_rows: int = 1 << 23
 
 
 DEFAULT = Layout()
+"""A page a column chunk: each costs the interpreter some hundredths of a millisecond, for which all threads wait."""
+PARTS, LEAST_PART_ROWS = 8, 1 << 22
+"""The files that a large frame becomes in a folder, and the rows that make one worth it."""
 
 
 def writes(schema: Schema) -> bool:
     """Tell whether `write_parquet` has an encoding for each column; there must be one."""
     return bool(schema) and not any(is_list(dtype) or dtype == NULL for dtype in schema.values())
+
+
+def parts_of(frame: Frame) -> list[Frame]:
+    """Return frames on the same memory, for files that are written at the same time; nulls are not counted anew."""
+    rows = max(LEAST_PART_ROWS, -(-frame.rows // (PARTS * DEFAULT.group_rows)) * DEFAULT.group_rows)
+    if frame.rows <= rows:
+        return [frame]
+    return [
+        Frame({n: rows_between(v, start, rows) for n, v in frame.columns.items()}, min(rows, frame.rows - start))
+        for start in range(0, frame.rows, rows)
+    ]
 
 
 def write_parquet(
@@ -64,6 +79,7 @@ def write_parquet(
     pyarrow.ArrowInvalid
         Where so few texts as a page must have are larger than one can be.
     """
+    frame = frame.updated({n: decoded(v, machine) for n, v in frame.columns.items() if is_rare(v)})
     layout = with_short_pages(frame, layout, machine)
     few = {name for name, vector in frame.columns.items() if is_few(vector, machine)}
     with machine.written_file(path, alone) as file:
@@ -108,9 +124,15 @@ class RowGroups:
         return pieces
 
 
+def is_rare(vector: Vector) -> bool:
+    """Tell whether a column's dictionary is not worth a page: it may have texts of which the column has but a part."""
+    dictionary = vector.dictionary
+    return dictionary is not None and (dictionary.rows > vector.rows or dictionary.data.nbytes > MOST_DISTINCT_BYTES)
+
+
 def is_few(vector: Vector, machine: Machine) -> bool:
-    """Tell whether a column is one of texts of which few are distinct."""
-    return bool(vector.dtype == STRING and vector.rows and few_distinct(vector, machine))
+    """Tell whether a column is one of texts of which few are distinct, which have no dictionary yet."""
+    return bool(vector.dtype == STRING and vector.rows and not vector.dictionary and few_distinct(vector, machine))
 
 
 def with_short_pages(frame: Frame, layout: Layout, machine: Machine) -> Layout:
@@ -121,7 +143,7 @@ def with_short_pages(frame: Frame, layout: Layout, machine: Machine) -> Layout:
     pyarrow.ArrowInvalid
         Where one has more.
     """
-    texts = [vector for vector in frame.columns.values() if vector.dtype == STRING and vector.rows]
+    texts = [v for v in frame.columns.values() if v.dtype == STRING and v.rows and not v.dictionary]
     while layout.page_rows > 32 and texts:
         most = most_page_bytes(texts, layout.page_rows, machine)
         if most <= MOST_PAGE_BYTES:

@@ -33,7 +33,9 @@ def few_distinct(texts: Vector, machine: Machine) -> bool:
 
 
 def text_encoder(texts: Vector, levels: Levels, few: bool, machine: Machine) -> Encoder:
-    """Return the encoder of texts of which few are thought to be distinct, or not."""
+    """Return the encoder of texts that have a dictionary, or of which few are thought to be distinct, or not."""
+    if texts.dictionary:
+        return Codes(texts.data, HostTexts(texts.dictionary, machine), levels, machine)
     if few:
         codes, count = machine.sorted_texts(texts)
         distinct = distinct_texts(texts, codes, count, levels, machine) if count <= MOST_DISTINCT else None

@@ -14,7 +14,8 @@ from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.machine import Machine
-from gpuetl.backends.cudf.sources.utf8 import refuse_other_bytes
+from gpuetl.backends.cudf.sources.text_codes import with_dictionary
+from gpuetl.backends.cudf.sources.utf8 import first_other_bytes, refuse_other_bytes
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.no_result import NoResult
 from gpuetl.errors import RunFailed, first_line
@@ -69,7 +70,7 @@ def read_files(read: Read, files: Sequence[Piece], machine: Machine) -> Frame:
     rows = sum(group.rows for _, groups in files for group in groups)
     if isinstance(dataset, FrameDataset):
         table = dataset.rows([group.index for group in files[0][1]], stored)
-        columns, rows = {name: from_arrow(table.column(name), machine) for name in stored}, table.num_rows
+        columns, rows = read_table(table, stored, machine)
     elif dataset.format == "csv":
         columns, rows = read_csv(read, file, stored, machine)
     else:
@@ -95,14 +96,30 @@ def read_parquet(files: Sequence[Piece], types: Mapping[str, DataType], machine:
     """
     try:
         columns = machine.read_parquet({file.path: [group.index for group in own] for file, own in files}, types)
-        for name, vector in columns.items():
-            refuse_other_bytes(vector, name, machine)
+        columns = {name: checked(vector, name, machine) for name, vector in columns.items()}
     except (OSError, RuntimeError, MemoryError, ValueError, pa.ArrowException) as error:
         if len(files) > 1:  # which one is it?
             for piece in files:
                 read_parquet([piece], types, machine)
         raise RunFailed.unreadable(", ".join(str(file.path) for file, _ in files), error) from error
     return columns
+
+
+def checked(vector: Vector, name: str, machine: Machine) -> Vector:
+    """Return a column, texts by numbers where few are distinct; raise `ValueError` where one is not UTF-8.
+
+    Of a dictionary only the distinct texts are looked at.
+    """
+    made = with_dictionary(vector, machine)
+    if made.dictionary is None or first_other_bytes(made.dictionary, machine) is not None:
+        refuse_other_bytes(vector, name, machine)
+    return made
+
+
+def read_table(table: pa.Table, names: list[str], machine: Machine) -> tuple[dict[str, Vector], int]:
+    """Copy columns of a table, whose texts are UTF-8."""
+    columns = {name: with_dictionary(from_arrow(table.column(name), machine), machine) for name in names}
+    return columns, table.num_rows
 
 
 def read_csv(read: Read, file: DataFile, names: list[str], machine: Machine) -> tuple[dict[str, Vector], int]:
@@ -113,7 +130,7 @@ def read_csv(read: Read, file: DataFile, names: list[str], machine: Machine) -> 
         table = read_text(read.dataset, file, names)
     except (OSError, pa.ArrowException) as error:
         raise RunFailed.unreadable(str(file.path), error) from error
-    return {name: from_arrow(table.column(name), machine) for name in names}, table.num_rows
+    return read_table(table, names, machine)
 
 
 def as_planned(vector: Vector, dtype: DataType, name: str, file: DataFile, rows: int, machine: Machine) -> Any:

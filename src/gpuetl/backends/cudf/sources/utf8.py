@@ -14,14 +14,19 @@ def refuse_other_bytes(vector: Vector, name: str, machine: Machine) -> None:
     """Raise `ValueError` where a text is not UTF-8, also in lists."""
     if vector.elements is not None:
         refuse_other_bytes(vector.elements, name, machine)
-    if vector.dtype != STRING or not vector.rows:
-        return
-    columns, state = {name: vector}, machine.arrays.zeros(1, "uint64")
-    module = machine.compiled(source_of(columns))
-    machine.launch(module, "find_other_bytes", vector.rows, [vector.rows, state, *buffers_of(columns)])
-    if found := int(state[0]):
-        row, _ = row_and_reason(found)
+    if vector.dtype == STRING and (row := first_other_bytes(vector, machine)) is not None:
         raise ValueError(f"column '{name}' is not UTF-8 in row {row}")
+
+
+def first_other_bytes(texts: Vector, machine: Machine) -> int | None:
+    """Return the first row whose text is not UTF-8, if there is one."""
+    if not texts.rows:
+        return None
+    columns, state = {"": texts}, machine.arrays.zeros(1, "uint64")
+    module = machine.compiled(source_of(columns))
+    machine.launch(module, "find_other_bytes", texts.rows, [texts.rows, state, *buffers_of(columns)])
+    found = int(state[0])
+    return row_and_reason(found)[0] if found else None
 
 
 def source_of(columns: dict[str, Vector]) -> str:

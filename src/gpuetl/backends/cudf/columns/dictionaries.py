@@ -1,0 +1,37 @@
+"""Dictionaries of texts: columns of few distinct texts are numbers in the order of these, and move as numbers do."""
+
+from __future__ import annotations
+
+from gpuetl.backends.cudf.columns.gather import take
+from gpuetl.backends.cudf.columns.validity import valid_rows
+from gpuetl.backends.cudf.machine import Array, Machine
+from gpuetl.backends.cudf.vector import Vector
+
+MOST_TEXTS = 1 << 16
+"""A dictionary has no more: it stays near the caches, and tables by number are small."""
+
+
+def decoded(vector: Vector, machine: Machine) -> Vector:
+    """Return a column whose texts lie in memory; any other as it is."""
+    if vector.dictionary is None:
+        return vector
+    numbers = vector.data
+    if vector.nulls:
+        numbers = machine.arrays.where(valid_rows(vector, machine) != 0, numbers, machine.arrays.int32(-1))
+    return take({"": vector.dictionary}, numbers, machine)[""]
+
+
+def sorted_dictionary(texts: Vector, machine: Machine) -> tuple[Vector, Array]:
+    """Return the distinct ones of texts without nulls, in the order of their bytes, and the number (int32) of each."""
+    arrays = machine.arrays
+    if not texts.rows:
+        return texts, arrays.zeros(0, "int32")
+    numbers, count = machine.sorted_texts(texts)
+    rows = arrays.empty(count, "int32")
+    rows[numbers] = arrays.arange(texts.rows, dtype="int32")  # of equal texts any
+    return take({"": texts}, rows, machine)[""], numbers
+
+
+def renumbered(numbers: Array, table: Array) -> Array:
+    """Return the entries of a table at these numbers; those of an empty one are all of nulls."""
+    return table[numbers] if len(table) else numbers
