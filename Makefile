@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test lint fuzz bench docs clean
+.PHONY: help demo test lint fuzz bench compare docs clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -37,6 +37,13 @@ bench: $(VENV)/.dev ## start-up times and peers, into tests/benchmarks/results a
 	$(PIP) --editable '.[bench]'
 	$(BIN)/python tests/benchmarks/startup.py
 	$(BIN)/python tests/benchmarks/peers.py
+
+CUDA   ?= 13
+FOLDER ?= /tmp/gpuetl-benchmark
+compare: $(VENV)/.dev ## beside cuDF, cudf-polars, Polars and DuckDB on this machine's GPU (CUDA=13, FOLDER for data)
+	$(PIP) --editable '.[bench-cu$(CUDA)]'
+	$(BIN)/python tests/benchmarks/gpu.py $(FOLDER)
+	$(BIN)/python tests/benchmarks/render.py
 
 docs: $(VENV)/.dev  ## docs/functions.md and docs/language.md from the tables, docs/performance.md from the results
 	$(BIN)/python -m gpuetl.expressions.functions.document docs/functions.md

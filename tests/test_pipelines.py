@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from gpuetl.testing import Tolerance, assert_tables_equal
 
 PIPELINES = Path(__file__).parents[1] / "pipelines"
 STAGES = ("flown", "rotations", "carrier_months", "top_routes")
-TOUR = ("cancelled", "storm_hours", "words", "makers", "delays", "unfinished", "costs")
+TOUR = ("cancelled", "storm_hours", "words", "makers", "delays", "unfinished", "strained", "costs")
 KEPT = {"flights": STAGES, "features": TOUR}
 SPLITS = {
     "one partition": {},
@@ -156,6 +156,15 @@ def test_the_tour_samples_whole_aircraft(tour):
     assert values(rows, "tailnum", "flight", "last_known", "flights", first=2) == [
         ("N12195", 4204, -14, 6), ("N3753", 461, -1, 15),
     ]  # fmt: skip
+
+
+def test_the_tour_scans_by_an_operator_of_its_own(tour):
+    """The worst days of the year: delays beyond an hour added up, beginning again from 0, by hand in a loop."""
+    rows = tour["strained"]
+    assert values(rows, "carrier", "origin", "worst") == [
+        ("EV", "EWR", 7620), ("UA", "EWR", 5254), ("DL", "LGA", 4974), ("B6", "JFK", 4596), ("VX", "JFK", 3383),
+    ]  # fmt: skip
+    assert rows.column("at")[3].as_py() == datetime(2013, 7, 11, 7, 25, tzinfo=UTC)
 
 
 def test_the_tour_adds_up_costs_to_the_cent(tour):

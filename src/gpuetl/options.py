@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from gpuetl.backends.cudf.choices import CHOICES
 from gpuetl.errors import InvalidPipeline
@@ -35,6 +36,9 @@ class RunOptions:
         Operations that the engine refuses run on pandas, and the report says so; else they are errors before the run.
     profile
         The report says how much memory the run and each stage took at most, which takes some time to measure.
+    trace
+        Where to write a timeline of the run, also of one that fails, as Chrome's trace events, which Perfetto opens;
+        with `profile` it has a track of what the device did when.
     """
 
     partition_rows: int | None = None
@@ -44,6 +48,7 @@ class RunOptions:
     head_rows: int = 10
     fallback: bool = False
     profile: bool = False
+    trace: str | Path | None = None
 
     def __post_init__(self) -> None:
         for name in ("partition_rows", "broadcast_bytes", "head_rows"):
@@ -55,6 +60,8 @@ class RunOptions:
                 raise InvalidPipeline.because(f"option {name} takes a whole number from {least}, got {value!r}")
         for name in self.skip_passes:
             check_pass(name, (*NAMES, *CHOICES))
+        if self.trace is not None and not Path(self.trace).parent.is_dir():
+            raise InvalidPipeline.because(f"option trace: there is no folder {Path(self.trace).parent}")
 
     @property
     def skipped_choices(self) -> frozenset[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -16,6 +17,7 @@ from gpuetl.backends.backend import Backend
 from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.engines import choose_engine, load_backend
 from gpuetl.backends.fallback import FallbackBackend, check_refusals
+from gpuetl.ceilings.cache import load_ceilings
 from gpuetl.errors import InvalidPipeline, RunFailed, have_hint
 from gpuetl.executors.local import LocalExecutor
 from gpuetl.io.commit import commit_sinks
@@ -32,12 +34,16 @@ from gpuetl.plan.nodes import Read, Write
 from gpuetl.plan.plan import Plan
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
 from gpuetl.report.report import RunReport, SinkReport, device_label, stage_reports
+from gpuetl.report.trace import Trace, span, spanned, tracing
+from gpuetl.report.traffic import write_traffic
 from gpuetl.results import Result
 from gpuetl.signals import noted
 from gpuetl.threads import thread_count
 
 if TYPE_CHECKING:
     from gpuetl.pipeline import Pipeline
+
+UNMEASURED = "how near stages came to what the hardware allows is not known: `gpuetl bench device` measures that, once"
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,22 @@ def run_pipeline(
     progress: Progress | None,
 ) -> Run:
     """Run a pipeline: see `Pipeline.run`."""
-    choice, options = choose_engine(engine), options or RunOptions()
+    options = options or RunOptions()
+    with tracing(Path(options.trace) if options.trace else None) as trace:
+        return traced_run(pipeline, params, engine, keep, options, progress, trace)
+
+
+def traced_run(
+    pipeline: Pipeline,
+    params: Mapping[str, Any],
+    engine: str,
+    keep: Iterable[str] | None,
+    options: RunOptions,
+    progress: Progress | None,
+    trace: Trace | None,
+) -> Run:
+    """Run a pipeline, of which the trace, if there is one, is under way."""
+    choice = choose_engine(engine)
     seconds: dict[str, float] = {}
     run_id = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
     with timed(seconds, "plan"):
@@ -75,16 +96,21 @@ def run_pipeline(
         physical, passes = lowered(plan, options, choice.name)
     with timed(seconds, "load"):
         backend = backend_of(choice.name, physical, options)
+        running = backend.traced(trace, options.profile) if trace else backend
     recorder = Recorder(progress or silent)
     with backend.memory_meter() if options.profile else nullcontext() as meter:
         recorder.meter = meter
         with noted(recorder.outcome), recording(recorder), skipping(options.skipped_choices):
-            sinks, heads, kept = execute(physical, backend, recorder, run_id, options.head_rows, seconds)
+            sinks, heads, kept = execute(physical, running, recorder, run_id, options.head_rows, seconds)
         memory = dict(meter.peaks()) if meter else {}
+    ceilings = load_ceilings(backend.device)
+    if options.profile and ceilings is None:
+        recorder.note(UNMEASURED)
+    stages = stage_reports(recorder, names_in_order(plan), physical.roots, ceilings)
     report = RunReport(
         pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
         device=device_label(recorder.work.values()), fingerprint=fingerprint,
-        stages=stage_reports(recorder, names_in_order(plan), physical.roots), sinks=sinks, seconds=seconds,
+        stages=stages, sinks=sinks, seconds=seconds,
         passes=passes, notes=tuple(recorder.notes), memory=memory, head=heads,
     )  # fmt: skip
     return Run(report, {name: Result(frame, backend) for name, frame in kept.items()})
@@ -135,7 +161,8 @@ def check_files(plan: Plan) -> None:
 def timed(seconds: dict[str, float], phase: str) -> Iterator[None]:
     """Keep the wall time of a phase."""
     start = time.perf_counter()
-    yield
+    with span(phase, "phase"):
+        yield
     seconds[phase] = time.perf_counter() - start
 
 
@@ -154,22 +181,26 @@ def execute(
     """Compute all roots, write the sinks beside their targets, and commit them together at the end."""
     executor = LocalExecutor(backend, recorder, physical.roots)
     threads = ThreadPoolExecutor(thread_count(), "gpuetl-writer")
+    by_engine = [backend.file_writer(write.target, source.schema) for write, source in physical.sinks.values()]
     writers = [
-        SinkWriter(write.target, run_id, WRITERS[write.target.format], threads) for write, _ in physical.sinks.values()
+        SinkWriter(write.target, run_id, spanned(own or WRITERS[write.target.format], f"write {name}", "file"), threads)
+        for own, (name, (write, _)) in zip(by_engine, physical.sinks.items(), strict=True)
     ]
     try:
         with timed(seconds, "run"):
             for writer in writers:
                 writer.prepare()
             heads = {
-                name: write_sink(executor, source, write, writer, head_rows)
-                for (name, (write, source)), writer in zip(physical.sinks.items(), writers, strict=True)
+                name: write_sink(executor, source, write, writer, own is None, head_rows)
+                for (name, (write, source)), writer, own in zip(physical.sinks.items(), writers, by_engine, strict=True)
             }
             kept = {name: next(executor.partitions(node)) for name, node in physical.kept.items()}
             for (write, _), writer in zip(physical.sinks.values(), writers, strict=True):
                 writer.finish()
-                recorder.of(write, write.origin, Origin("", "")).seconds += writer.seconds
-        heads |= {name: first_rows(backend.to_arrow(frame), head_rows) for name, frame in kept.items()}
+                work = recorder.of(write, write.origin, Origin("", ""))
+                work.seconds += writer.seconds
+                work.moved["host to file"] += sum(size for _, size in writer.files)
+        heads |= {name: backend.head(frame, head_rows) for name, frame in kept.items()}
         with timed(seconds, "commit"):
             commit_sinks(writers, recorder.commit)
     finally:
@@ -181,21 +212,21 @@ def execute(
     return reports, heads, kept
 
 
-def write_sink(executor: LocalExecutor, source: Physical, write: Write, writer: SinkWriter, head_rows: int) -> pa.Table:
+def write_sink(
+    executor: LocalExecutor, source: Physical, write: Write, writer: SinkWriter, as_arrow: bool, head_rows: int
+) -> pa.Table:
     """Write a sink's partitions as they come; return its first rows."""
-    work = executor.recorder.of(write, write.origin, Origin("", ""))
+    work, backend = executor.recorder.of(write, write.origin, Origin("", "")), executor.backend
     heads: list[pa.Table] = []
     for frame in executor.partitions(source):
-        table = executor.backend.to_arrow(frame)
-        writer.write(table)
-        work.rows_in += table.num_rows
+        rows = backend.rows(frame)
+        with executor.recorder.timed(work):
+            table = backend.to_arrow(frame) if as_arrow else frame
+        work.moved.update(write_traffic(backend, frame, source.schema))
+        writer.write(table, rows)
+        work.rows_in += rows
         missing = head_rows - sum(head.num_rows for head in heads)
         if missing > 0:
-            heads.append(first_rows(table, missing))
+            heads.append(backend.head(frame, missing))
         executor.finish(work, frame, source.partitions)
     return pa.concat_tables(heads) if heads else write.schema.to_arrow().empty_table()
-
-
-def first_rows(table: pa.Table, count: int) -> pa.Table:
-    """Copy the first rows: a slice would hold the whole table in memory."""
-    return table.take(pa.array(range(min(count, table.num_rows)), pa.int64()))

@@ -132,6 +132,24 @@ class Table:
         keys = _kernel_keys(inputs, outputs, reference, "reduction", args, nulls, by)
         return self.step(verbs.Kernel(reduce=reduce, identity=str(identity), map=map, post=post, **keys))
 
+    def scan_kernel(
+        self, inputs: Names, outputs: Mapping[str, str], reference: str, *, combine: str, identity: str,
+        order_by: Names, by: Names = (), map: str = "", post: str = "", state: Mapping[str, str] | None = None,  # noqa: A002
+        args: Mapping[str, Any] | None = None, nulls: str = "propagate",
+    ) -> Table:  # fmt: skip
+        """Add columns from what the rows of a group up to each one `combine` to, states `a` and `b` to one, in order.
+
+        `map` sets the fields of a row's `state`, by default the outputs; `post` sets the outputs of them.
+        """
+        keys = _kernel_keys(inputs, outputs, reference, "scan", args, nulls, by)
+        fields = read_plain(TYPES, state, "kernel: state") if state else {}
+        return self.step(
+            verbs.Kernel(
+                combine=combine, identity=identity, map=map, post=post, state=fields,
+                order_by=_order("kernel", order_by), **keys,
+            )
+        )  # fmt: skip
+
     def sort(self, *by: Names) -> Table:
         """Sort rows by columns, each with `desc` or `nulls first` after its name where wanted."""
         return self.step(verbs.Sort(_order("sort", *by)))

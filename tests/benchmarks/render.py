@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from render_gpu import gpu_section
+
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "performance.md"
 
@@ -106,11 +108,17 @@ def kernel_table(result: dict[str, Any]) -> str:
     ])  # fmt: skip
 
 
+def measured_on_gpu() -> list[dict[str, Any]]:
+    """Return the newest result of the comparison on a GPU, if there is one."""
+    return [newest("gpu")] if any((HERE / "results").glob("gpu-*.json")) else []
+
+
 def render() -> None:
     """Write the page."""
     tables = [
         startup_table(newest("startup")),
         peers_table(newest("peers")),
+        *(gpu_section(result, where(result)) for result in measured_on_gpu()),
         engines_table(newest("engines")),
         kernel_table(newest("kernels")),
     ]

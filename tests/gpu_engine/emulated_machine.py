@@ -11,7 +11,7 @@ from typing import Any
 
 from gpu_engine.host_machine import HostMachine, library
 
-MOST_ARGUMENTS = 64
+MOST_ARGUMENTS = 128
 THREADS, BLOCKS = 64, 3
 EMULATION = Path(__file__).with_name("emulation.hpp")
 

@@ -99,6 +99,8 @@ extern "C" int emulate(void (*kernel)(), long* arguments, int blocks, int thread
 #define __shared__ static
 #define __syncthreads() emulation::wait(emulation::block, blockDim.x)
 #define __popc __builtin_popcount
+#define __clz __builtin_clz
+#define __ffs __builtin_ffs
 #define __clzll(value) ((value) ? __builtin_clzll(value) : 64)
 #define int8_t device_int8_t
 #define uint8_t device_uint8_t
@@ -109,9 +111,8 @@ extern "C" int emulate(void (*kernel)(), long* arguments, int blocks, int thread
 #define int64_t device_int64_t
 #define uint64_t device_uint64_t
 
-unsigned __shfl_up_sync(unsigned, unsigned value, int distance) {
-    const int lane = threadIdx.x % 32, from = lane < distance ? lane : lane - distance;
-    return emulation::exchanged(value, [=](const unsigned* lanes) { return lanes[from]; });
+unsigned __shfl_sync(unsigned, unsigned value, int from) {
+    return emulation::exchanged(value, [=](const unsigned* lanes) { return lanes[from % 32]; });
 }
 unsigned __shfl_down_sync(unsigned, unsigned value, int distance) {
     const int lane = threadIdx.x % 32, from = lane + distance < 32 ? lane + distance : lane;
@@ -125,4 +126,10 @@ unsigned __ballot_sync(unsigned, bool vote) {
     });
 }
 template <class T> T atomicAdd(T* place, T value) { const T before = *place; *place += value; return before; }
+template <class T> T atomicOr(T* place, T bits) { const T before = *place; *place |= bits; return before; }
+template <class T> T atomicCAS(T* place, T expected, T value) {
+    const T before = *place;
+    if (before == expected) *place = value;
+    return before;
+}
 template <class T> T atomicMax(T* place, T value) { const T before = *place; if (before < value) *place = value; return before; }

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 import tracemalloc
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
@@ -131,6 +133,14 @@ class HostMachine:
         """There is nobody to tell."""
         return nullcontext()
 
+    def moment(self) -> float:
+        """What is asked for is done at once."""
+        return time.perf_counter()
+
+    def seconds_between(self, start: float, end: float) -> float:
+        """Subtract."""
+        return end - start
+
     @contextmanager
     def memory_meter(self) -> Iterator["TracedMemory"]:
         """Count what Python and NumPy allocate."""
@@ -152,15 +162,15 @@ class HostMachine:
         places[order] = np.arange(len(order), dtype=np.int32)
         return places[encoded.indices.to_numpy()], len(order)
 
-    def read_parquet(self, path: Path, row_groups: Any, columns: Any) -> tuple[dict[str, Vector], int]:
+    def read_parquet(self, files: Any, types: Any) -> dict[str, Vector]:
         """Read by pyarrow."""
-        with pq.ParquetFile(path) as parquet:
-            rows = sum(parquet.metadata.row_group(index).num_rows for index in row_groups)
-            table = parquet.read_row_groups(list(row_groups), columns=list(columns))
-            types = {
-                name: language_type(table.schema.field(name).type) or table.schema.field(name).type for name in columns
-            }
-            return {name: from_arrow(table.column(name).cast(types[name]), self) for name in columns}, rows
+        tables = []
+        for path, groups in files.items():
+            with pq.ParquetFile(path) as parquet:
+                tables.append(parquet.read_row_groups(list(groups), columns=list(types)))
+        whole = pa.concat_tables(tables)
+        nearest = {name: language_type(stored) or stored for name, stored in types.items()}
+        return {name: from_arrow(whole.column(name).cast(dtype), self) for name, dtype in nearest.items()}
 
     def written_file(self, path: Path, alone: bool) -> AbstractContextManager[ThreadedFile]:
         """Write by a few threads, little at a time."""

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 from fuzz.data import TYPES, pool
+from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl.backends.cudf.columns.concat import concat
 from gpuetl.backends.cudf.columns.gather import take
@@ -41,6 +42,15 @@ def test_rows_are_gathered_and_minus_one_is_null(rows, nulls):
     assert str(got.to_pydict()) == str(
         table.take(pa.array([row if row >= 0 else None for row in rows], "int32")).to_pydict()
     )
+
+
+@pytest.mark.parametrize("machine", [MACHINE, EmulatedMachine()], ids=["host", "emulated"])
+@pytest.mark.parametrize("nulls", [0, 2])
+def test_permuted_rows_have_as_many_nulls_as_before(nulls, machine):
+    table, rows = columns(70, nulls), [*range(69, -1, -1)]
+    taken = take(uploaded(table).columns, MACHINE.arrays.array(rows, "int32"), machine, permuted=True)
+    assert str(downloaded(taken, table.schema).to_pydict()) == str(table.take(rows).to_pydict())
+    assert [taken[name].nulls for name in table.column_names] == [column.null_count for column in table.columns]
 
 
 @pytest.mark.parametrize("sizes", [[], [0, 0], [3, 0, 40, 1], [1, 1, 1, 1], [64, 64]])

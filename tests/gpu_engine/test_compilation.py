@@ -1,25 +1,38 @@
 """All kernels compile for GPUs, where there is none: shipped ones, and one that is generated for each device header."""
 
+import random
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-from fuzz.data import TYPES
+from fuzz.data import TYPES, pool
 from gpu_engine import nvrtc
 from gpu_engine.differential import expressions
 from gpu_engine.host_machine import HostMachine
+from gpuetl.backends.cudf.aggregates.distinct import count_distinct
+from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.aggregates.reduce import reduce_source
 from gpuetl.backends.cudf.aggregates.states import STATES
+from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.cudf.columns.gather import copy_source, gather_source
+from gpuetl.backends.cudf.columns.keys import Key, Keys
+from gpuetl.backends.cudf.columns.order import sort_rows
+from gpuetl.backends.cudf.columns.texts import numbered_texts
 from gpuetl.backends.cudf.device.headers import DEVICE, header_text, headers_text
 from gpuetl.backends.cudf.expressions.casts import cast_headers
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.expressions.functions import HEADERS
+from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.gpu.compiler import named, users_lines
 from gpuetl.backends.cudf.interchange import from_arrow
+from gpuetl.backends.cudf.joins.keys import JoinKeys
+from gpuetl.backends.cudf.joins.lookup import lookup_of
+from gpuetl.backends.cudf.joins.rows import PAIRS
 from gpuetl.backends.cudf.operations.elementwise import elementwise_source
 from gpuetl.backends.cudf.operations.kernel_reduction import reduction_source
+from gpuetl.backends.cudf.operations.kernel_scan import scan_source
 from gpuetl.backends.cudf.sinks.delta import delta_source
 from gpuetl.backends.cudf.sinks.levels import counting_source
 from gpuetl.backends.cudf.sinks.texts import lengths_source, rows_source
@@ -27,8 +40,9 @@ from gpuetl.backends.cudf.sinks.values import compacting_source, packing_source,
 from gpuetl.backends.cudf.sources.utf8 import source_of
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Cast, Column
-from gpuetl.expressions.types import FLOAT64, INT64, can_cast
+from gpuetl.expressions.types import BOOL, FLOAT64, INT64, can_cast
 from gpuetl.kernels.texts import KernelTexts
+from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Kernel, KernelReduction, Read
 from gpuetl.plan.schema import Schema
 
@@ -117,17 +131,73 @@ def of_users():
             contract=KernelTexts(texts, Path("k.py"), "k"), by=("k",), outputs={"y": dtype}, **shared
         )
         yield reduction_source(group, inputs, arguments, ordered=True)
+    yield from of_users_scans(shared, inputs, arguments)
+
+
+def of_users_scans(shared, inputs, arguments):
+    """Yield scans: with and without masks and `post`, of fields of several types."""
+    texts = {
+        "map": "y = x * scale;\nflag = n > 0;", "combine": "y = a.y + b.y;\nflag = a.flag || b.flag;",
+        "identity": "y = 0; flag = false;", "post": "z = y * scale;",
+    }  # fmt: skip
+    state = {"y": FLOAT64, "flag": pa.bool_(), "last": pa.timestamp("us"), "small": pa.int8(), "half": pa.float32()}
+    kernel = {**shared, "kind": "scan", "by": ("k",), "order_by": (SortKey("n"),), "nulls": "propagate"}
+    scan = KernelTexts(texts, Path("k.py"), "k", state)
+    for nulls, post, outputs in (
+        ("propagate", "z = y * scale;", {"z": FLOAT64}),
+        ("masks", "z = int(y); z_valid = flag;", {"z": pa.int16()}),
+        ("propagate", "", {"y": FLOAT64, "flag": pa.bool_()}),
+    ):
+        contract = replace(scan, texts={**texts, "post": post})
+        operation = Kernel(contract=contract, outputs=outputs, **{**kernel, "nulls": nulls})
+        yield scan_source(operation, contract, inputs, arguments, MACHINE)
+
+
+class CollectingMachine(HostMachine):
+    """Keeps the texts that it compiles."""
+
+    def __init__(self):
+        self.texts = []
+
+    def compiled(self, source):
+        self.texts.append(source)
+        return super().compiled(source)
+
+
+def of_keys():
+    """Return the kernels that sort, group and join by keys of some kinds."""
+    machine, draws = CollectingMachine(), random.Random(0)
+    for dtypes in ((INT64,), (pa.int32(), FLOAT64), (pa.decimal128(38, 2), BOOL), (pa.float32(), INT64, pa.date32())):
+        values = {
+            str(place): from_arrow(
+                pa.chunked_array([[None, *(draws.choice(pool(t, wild=True)) for _ in range(9))]], t), machine
+            )
+            for place, t in enumerate(dtypes)
+        }
+        frame, names = Frame(values, 10), list(values)
+        sort_rows(frame, [SortKey(name) for name in names], 1, False, machine).group_starts(machine)
+        sort_rows(frame, [SortKey(name, True) for name in names], 1, True, machine)
+        for skipped in ((), ("join_by_table",)):
+            with skipping(skipped):
+                keys = Keys(tuple(Key(values[name], False) for name in names), 10)
+                lookup_of(JoinKeys(keys, keys, False), machine).find(keys, slots=False)
+    groups = Groups.by(Frame({"k": column(pa.int8()), "x": column(INT64)}, 2), ["k"], machine)
+    count_distinct(groups, Call(FUNCTIONS["aggregate", "count_distinct"], (Column("x", INT64),), INT64))
+    numbered_texts(from_arrow(pa.chunked_array([["b", "a", None]]), machine), machine)
+    return dict.fromkeys(machine.texts)
 
 
 def of_operations():
     """Yield kernels that are no expression's."""
+    yield from of_keys()
+    yield PAIRS
     calls = [
         Call(FUNCTIONS["aggregate", name], (Column("x", FLOAT64),), FLOAT64)
         for name in STATES if name in ("sum", "mean", "var", "std", "count")
     ]  # fmt: skip
     yield reduce_source({"x": column(FLOAT64)}, calls, ordered=True)
     texts = from_arrow(pa.chunked_array([["a", None]]), MACHINE)
-    yield gather_source([column(INT64), texts], 4)
+    yield gather_source([column(INT64), texts], [True, False], 4)
     yield headers_text(["rows.cuh", "reduce.cuh"]) + copy_source(64, 64, 32)
     yield source_of({"s": texts})
 
@@ -184,6 +254,22 @@ def test_an_error_in_statements_shows_their_line():
     """Lines count from the body's first."""
     source = next(of_users()).replace("flag = y > 0;", "flag = zz > 0;")
     assert users_lines(nvrtc.problems(source, "sm_90")).splitlines()[0] == 'body:2: error: identifier "zz" is undefined'
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong", "where"),
+    [
+        ("flag = n > 0;", "flag = zz > 0;", "map:2"),
+        ("flag = a.flag || b.flag;", "flag = a.flag || zz;", "combine:2"),
+        ("y = 0; flag = false;", "y = zz;", "identity:1"),
+        ("z = y * scale;", "z = zz;", "post:1"),
+    ],
+)
+def test_an_error_in_a_scan_shows_the_text_and_its_line(line, wrong, where):
+    """Each text counts from its own first line."""
+    scan = next(source for source in of_users() if line in source and "scan_tiles" in source)
+    log = users_lines(nvrtc.problems(scan.replace(line, wrong), "sm_90"))
+    assert log.splitlines()[0] == f'{where}: error: identifier "zz" is undefined'
 
 
 def test_a_log_without_errors_is_shown_whole():

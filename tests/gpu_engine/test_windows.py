@@ -25,8 +25,8 @@ from gpu_engine.window_cases import (
     windowed,
     written,
 )
+from gpuetl.backends.cudf.windows import pass_kernels, scans
 from gpuetl.backends.cudf.windows import rows as window_rows
-from gpuetl.backends.cudf.windows import scans
 from gpuetl.backends.cudf.windows.functions import WINDOW_FUNCTIONS
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Literal
@@ -103,13 +103,11 @@ def test_the_gpus_side_of_the_kernels_gives_the_same(by):
 
 
 @pytest.mark.parametrize("by", [(), ("g",), ("id",)], ids=["one group", "few groups", "a group a row"])
-def test_tiles_totals_are_scanned_in_several_rounds(by, monkeypatch):
+def test_tiles_have_totals_of_several_levels(by, monkeypatch):
     header = window_rows.headers
-    small = "SCAN_THREADS = 32, SCAN_ITEMS = 2"
-    monkeypatch.setattr(scans, "headers", lambda: header().replace("SCAN_THREADS = 128, SCAN_ITEMS = 8", small))
-    monkeypatch.setattr(scans, "THREADS", 32)
-    monkeypatch.setattr(scans, "TILE_ROWS", 64)
-    calls, table = many(64 * 64 * 2 + 65, "rounds")
+    monkeypatch.setattr(pass_kernels, "headers", lambda: header().replace("TILE_WORDS = 32", "TILE_WORDS = 1"))
+    monkeypatch.setattr(scans, "TILE_ROWS", 32)
+    calls, table = many(32 * 32 * 2 + 5, "levels")
     some = {name: call for name, call in calls.items() if name in ("w0", "w3", "w5", "w9", "w17")}
     assert assert_same(windowed(table, some, by, ORDERS[0]), table, EmulatedMachine())
 

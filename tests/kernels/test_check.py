@@ -59,7 +59,8 @@ def checked(t):
     """Checks a step's kernel."""
 
     def run(steps, machine=None, sizes=SIZES):
-        (operation,) = kernels_of([steps.stage("s").pipeline.plan().stages["s"]])
+        name = steps.named()
+        (operation,) = kernels_of([steps.pipeline.plan().stages[name]])
         return check_kernel(operation, machine or HostMachine(), sizes)
 
     return run
@@ -175,11 +176,61 @@ def test_the_gpus_side_of_generated_kernels_equals_their_twins(t, checked, rows,
     ).ok
 
 
+def running_sum(t, combine="y = a.y + b.y;", **changes):
+    keys = {"identity": "y = 0;", "by": "k", "order_by": "x", "inputs": "x", "outputs": {"y": "float64"}}
+    return t.scan_kernel(reference="wrong.py:running_sum", combine=combine, **{**keys, **changes})
+
+
+def running_count(t, combine="n = a.n + b.n;", **changes):
+    keys = {"identity": "n = 0;", "map": "n = x > 0;", "outputs": {"n": "int64"}, "reference": "wrong.py:positive"}
+    return t.scan_kernel(inputs="x", combine=combine, by="k", order_by="x", **{**keys, **changes})
+
+
+def test_a_scan_that_is_right_equals_its_twin(t, checked):
+    """Though floats are added in another order."""
+    for steps in (running_sum(t), running_count(t)):
+        outcome = checked(steps)
+        assert outcome.findings == ()
+        assert outcome.cases == 33
+
+
+def test_a_scan_whose_operator_takes_the_wrong_side_is_told(t, checked):
+    """Rows are shown with their own inputs."""
+    (finding, *_) = checked(running_count(t, "n = a.n + 0 * b.n;"), sizes=(33,)).findings
+    assert finding.case == "33 rows, ordinary values, one group"
+    assert finding.rows[0].expected == finding.rows[0].got + 1
+
+
+@pytest.mark.parametrize(("rows", "shapes"), [(33, SHAPES), (3000, ["one group", "skewed groups"])])
+def test_the_gpus_side_of_scans_equals_their_twins(t, checked, rows, shapes, monkeypatch):
+    """Rows of a thread, lanes of a warp, warps of a block, and tiles meet."""
+    monkeypatch.setattr(generated, "SHAPES", shapes)
+    masks = {"nulls": "masks", "state": {"m": "int64"}, "reference": "wrong.py:seen", "identity": "m = 0;"}
+    masks |= {"map": "m = x_valid;", "combine": "m = a.m + b.m;", "post": "n = m; n_valid = m > 2;"}
+    for steps in (running_sum(t), running_count(t), running_count(t, **masks)):
+        assert checked(steps, EmulatedMachine(), (rows,)).findings == ()
+
+
+def test_a_scan_with_a_wrong_identity_is_told_on_the_gpus_side(t, checked):
+    """There is none among the rows of the twin's side."""
+    (finding, *_) = checked(running_count(t, identity="n = 1;"), EmulatedMachine(), (33,)).findings
+    assert finding.case == "33 rows, ordinary values, one group"
+
+
+def test_an_operator_that_does_not_associate_is_told(t, checked):
+    """Of many rows: rows are put together in another order than the twin's."""
+    (finding, *_) = checked(running_count(t, "n = b.n - a.n;"), EmulatedMachine(), (300,)).findings
+    assert finding.case == "300 rows, ordinary values, one group"
+
+
 def test_a_text_that_does_not_compile_is_told(t, checked):
     """With the compiler's words."""
     outcome = checked(t.elementwise_kernel("y = 2 * z;", "x", {"y": "float64"}, "wrong.py:twice"))
     assert outcome.findings[0].what.startswith("it failed: kernel 'twice' does not compile:")
     assert "body:1:" in outcome.findings[0].what
+    outcome = checked(running_sum(t, "y = 0;\ny = a.y + b.yy;"))
+    assert outcome.findings[0].what.startswith("it failed: kernel 'running_sum' does not compile:")
+    assert "combine:2:" in outcome.findings[0].what
 
 
 def test_a_twin_that_breaks_its_declaration_is_told(t, checked):
@@ -191,7 +242,7 @@ def test_a_twin_that_breaks_its_declaration_is_told(t, checked):
 def test_every_shipped_kernel_equals_its_twin():
     """On values far beyond degrees."""
     operations = [k for path in PIPELINES.glob("*.yaml") for k in kernels_of(load(path).plan().stages.values())]
-    assert [k.contract.entry for k in operations] == ["haversine"]
+    assert [k.contract.entry for k in operations] == ["strain", "haversine"]
     for operation in operations:
         assert check_kernel(operation, HostMachine(), SIZES).findings == ()
 
@@ -216,10 +267,11 @@ def test_a_block_beyond_what_a_device_takes_is_an_error():
 
 
 @pytest.mark.gpu
-def test_every_shipped_kernel_equals_its_twin_on_a_gpu():
+@pytest.mark.parametrize("name", ["flights", "features"])
+def test_every_shipped_kernel_equals_its_twin_on_a_gpu(name):
     """By the command, in all sizes."""
     pytest.importorskip("cupy", reason="needs CuPy and an NVIDIA GPU")
-    done = gpuetl("kernel", "check", PIPELINES / "flights.yaml")
+    done = gpuetl("kernel", "check", PIPELINES / f"{name}.yaml")
     assert done.exit_code == 0, done.output
 
 

@@ -21,7 +21,7 @@ class Frames:
 class Picky(PandasBackend):
     """Says that it is a GPU, has frames of its own, and refuses some kinds of operations."""
 
-    name, refused = "picky", (Aggregate,)
+    name, device, refused = "picky", "GPU", (Aggregate,)
 
     def refuses(self, operation):
         return "too many groups" if isinstance(operation, self.refused) else ""
@@ -45,6 +45,12 @@ class Picky(PandasBackend):
 
     def rows(self, frame):
         return frame.rows.num_rows
+
+    def nbytes(self, frame, columns):
+        return super().nbytes(frame.rows, columns)
+
+    def head(self, frame, count):
+        return super().head(frame.rows, count)
 
     def to_arrow(self, frame):
         return frame.rows

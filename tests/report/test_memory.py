@@ -15,6 +15,7 @@ from gpuetl.backends import memory
 from gpuetl.backends.engines import load_backend
 from gpuetl.backends.fallback import FallbackBackend
 from gpuetl.backends.memory import HostMemory
+from gpuetl.plan.node import Origin
 from gpuetl.report.recorder import Recorder
 from tables import table, write_source
 
@@ -90,7 +91,7 @@ def test_an_operation_that_fails_ends_its_measurement():
     """What runs next begins with its own."""
     meter = Counted()
     recorder = Recorder(meter=meter)
-    work = recorder.of(meter, None, None)
+    work = recorder.of(meter, Origin("stage", "s"), None)
     with pytest.raises(ValueError, match="no"), recorder.timed(work):
         raise ValueError("no")
     with recorder.timed(work):
@@ -103,7 +104,7 @@ def test_with_fallback_the_engine_s_memory_is_measured():
     """Frames are there."""
 
     class Backend:
-        name = "other"
+        name, device = "other", "GPU"
 
         @contextmanager
         def memory_meter(self):

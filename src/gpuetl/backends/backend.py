@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
 from gpuetl.backends.memory import MemoryMeter
 from gpuetl.io.dataset import RowGroup
+from gpuetl.io.staging import WriteFile
+from gpuetl.io.target import Target
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read
 from gpuetl.plan.schema import Schema
+from gpuetl.report.trace import Trace
 
 Frame = Any
 """A backend's own table: rows in order, columns as in the schema of the node that made it."""
@@ -27,6 +30,10 @@ class Backend(Protocol):
 
     def refuses(self, operation: Node) -> str:
         """Return why the backend cannot run an operation, or nothing where it can; asked before any row is read."""
+
+    @property
+    def device(self) -> Device:
+        """Where frames are."""
 
     def device_of(self, operation: Node) -> Device:
         """Return where the backend runs an operation."""
@@ -46,11 +53,23 @@ class Backend(Protocol):
     def rows(self, frame: Frame) -> int:
         """Return the number of rows."""
 
+    def nbytes(self, frame: Frame, columns: Iterable[str]) -> int:
+        """Return the bytes of some columns in memory; asks the device nothing."""
+
+    def traced(self, trace: Trace, timed: bool) -> Backend:
+        """Return a backend that writes what the device is asked to do into a trace; `timed`, also how long it took."""
+
     def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
         """Measure the memory that the engine takes while the block lasts, and only then: measuring takes time."""
 
     def to_arrow(self, frame: Frame) -> Any:
         """Return the frame as a `pyarrow.Table`."""
+
+    def head(self, frame: Frame, count: int) -> Any:
+        """Return the first rows as a `pyarrow.Table`, which holds no memory but its own."""
+
+    def file_writer(self, target: Target, schema: Schema) -> WriteFile | None:
+        """Return what writes frames to files of a sink; None where the sink is to be given Arrow tables."""
 
     def from_arrow(self, table: Any) -> Frame:
         """Return a `pyarrow.Table` of language types as a frame."""

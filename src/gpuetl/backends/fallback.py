@@ -10,12 +10,15 @@ from gpuetl.backends.backend import Backend, Device, Frame
 from gpuetl.backends.memory import MemoryMeter
 from gpuetl.errors import InvalidPipeline, Problem
 from gpuetl.io.dataset import RowGroup
+from gpuetl.io.staging import WriteFile
+from gpuetl.io.target import Target
 from gpuetl.physical.nodes import Map, Physical, Scan
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read
 from gpuetl.plan.schema import Schema
 from gpuetl.report.recorder import note
+from gpuetl.report.trace import Trace
 
 
 class FallbackBackend:
@@ -23,6 +26,7 @@ class FallbackBackend:
 
     def __init__(self, backend: Backend, aside: Backend) -> None:
         self.backend, self.aside, self.name = backend, aside, backend.name
+        self.device = backend.device
 
     def refuses(self, operation: Node) -> str:
         """Refuse nothing."""
@@ -63,9 +67,25 @@ class FallbackBackend:
         """Return the number of rows."""
         return self.backend.rows(frame)
 
+    def nbytes(self, frame: Frame, columns: Iterable[str]) -> int:
+        """Return the bytes of columns on the engine."""
+        return self.backend.nbytes(frame, columns)
+
+    def traced(self, trace: Trace, timed: bool) -> Backend:
+        """Trace both."""
+        return FallbackBackend(self.backend.traced(trace, timed), self.aside.traced(trace, timed))
+
     def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
         """Measure the engine's memory, where the frames are; that of the other backend is not the engine's."""
         return self.backend.memory_meter()
+
+    def head(self, frame: Frame, count: int) -> Any:
+        """Return the first rows as a `pyarrow.Table`."""
+        return self.backend.head(frame, count)
+
+    def file_writer(self, target: Target, schema: Schema) -> WriteFile | None:
+        """Return what writes the engine's frames."""
+        return self.backend.file_writer(target, schema)
 
     def to_arrow(self, frame: Frame) -> Any:
         """Return the frame as a `pyarrow.Table`."""

@@ -11,10 +11,10 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 
 from gpuetl import __version__
-from gpuetl.cli import doctor, kernel, plan, run, validate, verify
+from gpuetl.cli import bench, doctor, kernel, plan, run, validate, verify
 from gpuetl.cli.arguments import exit_codes
 
-COMMANDS = (run, validate, plan, verify, kernel, doctor)
+COMMANDS = (run, validate, plan, verify, kernel, bench, doctor)
 
 
 def main() -> None:

@@ -65,14 +65,12 @@ def name_and_value(text: str) -> tuple[str, str]:
     return name, value
 
 
-def run_options(
-    skip: Sequence[str], partition_rows: int | None, fallback: bool = False, profile: bool = False
-) -> RunOptions:
+def run_options(skip: Sequence[str], partition_rows: int | None, **others: object) -> RunOptions:
     """Return the options that the command line gives; the others keep their defaults."""
     from gpuetl.options import RunOptions
 
     given = {} if partition_rows is None else {"partition_rows": partition_rows}
-    return RunOptions.of(skip, fallback=fallback, profile=profile, **given)
+    return RunOptions.of(skip, **given, **others)
 
 
 @contextmanager

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from gpuetl.backends.engines import Choice
+from gpuetl.cli.tables import new_table, stage_table
 from gpuetl.plan.node import Origin
 from gpuetl.report.recorder import Progress as OnProgress
 from gpuetl.report.recorder import silent
@@ -93,23 +93,6 @@ class _Lines:
             self.console.print(f"  {origin.kind} {origin.name} …")
 
 
-def stage_table(report: RunReport) -> Table:
-    """Return a line for each source, stage and sink; columns of which nothing is known are left out."""
-    columns: dict[str, list[str]] = {
-        "rows in": [f"{stage.rows_in:,}" for stage in report.stages],
-        "rows out": [f"{stage.rows_out:,}" for stage in report.stages],
-        "seconds": [f"{stage.seconds:.3f}" for stage in report.stages],
-        "read": [size(stage.file_bytes) if stage.file_bytes else "" for stage in report.stages],
-        "peak memory": ["" if stage.peak_bytes is None else size(stage.peak_bytes) for stage in report.stages],
-        "on": [stage.device if report.device == "MIXED" else "" for stage in report.stages],
-    }
-    shown = {name: cells for name, cells in columns.items() if any(cells)}
-    table = new_table(("", "left"), ("name", "left"), *((name, "right") for name in shown))
-    for stage, *cells in zip(report.stages, *shown.values(), strict=True):
-        table.add_row(stage.kind, stage.name, *cells)
-    return table
-
-
 def sink_table(report: RunReport) -> Table:
     """Return what each sink wrote."""
     table = new_table(("sink", "left"), ("rows", "right"), ("files", "right"), ("size", "right"), ("path", "left"))
@@ -137,11 +120,3 @@ def _values(column: Any) -> list[Any]:
 
 def _cell(value: Any) -> str:
     return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def new_table(*columns: tuple[str, Any]) -> Table:
-    """Return an empty table of these columns, each with the side at which it stands."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name, side in columns:
-        table.add_column(name, justify=side, overflow="fold")
-    return table

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from gpuetl.cli.render import new_table
+from gpuetl.cli.tables import new_table
 from gpuetl.verify.compare import Difference
 from gpuetl.verify.report import StageVerdict, VerifyReport
 

@@ -25,6 +25,9 @@ def add_to(commands: Commands) -> None:
     add_options(command)
     add_fallback(command)
     command.add_argument("--profile", action="store_true", help="measure the memory that the run and each stage take")
+    command.add_argument(
+        "--trace", metavar="FILE", type=report_path, help="write a timeline there, which ui.perfetto.dev opens"
+    )
     command.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
 
@@ -38,6 +41,7 @@ def run(
     partition_rows: int | None = None,
     fallback: bool = False,
     profile: bool = False,
+    trace: Path | None = None,
     quiet: bool = False,
 ) -> None:
     """Run a pipeline and write its sinks, all of them or none."""
@@ -47,7 +51,7 @@ def run(
 
     pipeline = load(file, root)
     screen = Screen(quiet)
-    options = run_options(skip, partition_rows, fallback, profile)
+    options = run_options(skip, partition_rows, fallback=fallback, profile=profile, trace=trace)
     screen.engine(choose_engine(engine))
     gc.enable()
     with screen.progress() as progress:

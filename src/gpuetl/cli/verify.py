@@ -50,7 +50,7 @@ def verify(
     from gpuetl.pipeline import load
 
     pipeline, screen = load(file, root), Screen(quiet=json)
-    options = run_options(skip, partition_rows, fallback)
+    options = run_options(skip, partition_rows, fallback=fallback)
     gc.enable()
     with screen.progress() as progress:
         report = pipeline.verify(

@@ -18,6 +18,7 @@ from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Origin
 from gpuetl.report.recorder import Recorder, Work
+from gpuetl.report.traffic import copy_traffic, operation_traffic, read_traffic
 
 
 class LocalExecutor:
@@ -100,7 +101,8 @@ class LocalExecutor:
         with self.recorder.timed(work), told(scan.origin):
             frame = self.backend.read(scan.read, part)
         work.rows_in += sum(max(group.rows, 0) for group in part) or self.backend.rows(frame)
-        work.file_bytes += file_bytes(Scan(scan.read, (part,)))
+        work.file_bytes += (of_files := file_bytes(Scan(scan.read, (part,))))
+        work.moved.update(read_traffic(self.backend, scan.read, of_files, frame))
         self.finish(work, frame, scan.partitions)
         return frame
 
@@ -124,6 +126,7 @@ class LocalExecutor:
         work.rows_in += self.backend.rows(frames[node.main]) if index < main.partitions else 0  # one that goes with all
         with self.recorder.timed(work), told(node.origin):
             frame = self.backend.run(node.operation, *frames)
+        work.moved.update(operation_traffic(self.backend, node.operation, frames, frame))
         self.finish(work, frame, node.partitions)
         return frame
 
@@ -141,6 +144,8 @@ class LocalExecutor:
         with self.recorder.timed(work):
             frames = [self.backend.concat(column, node.schema) for column in zip(*pieces, strict=True)]
         work.rows_out = sum(map(self.backend.rows, frames))
+        if len(pieces) > 1:  # a single one is not copied
+            work.moved.update(copy_traffic(self.backend, frames, node.schema))
         return list(frames)
 
     def let_go(self, partitions: Iterable[tuple[Physical, int]]) -> None:
@@ -163,8 +168,11 @@ class LocalExecutor:
         """Cut one partition into its pieces for the partitions to come."""
         if node.route != "hash":
             return [frame]
-        with self.recorder.timed(self.recorder.of(node, node.origin, node.origin)):
-            return self.backend.split_by_hash(frame, node.keys, node.partitions)
+        work = self.recorder.of(node, node.origin, node.origin)
+        with self.recorder.timed(work):
+            pieces = self.backend.split_by_hash(frame, node.keys, node.partitions)
+        work.moved.update(copy_traffic(self.backend, pieces, node.schema))
+        return pieces
 
     def finish(self, work: Work, frame: Frame, partitions: int) -> None:
         """Record a partition that is done, and tell of it."""

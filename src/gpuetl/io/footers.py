@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -20,7 +21,8 @@ class Footers:
     """Reads and keeps the footers of a source's files."""
 
     def __init__(self) -> None:
-        self._metadata: dict[DataFile | Any, Any] = {}
+        self._metadata: dict[Path, Any] = {}
+        self._schemas: dict[Path, Any] = {}
 
     def metadata(self, file: DataFile) -> Any:
         """Return the file's footer.
@@ -41,11 +43,13 @@ class Footers:
 
     def schema_of(self, file: DataFile) -> Any:
         """Return the file's Arrow schema, as stored."""
-        schema = self.metadata(file).schema.to_arrow_schema()
-        twice = {name for name in schema.names if schema.names.count(name) > 1}
-        if twice:
-            raise DatasetError(f"{file.path} has two columns named '{min(twice)}'")
-        return schema
+        if file.path not in self._schemas:
+            schema = self.metadata(file).schema.to_arrow_schema()
+            twice = {name for name in schema.names if schema.names.count(name) > 1}
+            if twice:
+                raise DatasetError(f"{file.path} has two columns named '{min(twice)}'")
+            self._schemas[file.path] = schema
+        return self._schemas[file.path]
 
     def row_groups(
         self, file: DataFile, planned: Mapping[str, DataType], ranges: Mapping[str, tuple[Any, Any, int]]

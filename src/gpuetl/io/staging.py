@@ -100,8 +100,10 @@ class SinkWriter:
         if self.target.mode == "error" and self.path.exists():
             raise SinkExists.at(self.target.name, str(self.path))
 
-    def write(self, table: pa.Table) -> None:
-        """Begin to write one partition's rows; partition columns go into the folders' names.
+    def write(self, table: Any, rows: int) -> None:
+        """Begin to write one partition, so many rows; partition columns go into the folders' names.
+
+        `table` is what `write_file` takes, an Arrow table where there are partition columns.
 
         Raises
         ------
@@ -109,7 +111,7 @@ class SinkWriter:
             Where this table, or one before, cannot be written.
         """
         self.finish(TABLES_IN_FLIGHT - 1)
-        self.rows += table.num_rows
+        self.rows += rows
         self.in_flight.append([self.threads.submit(self.write_piece, *piece) for piece in self.named_pieces(table)])
 
     def finish(self, in_flight: int = 0) -> None:
@@ -118,27 +120,27 @@ class SinkWriter:
             for future in self.in_flight.pop(0):
                 self.seconds += future.result()
 
-    def named_pieces(self, table: pa.Table) -> list[tuple[Path, pa.Table]]:
+    def named_pieces(self, table: Any) -> list[tuple[Path, Any]]:
         """Return the files that a table becomes, relative to the folder."""
-        pieces: list[tuple[Path, pa.Table]] = []
+        pieces: list[tuple[Path, Any]] = []
         for folder, rows in self.pieces(table):
             part = f"part-{self.run_id}-{self.parts:05}.{self.target.format}"
             pieces.append((Path(folder) / (self.path.name if self.target.is_file else part), rows))
             self.parts += 1
         return pieces
 
-    def write_piece(self, name: Path, rows: pa.Table) -> float:
+    def write_piece(self, name: Path, rows: Any) -> float:
         """Write one file; return the seconds that it took."""
         start, path = time.perf_counter(), self.new / name
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self.write_file(rows, path)
-        except (OSError, pa.ArrowException) as error:
+        except (OSError, MemoryError, RuntimeError, pa.ArrowException) as error:
             raise self.failed(f"cannot write {path.name}: {first_line(error)}") from error
         self.files.append((str(name), path.stat().st_size))
         return time.perf_counter() - start
 
-    def pieces(self, table: pa.Table) -> list[tuple[str, pa.Table]]:
+    def pieces(self, table: Any) -> list[tuple[str, Any]]:
         """Return the folder and the rows of each value of the partition columns."""
         if not self.target.partition_by:
             return [("", table)]

@@ -1,11 +1,13 @@
-"""Kernels of which a user writes only what is computed: one row's statements, or a reduction's expressions."""
+"""Kernels of which a user writes only what is computed: a row's statements, a reduction's or a scan's operator."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from gpuetl.expressions.types import DataType
 
 NAME = re.compile(r"[A-Za-z_]\w*")
 _WORDS = """
@@ -18,7 +20,7 @@ _WORDS = """
 TAKEN = frozenset(_WORDS.split())
 """Words of C++, and the macros of the engine's own headers."""
 REDUCED = ("a", "b")
-"""What a reduction's expressions call two values that become one."""
+"""What a reduction or a scan calls two values, or states, that become one; of a scan the earlier rows' is first."""
 
 
 @dataclass(frozen=True)
@@ -28,14 +30,18 @@ class KernelTexts:
     Parameters
     ----------
     texts
-        `body`, the statements for one row; or `map`, `reduce`, `identity` and `post`, a reduction's expressions.
+        `body`, the statements for one row; or `map`, `reduce`, `identity` and `post`, a reduction's expressions; or
+        `map`, `combine`, `identity` and `post`, a scan's statements.
     reference, function
         The twin's file and function.
+    state
+        The fields of a scan's state.
     """
 
     texts: Mapping[str, str]
     reference: Path
     function: str
+    state: Mapping[str, DataType] = field(default_factory=dict)
 
     @property
     def entry(self) -> str:
@@ -43,16 +49,17 @@ class KernelTexts:
         return self.function
 
 
-def unusable_names(
-    inputs: Iterable[str], outputs: Iterable[str], arguments: Iterable[str], masks: bool
-) -> Iterator[str]:
-    """Yield, in words, each name that the texts cannot have for a value of theirs."""
+def unusable_names(roles: Mapping[str, Iterable[str]], masked: Container[str] = ()) -> Iterator[str]:
+    """Yield, in words, each name that a text cannot have for a value of its own.
+
+    `roles` are the names by what they are, such as `input`; those of the roles that are `masked` have a truth value
+    beside them.
+    """
     seen: dict[str, str] = {}
-    roles = (("input", inputs), ("output", outputs), ("argument", arguments))
-    for role, name in ((role, name) for role, names in roles for name in names):
+    for role, name in ((role, name) for role, names in roles.items() for name in names):
         if not NAME.fullmatch(name) or name in TAKEN:
             yield f"{role} '{name}' is not a name in C++; rename it in a step before"
-        for own in (name, f"{name}_valid") if masks and role != "argument" else (name,):
+        for own in (name, f"{name}_valid") if role in masked else (name,):
             if own in seen:
                 yield f"{role} '{name}' and {seen[own]} are both '{own}' in the kernel; rename one"
             seen.setdefault(own, f"{role} '{name}'")

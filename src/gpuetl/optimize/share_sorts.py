@@ -18,7 +18,7 @@ def share_sorts(plan: Plan) -> Plan:
 
 
 def _rule(node: Node) -> Node:
-    if isinstance(node, Kernel) and node.kind != "groups":
+    if isinstance(node, Kernel) and not node.grouped:
         return node
     if isinstance(node, Sort | Grouped):
         needed = node.by if isinstance(node, Sort) else node.sort_keys

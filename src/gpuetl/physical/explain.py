@@ -97,6 +97,6 @@ def summary(plan: PhysicalPlan) -> str:
 def count_sorts(nodes: list[Physical]) -> tuple[int, int]:
     """Return how many operations sort, and how many find their rows in order."""
     ordered = [n.operation for n in nodes if isinstance(n, Map) and isinstance(n.operation, Sort | Grouped)]
-    ordered = [o for o in ordered if not (isinstance(o, Kernel) and o.kind != "groups")]
+    ordered = [o for o in ordered if not (isinstance(o, Kernel) and not o.grouped)]
     shared = sum(getattr(operation, "presorted", False) for operation in ordered)
     return len(ordered) - shared, shared

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -89,6 +89,14 @@ class Node:
     def keeping(self, wanted: frozenset[str]) -> Self:
         """Return this operation without the outputs that nobody wants; itself where it makes none of its own."""
         return self
+
+    @property
+    def touched(self) -> tuple[Iterable[str], Iterable[str]]:
+        """The columns of the first input that are read, and those of the output that are written.
+
+        The others are passed on as they are.  What further inputs have is read.
+        """
+        return self.inputs[0].schema if self.inputs else (), self.schema
 
     @property
     def keys(self) -> tuple[str, ...]:

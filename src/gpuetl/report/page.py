@@ -19,15 +19,12 @@ td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 
 def report_page(report: RunReport) -> str:
     """Return the page: engine, stages, sinks, phases, passes, remarks and the first rows of each sink."""
-    stages = [
-        (s.kind, s.name, s.rows_in, s.rows_out, s.seconds, s.file_bytes, s.device, s.peak_bytes) for s in report.stages
-    ]
     sinks = [(s.name, s.rows, s.files, s.file_bytes, s.path) for s in report.sinks]
     parts = [
         f"<h1>{escape(report.pipeline)}</h1>",
         f"<p>Run {escape(report.run_id)} on engine {escape(report.engine)} ({escape(report.reason)}), {report.device}, "
         f"plan {report.fingerprint}.</p>",
-        table("Stages", ("kind", "name", "rows in", "rows out", "seconds", "bytes read", "on", "peak memory"), stages),
+        stage_table(report),
         table("Sinks", ("name", "rows", "files", "bytes", "path"), sinks),
         *([table("Peak memory", ("of", "bytes"), report.memory.items())] if report.memory else []),
         table("Phases", ("phase", "seconds"), report.seconds.items()),
@@ -40,6 +37,17 @@ def report_page(report: RunReport) -> str:
     ]
     head = f"<meta charset='utf-8'><title>{escape(report.pipeline)}</title><style>{STYLE}</style>"
     return f"<!doctype html><html lang='en'>{head}" + "\n".join(parts) + "</html>\n"
+
+
+def stage_table(report: RunReport) -> str:
+    """Return the stages, with the bytes over each link that any of them used, and what limits each."""
+    links = sorted({link for stage in report.stages for link in stage.moved})
+    names = ("kind", "name", "rows in", "rows out", "seconds", "on", *links, "peak memory", "limited by")
+    rows = (
+        (s.kind, s.name, s.rows_in, s.rows_out, s.seconds, s.device, *map(s.moved.get, links), s.peak_bytes, s.limit)
+        for s in report.stages
+    )
+    return table("Stages", names, rows)
 
 
 def table(title: str, names: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:

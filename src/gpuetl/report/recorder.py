@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -10,7 +11,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from gpuetl.backends.memory import MemoryMeter
+from gpuetl.ceilings.ceiling import Link
 from gpuetl.plan.node import Origin
+from gpuetl.report.trace import span
 
 
 class Progress(Protocol):
@@ -26,12 +29,14 @@ def silent(origin: Origin, done: int, of: int) -> None:
 
 @dataclass
 class Work:
-    """What one operation did, over all its partitions; `before` is where its first input came from.
+    """What one operation, named by its kind, did over all its partitions; `before` is where its first input came from.
 
     `device` is where the engine ran it, GPU or CPU; nothing for what only moves rows, and for sinks.
-    `peak_bytes` is the most memory that was in use meanwhile, where it was measured.
+    `peak_bytes` is the most memory that was in use meanwhile, where it was measured, `moved` the bytes that crossed
+    each link.
     """
 
+    name: str
     origin: Origin
     before: Origin | None
     rows_in: int = 0
@@ -41,6 +46,7 @@ class Work:
     partitions: int = 0
     device: str = ""
     peak_bytes: int | None = None
+    moved: Counter[Link] = field(default_factory=Counter)
 
 
 @dataclass
@@ -58,7 +64,7 @@ class Recorder:
 
     def of(self, key: object, origin: Origin, before: Origin | None) -> Work:
         """Return the record of an operation that runs, begun when it first does."""
-        work = self.work.pop(id(key)) if id(key) in self.work else Work(origin, before)
+        work = self.work.pop(id(key)) if id(key) in self.work else Work(type(key).__name__, origin, before)
         self.work[id(key)] = work  # at the end: what ran last gave the stage's rows
         return work
 
@@ -69,7 +75,8 @@ class Recorder:
             self.meter.begin()
         start = time.perf_counter()
         try:
-            yield
+            with span(work.name, "operation", f"{work.origin.kind} {work.origin.name}", step=work.origin.step):
+                yield
         finally:
             work.seconds += time.perf_counter() - start
             if self.meter and (peak := self.meter.end()) is not None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gpuetl.ceilings.ceiling import Ceilings, Link
 from gpuetl.physical.beside import beside, stage_of
 from gpuetl.physical.nodes import Physical
+from gpuetl.report.limits import Limit, limit_of
 from gpuetl.report.recorder import Recorder, Work
 
 
@@ -19,6 +22,9 @@ class StageReport:
 
     `device` is GPU, CPU or MIXED; nothing for what the engine did nothing for, as sinks.  `peak_bytes` is the most
     memory in use while it worked, also by what others hold; None where it was not measured: see `RunReport.memory`.
+
+    `moved` has the bytes that had to cross each link at least: within a memory, what operations read and write.
+    `limit` is the slowest of these links; None where the machine's ceilings were not measured: `gpuetl bench device`.
     """
 
     kind: str
@@ -29,6 +35,8 @@ class StageReport:
     file_bytes: int
     device: str = ""
     peak_bytes: int | None = None
+    moved: Mapping[Link, int] = field(default_factory=dict)
+    limit: Limit | None = None
 
 
 @dataclass(frozen=True)
@@ -86,7 +94,10 @@ class RunReport:
 
 
 def stage_reports(
-    recorder: Recorder, order: Iterable[tuple[str, str]], roots: Sequence[Physical]
+    recorder: Recorder,
+    order: Iterable[tuple[str, str]],
+    roots: Sequence[Physical],
+    ceilings: Ceilings | None = None,
 ) -> tuple[StageReport, ...]:
     """Sum the operations of each source, stage and sink, in the order given; those that did nothing are left out."""
     groups: dict[tuple[str, str], dict[int, Work]] = {}
@@ -96,7 +107,7 @@ def stage_reports(
     several = frozenset(operation for found in entering.values() if len(found) > 1 for operation in found)
     aside = beside(roots, several) if several else several
     return tuple(
-        _sum(key, groups[key], [work for operation, work in entering[key].items() if operation not in aside])
+        _sum(key, groups[key], ceilings, [work for operation, work in entering[key].items() if operation not in aside])
         for key in order
         if key in groups
     )
@@ -107,17 +118,23 @@ def _entering(key: tuple[str, str], works: Mapping[int, Work]) -> dict[int, Work
     return {i: work for i, work in works.items() if work.before is None or stage_of(work.before) != key}
 
 
-def _sum(key: tuple[str, str], works: Mapping[int, Work], entering: Sequence[Work]) -> StageReport:
+def _sum(
+    key: tuple[str, str], works: Mapping[int, Work], ceilings: Ceilings | None, entering: Sequence[Work]
+) -> StageReport:
     own = list(works.values())
+    moved = sum((work.moved for work in own), start=Counter[Link]())
+    seconds = sum(work.seconds for work in own)
     return StageReport(
         kind=key[0],
         name=key[1],
         rows_in=entering[0].rows_in if entering else own[0].rows_in,
         rows_out=own[-1].rows_out,
-        seconds=sum(work.seconds for work in own),
+        seconds=seconds,
         file_bytes=sum(work.file_bytes for work in own),
         device=device_label(own),
         peak_bytes=max((work.peak_bytes for work in own if work.peak_bytes is not None), default=None),
+        moved=dict(moved),
+        limit=limit_of(moved, seconds, ceilings),
     )
 
 

@@ -109,7 +109,34 @@ to false.  A `reduction` gives one row a group, as `aggregate` does, of the colu
 values `a` and `b`, in any order and grouping, `identity` is what changes no value, and `post` makes the result of `a`.
 Args reach `map` and `post`.  Rows with a null input do not count; a group without any other row gets null.  The twin
 takes `offsets` first, where each group begins and the number of rows, and returns a value for each group; no group is
-empty, but there may be none.  `gpuetl kernel check` compares every kernel with its twin on a GPU.
+empty, but there may be none.
+
+A `scan` adds to each row what the rows of its group up to it come to, in the order of `order_by`; its texts are
+statements, as of `body`:
+
+    - kernel: {{state: {{total: float64, n: int64}}, identity: total = 0; n = 0;, map: total = x; n = 1;,
+               combine: total = a.total + b.total; n = a.n + b.n;, post: mean = total / n;, inputs: x,
+               outputs: {{mean: float64}}, by: k, order_by: t, reference: k.py:running_mean}}
+
+`state` has the fields of what rows come to: by default the outputs, which then need no `post`.  `map` sets them of a
+row's inputs (of one input and one field it may be left out), `combine` of the state `a` of earlier rows and the state
+`b` of the rows after them, in any grouping and never in another order, and `post` sets the outputs of the row's state.
+`identity` sets what changes no state; in `map` and `combine` the fields begin as that.  Args are constants in all
+texts.  Rows with a null input get null and change no state; with `masks`, `map` sees `x_valid` and `post` may set
+`mean_valid`.  The twin gets what that of a kernel over groups gets, and may scan without a loop over rows, by a
+function of whole arrays:
+
+    from gpuetl.kernels.scan import scan_groups
+
+    def running_mean(offsets, x):
+        def combine(a, b):
+            return a[0] + b[0], a[1] + b[1]
+
+        total, n = scan_groups(offsets, combine, x, np.ones(len(x), np.int64))
+        return {{"mean": total / n}}
+
+A sum of n floats is within 4·n·ε·Σ|x| of the exact one on every engine, and each gives the same bits in every run.
+`gpuetl kernel check` compares every kernel with its twin on a GPU.
 """
 
 

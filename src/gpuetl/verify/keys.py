@@ -42,6 +42,6 @@ def promised_order(node: Node) -> tuple[str, ...]:
     Windows leave an order too, in each partition; across partitions none is promised.
     """
     below = node
-    while isinstance(below, Filter | Project | Limit | Explode) or (isinstance(below, Kernel) and below.kind == "rows"):
+    while isinstance(below, Filter | Project | Limit | Explode) or (isinstance(below, Kernel) and not below.grouped):
         below = below.source
     return tuple(key.column for key in node.ordering) if isinstance(below, Sort) else ()

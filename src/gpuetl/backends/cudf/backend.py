@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -11,8 +11,10 @@ import pyarrow as pa
 from gpuetl.backends.arrays import check_array
 from gpuetl.backends.backend import Device
 from gpuetl.backends.cudf.aggregates import aggregate  # noqa: F401  each registers its handler
+from gpuetl.backends.cudf.choices import chosen
 from gpuetl.backends.cudf.columns.concat import concat
-from gpuetl.backends.cudf.columns.gather import take_rows
+from gpuetl.backends.cudf.columns.gather import first_rows, take_rows
+from gpuetl.backends.cudf.columns.words import unsigned_type
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
@@ -30,22 +32,28 @@ from gpuetl.backends.cudf.operations import (  # noqa: F401
     sort,
     union,
 )
+from gpuetl.backends.cudf.sinks.parquet import write_parquet, writes
 from gpuetl.backends.cudf.sources.read import read_row_groups
+from gpuetl.backends.cudf.traced import traced_machine
 from gpuetl.backends.cudf.windows import window  # noqa: F401
 from gpuetl.backends.memory import MemoryMeter
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column
 from gpuetl.expressions.types import BOOL, INT64
 from gpuetl.io.dataset import RowGroup
+from gpuetl.io.staging import WriteFile
+from gpuetl.io.target import Target
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read
 from gpuetl.plan.schema import Schema
+from gpuetl.report.trace import Trace
 
 
 class CudfBackend:
     """Frames are `Frame`s in device memory, with the columns and types of the node that made them."""
 
     name = "cudf"
+    device: Device = "GPU"
 
     def __init__(self, machine: Machine | None = None) -> None:
         if machine is None:
@@ -83,7 +91,8 @@ class CudfBackend:
             {"": Call(FUNCTIONS["scalar", "hash"], columns, INT64)}, frame.columns, frame.rows, self.machine
         )
         target = hashes[""].data.view("uint64") % self.machine.arrays.uint64(count)
-        ordered = take_rows(frame, self.machine.sorted_order([target]), self.machine)
+        narrow = target.astype(f"uint{unsigned_type(count.bit_length())}")
+        ordered = take_rows(frame, self.machine.sorted_order([narrow]), self.machine)
         sizes = self.machine.arrays.bincount(target.astype("int64"), minlength=count).tolist()
         pieces, start = [], 0
         for size in sizes:
@@ -99,6 +108,14 @@ class CudfBackend:
         """Return the number of rows."""
         return frame.rows
 
+    def nbytes(self, frame: Frame, columns: Iterable[str]) -> int:
+        """Return the bytes of columns."""
+        return frame.select(tuple(columns)).nbytes
+
+    def traced(self, trace: Trace, timed: bool) -> CudfBackend:
+        """Return the backend with a machine that is traced."""
+        return type(self)(traced_machine(self.machine, trace, timed))
+
     def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
         """Measure the machine's."""
         return self.machine.memory_meter()
@@ -107,6 +124,16 @@ class CudfBackend:
         """Copy the frame to host memory."""
         columns = {name: to_arrow(vector, self.machine) for name, vector in frame.columns.items()}
         return pa.table(columns) if columns else pa.table({":row": pa.nulls(frame.rows)}).select([])
+
+    def head(self, frame: Frame, count: int) -> Any:
+        """Copy the first rows to host memory."""
+        return self.to_arrow(first_rows(frame, count, self.machine))
+
+    def file_writer(self, target: Target, schema: Schema) -> WriteFile | None:
+        """Encode Parquet on the GPU; partition columns, CSV and types that are not encoded there go by Arrow."""
+        if target.format != "parquet" or target.partition_by or not writes(schema) or not chosen("encode_on_gpu"):
+            return None
+        return lambda frame, path: write_parquet(frame, schema, path, self.machine)
 
     def from_arrow(self, table: pa.Table) -> Frame:
         """Copy a table of language types to device memory."""

@@ -11,10 +11,12 @@ from contextvars import ContextVar
 
 CHOICES = {
     "notice_order": "Rows that come in the order of their keys are not sorted.",
+    "number_texts_by_hash": "Texts that are keys are numbered by their hash; only the distinct ones are sorted.",
     "group_by_table": "Groups of keys that range narrowly are reduced in tables by key; nothing is sorted.",
     "count_by_bits": "Distinct values of a narrow range are counted as bits of a table.",
     "join_by_table": "Keys of a join that range narrowly are looked up in a table by key.",
     "join_by_hash": "Keys of a join that range widely are looked up by their hash; nothing is sorted.",
+    "encode_on_gpu": "Parquet files are encoded on the GPU and written by threads; else Arrow writes them.",
 }
 """A sentence for each choice."""
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.memory import MemoryMeter
+from gpuetl.expressions.types import DataType
 
 Module = Any
+Moment = Any
 Array = Any
 """An array of the machine's array module."""
 
@@ -75,23 +77,29 @@ class Machine(Protocol):
     def stage(self, name: str) -> AbstractContextManager[None]:
         """Mark what runs in the block, for profilers; at its end the device has done it, so clocks tell its time."""
 
+    def moment(self) -> Moment:
+        """Mark how far the device has come with what it was asked to do so far."""
+
+    def seconds_between(self, start: Moment, end: Moment) -> float:
+        """Return the seconds between two moments; waits for the second."""
+
     def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
         """Measure what is allocated while the block lasts."""
 
     def sorted_order(self, words: Sequence[Array]) -> Array:
-        """Return the stable order (int32 row numbers) of rows by uint64 arrays, the most significant first."""
+        """Return the stable order (int32 row numbers) of rows by unsigned arrays, the most significant first."""
 
     def sorted_texts(self, texts: Vector) -> tuple[Array, int]:
         """Number (int32) the distinct texts in the order of their bytes, a null with any; and say how many they are."""
 
-    def read_parquet(
-        self, path: Path, row_groups: Sequence[int], columns: Sequence[str]
-    ) -> tuple[dict[str, Vector], int]:
-        """Read columns of row groups in the language's types nearest to the stored ones, and the number of rows.
+    def read_parquet(self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType]) -> dict[str, Vector]:
+        """Read columns of some row groups of files, in order, in the language's types nearest to the stored ones.
+
+        `types` are the stored Arrow types of the columns, which are the same in all files.
 
         Raises
         ------
-        OSError, RuntimeError, ValueError
+        OSError, RuntimeError, MemoryError, ValueError
             For a file that cannot be read, or has times finer than microseconds.
         """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -30,15 +30,18 @@ from gpuetl.backends.pandas.operations import (  # noqa: F401
 from gpuetl.backends.pandas.sources.read import read_row_groups
 from gpuetl.backends.pandas.windows import window  # noqa: F401
 from gpuetl.io.dataset import RowGroup
+from gpuetl.io.target import Target
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read
 from gpuetl.plan.schema import Schema
+from gpuetl.report.trace import Trace
 
 
 class PandasBackend:
     """Frames are `pyarrow.Table`s with the columns and types of the node that made them."""
 
     name = "pandas"
+    device: Device = "CPU"
 
     def refuses(self, operation: Node) -> str:
         """Refuse nothing: this is the whole language."""
@@ -76,6 +79,14 @@ class PandasBackend:
         """Return the number of rows."""
         return int(frame.num_rows)
 
+    def nbytes(self, frame: pa.Table, columns: Iterable[str]) -> int:
+        """Return the bytes of columns, of slices what lies in them."""
+        return int(frame.select(list(columns)).nbytes)
+
+    def traced(self, trace: Trace, timed: bool) -> PandasBackend:
+        """Return the backend: there is no device."""
+        return self
+
     def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
         """Measure the process: NumPy's arrays are not in Arrow's pool."""
         return nullcontext(HostMemory())
@@ -83,6 +94,13 @@ class PandasBackend:
     def to_arrow(self, frame: pa.Table) -> pa.Table:
         """Return the frame as it is."""
         return frame
+
+    def head(self, frame: pa.Table, count: int) -> pa.Table:
+        """Copy the first rows: a slice would hold the whole table in memory."""
+        return frame.take(pa.array(range(min(count, frame.num_rows)), pa.int64()))
+
+    def file_writer(self, target: Target, schema: Schema) -> None:
+        """Leave it to Arrow."""
 
     def from_arrow(self, table: pa.Table) -> pa.Table:
         """Return the table as it is."""

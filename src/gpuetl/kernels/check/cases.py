@@ -18,6 +18,8 @@ SIZES = (0, 1, 31, 32, 33, 1023, 1_000_000)
 SHAPES = ("one group", "a group a row", "skewed groups")
 DAYS, MICROSECONDS = 36_500, 2**51
 """How far ordinary times are from 1970: a century, and 71 years."""
+ROOM_FOR_SUMS = 2**32
+"""More than there are rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,18 +36,23 @@ class Case:
         return ", ".join([f"{self.rows:,} rows", f"{self.values} values", *[self.shape] * bool(self.shape)])
 
 
-def cases(types: Mapping[str, DataType], grouped: bool, nulls: bool, sizes: Iterable[int]) -> Iterator[Case]:
+def cases(
+    types: Mapping[str, DataType], grouped: bool, nulls: bool, sizes: Iterable[int], combined: bool = False
+) -> Iterator[Case]:
     """Yield inputs of these types, the same in every run.
 
     Ordinary values are small; extreme ones are mixed with NaN, infinities and what is greatest and least.  Where there
-    are `nulls`, a quarter of the rows is null; what stands under them is no zero.
+    are `nulls`, a quarter of the rows is null; what stands under them is no zero.  Where rows are `combined` in any
+    grouping, finite floats leave room for sums of them: whether one overflows would depend on the grouping.
     """
     for rows in sizes:
         for values in ("ordinary", "extreme") if rows else ("no",):
             for shape in SHAPES if grouped else ("",):
                 random = np.random.default_rng([rows, values == "extreme", *shape.encode()])
                 inputs = {
-                    name: Masked(draw(dtype, rows, values == "extreme", random), validity(rows, nulls, random))
+                    name: Masked(
+                        draw(dtype, rows, values == "extreme", random, combined), validity(rows, nulls, random)
+                    )
                     for name, dtype in types.items()
                 }
                 yield Case(rows, values, shape, inputs, group_starts(shape, rows) if grouped else None)
@@ -67,11 +74,13 @@ def group_starts(shape: str, rows: int) -> NDArray[np.int64]:
     return np.array(starts, np.int64)
 
 
-def draw(dtype: DataType, rows: int, extreme: bool, random: np.random.Generator) -> NDArray[Any]:
+def draw(
+    dtype: DataType, rows: int, extreme: bool, random: np.random.Generator, combined: bool = False
+) -> NDArray[Any]:
     """Return values of a column as they are stored."""
     values = ordinary(dtype, rows, random)
     if extreme and rows:
-        special = extremes(dtype, values.dtype)
+        special = extremes(dtype, values.dtype, ROOM_FOR_SUMS if combined else 1)
         places = np.flatnonzero(random.random(rows) < 0.25)
         values[places] = random.choice(special, len(places))
         values[random.integers(rows)] = random.choice(special)
@@ -89,13 +98,13 @@ def ordinary(dtype: DataType, rows: int, random: np.random.Generator) -> NDArray
     return random.integers(0 if kind.kind == "u" else -most, most, rows, endpoint=True).astype(kind)
 
 
-def extremes(dtype: DataType, kind: np.dtype[Any]) -> NDArray[Any]:
-    """Return the values at which kernels go wrong."""
+def extremes(dtype: DataType, kind: np.dtype[Any], room: int = 1) -> NDArray[Any]:
+    """Return the values at which kernels go wrong; finite floats are at most the greatest one by `room`."""
     if kind.kind == "b":
         return np.array([False, True])
     if kind.kind == "f":
         info = np.finfo(kind)
-        numbers = [np.nan, np.inf, -np.inf, 0.0, -0.0, info.max, info.min, info.tiny, 1.0]
+        numbers = [np.nan, np.inf, -np.inf, 0.0, -0.0, info.max / room, info.min / room, info.tiny, 1.0]
         small = [info.smallest_subnormal] * (kind.itemsize == 8)  # of float32 CuPy's compilation flushes them
         return np.array([*numbers, *small], kind)
     if pa.types.is_date(dtype):

@@ -107,9 +107,10 @@ def check_kernel(
 def generated_cases(operation: Operation, sizes: Iterable[int]) -> Iterator[Case]:
     """Return the inputs that suit a kernel: nulls only where it would see them."""
     types = {name: operation.source.schema[name] for name in operation.reads}
-    grouped = isinstance(operation, KernelReduction) or operation.kind == "groups"
+    grouped = isinstance(operation, KernelReduction) or operation.grouped
     sees_nulls = operation.nulls == "masks" or not isinstance(operation.contract, KernelContract)
-    return cases(types, grouped, sees_nulls and operation.nulls != "forbid", sizes)
+    combined = isinstance(operation, KernelReduction) or operation.kind == "scan"
+    return cases(types, grouped, sees_nulls and operation.nulls != "forbid", sizes, combined)
 
 
 def compare(operation: Operation, case: Case, expected: Mapping[str, Expected], machine: Machine) -> Iterator[Finding]:

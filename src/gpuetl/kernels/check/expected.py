@@ -18,7 +18,7 @@ from gpuetl.plan.nodes import Kernel, KernelReduction
 from gpuetl.testing.compare import Tolerance
 
 Operation = Kernel | KernelReduction
-TRIALS = 4
+TRIALS = 8
 SLACK = 64
 """A difference that inputs so many units in the last place apart would explain is rounding."""
 UNSTEADY = 1e-3

@@ -12,8 +12,7 @@ from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
 from gpuetl.backends.cudf.machine import Machine
-from gpuetl.backends.cudf.operations.elementwise import elementwise
-from gpuetl.backends.cudf.operations.kernel import argument_columns, call
+from gpuetl.backends.cudf.operations.kernel import call, run_texts
 from gpuetl.backends.cudf.operations.kernel_reduction import reduced
 from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.backends.pandas.columns.masked import Masked, from_masked, to_masked
@@ -51,8 +50,11 @@ def generated(
         starts = machine.arrays.asarray(np.append(case.starts, case.rows))
         return reduced(operation, inputs, Groups(Frame(inputs, case.rows), None, starts, machine))
     assert isinstance(operation.contract, KernelTexts)
-    arguments = argument_columns(operation, machine)
-    return elementwise(operation, operation.contract, inputs, arguments, case.rows, machine)
+    marks = None
+    if case.starts is not None:
+        marks = machine.arrays.zeros(case.rows, "uint8")
+        marks[machine.arrays.asarray(case.starts)] = 1
+    return run_texts(operation, operation.contract, inputs, marks, case.rows, machine)
 
 
 def launch_guarded(operation: Kernel, case: Case, machine: Machine) -> Launched:

@@ -17,7 +17,7 @@ from gpuetl.plan.node import Locality, SortKey
 from gpuetl.plan.nodes.window import Grouped
 from gpuetl.plan.schema import Schema
 
-Kind = Choice["rows", "groups", "elementwise"]
+Kind = Choice["rows", "groups", "elementwise", "scan"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -25,7 +25,8 @@ class Kernel(Grouped):
     """Add the kernel's outputs as columns.
 
     A `rows` or `elementwise` kernel sees one row a thread and leaves rows in order; a `groups` kernel sees the segments
-    of rows sorted by (by, order_by).  `arguments` are the scalars that follow the arrays, bound as literals.
+    of rows sorted by (by, order_by), and a `scan` combines the states of each segment's rows up to each row.
+    `arguments` are the scalars that follow the arrays, bound as literals.
     """
 
     contract: KernelContract | KernelTexts
@@ -37,20 +38,35 @@ class Kernel(Grouped):
     block: int = 256
 
     @property
+    def grouped(self) -> bool:
+        """Whether it reads the rows of a group in order."""
+        return self.kind in ("groups", "scan")
+
+    @property
     def locality(self) -> Locality:  # type: ignore[override]
         """Rows stand alone, or groups meet."""
-        return Locality.KEY if self.kind == "groups" else Locality.ROW
+        return Locality.KEY if self.grouped else Locality.ROW
 
     @cached_property
     def ordering(self) -> tuple[SortKey, ...]:
         """The input's order for rows, the groups' order for groups, as far as the outputs leave its columns."""
-        order = self.sort_keys if self.kind == "groups" else self.source.ordering
+        order = self.sort_keys if self.grouped else self.source.ordering
         return tuple(takewhile(lambda key: key.column not in self.outputs, order))
 
     @property
     def made(self) -> frozenset[str]:
         """The outputs."""
         return frozenset(self.outputs)
+
+    @property
+    def moves_rows(self) -> bool:
+        """Whether rows have to be put in order: those of groups."""
+        return self.kind == "groups" and not self.presorted
+
+    @property
+    def arguments_read(self) -> frozenset[str]:
+        """The inputs."""
+        return frozenset(self.reads)
 
     def output_schema(self, *schemas: Schema) -> Schema:
         """Return the input's columns and the outputs."""
@@ -69,5 +85,5 @@ class Kernel(Grouped):
         """Return the call, its outputs and its order."""
         args = ", ".join([*self.reads, *(f"{name} = {to_sql(value)}" for name, value in self.arguments.items())])
         outputs = ", ".join(f"{name}: {type_name(dtype)}" for name, dtype in self.outputs.items())
-        order = self.describe_order() if self.kind == "groups" else ""
+        order = self.describe_order() if self.grouped else ""
         return f"Kernel {self.contract.entry}({args}) gives {outputs}{order}"

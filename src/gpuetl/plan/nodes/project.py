@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import takewhile
@@ -44,6 +44,12 @@ class Project(SingleInput):
         """The output columns that are not an input column of the same name."""
         passed = self.passed
         return {name: expr for name, expr in self.columns.items() if passed.get(name) != name}
+
+    @property
+    def touched(self) -> tuple[Iterable[str], Iterable[str]]:
+        """What expressions read and give; a column that is renamed stays where it is."""
+        made = self.columns.keys() - self.passed.keys()
+        return columns_of(*(self.columns[name] for name in made)), made
 
     @cached_property
     def ordering(self) -> tuple[SortKey, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -22,6 +23,11 @@ class Sort(SingleInput):
     presorted: bool = False
     limit: int | None = None
     locality: ClassVar[Locality] = Locality.TABLE
+
+    @property
+    def touched(self) -> tuple[Iterable[str], Iterable[str]]:
+        """All columns, or none where the rows are in order."""
+        return ((), ()) if self.presorted and self.limit is None else super().touched
 
     def output_schema(self, *schemas: Schema) -> Schema:
         """Return the input's columns."""
@@ -56,6 +62,11 @@ class Limit(SingleInput):
     def needs(self, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
         """Return the wanted columns."""
         return (wanted,)
+
+    @property
+    def touched(self) -> tuple[Iterable[str], Iterable[str]]:
+        """The rows that are written; as many are read, at the most of those that there are."""
+        return (), self.schema
 
     @cached_property
     def ordering(self) -> tuple[SortKey, ...]:

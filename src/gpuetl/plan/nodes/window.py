@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Self
@@ -47,6 +47,21 @@ class Grouped(SingleInput):
         raise NotImplementedError
 
     @property
+    def arguments_read(self) -> frozenset[str]:
+        """The columns from which they are made, beside those of the order."""
+        raise NotImplementedError
+
+    @property
+    def moves_rows(self) -> bool:
+        """Whether the rows have to be put in order."""
+        return not self.presorted
+
+    @property
+    def touched(self) -> tuple[Iterable[str], Iterable[str]]:
+        """All columns where rows are moved; else what is read for the columns that are made, and these."""
+        return super().touched if self.moves_rows else (self.arguments_read | self.sort_columns, self.made)
+
+    @property
     def sort_columns(self) -> frozenset[str]:
         """The columns of the order."""
         return frozenset(key.column for key in self.sort_keys)
@@ -83,6 +98,11 @@ class Window(Grouped):
     def made(self) -> frozenset[str]:
         """The calls' columns."""
         return frozenset(self.calls)
+
+    @property
+    def arguments_read(self) -> frozenset[str]:
+        """The calls' columns."""
+        return columns_of(*self.calls.values())
 
     @property
     def expressions(self) -> tuple[Expr, ...]:

@@ -9,12 +9,13 @@ from typing import Any, ClassVar, cast
 from gpuetl.expressions.ir import Expr, columns_of
 from gpuetl.expressions.types import NULL, DataType, type_name
 from gpuetl.kernels.contract import KernelContract, KernelMismatch, device_type
-from gpuetl.kernels.texts import REDUCED, KernelTexts, names, unusable_names
+from gpuetl.kernels.texts import KernelTexts
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
 from gpuetl.plan.schema import Schema
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import CODE, COUNT, EXPRESSIONS, NAME, NAMES, ORDER, TYPES, choice
+from gpuetl.spec.steps.kernel_texts import check_texts, texts_of
 from gpuetl.spec.steps.kernel_twin import twin_of
 from gpuetl.spec.steps.rows import sort_keys
 from gpuetl.spec.steps.step import Context, Step, Unknown
@@ -23,11 +24,12 @@ from gpuetl.spec.values import Formula, Order
 MAX_BLOCK = 1024  # threads: the limit of every CUDA device
 NEEDED = {
     "rows": ("cuda", "entry"), "groups": ("cuda", "entry"), "elementwise": ("body",),
-    "reduction": ("reduce", "identity"),
+    "reduction": ("reduce", "identity"), "scan": ("combine", "identity"),
 }  # fmt: skip
 """The keys that each kind must have."""
 TAKEN = {
     "rows": ("block",), "groups": ("by", "order_by", "block"), "elementwise": (), "reduction": ("map", "post", "by"),
+    "scan": ("state", "map", "post", "by", "order_by"),
 }  # fmt: skip
 """The further ones that it may have, beside those of all kinds."""
 
@@ -36,8 +38,9 @@ TAKEN = {
 class Kernel(Step):
     """Columns from a user's CUDA code; its NumPy twin stands in where there is no GPU, and is its meaning.
 
-    A file's kernel over rows or groups (`cuda`, `entry`), statements for one row (`body: y = x * scale;`), or a
-    reduction of each group's rows to one (`map: x * x`, `reduce: a + b`, `identity: 0`, `post: sqrt(a)`).
+    A file's kernel over rows or groups (`cuda`, `entry`), statements for one row (`body: y = x * scale;`), a
+    reduction of each group's rows to one (`map: x * x`, `reduce: a + b`, `identity: 0`, `post: sqrt(a)`), or a scan
+    of each group's rows in order (`map: y = x;`, `combine: y = a.y * b.y;`, `identity: y = 1;`).
     """
 
     verb: ClassVar[str] = "kernel"
@@ -46,12 +49,14 @@ class Kernel(Step):
     body: str = key(CODE, "")
     map: str = key(CODE, "")
     reduce: str = key(CODE, "")
+    combine: str = key(CODE, "")
+    state: Mapping[str, DataType] = key(TYPES, {})
     identity: str = key(CODE, "")
     post: str = key(CODE, "")
     inputs: tuple[str, ...] = key(NAMES)
     outputs: Mapping[str, DataType] = key(TYPES)
     reference: str = key(NAME)
-    kind: str = key(choice("rows", "groups", "elementwise", "reduction"), "")
+    kind: str = key(choice("rows", "groups", "elementwise", "reduction", "scan"), "")
     args: Mapping[str, Formula] = key(EXPRESSIONS, {})
     nulls: str = key(choice("propagate", "forbid", "masks"), "propagate")
     by: tuple[str, ...] = key(NAMES, ())
@@ -63,8 +68,8 @@ class Kernel(Step):
         """The kind: what the step says, or else what its keys do."""
         if self.kind:
             return self.kind
-        texts = "elementwise" if self.body else "reduction" if self.reduce or self.map else ""
-        return texts or ("groups" if self.by or self.order_by else "rows")
+        texts = "scan" if self.combine else "reduction" if self.reduce or self.map else ""
+        return "elementwise" if self.body else texts or ("groups" if self.by or self.order_by else "rows")
 
     def build(self, context: Context, source: Node) -> Node:
         """Check the kernel's declaration against the columns and add the node."""
@@ -76,7 +81,7 @@ class Kernel(Step):
         made = {str(name): self.argument(context, name) for name in self.args}
         contract = self.contract(context)
         if isinstance(contract, KernelTexts):
-            self.check_texts(context, schema if known else None)
+            check_texts(self, contract, context, schema if known else None)
         elif known or schema.open:
             self.check_contract(context, contract, schema)
         common: Any = {"source": source, "reads": inputs, "outputs": dict(self.outputs), "arguments": made,
@@ -102,11 +107,13 @@ class Kernel(Step):
         own = {*NEEDED[kind], *TAKEN[kind]}
         for field in fields(self):
             special = any(field.name in (*NEEDED[other], *TAKEN[other]) for other in NEEDED)
-            if special and field.name not in own and getattr(self, field.name) != field.default:
+            given = getattr(self, field.name)
+            if special and field.name not in own and given and given != field.default:
                 hint = f"It takes {', '.join((*NEEDED[kind], *TAKEN[kind]))}, besides what all kinds take."
-                context.problem(f"a kernel of kind {kind} has no {field.name}", hint, getattr(self, field.name))
-        if kind == "groups" and not self.order_by:
-            context.problem("a kernel over groups needs order_by", "Add by and order_by.", at)
+                context.problem(f"a kernel of kind {kind} has no {field.name}", hint, given)
+        if kind in ("groups", "scan") and not self.order_by:
+            what = "a kernel over groups" if kind == "groups" else "a scan"
+            context.problem(f"{what} needs order_by", "Add by and order_by.", at)
         if not 1 <= self.block <= MAX_BLOCK:
             context.problem(f"block takes 1 to {MAX_BLOCK} threads, got {self.block}", "", at)
         return len(context.problems.found) == count
@@ -116,50 +123,7 @@ class Kernel(Step):
         file, function = twin_of(context, self.reference, self.args)
         if self.form in ("rows", "groups"):
             return KernelContract(context.folder / self.cuda, self.entry, file, function)
-        if self.form == "elementwise":
-            return KernelTexts({"body": self.body.rstrip()}, file, function)
-        mapped = self.map or (self.inputs[0] if len(self.inputs) == 1 else "")
-        texts = {"map": mapped, "reduce": self.reduce, "identity": self.identity, "post": self.post or REDUCED[0]}
-        return KernelTexts({name: text.rstrip() for name, text in texts.items()}, file, function)
-
-    def check_texts(self, context: Context, schema: Schema | None) -> None:
-        """Check names and types, and that the texts name what they must; `schema` is None where it is not known."""
-        masks = self.nulls == "masks"
-        for told in unusable_names(self.inputs, self.outputs, self.args, masks and self.form == "elementwise"):
-            context.problem(told, "", self.reference)
-        types = {**{name: schema[name] for name in self.inputs}, **self.outputs} if schema else self.outputs
-        for name, dtype in types.items():
-            try:
-                device_type(dtype)
-            except KernelMismatch as error:
-                context.problem(f"'{name}': {error}", "Cast it in a step before.", name)
-        if self.form == "elementwise":
-            for name in self.outputs:
-                if not names(self.body, name):
-                    context.problem(f"the body does not set output '{name}'", f"Write {name} = …;", self.body)
-        else:
-            self.check_reduction(context, masks)
-
-    def check_reduction(self, context: Context, masks: bool) -> None:
-        """One result, of two values that become one; nulls are no values."""
-        if len(self.outputs) != 1:
-            context.problem("a reduction has one output", "Write a step for each.", self.reference)
-        for name in self.by:
-            if name in self.outputs:
-                context.problem(f"output '{name}' is a key too", "Give it another name.", name)
-        if not self.map and len(self.inputs) != 1:
-            context.problem("the key 'map' is missing", "It makes one value of a row's inputs.", self.reference)
-        for name in REDUCED:
-            if not names(self.reduce, name):
-                context.problem(
-                    f"reduce does not use {name}", "It makes one value of a and b, such as a + b.", self.reduce
-                )
-            if name in self.args:
-                context.problem(f"argument '{name}' has the name of a value that is reduced", "Rename it.", name)
-        if masks:
-            context.problem(
-                "a reduction has no masks", "Fill the nulls in a step before, or propagate them.", self.nulls
-            )
+        return KernelTexts(texts_of(self), file, function, (self.state or self.outputs) if self.form == "scan" else {})
 
     def check_contract(self, context: Context, contract: KernelContract, schema: Schema) -> None:
         """Compare the CUDA declaration with the step."""

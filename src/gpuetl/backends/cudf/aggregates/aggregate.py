@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from gpuetl.backends.cudf.aggregates.distinct import count_distinct
 from gpuetl.backends.cudf.aggregates.groups import Groups
-from gpuetl.backends.cudf.aggregates.picks import count_distinct, edge, extreme, mode, value_by
+from gpuetl.backends.cudf.aggregates.picks import edge, extreme, mode, value_by
 from gpuetl.backends.cudf.aggregates.quantiles import median, quantile
 from gpuetl.backends.cudf.aggregates.reduce import reduced
 from gpuetl.backends.cudf.aggregates.states import has_state

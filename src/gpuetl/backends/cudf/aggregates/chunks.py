@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.columns.gather import repeat
 from gpuetl.backends.cudf.device.columns import accessors, buffers_of, column_parameters
-from gpuetl.backends.cudf.machine import Array, Module
+from gpuetl.backends.cudf.machine import Array, Machine, Module
 from gpuetl.backends.cudf.vector import Vector
 
 CHUNK = 2048
 """Rows that one warp reduces: enough to amortise its state, few enough that one group fills a device."""
+SHORT = 8
+"""Where chunks have fewer rows than this on average, a thread reduces each: a warp's lanes would have little to do."""
+MERGED = 256
+"""States that one warp merges, where a group has more than twice as many."""
 
 
 def reduction_kernels(columns: Mapping[str, Vector], row: str, ordered: bool) -> str:
@@ -24,28 +29,43 @@ def reduction_kernels(columns: Mapping[str, Vector], row: str, ordered: bool) ->
     row
         The statements that take a row, `row`, into a state, `state`.
     ordered
-        Whether the rows of groups come by their numbers in `Groups.rows`.
+        Whether the rows of groups come by their numbers in `Groups.rows`; chunks come in turns then, so that those
+        that run at the same time read the same part of the columns.
     """
     chunks = ["int64_t chunks", "const int64_t* starts", "const int64_t* stops", "State* states"]
-    parameters = ", ".join([*chunks, *["const int32_t* order"] * ordered, *column_parameters(columns)])
+    orders = ["const int32_t* turns", "const int32_t* order"] * ordered
+    parameters = ", ".join([*chunks, *orders, *column_parameters(columns)])
+    made, chunk = accessors(columns), "turns[item]" if ordered else "item"
+    of_row = f"const int64_t row = {'order[place]' if ordered else 'place'};\n{row}"
     return f"""KERNEL state_bytes(int64_t* size) {{ *size = sizeof(State); }}
 KERNEL reduce_chunks({parameters}) {{
-{accessors(columns)}
-    FOR_EACH_WARP(chunk, chunks) {{
+{made}
+    FOR_EACH_WARP(item, chunks) {{
+        const int64_t chunk = {chunk};
         State state;
         for (int64_t place = starts[chunk] + LANE; place < stops[chunk]; place += LANES) {{
-            const int64_t row = {"order[place]" if ordered else "place"};
-{row}
+            {of_row}
         }}
         merge_lanes(state);
         if (LANE == 0) states[chunk] = state;
     }}
 }}
-KERNEL merge_chunks(int64_t groups, const int64_t* firsts, const State* states, State* finals) {{
+KERNEL reduce_short_chunks({parameters}) {{
+{made}
+    FOR_EACH_ROW(item, chunks) {{
+        if (item >= chunks) continue;
+        const int64_t chunk = {chunk};
+        State state;
+        for (int64_t place = starts[chunk]; place < stops[chunk]; ++place) {{
+            {of_row}
+        }}
+        states[chunk] = state;
+    }}
+}}
+KERNEL merge_chunks(int64_t groups, const int64_t* starts, const int64_t* stops, const State* states, State* finals) {{
     FOR_EACH_WARP(group, groups) {{
         State state;
-        const int64_t end = firsts[group + 1];
-        for (int64_t chunk = firsts[group] + LANE; chunk < end; chunk += LANES) state.merge(states[chunk]);
+        for (int64_t chunk = starts[group] + LANE; chunk < stops[group]; chunk += LANES) state.merge(states[chunk]);
         merge_lanes(state);
         if (LANE == 0) finals[group] = state;
     }}
@@ -53,29 +73,59 @@ KERNEL merge_chunks(int64_t groups, const int64_t* firsts, const State* states, 
 """
 
 
+@dataclass(frozen=True, eq=False)
+class Chunks:
+    """Items cut into chunks, each of one group: where they start and stop, and the first chunk of each group.
+
+    `firsts` ends with the number of chunks; `most` is that of the group that has most.
+    """
+
+    starts: Array
+    stops: Array
+    firsts: Array
+    most: int
+
+
 def reduce_groups(groups: Groups, module: Module, columns: Mapping[str, Vector]) -> Array:
     """Return the memory of each group's state, computed by the `reduction_kernels` of a module."""
     machine, arrays = groups.machine, groups.machine.arrays
     size = arrays.zeros(1, "int64")
     machine.launch_blocks(module, "state_bytes", 1, 1, [size])
-    state_bytes = int(size[0])
-    firsts, starts, stops = chunks_of(groups)
-    states, finals = (arrays.empty(count * state_bytes, "uint8") for count in (len(starts), groups.count))
-    order = [groups.rows] if groups.rows is not None else []
-    machine.launch(
-        module, "reduce_chunks", len(starts) * 32, [len(starts), starts, stops, states, *order, *buffers_of(columns)]
-    )
-    machine.launch(module, "merge_chunks", groups.count * 32, [groups.count, firsts, states, finals])
-    return finals
+    chunks, state_bytes = cut(groups.starts, CHUNK, size, machine)
+    count = len(chunks.starts)
+    states = arrays.empty(count * state_bytes, "uint8")
+    order = []
+    if groups.rows is not None:
+        order = [machine.sorted_order([groups.rows[chunks.starts].astype("uint32")]), groups.rows]
+    arguments = [count, chunks.starts, chunks.stops, states, *order, *buffers_of(columns)]
+    if groups.frame.rows < SHORT * count:
+        machine.launch(module, "reduce_short_chunks", count, arguments)
+    else:
+        machine.launch(module, "reduce_chunks", count * 32, arguments)
+    while chunks.most > 2 * MERGED:
+        chunks, _ = cut(chunks.firsts, MERGED, size, machine)
+        states = merged(states, chunks.starts, chunks.stops, state_bytes, module, machine)
+    if len(chunks.starts) == groups.count:
+        return states
+    return merged(states, chunks.firsts[:-1], chunks.firsts[1:], state_bytes, module, machine)
 
 
-def chunks_of(groups: Groups) -> tuple[Array, Array, Array]:
-    """Return the first chunk of each group and the number of chunks, and where each chunk starts and stops."""
-    machine, arrays = groups.machine, groups.machine.arrays
-    sizes = groups.starts[1:] - groups.starts[:-1]
-    counts = -(-sizes // CHUNK)
+def merged(states: Array, starts: Array, stops: Array, state_bytes: int, module: Module, machine: Machine) -> Array:
+    """Return what the states from each start to its stop come to."""
+    count = len(starts)
+    made = machine.arrays.empty(count * state_bytes, "uint8")
+    machine.launch(module, "merge_chunks", count * 32, [count, starts, stops, states, made])
+    return made
+
+
+def cut(bounds: Array, size: int, told: Array, machine: Machine) -> tuple[Chunks, int]:
+    """Cut the items of each group, from bounds[g] to bounds[g + 1], into chunks; return a number that is told too."""
+    arrays = machine.arrays
+    counts = -(-(bounds[1:] - bounds[:-1]) // size)
     firsts = arrays.concatenate([arrays.zeros(1, "int64"), arrays.cumsum(counts)])
-    total = int(firsts[-1])
-    owner = repeat(arrays.arange(groups.count), counts, total, machine)
-    starts = groups.starts[owner] + (arrays.arange(total) - firsts[owner]) * CHUNK
-    return firsts, starts, arrays.minimum(starts + CHUNK, groups.starts[owner + 1])
+    if not len(counts):
+        return Chunks(firsts[:0], firsts[:0], firsts, 0), int(told[0])
+    total, most, number = arrays.concatenate([firsts[-1:], counts.max(keepdims=True), told]).tolist()
+    owner = repeat(arrays.arange(len(counts)), counts, total, machine)
+    starts = bounds[owner] + (arrays.arange(total) - firsts[owner]) * size
+    return Chunks(starts, arrays.minimum(starts + size, bounds[owner + 1]), firsts, most), number

@@ -6,16 +6,22 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+import pyarrow as pa
+
+from gpuetl.backends.cudf.aggregates.tables import Table, table_of
 from gpuetl.backends.cudf.columns.gather import take
-from gpuetl.backends.cudf.columns.order import changes, sort_rows
+from gpuetl.backends.cudf.columns.keys import Key, keys_of
+from gpuetl.backends.cudf.columns.order import sort_keys
+from gpuetl.backends.cudf.columns.texts import numbered_texts
 from gpuetl.backends.cudf.columns.validity import valid_rows
-from gpuetl.backends.cudf.columns.words import Digit, key_digits, pack
+from gpuetl.backends.cudf.columns.words import measured
 from gpuetl.backends.cudf.expressions.canonical import canonical
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector
-from gpuetl.expressions.ir import Column, Expr
+from gpuetl.expressions.ir import Column, Expr, Literal
+from gpuetl.expressions.types import BOOL
 from gpuetl.plan.node import SortKey
 
 T = TypeVar("T")
@@ -25,25 +31,29 @@ T = TypeVar("T")
 class Groups:
     """Rows sorted by group: group g is from starts[g] to starts[g + 1].
 
-    `rows` are the rows' numbers in the frame, None where they are in order there.
+    `rows` are the rows' numbers in the frame, None where they are in order there.  Groups whose keys range narrowly
+    have a `table` by key.
     """
 
     frame: Frame
     rows: Array | None
     starts: Array
     machine: Machine
+    table: Table | None = None
     _made: dict[Hashable, Any] = field(default_factory=dict)
 
     @classmethod
     def by(cls, frame: Frame, keys: Sequence[str], machine: Machine) -> Groups:
         """Sort by the keys; without keys there is one group, also of no rows."""
-        arrays = machine.arrays
-        end = arrays.full(1, frame.rows, "int64")
         if not keys:
-            return cls(frame, None, arrays.concatenate([arrays.zeros(1, "int64"), end]), machine)
-        order = sort_rows(frame, [SortKey(name) for name in keys], len(keys), False, machine)
-        starts = order.group_starts(machine).astype("int64")
-        return cls(frame, order.rows, arrays.concatenate([starts, end]), machine)
+            return cls(frame, None, machine.arrays.array([0, frame.rows], "int64"), machine)
+        own = keys_of(frame.columns, [SortKey(name) for name in keys], frame.rows, machine)
+        layout = measured(own, machine)
+        if table := table_of(own, layout, machine):
+            return cls(frame, machine.sorted_order([table.codes]), table.starts, machine, table)
+        order = sort_keys(own, len(own.keys), False, machine, layout)
+        end = machine.arrays.full(1, frame.rows, "int64")
+        return cls(frame, order.rows, machine.arrays.concatenate([order.group_starts(machine), end]), machine)
 
     @property
     def count(self) -> int:
@@ -69,20 +79,27 @@ class Groups:
 
     @property
     def codes(self) -> Array:
-        """The group (int64) of each row of the frame."""
+        """The group (int32) of each row of the frame."""
 
         def make() -> Array:
+            if self.table:
+                return self.table.groups
             arrays = self.machine.arrays
-            marks = arrays.zeros(self.frame.rows + 1, "int64")
+            marks = arrays.zeros(self.frame.rows + 1, "uint8")
             marks[self.starts[1:-1]] = 1
-            sorted_codes = arrays.cumsum(marks)[: self.frame.rows]
+            sorted_codes = arrays.cumsum(marks[: self.frame.rows], dtype="int32")
             if self.rows is None:
                 return sorted_codes
-            codes = arrays.empty(self.frame.rows, "int64")
+            codes = arrays.empty(self.frame.rows, "int32")
             codes[self.rows] = sorted_codes
             return codes
 
         return self.once("codes", make)
+
+    @property
+    def code_key(self) -> Key:
+        """The group of each row as a key."""
+        return Key(Vector(pa.int32(), self.frame.rows, self.codes), False)
 
     def column(self, argument: Expr) -> Vector:
         """Return an argument's values."""
@@ -91,45 +108,29 @@ class Groups:
         columns, rows = self.frame.columns, self.frame.rows
         return self.once(argument, lambda: evaluate({"": argument}, columns, rows, self.machine)[""])
 
-    def valid(self, argument: Expr) -> Array:
-        """Return where an argument is not null."""
-        return valid_rows(self.column(argument), self.machine).astype(bool)
+    def valid(self, argument: Expr) -> Array | None:
+        """Return where (uint8) an argument is not null, None where it never is."""
+        column = self.column(argument)
+        return valid_rows(column, self.machine) if column.nulls else None
 
-    def true(self, argument: Expr) -> Array:
-        """Return where a truth value is true; null is not."""
-        return self.column(argument).data.astype(bool) & self.valid(argument)
+    def true(self, argument: Expr) -> Array | None:
+        """Return where (uint8) a truth value is true, None for the constant; null is not."""
+        if argument == Literal(True, BOOL):
+            return None
+        return both(self.column(argument).data, self.valid(argument))
 
-    def digits(self, argument: Expr, descending: bool = False, nulls_first: bool = False) -> list[Digit]:
-        """Return an argument's values as digits in their order."""
-        key = SortKey("", descending, nulls_first)
-        return self.once((argument, key), lambda: key_digits(self.column(argument), key, self.machine))
+    def key(self, argument: Expr, descending: bool = False) -> Key:
+        """Return an argument as a key."""
+        column = self.numbered(argument)
+        return Key(column, column.valid is not None, descending)
+
+    def numbered(self, argument: Expr) -> Vector:
+        """Return an argument's values, texts as their numbers."""
+        return self.once(("numbered", argument), lambda: numbered_texts(self.column(argument), self.machine))
 
 
-@dataclass(frozen=True, eq=False)
-class Runs:
-    """Some rows sorted by group and then by digits: equal ones stand together.
-
-    `rows` are their numbers in the frame, `codes` their groups, `new` marks the first of each run of equal rows.
-    """
-
-    rows: Array
-    codes: Array
-    new: Array
-
-    @classmethod
-    def of(cls, groups: Groups, kept: Array, digits: Sequence[Digit]) -> Runs:
-        """Sort the rows where `kept` is true, stably."""
-        machine = groups.machine
-        rows = machine.arrays.nonzero(kept)[0]
-        codes = groups.codes[rows]
-        own = Digit(codes.astype("uint64"), max(1, groups.count - 1).bit_length())
-        words = pack([own, *(Digit(digit.values[rows], digit.bits) for digit in digits)], machine)
-        order = machine.sorted_order([word.values for word in words])
-        return cls(rows[order], codes[order], changes(len(rows), words, order, machine))
-
-    def edge(self, groups: Groups, last: bool = False) -> Array:
-        """Return the place of each group's first or last row among these, -1 where it has none."""
-        arrays = groups.machine.arrays
-        places = arrays.searchsorted(self.codes, arrays.arange(groups.count + 1))
-        found = places[1:] > places[:-1]
-        return arrays.where(found, places[1:] - 1 if last else places[:-1], -1)
+def both(left: Array | None, right: Array | None) -> Array | None:
+    """Return where two marks of rows are set; None marks every row."""
+    if left is None or right is None:
+        return right if left is None else left
+    return left & right

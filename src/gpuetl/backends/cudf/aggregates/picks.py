@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
-from gpuetl.backends.cudf.aggregates.groups import Groups, Runs
+from gpuetl.backends.cudf.aggregates.groups import Groups, both
+from gpuetl.backends.cudf.aggregates.runs import Runs
+from gpuetl.backends.cudf.columns.compact import numbers_where
 from gpuetl.backends.cudf.columns.gather import take
+from gpuetl.backends.cudf.columns.keys import key_of
 from gpuetl.backends.cudf.columns.order import note_ties
-from gpuetl.backends.cudf.columns.words import Digit, key_digits
 from gpuetl.backends.cudf.expressions.canonical import canonical
 from gpuetl.backends.cudf.machine import Array
 from gpuetl.backends.cudf.vector import Vector
@@ -30,12 +31,11 @@ def edge(groups: Groups, call: Call, operation: Aggregate, last: bool) -> Vector
     """The value of the group's first or last row among those that the call considers; ties are noted."""
     x, ignore_nulls, only = edge_arguments(call)
     order = next(operation.orders[n] for n, own in operation.calls.items() if own == call and n in operation.orders)
-    kept = groups.true(only) & groups.valid(x) if ignore_nulls else groups.true(only)
+    kept = both(groups.true(only), groups.valid(x) if ignore_nulls else None)
 
     def sort() -> Runs:
         columns = groups.frame.columns
-        digits = [d for key in order for d in key_digits(columns[key.column], key, groups.machine)]
-        return Runs.of(groups, kept, digits)
+        return Runs.of(groups, kept, [key_of(columns[key.column], key, groups.machine) for key in order])
 
     runs = groups.once(("edge", order, only, x if ignore_nulls else None), sort)
     places = runs.edge(groups, last)
@@ -62,35 +62,24 @@ def as_written(key: SortKey) -> SortKey:
 def value_by(groups: Groups, call: Call, greatest: bool) -> Vector:
     """X of the first row by y, then by x; rows where y is null are left out."""
     x, y = call.args
-    runs = Runs.of(groups, groups.valid(y), [*groups.digits(y, greatest), *groups.digits(x)])
+    runs = Runs.of(groups, groups.valid(y), [groups.key(y, greatest), groups.key(x)])
     return taken(groups, canonical(groups.column(x), groups.machine), runs.rows, runs.edge(groups))
 
 
 def extreme(groups: Groups, call: Call, greatest: bool) -> Vector:
     """The least or greatest value of any type."""
     (x,) = call.args
-    runs = Runs.of(groups, groups.valid(x), groups.digits(x, greatest))
+    runs = Runs.of(groups, groups.valid(x), [groups.key(x, greatest)])
     return taken(groups, canonical(groups.column(x), groups.machine), runs.rows, runs.edge(groups))
 
 
 def mode(groups: Groups, call: Call) -> Vector:
     """The most frequent value that is not null, the least of those that tie."""
     (x,) = call.args
-    arrays, runs = groups.machine.arrays, Runs.of(groups, groups.valid(x), groups.digits(x))
-    starts = arrays.nonzero(runs.new)[0]
+    arrays, runs = groups.machine.arrays, Runs.of(groups, groups.valid(x), [groups.key(x)])
+    starts = numbers_where(runs.new, groups.machine)
     sizes = arrays.diff(arrays.concatenate([starts, arrays.full(1, len(runs.rows), starts.dtype)]))
-    seldom = (len(runs.rows) - sizes).astype("uint64")
-    width = max(1, len(runs.rows)).bit_length()
-    group = Digit(runs.codes[starts].astype("uint64"), max(1, groups.count - 1).bit_length())
-    words = [group, Digit(seldom, width)]
-    order = groups.machine.sorted_order([word.values for word in words])
-    places = Runs(runs.rows[starts][order], runs.codes[starts][order], runs.new[:0]).edge(groups)
+    codes = runs.codes[starts]
+    order = groups.machine.sorted_order([codes.astype("uint32"), (len(runs.rows) - sizes).astype("uint32")])
+    places = Runs(runs.rows[starts][order], codes[order], runs.new[:0]).edge(groups)
     return taken(groups, canonical(groups.column(x), groups.machine), runs.rows[starts][order], places)
-
-
-def count_distinct(groups: Groups, call: Call) -> Any:
-    """Count each group's distinct values that are not null; NaN is one, and -0.0 is 0.0."""
-    (x,) = call.args
-    arrays, runs = groups.machine.arrays, Runs.of(groups, groups.valid(x), groups.digits(x))
-    counts = arrays.bincount(runs.codes[arrays.nonzero(runs.new)[0]], minlength=groups.count)
-    return Vector(call.dtype, groups.count, counts.astype("int64"))

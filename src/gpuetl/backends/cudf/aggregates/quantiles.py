@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gpuetl.backends.cudf.aggregates.groups import Groups, Runs
+from gpuetl.backends.cudf.aggregates.groups import Groups
+from gpuetl.backends.cudf.aggregates.runs import Runs
 from gpuetl.backends.cudf.columns.validity import with_valid
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.ir import Call, Expr, Literal
@@ -23,8 +24,8 @@ def quantile(groups: Groups, call: Call) -> Vector:
 def quantile_at(groups: Groups, x: Expr, q: float) -> Vector:
     """Return the quantile of a float64 column, sorted once for all its quantiles; NaN is the greatest value."""
     arrays = groups.machine.arrays
-    runs = groups.once(("ascending", x), lambda: Runs.of(groups, groups.valid(x), groups.digits(x)))
-    bounds = arrays.searchsorted(runs.codes, arrays.arange(groups.count + 1))
+    runs = groups.once(("ascending", x), lambda: Runs.of(groups, groups.valid(x), [groups.key(x)]))
+    bounds = arrays.searchsorted(runs.codes, arrays.arange(groups.count + 1, dtype="int32"))
     sizes, starts = bounds[1:] - bounds[:-1], bounds[:-1]
     valid = sizes > 0
     place = q * arrays.maximum(sizes - 1, 0)

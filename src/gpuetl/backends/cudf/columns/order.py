@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gpuetl.backends.cudf.choices import chosen
+from gpuetl.backends.cudf.columns.compact import numbers_where
 from gpuetl.backends.cudf.columns.gather import take_rows
-from gpuetl.backends.cudf.columns.words import Digit, key_digits, pack
+from gpuetl.backends.cudf.columns.keys import Keys, keys_of
+from gpuetl.backends.cudf.columns.marks import Marks, mark_columns, mark_words
+from gpuetl.backends.cudf.columns.words import Layout, measured, packed
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Array, Machine
+from gpuetl.expressions.types import NULL
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.report.recorder import note
 
@@ -22,13 +27,22 @@ class SortedRows:
     """
 
     rows: Array | None
-    new_group: Array
-    new_value: Array
+    marks: Marks
+
+    @property
+    def new_group(self) -> Array:
+        """Where groups begin."""
+        return self.marks.groups
+
+    @property
+    def new_value(self) -> Array:
+        """Where values begin."""
+        return self.marks.values
 
     @property
     def ties(self) -> int:
         """How many rows differ in no key from the row before."""
-        return int(len(self.new_value) - int(self.new_value.sum()))
+        return int(self.marks.ties[0])
 
     def apply(self, frame: Frame, machine: Machine) -> Frame:
         """Return the frame's rows in order."""
@@ -36,7 +50,7 @@ class SortedRows:
 
     def group_starts(self, machine: Machine) -> Array:
         """Return where each group begins (int32)."""
-        return machine.arrays.nonzero(self.new_group)[0].astype("int32")
+        return numbers_where(self.new_group, machine)
 
 
 def sort_rows(frame: Frame, keys: Sequence[SortKey], leading: int, presorted: bool, machine: Machine) -> SortedRows:
@@ -44,24 +58,21 @@ def sort_rows(frame: Frame, keys: Sequence[SortKey], leading: int, presorted: bo
 
     `leading` is how many of the keys make a group; `presorted` rows are in order, as the planner knows.
     """
-    digits = [key_digits(frame.columns[key.column], key, machine) for key in keys]
-    group = pack([digit for own in digits[:leading] for digit in own], machine)
-    rest = pack([digit for own in digits[leading:] for digit in own], machine)
-    words = pack([*group, *rest], machine)
-    rows = None if presorted or not words else machine.sorted_order([word.values for word in words])
-    new_group = changes(frame.rows, group, rows, machine)
-    return SortedRows(rows, new_group, new_group | changes(frame.rows, rest, rows, machine))
+    own = keys_of(frame.columns, keys, frame.rows, machine)
+    group = [key for key in keys[:leading] if frame.columns[key.column].dtype != NULL]
+    return sort_keys(own, len(group), presorted, machine)
 
 
-def changes(count: int, words: Sequence[Digit], rows: Array | None, machine: Machine) -> Array:
-    """Mark (uint8) the rows that differ from the one before in any word; the first row does."""
-    arrays = machine.arrays
-    marks = arrays.zeros(count, "uint8")
-    marks[:1] = 1
-    for word in words:
-        values = word.values if rows is None else word.values[rows]
-        marks[1:] |= (values[1:] != values[:-1]).astype("uint8")
-    return marks
+def sort_keys(keys: Keys, leading: int, presorted: bool, machine: Machine, layout: Layout | None = None) -> SortedRows:
+    """Sort stably by keys, which are measured unless they were; `rows` are places among those that the keys select."""
+    if presorted or not keys.keys:
+        return SortedRows(None, mark_columns(keys, leading, machine))
+    layout = layout or measured(keys, machine)
+    if layout.in_order and chosen("notice_order"):
+        return SortedRows(None, mark_columns(keys, leading, machine))
+    words = packed(keys, layout, machine)
+    rows = machine.sorted_order(words) if words else None
+    return SortedRows(rows, mark_words(words, keys, leading, layout, rows, machine))
 
 
 def note_ties(operation: Node, keys: Sequence[SortKey], ties: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -30,6 +31,22 @@ def valid_rows(vector: Vector, machine: Machine) -> Any:
     if vector.valid is None:
         return arrays.ones(vector.rows, "uint8")
     return arrays.unpackbits(vector.valid.view("uint8"), bitorder="little")[: vector.rows]
+
+
+def valid_in_all(vectors: Iterable[Vector], machine: Machine) -> Any:
+    """Return whether each row is valid in every one of some columns, as bytes."""
+    first, *others = (valid_rows(vector, machine) for vector in vectors)
+    for valid in others:
+        first = first & valid
+    return first
+
+
+def null_where_any(made: Vector, others: Iterable[Vector], machine: Machine) -> Vector:
+    """Return a column of values with nulls where one of the others is null; the words of a single one are shared."""
+    nullable = [vector for vector in others if vector.nulls]
+    if len(nullable) < 2:
+        return replace(made, valid=nullable[0].valid, nulls=nullable[0].nulls) if nullable else made
+    return with_valid(made, valid_in_all(nullable, machine), machine)
 
 
 def words_of(valid: Any, machine: Machine) -> Any:

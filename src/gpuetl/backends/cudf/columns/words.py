@@ -1,106 +1,132 @@
-"""Keys of any type as unsigned numbers in the order of the contract, packed into as few 64-bit words as they need."""
+"""Keys measured in one pass, and packed by another into as few words, and as narrow ones, as hold them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gpuetl.backends.cudf.columns.validity import valid_rows
+from gpuetl.backends.cudf.columns.keys import Keys
 from gpuetl.backends.cudf.machine import Array, Machine
-from gpuetl.backends.cudf.vector import Vector, storage_type
-from gpuetl.expressions.types import NULL, STRING, is_floating
-from gpuetl.plan.node import SortKey
 
 WIDTH = 64
 
 
-@dataclass(frozen=True, eq=False)
-class Digit:
-    """Unsigned numbers (uint64) below 2**bits, equal where a key is, in its order."""
+@dataclass(frozen=True)
+class Layout:
+    """Where the digits of keys lie in words: least values, and bits from that to the greatest, of each digit.
 
-    values: Array
-    bits: int
-
-
-def key_digits(vector: Vector, key: SortKey, machine: Machine) -> list[Digit]:
-    """Return a column as digits, the most significant first.
-
-    NaN is the greatest value, -0.0 is 0.0, texts are in the order of their bytes; nulls stand where the key says.
+    `in_order` tells whether the rows stand in the order of the keys.
     """
-    if vector.dtype == NULL:
-        return [Digit(machine.arrays.zeros(vector.rows, "uint64"), 0)]
-    valid = valid_rows(vector, machine).astype(bool) if vector.nulls else None
-    digits = [measured(values, valid, machine) for values in ordered_values(vector, machine)]
-    if key.descending:
-        digits = [Digit(machine.arrays.uint64((1 << digit.bits) - 1) - digit.values, digit.bits) for digit in digits]
-    return digits if valid is None else with_nulls(digits, valid, key.nulls_first, machine)
+
+    least: tuple[int, ...]
+    bits: tuple[int, ...]
+    in_order: bool
+
+    @property
+    def words(self) -> list[list[int]]:
+        """The digits of each word, whole ones, the most significant first; those without bits are in none."""
+        words: list[list[int]] = []
+        for digit, bits in enumerate(self.bits):
+            if not bits:
+                continue
+            if words and self.width(words[-1]) + bits <= WIDTH:
+                words[-1].append(digit)
+            else:
+                words.append([digit])
+        return words
+
+    def width(self, digits: Sequence[int]) -> int:
+        """Return the bits of some digits together."""
+        return sum(self.bits[digit] for digit in digits)
+
+    def shift(self, word: Sequence[int], digit: int) -> int:
+        """Return how many bits of a word stand below a digit."""
+        return self.width(word[word.index(digit) + 1 :])
 
 
-def ordered_values(vector: Vector, machine: Machine) -> list[Array]:
-    """Return uint64 arrays in whose order the values are."""
-    arrays = machine.arrays
-    if vector.dtype == STRING:
-        codes, _ = machine.sorted_texts(vector)
-        return [codes.astype("uint64")]
-    if is_floating(vector.dtype):
-        return [ordered_bits(vector.data, machine)]
-    if storage_type(vector.dtype) == "V16":
-        high, low = signed(vector.data[:, 1], machine), vector.data[:, 0].view("uint64")
-        return [high, arrays.ascontiguousarray(low)]
-    if vector.data.dtype.kind == "u":
-        return [vector.data.astype("uint64")]
-    return [signed(vector.data.astype("int64"), machine)]
+def measured(keys: Keys, machine: Machine) -> Layout:
+    """Measure all digits, and look whether the rows are in order: one pass over the columns, and one wait."""
+    digits = keys.digits
+    if not digits or not keys.rows:
+        return Layout((0,) * digits, (0,) * digits, True)
+    ranges = machine.arrays.zeros(2 * digits + 1, "uint64")
+    machine.launch(machine.compiled(measure_source(keys)), "measure", keys.rows, [keys.rows, ranges, *keys.arguments])
+    *found, disorder = ranges.tolist()
+    least = [(1 << WIDTH) - 1 - value for value in found[::2]]
+    bits = [max(0, high - low).bit_length() for low, high in zip(least, found[1::2], strict=True)]
+    return Layout(tuple(least), tuple(bits), not disorder)
 
 
-def signed(values: Array, machine: Machine) -> Array:
-    """Return int64 values with the sign turned over: unsigned, in the same order."""
-    return machine.arrays.ascontiguousarray(values).view("uint64") ^ machine.arrays.uint64(1 << 63)
+def measure_source(keys: Keys) -> str:
+    """Return the kernel `measure`.  Once a thread has met disorder it reads each row but once."""
+    return f"""{keys.text}
+KERNEL measure(int64_t rows, uint64_t* places, {", ".join(keys.parameters)}) {{
+    const Keys keys = {keys.made()};
+    Ranges<{keys.digits}> ranges;
+    FOR_EACH_ROW(row, rows) {{
+        if (row >= rows) continue;
+        const auto digits = keys[row];
+        ranges.add(digits);
+        if (!ranges.disorder && row && is_before(digits, keys[row - 1])) ranges.disorder = 1;
+    }}
+    merge_lanes(ranges);
+    if (LANE == 0) ranges.store(places);
+}}
+"""
 
 
-def ordered_bits(values: Array, machine: Machine) -> Array:
-    """Return floats' bits in the order of the floats, with one zero and one NaN, the greatest."""
-    arrays = machine.arrays
-    wide = values.astype("float64")
-    wide = arrays.where(wide == 0, 0.0, wide)
-    wide = arrays.where(arrays.isnan(wide), arrays.float64("nan"), wide)
-    bits = wide.view("uint64")
-    negative = (bits >> arrays.uint64(63)).astype(bool)
-    return arrays.where(negative & ~arrays.isnan(wide), ~bits, bits | arrays.uint64(1 << 63))
+def packed(keys: Keys, layout: Layout, machine: Machine) -> list[Array]:
+    """Return each row's words, unsigned numbers of 8 to 64 bits, the most significant first: one pass."""
+    words = layout.words
+    if not words:
+        return []
+    types = [unsigned_type(layout.width(word)) for word in words]
+    made = [machine.arrays.empty(keys.rows, f"uint{bits}") for bits in types]
+    module = machine.compiled(pack_source(keys, words, types))
+    machine.launch(module, "pack", keys.rows, [keys.rows, *made, *layout_arguments(layout, words), *keys.arguments])
+    return made
 
 
-def measured(values: Array, valid: Array | None, machine: Machine) -> Digit:
-    """Return the values less the least of them, and the bits that the greatest needs; any value stands for nulls."""
-    arrays = machine.arrays
-    if not len(values):
-        return Digit(values, 0)
-    if valid is not None:
-        least = int(arrays.where(valid, values, arrays.uint64(2**64 - 1)).min())
-        greatest = int(arrays.where(valid, values, arrays.uint64(0)).max())
-    else:
-        least, greatest = int(values.min()), int(values.max())
-    if least > greatest:  # all are null
-        return Digit(arrays.zeros(len(values), "uint64"), 0)
-    return Digit(values - arrays.uint64(least), (greatest - least).bit_length())
+def unsigned_type(bits: int) -> int:
+    """Return the bits of the narrowest unsigned type that holds so many."""
+    return next(width for width in (8, 16, 32, 64) if bits <= width)
 
 
-def with_nulls(digits: list[Digit], valid: Array, first: bool, machine: Machine) -> list[Digit]:
-    """Put a digit before them that says where the nulls are, whose other digits are zero."""
-    arrays = machine.arrays
-    flag = Digit((valid if first else ~valid).astype("uint64"), 1)
-    cleared = [Digit(arrays.where(valid, digit.values, arrays.uint64(0)), digit.bits) for digit in digits]
-    return [flag, *cleared]
+def layout_arguments(layout: Layout, words: list[list[int]]) -> list[int]:
+    """Return the least value, as a signed number, and the shift of each digit that is in a word."""
+    pairs = ((signed(layout.least[digit]), layout.shift(word, digit)) for word in words for digit in word)
+    return [argument for pair in pairs for argument in pair]
 
 
-def pack(digits: Sequence[Digit], machine: Machine) -> list[Digit]:
-    """Return the digits side by side in as few words as hold them whole, the most significant first."""
-    words: list[Digit] = []
-    for digit in digits:
-        if not digit.bits:
-            continue
-        if words and words[-1].bits + digit.bits <= WIDTH:
-            last = words.pop()
-            shifted = last.values << machine.arrays.uint64(digit.bits)
-            words.append(Digit(shifted | digit.values, last.bits + digit.bits))
-        else:
-            words.append(digit)
-    return words
+def signed(value: int) -> int:
+    """Return an unsigned 64-bit number as kernels take it."""
+    return value - (1 << WIDTH) if value >> (WIDTH - 1) else value
+
+
+def layout_parameters(words: list[list[int]]) -> list[str]:
+    """Return the parameters that go with `layout_arguments`."""
+    return [f"int64_t least{digit}, int64_t shift{digit}" for word in words for digit in word]
+
+
+def word_text(word: list[int]) -> str:
+    """Return the C++ text of a word, made of `digits`."""
+    return " | ".join(f"(digits.known[{d}] ? digits.of[{d}] - uint64_t(least{d}) : 0) << shift{d}" for d in word)
+
+
+def pack_source(keys: Keys, words: list[list[int]], types: list[int]) -> str:
+    """Return the kernel `pack`."""
+    made = [f"uint{bits}_t* w{place}" for place, bits in enumerate(types)]
+    stores = "\n".join(
+        f"        w{place}[row] = uint{bits}_t({word_text(word)});"
+        for place, (word, bits) in enumerate(zip(words, types, strict=True))
+    )
+    return f"""{keys.text}
+KERNEL pack({", ".join(["int64_t rows", *made, *layout_parameters(words), *keys.parameters])}) {{
+    const Keys keys = {keys.made()};
+    FOR_EACH_ROW(row, rows) {{
+        if (row >= rows) continue;
+        const auto digits = keys[row];
+{stores}
+    }}
+}}
+"""

@@ -1,16 +1,17 @@
 // Frames: for each row, the states of the rows from one before it up to it, combined in their order.
 //
-// The rows are cut into blocks of each power of two, whose states are combined from those of half their size; a frame
-// is put together from the largest blocks in it, at most two of each size.  Nothing is subtracted, so infinities and
-// NaN leave a frame as they came.  A FOLD is what scan.cuh says.
+// The rows are cut into blocks of 8, 16, 32, ... rows, whose states are combined from those of half their size; a frame
+// is put together from the largest blocks in it, at most two of each size, and fewer than 8 single rows at each end.
+// Nothing is subtracted, so infinities and NaN leave a frame as they came.  A FOLD is what scan.cuh says.
 #pragma once
 
 #include "windows.cuh"
 
 namespace windows {
 
-// States of blocks of 2, 4, 8, ... rows.  Each full block has its state at the place of its middle row, which is no
-// other block's; those of single rows are computed.
+constexpr int LEAF = 3;  // the least blocks have 2^LEAF rows
+
+// A block's state lies at the place of its middle row, which is no other block's, counted in half leaves.
 template <class FOLD>
 struct Blocks {
     typedef typename FOLD::State State;
@@ -18,47 +19,59 @@ struct Blocks {
     State* states;
 
     DEVICE State& made(int level, int64_t block) const {
-        return states[(block << level) + (int64_t(1) << (level - 1))];
+        return states[((block << level) + (int64_t(1) << (level - 1))) >> (LEAF - 1)];
     }
-    DEVICE State operator()(int level, int64_t block) const { return level ? made(level, block) : fold.at(block); }
 
     DEVICE void make(int level, int64_t block) const {
-        made(level, block) = combine((*this)(level - 1, 2 * block), (*this)(level - 1, 2 * block + 1));
+        const int parts = level == LEAF ? 1 << LEAF : 2;
+        State state{};
+#pragma unroll 1
+        for (int64_t part = block * parts; part < (block + 1) * parts; ++part)
+            state = combine(state, level == LEAF ? fold.at(part) : made(level - 1, part));
+        made(level, block) = state;
     }
 
-    // The state of rows `from` up to, and without, `end`; blocks have been made up to `levels`.
+    // The state of rows `from` up to, and without, `end`; blocks have been made up to `levels`, if any.
     DEVICE State over(int64_t from, int64_t end, int levels) const {
         State state{};
         for (int level = 0; from < end; from += int64_t(1) << level) {
-            while (level < levels && !(from >> level & 1) && from + (int64_t(2) << level) <= end) ++level;
-            while (from + (int64_t(1) << level) > end) --level;
-            state = combine(state, (*this)(level, from >> level));
+            for (int next = level ? level + 1 : LEAF; next <= levels && begins_block(from, next, end); ++next) level = next;
+            while (from + (int64_t(1) << level) > end) level = level > LEAF ? level - 1 : 0;
+            state = combine(state, level ? made(level, from >> level) : fold.at(from));
         }
         return state;
+    }
+
+    DEVICE static bool begins_block(int64_t from, int level, int64_t end) {
+        const int64_t size = int64_t(1) << level;
+        return !(from & (size - 1)) && from + size <= end;
     }
 };
 
 // ---- where frames begin ---------------------------------------------------------------------------------------------
 
-DEVICE int32_t frame_of_rows(int64_t row, const int32_t* first, int64_t length) {
+DEVICE int32_t frame_of_rows(int64_t row, int32_t first, int64_t length) {
     const int64_t start = row - (length - 1);
-    return int32_t(start > first[row] ? start : first[row]);
+    return int32_t(start > first ? start : first);
 }
 
 // The first row of the group whose time is at most `interval` before the row's own; of a null time, the first null.
-// Nulls stand together at one end of a group, so from the frame's first row on all are in it: a binary search.
+// Nulls stand together at one end of a group, so from the frame's first row on all are in it: a search that goes back
+// by doubling steps, then by halves (Bentley & Yao 1976, "An almost optimal algorithm for unbounded searching").
 template <int64_t UNIT, class X>
-DEVICE int32_t frame_of_interval(int64_t row, const X& x, const int32_t* first, int64_t interval) {
+DEVICE int32_t frame_of_interval(int64_t row, const X& x, int32_t first, int64_t interval) {
     const Times<X, UNIT> time{x};
     const bool timed = time.valid(row);
     const int64_t now = timed ? time.at(row) : 0;
     const int64_t oldest = now < INT64_LEAST + interval ? INT64_LEAST : now - interval;
-    int64_t low = first[row], high = row;
+    int64_t low = first, high = row, step = 1;
     while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        const bool within = time.valid(middle) == timed && (!timed || time.at(middle) >= oldest);
-        if (within) high = middle;
-        else low = middle + 1;
+        const bool doubling = step > 0;
+        const int64_t row_asked = !doubling ? low + (high - low) / 2 : high - low > step ? high - step : low;
+        const bool within = time.valid(row_asked) == timed && (!timed || time.at(row_asked) >= oldest);
+        if (within) high = row_asked;
+        else low = row_asked + 1;
+        step = doubling && within ? 2 * step : 0;
     }
     return int32_t(low);
 }

@@ -2,8 +2,11 @@
 #pragma once
 
 #include "windows.cuh"
+#include "floats.cuh"
 
 namespace windows {
+
+using ::is_nan;  // beside that of texts
 
 // ---- sums -----------------------------------------------------------------------------------------------------------
 
@@ -51,26 +54,33 @@ template <class STATE>
 struct Counted {
     STATE total;
     int64_t rows = 0;
+
+    template <class T> DEVICE static Counted of(T value) { return {STATE::of(value), 1}; }
 };
 template <class STATE> DEVICE Counted<STATE> combine(const Counted<STATE>& earlier, const Counted<STATE>& later) {
     return {combine(earlier.total, later.total), earlier.rows + later.rows};
 }
 
+// What a state comes to; one that does not count its rows is asked for only where there are some.
+template <class OUT, class STATE> DEVICE Maybe<OUT> sum_of(Fault at, const STATE& state) {
+    return some(total(at, state, OUT{}));
+}
+template <class OUT, class STATE> DEVICE Maybe<OUT> sum_of(Fault at, const Counted<STATE>& state) {
+    return state.rows ? some(total(at, state.total, OUT{})) : none<OUT>();
+}
+
 template <class X, class STATE, class OUT>
 struct Sum {
-    typedef Counted<STATE> State;
+    typedef STATE State;
     Marks marks;
     X of;
     uint64_t* faults;
 
     DEVICE State at(int64_t row) const {
         const auto x = of[row];
-        return x.valid ? State{STATE::of(x.value), 1} : State{};
+        return x.valid ? State::of(x.value) : State{};
     }
-    DEVICE Maybe<OUT> result(int64_t row, const State& state) const {
-        if (!state.rows) return none<OUT>();
-        return some(total(Fault{faults, row}, state.total, OUT{}));
-    }
+    DEVICE Maybe<OUT> result(int64_t row, const State& state) const { return sum_of<OUT>(Fault{faults, row}, state); }
 };
 
 template <class X>
@@ -102,8 +112,6 @@ DEVICE WholeProduct combine(WholeProduct earlier, WholeProduct later) {
     return {product > most ? most : product < -most ? -most : product};
 }
 
-DEVICE bool is_finite(double value) { return value - value == 0; }
-
 // mantissa * 2^exponent, which neither overflows nor underflows on the way.
 struct RealProduct {
     double mantissa = 1;
@@ -132,7 +140,6 @@ DEVICE double total(Fault, RealProduct state, double) {
 
 // ---- least and greatest ---------------------------------------------------------------------------------------------
 
-template <class T> DEVICE bool is_nan(T value) { return value != value; }
 DEVICE bool is_nan(Text) { return false; }
 
 template <class T> DEVICE bool is_less(T x, T y) { return x < y; }

@@ -3,15 +3,19 @@
 // What is scanned is a FOLD, a struct with
 //     State                                 State{} changes nothing that it is combined with
 //     State at(int64_t row) const           a row's own state
-//     void put(int64_t row, const State&)   takes the state of a row and all before it
+//     void put(int64_t row, bool in_range, const State&)
+//                                           takes the state of a row and all before it; the lanes of a warp call it
+//                                           together for the 32 rows of a validity word, those beyond the last too
 // and State combine(const State& earlier, const State& later) beside it, an associative function.
 //
-// Reduce, then scan (Sengupta, Harris, Zhang & Owens 2007, "Scan Primitives for GPU Computing"): each tile's rows are
-// combined, the tiles' totals are scanned, and each tile is scanned again from what comes before it.  How rows are put
-// together depends on their places alone, so floats come out the same in every run.
+// Reduce, then scan (Sengupta, Harris, Zhang & Owens 2007, "Scan Primitives for GPU Computing").  A warp takes a tile of
+// rows, 32 at a time, so that it reads and writes whole sectors.  What comes before a tile is a matter of the last
+// group before it alone: of each tile only the rows since its last beginning are reduced, and nobody looks further back
+// than that.  How rows are put together depends on their places alone, so floats come out the same in every run.
 #pragma once
 
 #include "rows.cuh"
+#include "reduce.cuh"
 
 namespace windows {
 
@@ -32,142 +36,199 @@ template <bool BACKWARD>
 struct Direction {
     Marks marks;
 
-    DEVICE int64_t row(int64_t place) const { return BACKWARD ? marks.rows - 1 - place : place; }
     DEVICE bool begins(int64_t row) const { return BACKWARD ? marks.ends_group(row) : marks.begins_group(row); }
 };
 
-#ifdef GPUETL_HOST
-
-template <class STATE> using Segment = STATE;
-
-template <bool BACKWARD, class FOLD>
-DEVICE void reduce_tiles(Direction<BACKWARD>, const FOLD&, typename FOLD::State*) {}
-
-template <class STATE> DEVICE void scan_tile_totals(int64_t, STATE*) {}
-
-template <bool BACKWARD, class FOLD>
-DEVICE void scan_tiles(Direction<BACKWARD> order, const FOLD& fold, const typename FOLD::State*) {
-    typename FOLD::State state{};
-    for (int64_t place = 0; place < order.marks.rows; ++place) {
-        const int64_t row = order.row(place);
-        state = order.begins(row) ? fold.at(row) : combine(state, fold.at(row));
-        fold.put(row, state);
-    }
-}
-
-#else
-
-constexpr int SCAN_THREADS = 128, SCAN_ITEMS = 8, SCAN_TILE = SCAN_THREADS * SCAN_ITEMS, SCAN_WARPS = SCAN_THREADS / 32;
-
-// What rows one after another come to: the state since the last group that begins among them, and whether one does.
+// What items one after another come to: the state since the last group that begins among them, and whether one does.
 template <class STATE>
 struct alignas(16) Segment {
     STATE state{};
     bool begins = false;
 };
 
-template <class STATE>
-DEVICE Segment<STATE> combine(const Segment<STATE>& earlier, const Segment<STATE>& later) {
-    if (later.begins) return later;
-    return {combine(earlier.state, later.state), earlier.begins};
+constexpr int64_t TILE_WORDS = 32;  // of 32 rows each
+
+#ifdef GPUETL_HOST
+
+template <bool BACKWARD, class FOLD>
+DEVICE void reduce_tiles(Direction<BACKWARD>, const FOLD&, int64_t, Segment<typename FOLD::State>*) {}
+
+template <bool BACKWARD, class FOLD>
+DEVICE void scan_tiles(Direction<BACKWARD> order, FOLD& fold, const Segment<typename FOLD::State>*) {
+    typename FOLD::State state{};
+    const int64_t rows = order.marks.rows;
+    for (int64_t place = 0; place < rows; ++place) {
+        const int64_t row = BACKWARD ? rows - 1 - place : place;
+        state = order.begins(row) ? fold.at(row) : combine(state, fold.at(row));
+        fold.put(row, true, state);
+    }
 }
 
-// The value of the lane that is `distance` before; a lane that has none before it gets its own.
+#else
+
+// ---- lanes ----------------------------------------------------------------------------------------------------------
+
 template <class T>
-DEVICE T from_lane_before(const T& value, int distance) {
-    static_assert(sizeof(T) % sizeof(uint32_t) == 0, "lanes pass whole words");
-    uint32_t words[sizeof(T) / sizeof(uint32_t)];
+DEVICE T from_lane(const T& value, int lane) {
+    uint32_t words[(sizeof(T) + 3) / 4] = {};
     memcpy(words, &value, sizeof(T));
-    for (uint32_t& word : words) word = __shfl_up_sync(0xffffffffu, word, distance);
+    for (uint32_t& word : words) word = __shfl_sync(0xffffffffu, word, lane & 31);
     T result;
     memcpy(&result, words, sizeof(T));
     return result;
 }
 
-// What comes before each thread's segment in its block, and the total of all; every thread of the block must call it.
-template <class SEGMENT>
-DEVICE SEGMENT before_thread(const SEGMENT& own, SEGMENT& total) {
-    alignas(16) __shared__ char memory[SCAN_WARPS * sizeof(SEGMENT)];  // bytes: shared variables have no constructors
-    SEGMENT* const warps = reinterpret_cast<SEGMENT*>(memory);
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    SEGMENT through = own;
-#pragma unroll 1
-    for (int distance = 1; distance < 32; distance *= 2) {
-        const SEGMENT earlier = from_lane_before(through, distance);
-        if (lane >= distance) through = combine(earlier, through);
+// How many lanes before this one belong to its group, where some lanes begin one; `open` if it began before the first.
+template <bool BACKWARD>
+struct Reach {
+    bool open;
+    int earlier;
+
+    DEVICE explicit Reach(uint32_t begins) {
+        const uint32_t so_far = begins & (BACKWARD ? 0xffffffffu << LANE : 0xffffffffu >> (31 - LANE));
+        open = !so_far;
+        if (BACKWARD) earlier = (open ? 31 : __ffs(so_far) - 1) - LANE;
+        else earlier = LANE - (open ? 0 : 31 - __clz(so_far));
     }
-    const SEGMENT in_warp = from_lane_before(through, 1);
-    if (lane == 31) warps[warp] = through;
-    __syncthreads();
-    SEGMENT before{};
-    total = SEGMENT{};
+};
+
+// Combine the state of the first lane with what comes before it, unless that lane begins a group, and then each lane's
+// with those of so many lanes before it (Hillis & Steele 1986, "Data Parallel Algorithms").
+template <bool BACKWARD, class STATE>
+DEVICE void scan_lanes(STATE& state, const Reach<BACKWARD>& reach, STATE before) {
+    bool takes = reach.open && LANE == (BACKWARD ? 31 : 0);
 #pragma unroll 1
-    for (int each = 0; each < SCAN_WARPS; ++each) {
-        if (each == warp) before = total;
-        total = combine(total, warps[each]);
+    for (int distance = 1;; distance *= 2) {
+        if (takes) state = combine(before, state);
+        takes = distance <= reach.earlier;
+        if (!__ballot_sync(0xffffffffu, takes)) break;  // groups of few rows take fewer rounds
+        before = from_lane(state, BACKWARD ? LANE + distance : LANE - distance);
     }
-    __syncthreads();  // another call may write `warps`
-    return lane ? combine(before, in_warp) : before;
 }
 
+// ---- tiles ----------------------------------------------------------------------------------------------------------
+
+// The words of 32 rows in the order of a scan, a tile of them for a warp.
 template <bool BACKWARD, class FOLD>
-DEVICE Segment<typename FOLD::State> segment_at(const Direction<BACKWARD>& order, const FOLD& fold, int64_t row) {
-    return {fold.at(row), order.begins(row)};
-}
+struct Words {
+    typedef typename FOLD::State State;
+    Direction<BACKWARD> order;
+    const FOLD& fold;
 
-// The thread's first place, and the place after its last: none of them where the rows end before.
-DEVICE int64_t first_place() { return int64_t(blockIdx.x) * SCAN_TILE + threadIdx.x * SCAN_ITEMS; }
-DEVICE int64_t end_place(int64_t first, int64_t places) {
-    return first + SCAN_ITEMS < places ? first + SCAN_ITEMS : places;
-}
+    DEVICE int64_t count() const { return (order.marks.rows + 31) / 32; }
+    DEVICE int64_t tiles() const { return (count() + TILE_WORDS - 1) / TILE_WORDS; }
+    DEVICE int64_t end(int64_t tile) const {
+        const int64_t end = (tile + 1) * TILE_WORDS;
+        return end < count() ? end : count();
+    }
+    DEVICE int64_t row(int64_t word) const { return (BACKWARD ? count() - 1 - word : word) * 32 + LANE; }
+    DEVICE bool has(int64_t word) const { return row(word) < order.marks.rows; }
+    DEVICE uint32_t begins(int64_t word) const {
+        return __ballot_sync(0xffffffffu, has(word) && order.begins(row(word)));
+    }
+    DEVICE State own(int64_t word) const { return has(word) ? fold.at(row(word)) : State{}; }
+};
 
-template <bool BACKWARD, class FOLD>
-DEVICE Segment<typename FOLD::State> thread_segment(const Direction<BACKWARD>& order, const FOLD& fold) {
-    Segment<typename FOLD::State> own{};
-    const int64_t first = first_place(), end = end_place(first, order.marks.rows);
+// Scans words from one on, up to a tile's end; gives each lane's row and state to `take`, and returns the last state.
+template <bool BACKWARD, class FOLD, class TAKE>
+DEVICE typename FOLD::State scan_words(
+    const Words<BACKWARD, FOLD>& words, int64_t first, int64_t end, typename FOLD::State carry, TAKE take
+) {
+    typename FOLD::State next{};
+    uint32_t next_begins = 0;
 #pragma unroll 1
-    for (int64_t place = first; place < end; ++place) own = combine(own, segment_at(order, fold, order.row(place)));
-    return own;
-}
-
-// The total of each tile, one a block.
-template <bool BACKWARD, class FOLD>
-DEVICE void reduce_tiles(Direction<BACKWARD> order, const FOLD& fold, Segment<typename FOLD::State>* totals) {
-    Segment<typename FOLD::State> total;
-    before_thread(thread_segment(order, fold), total);
-    if (threadIdx.x == 0) totals[blockIdx.x] = total;
-}
-
-// Each tile's total becomes that of the tiles before it; by one block, whose threads go round together.
-template <class SEGMENT>
-DEVICE void scan_tile_totals(int64_t tiles, SEGMENT* totals) {
-    SEGMENT carried{};
-    for (int64_t start = 0; start < tiles; start += SCAN_TILE) {
-        const int64_t first = start + threadIdx.x * SCAN_ITEMS, end = end_place(first, tiles);
-        SEGMENT own{}, total;
-#pragma unroll 1
-        for (int64_t tile = first; tile < end; ++tile) own = combine(own, totals[tile]);
-        SEGMENT before = combine(carried, before_thread(own, total));
-#pragma unroll 1
-        for (int64_t tile = first; tile < end; ++tile) {
-            const SEGMENT here = totals[tile];
-            totals[tile] = before;
-            before = combine(before, here);
+    for (int64_t word = first - 1; word < end; ++word) {
+        typename FOLD::State state = next;
+        const Reach<BACKWARD> reach(next_begins);
+        if (word + 1 < end) {  // is on its way while this word is scanned
+            next = words.own(word + 1);
+            next_begins = words.begins(word + 1);
         }
-        carried = combine(carried, total);
+        if (word < first) continue;
+        scan_lanes(state, reach, carry);
+        take(words.row(word), words.has(word), state);
+        carry = from_lane(state, BACKWARD ? 0 : 31);
+    }
+    return carry;
+}
+
+// ---- totals ---------------------------------------------------------------------------------------------------------
+
+// The totals of tiles, of 32 tiles, of 32 times 32 tiles and so on, level by level, until a level has 32 at most.
+template <class STATE>
+struct Totals {
+    Segment<STATE>* memory;
+    int64_t tiles;
+
+    DEVICE int64_t count(int64_t level) const {
+        int64_t items = tiles;
+        for (; level; --level) items = (items + 31) / 32;
+        return items;
+    }
+    DEVICE Segment<STATE>* at(int64_t level) const {
+        Segment<STATE>* items = memory;
+        for (int64_t below = 0; below < level; ++below) items += count(below);
+        return items;
+    }
+
+    // What up to 32 items from `first` on come to, and `last` after them; of 32 items there is no last.
+    DEVICE Segment<STATE> over(int64_t level, int64_t first, int items, const STATE& last) const {
+        const Segment<STATE>* const item = at(level) + first + LANE;
+        const uint32_t begins = __ballot_sync(0xffffffffu, LANE < items && item->begins);
+        const int since = begins ? 31 - __clz(begins) : 0;
+        STATE state{};
+        if (LANE >= since && LANE < items) state = item->state;
+        if (LANE == items) state = last;
+        scan_lanes(state, Reach<false>(begins), STATE{});
+        return {from_lane(state, items < 32 ? items : 31), begins != 0};
+    }
+
+    // What comes before a tile, since the last group that begins there.
+    DEVICE STATE before(int64_t tile) const {
+        Segment<STATE> earlier{};
+#pragma unroll 1
+        for (int64_t level = 0; tile && !earlier.begins; ++level, tile /= 32) {
+            if (tile % 32) earlier = over(level, tile / 32 * 32, int(tile % 32), earlier.state);
+        }
+        return earlier.state;
+    }
+};
+
+// Level 0 of the totals, from rows; or another one, from that below it.
+template <bool BACKWARD, class FOLD>
+DEVICE void reduce_tiles(
+    Direction<BACKWARD> order, const FOLD& fold, int64_t level, Segment<typename FOLD::State>* memory
+) {
+    typedef typename FOLD::State State;
+    const Words<BACKWARD, FOLD> words{order, fold};
+    const Totals<State> totals{memory, words.tiles()};
+    FOR_EACH_WARP(item, totals.count(level)) {
+        Segment<State> total;
+        if (level) {
+            const int64_t left = totals.count(level - 1) - item * 32;
+            total = totals.over(level - 1, item * 32, int(left < 32 ? left : 32), State{});
+        } else {
+            int64_t since = item * TILE_WORDS;
+            for (int64_t word = since; word < words.end(item); ++word) {
+                if (words.begins(word)) {
+                    since = word;
+                    total.begins = true;
+                }
+            }
+            total.state = scan_words(words, since, words.end(item), State{}, [](int64_t, bool, const State&) {});
+        }
+        if (LANE == 0) totals.at(level)[item] = total;
     }
 }
 
 template <bool BACKWARD, class FOLD>
-DEVICE void scan_tiles(Direction<BACKWARD> order, const FOLD& fold, const Segment<typename FOLD::State>* totals) {
-    Segment<typename FOLD::State> total;
-    Segment<typename FOLD::State> before = combine(totals[blockIdx.x], before_thread(thread_segment(order, fold), total));
-    const int64_t first = first_place(), end = end_place(first, order.marks.rows);
-#pragma unroll 1
-    for (int64_t place = first; place < end; ++place) {
-        const int64_t row = order.row(place);
-        before = combine(before, segment_at(order, fold, row));
-        fold.put(row, before.state);
+DEVICE void scan_tiles(Direction<BACKWARD> order, FOLD& fold, Segment<typename FOLD::State>* memory) {
+    typedef typename FOLD::State State;
+    const Words<BACKWARD, FOLD> words{order, fold};
+    const Totals<State> totals{memory, words.tiles()};
+    FOR_EACH_WARP(tile, words.tiles()) {
+        scan_words(words, tile * TILE_WORDS, words.end(tile), totals.before(tile),
+                   [&](int64_t row, bool in_range, const State& state) { fold.put(row, in_range, state); });
     }
 }
 

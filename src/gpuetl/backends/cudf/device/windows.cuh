@@ -5,6 +5,8 @@
 #pragma once
 
 #include "scan.cuh"
+#include "floats.cuh"
+#include "words.cuh"
 
 namespace windows {
 
@@ -91,7 +93,7 @@ struct RowOf {
 };
 
 struct Tally {
-    int64_t rows = 0;
+    int32_t rows = 0;  // fewer than 2^31, as row numbers are
 };
 DEVICE Tally combine(Tally earlier, Tally later) { return {earlier.rows + later.rows}; }
 
@@ -102,58 +104,53 @@ struct Count {
     WHERE of;
 
     DEVICE State at(int64_t row) const { return {of(marks, row)}; }
-    DEVICE Maybe<int64_t> result(int64_t, const State& state) const { return some(state.rows); }
+    DEVICE Maybe<int64_t> result(int64_t, const State& state) const { return some(int64_t(state.rows)); }
 };
 
 // ---- of a row, by where its group begins and ends -------------------------------------------------------------------
 
-DEVICE Maybe<int64_t> row_number(int64_t row, const int32_t* first) { return some(row - first[row] + 1); }
+DEVICE Maybe<int64_t> row_number(int64_t row, int32_t first) { return some(row - first + 1); }
 
-// `runs` has the first row of those that tie with a row, `ends` the last.
-DEVICE Maybe<int64_t> rank(int64_t row, const int32_t* first, const int32_t* runs) {
-    return some(int64_t(runs[row]) - first[row] + 1);
+// `run` is the first row of those that tie with a row, `end` the last.
+DEVICE Maybe<int64_t> rank(int64_t, int32_t first, int32_t run) { return some(int64_t(run) - first + 1); }
+DEVICE Maybe<double> percent_rank(int64_t, int32_t first, int32_t last, int32_t run) {
+    const int64_t others = int64_t(last) - first;
+    return some(double(int64_t(run) - first) / double(others ? others : 1));
 }
-DEVICE Maybe<double> percent_rank(int64_t row, const int32_t* first, const int32_t* last, const int32_t* runs) {
-    const int64_t others = int64_t(last[row]) - first[row];
-    return some(double(int64_t(runs[row]) - first[row]) / double(others ? others : 1));
+DEVICE Maybe<double> cume_dist(int64_t, int32_t first, int32_t last, int32_t end) {
+    return some(double(int64_t(end) - first + 1) / double(int64_t(last) - first + 1));
 }
-DEVICE Maybe<double> cume_dist(int64_t row, const int32_t* first, const int32_t* last, const int32_t* ends) {
-    return some(double(int64_t(ends[row]) - first[row] + 1) / double(int64_t(last[row]) - first[row] + 1));
-}
-DEVICE Maybe<int64_t> ntile(int64_t row, const int32_t* first, const int32_t* last, int64_t tiles) {
-    const int64_t place = row - first[row], rows = int64_t(last[row]) - first[row] + 1;
+DEVICE Maybe<int64_t> ntile(int64_t row, int32_t first, int32_t last, int64_t tiles) {
+    const int64_t place = row - first, rows = int64_t(last) - first + 1;
     const int64_t size = rows / tiles, longer = rows % tiles, in_longer = longer * (size + 1);
     if (place < in_longer) return some(place / (size + 1) + 1);
     return some(longer + (place - in_longer) / size + 1);
 }
 
 // Row numbers; -1 where there is no such row.
-DEVICE int32_t row_before(int64_t row, const int32_t* first, int64_t offset) {
-    return row - first[row] >= offset ? int32_t(row - offset) : -1;
+DEVICE int32_t row_before(int64_t row, int32_t first, int64_t offset) {
+    return row - first >= offset ? int32_t(row - offset) : -1;
 }
-DEVICE int32_t row_after(int64_t row, const int32_t* last, int64_t offset) {
-    return last[row] - row >= offset ? int32_t(row + offset) : -1;
+DEVICE int32_t row_after(int64_t row, int32_t last, int64_t offset) {
+    return last - row >= offset ? int32_t(row + offset) : -1;
 }
-DEVICE int32_t row_of(int64_t row, const int32_t* rows) { return rows[row]; }
-DEVICE int32_t row_of_group(int64_t row, const int32_t* first, const int32_t* rows) { return rows[first[row]]; }
-template <class X> DEVICE int32_t row_if_valid(int64_t row, const X& x, const int32_t* rows) {
-    return x.valid(row) ? rows[row] : -1;
-}
+DEVICE int32_t row_of_group(int64_t, int32_t first, const int32_t* rows) { return rows[first]; }
+template <class X> DEVICE int32_t row_if_valid(int64_t row, const X& x, int32_t from) { return x.valid(row) ? from : -1; }
 
 // The rows that have a value, numbered over all groups.
 struct PresentRows {
     const int32_t* before;  // how many are before each row
-    const int32_t* rows;
-    int64_t count;
+    const int32_t* rows;    // their numbers, and behind them one beyond all rows
+    int64_t most;           // how many they are at most
 };
-DEVICE int32_t present_before(int64_t row, const int32_t* first, const PresentRows& present, int64_t offset) {
+DEVICE int32_t present_before(int64_t row, int32_t first, const PresentRows& present, int64_t offset) {
     const int64_t number = present.before[row] - offset;
-    return number >= 0 && present.rows[number] >= first[row] ? present.rows[number] : -1;
+    return number >= 0 && present.rows[number] >= first ? present.rows[number] : -1;
 }
 template <class X>
-DEVICE int32_t present_after(int64_t row, const X& x, const int32_t* last, const PresentRows& present, int64_t offset) {
+DEVICE int32_t present_after(int64_t row, const X& x, int32_t last, const PresentRows& present, int64_t offset) {
     const int64_t number = present.before[row] + int64_t(x.valid(row)) + offset - 1;
-    return number < present.count && present.rows[number] <= last[row] ? present.rows[number] : -1;
+    return number < present.most && present.rows[number] <= last ? present.rows[number] : -1;
 }
 
 DEVICE double less(Fault, double x, double y) { return x - y; }
@@ -169,15 +166,29 @@ DEVICE int128_t less(Fault at, int128_t x, int128_t y) {
 }
 
 template <class X>
-DEVICE auto difference(Fault at, int64_t row, const X& x, const int32_t* first, int64_t offset) {
+DEVICE auto difference(Fault at, int64_t row, const X& x, int32_t first, int64_t offset) {
     typedef typename X::value_type T;
-    if (row - first[row] < offset || !x.valid(row) || !x.valid(row - offset)) return none<T>();
+    if (row - first < offset || !x.valid(row) || !x.valid(row - offset)) return none<T>();
     return some(less(at, x[row].value, x[row - offset].value));
 }
 template <class X>
-DEVICE Maybe<double> relative_change(int64_t row, const X& x, const int32_t* first, int64_t offset) {
-    if (row - first[row] < offset || !x.valid(row) || !x.valid(row - offset)) return none<double>();
+DEVICE Maybe<double> relative_change(int64_t row, const X& x, int32_t first, int64_t offset) {
+    if (row - first < offset || !x.valid(row) || !x.valid(row - offset)) return none<double>();
     return some(double(x[row].value) / double(x[row - offset].value) - 1);
+}
+
+// ---- what is written ------------------------------------------------------------------------------------------------
+
+// The value of another row, or of none.
+template <class X>
+DEVICE auto moved(int64_t, int32_t from, const X& x) {
+    return from < 0 ? none<typename X::value_type>() : x[from];
+}
+template <class X, class DEFAULT>
+DEVICE auto moved(int64_t row, int32_t from, const X& x, const DEFAULT& instead) {
+    typedef typename X::value_type T;
+    if (from >= 0) return x[from];
+    return instead.valid(row) ? some(T(instead[row].value)) : none<T>();
 }
 
 }  // namespace windows

@@ -20,7 +20,8 @@ from gpuetl.backends.cudf.sinks.pieces import Piece, Span, piece_bytes
 from gpuetl.backends.cudf.sinks.threaded_file import Store, WriteChunk, Writers
 
 THREADS = 16
-CHUNK_BYTES = 4 << 20
+CHUNK_BYTES = 8 << 20
+"""Large, since a thread needs the interpreter, for which others wait, before and after each copy."""
 _THREAD = local()
 
 

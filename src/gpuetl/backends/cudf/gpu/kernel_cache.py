@@ -10,6 +10,7 @@ from typing import Any
 from cupy.cuda import compiler, device, function, nvrtc
 
 from gpuetl.kernels.cache import cache_folder
+from gpuetl.report.trace import span
 
 OPTIONS = ("--std=c++17", "--device-int128", "-fmad=false")
 """No contraction into fused multiply-adds, and no flushing of small float32: results must be what they are on a CPU.
@@ -31,7 +32,8 @@ def machine_code(source: str) -> bytes:
     path = cache_folder() / f"{hashlib.sha256(f'{made_for} {source}'.encode()).hexdigest()[:32]}.cubin"
     with suppress(OSError):
         return path.read_bytes()
-    code, _ = compiler.compile_using_nvrtc(source, OPTIONS)
+    with span("compile", "compilation"):
+        code, _ = compiler.compile_using_nvrtc(source, OPTIONS)
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         made = path.with_suffix(f".{os.getpid()}")

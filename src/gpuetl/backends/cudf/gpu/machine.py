@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
@@ -14,13 +14,14 @@ import numpy as np
 from gpuetl.backends.cudf.gpu import files
 from gpuetl.backends.cudf.gpu.compiler import named, refuse_block, users_lines
 from gpuetl.backends.cudf.gpu.kernel_cache import loaded
-from gpuetl.backends.cudf.gpu.libcudf import column_array, to_libcudf, words_table
+from gpuetl.backends.cudf.gpu.libcudf import column_array, radix_order, to_libcudf
 from gpuetl.backends.cudf.gpu.memory import device_memory
 from gpuetl.backends.cudf.gpu.parquet import read_parquet
 from gpuetl.backends.cudf.sinks.threaded_file import ThreadedFile, threaded_file
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.memory import MemoryMeter
 from gpuetl.errors import EvaluationError
+from gpuetl.expressions.types import DataType
 
 THREADS = 256
 BLOCKS_PER_SM = 16
@@ -116,24 +117,32 @@ class GpuMachine:
         finally:
             nvtx.RangePop()
 
+    def moment(self) -> Any:
+        """Record an event."""
+        event = self.arrays.cuda.Event()
+        event.record()
+        return event
+
+    def seconds_between(self, start: Any, end: Any) -> float:
+        """Ask the events."""
+        end.synchronize()
+        return float(self.arrays.cuda.get_elapsed_time(start, end)) / 1000
+
     def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
         """Count by RMM."""
         return device_memory()
 
     def sorted_order(self, words: Sequence[Any]) -> Any:
-        """Sort by libcudf: a single word takes its radix sort."""
-        import pylibcudf as plc
+        """Sort by libcudf's radix sort, word by word and the last one first: for several at once it compares rows."""
+        *leading, last = words
+        order = radix_order(last)
+        for word in reversed(leading):
+            order = order[radix_order(word[order])]
+        return order
 
-        table = words_table(words)
-        ascending = [plc.types.Order.ASCENDING] * len(words)
-        nulls = [plc.types.NullOrder.AFTER] * len(words)
-        return column_array(plc.sorting.stable_sorted_order(table, ascending, nulls), "int32")
-
-    def read_parquet(
-        self, path: Path, row_groups: Sequence[int], columns: Sequence[str]
-    ) -> tuple[dict[str, Vector], int]:
+    def read_parquet(self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType]) -> dict[str, Vector]:
         """Read by libcudf: bytes from the page cache to the device by KvikIO, decoded there."""
-        return read_parquet(path, row_groups, columns)
+        return read_parquet(files, types, self)
 
     def sorted_texts(self, texts: Vector) -> tuple[Any, int]:
         """Number the distinct texts in the order of their bytes; a null's number is any."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import single_row, to_arrow
-from gpuetl.backends.cudf.joins.keys import KeyCodes
-from gpuetl.backends.cudf.joins.rows import count_codes
+from gpuetl.backends.cudf.joins.keys import JoinKeys
+from gpuetl.backends.cudf.joins.lookup import Lookup, lookup_of
+from gpuetl.backends.cudf.joins.numbered import SortedLookup
+from gpuetl.backends.cudf.joins.rows import KeyCodes, count_codes
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.errors import EvaluationError
 from gpuetl.plan.nodes import Join
@@ -16,15 +19,26 @@ from gpuetl.plan.nodes import Join
 MAX_ROWS = 2**31 - 1
 
 
-def check_unique(operation: Join, side: int, frame: Frame, codes: Array, size: int, machine: Machine) -> None:
-    """Raise `EvaluationError` where a code repeats in the left (0) or right (1) side; -1 may."""
-    counts = count_codes(codes, size, machine)
-    if int(counts.max()) < 2:
-        return
+def check_unique(
+    operation: Join, frames: Sequence[Frame], keys: JoinKeys, right: Lookup | SortedLookup, machine: Machine
+) -> None:
+    """Raise `EvaluationError` where a key repeats on a side on which it must not: it shows as the tables are built."""
+    for side, checked in enumerate(operation.unique):
+        if not checked:
+            continue
+        lookup = right if side else lookup_of(replace(keys, right=keys.left, left=keys.right), machine)
+        if lookup.repeated:
+            raise EvaluationError(repeats(operation, side, frames[side], lookup.slots, lookup.size, machine))
+
+
+def repeats(operation: Join, side: int, frame: Frame, codes: Array, size: int, machine: Machine) -> str:
+    """Say which key repeats most on the left (0) or right (1) side; of those that tie, that of the first row."""
     name, names = operation.written_sides[side]
-    first, second = machine.arrays.nonzero(codes == counts.argmax())[0][:2].tolist()
+    counts = count_codes(codes, size, machine)[codes]
+    code = codes[int(counts.argmax())]
+    first, second = machine.arrays.nonzero(codes == code)[0][:2].tolist()
     columns = (operation.left_on, operation.right_on)[side]
-    raise EvaluationError(
+    return (
         f"the join is not {operation.written_validate}: {', '.join(names)} repeats on the {name} side, "
         f"{written_key(frame, columns, names, first, machine)} in row {first} and again in row {second}.  "
         "Make the keys distinct, or relax validate"
@@ -61,8 +75,8 @@ def every_row(left: Frame, right: Frame) -> str:
 def most_repeated(operation: Join, left: Frame, keys: KeyCodes, machine: Machine) -> str:
     """Name the key that gives most rows."""
     counts = [count_codes(codes, keys.size, machine) for codes in (keys.left, keys.right)]
-    worst = int((counts[0] * counts[1]).argmax())  # below 2^62: each side has fewer than 2^31 rows
-    row = int((keys.left == worst).argmax())
+    row = int((counts[0] * counts[1])[keys.left].argmax())  # below 2^62: each side has fewer than 2^31 rows
+    worst = int(keys.left[row])
     sides = operation.written_sides
     found = {name: f"{int(count[worst]):,}" for (name, _), count in zip(sides, counts, strict=True)}
     key = written_key(left, operation.left_on, sides[0][1], row, machine)

@@ -1,16 +1,18 @@
-"""Join: equal keys get equal codes; each left row takes the right rows of its code."""
+"""Join: the right side's rows are put into a table by key, in which each left row finds its partners."""
 
 from __future__ import annotations
 
 import pyarrow as pa
 
+from gpuetl.backends.cudf.columns.compact import numbers_where
 from gpuetl.backends.cudf.columns.concat import stacked
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.joins.checks import check_size, check_unique
-from gpuetl.backends.cudf.joins.keys import KeyCodes, encoded_keys
-from gpuetl.backends.cudf.joins.rows import Pairs, count_codes, has_match, paired
+from gpuetl.backends.cudf.joins.keys import join_keys
+from gpuetl.backends.cudf.joins.lookup import lookup_of
+from gpuetl.backends.cudf.joins.rows import KeyCodes, Pairs, count_codes, lonely_rows, paired, single_partners
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.operation import run_operation
 from gpuetl.plan.nodes import Join
@@ -31,17 +33,22 @@ def join_frames(operation: Join, machine: Machine, left: Frame, right: Frame) ->
     none = arrays.zeros(0, "int64")
     if operation.how == "cross":
         return combined(operation, left, right, every_pair(operation, left, right, machine), none, machine)
-    keys = encoded_keys(operation, left, right, machine)
-    for side, (frame, codes) in enumerate(((left, keys.left), (right, keys.right))):
-        if operation.unique[side]:
-            check_unique(operation, side, frame, codes, keys.size, machine)
+    keys = join_keys(operation, left, right, machine)
+    lookup = lookup_of(keys, machine)
+    check_unique(operation, (left, right), keys, lookup, machine)
     if operation.how in ("semi", "anti"):
-        kept = has_match(keys.left, keys.right, keys.size, machine) == (operation.how == "semi")
-        return combined(operation, left, right, Pairs(arrays.nonzero(kept)[0], none), none, machine)
-    lonely = none
-    if operation.how == "full":
-        lonely = arrays.nonzero(~has_match(keys.right, keys.left, keys.size, machine))[0]
-    pairs = matching_pairs(operation, left, right, keys, len(lonely), machine)
+        found, _ = lookup.find(keys.left, slots=False)
+        kept = (found >= 0) == (operation.how == "semi")
+        return combined(operation, left, right, Pairs(numbers_where(kept.view("uint8"), machine), none), none, machine)
+    if operation.how != "full" and not lookup.repeated:
+        found, count = lookup.find(keys.left, slots=False)
+        pairs = single_partners(found, count, operation.how == "inner", machine)
+        check_size(operation, left, right, len(pairs.right), machine)
+        return combined(operation, left, right, pairs, none, machine)
+    found, _ = lookup.find(keys.left, slots=True)
+    codes = KeyCodes(found, lookup.slots, lookup.size)
+    lonely = lonely_rows(codes, machine) if operation.how == "full" else none
+    pairs = matching_pairs(operation, left, right, codes, len(lonely), machine)
     return combined(operation, left, right, pairs, lonely, machine)
 
 
@@ -56,13 +63,15 @@ def every_pair(operation: Join, left: Frame, right: Frame, machine: Machine) -> 
 
 def matching_pairs(operation: Join, left: Frame, right: Frame, keys: KeyCodes, more: int, machine: Machine) -> Pairs:
     """Pair rows of equal keys, after looking whether that many, and `more`, fit."""
+    arrays = machine.arrays
     counts = count_codes(keys.right, keys.size, machine)
     repeats = counts[keys.left]
     if operation.how != "inner":
-        repeats = machine.arrays.maximum(repeats, 1)
-    total = int(repeats.sum())
+        repeats = arrays.maximum(repeats, 1)
+    ends = arrays.cumsum(repeats)
+    total = int(ends[-1]) if left.rows else 0
     check_size(operation, left, right, total + more, machine, keys)
-    return paired(keys, counts, repeats, total, machine)
+    return paired(keys, counts, ends, total, machine)
 
 
 def combined(operation: Join, left: Frame, right: Frame, pairs: Pairs, lonely: Array, machine: Machine) -> Frame:

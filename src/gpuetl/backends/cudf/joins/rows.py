@@ -1,11 +1,11 @@
-"""Which rows of two sides go together, from the codes of their keys."""
+"""Which rows of two sides go together."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpuetl.backends.cudf.columns.gather import repeat
-from gpuetl.backends.cudf.joins.keys import KeyCodes
+from gpuetl.backends.cudf.columns.compact import numbers_where
+from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.machine import Array, Machine
 
 
@@ -20,6 +20,15 @@ class Pairs:
     right: Array
 
 
+@dataclass(frozen=True, eq=False)
+class KeyCodes:
+    """The codes (int32) of the left and the right side's keys, from 0 below `size`; -1 matches nothing."""
+
+    left: Array
+    right: Array
+    size: int
+
+
 def count_codes(codes: Array, size: int, machine: Machine) -> Array:
     """Return how often each code stands (int64), and a last 0."""
     counts = machine.arrays.bincount(codes + 1, minlength=size + 2)
@@ -27,32 +36,60 @@ def count_codes(codes: Array, size: int, machine: Machine) -> Array:
     return machine.arrays.concatenate([counts[1:], counts[:1]])
 
 
-def has_match(codes: Array, others: Array, size: int, machine: Machine) -> Array:
-    """Tell for each of `codes` whether it is among `others`."""
-    return count_codes(others, size, machine)[codes] > 0
+def lonely_rows(keys: KeyCodes, machine: Machine) -> Array:
+    """Return the numbers of the right rows whose code no left row has."""
+    met = machine.arrays.zeros(keys.size + 1, "uint8")
+    met[keys.left] = 1
+    met[-1] = 0  # where those of code -1 went
+    return numbers_where(1 - met[keys.right], machine)
 
 
-def paired(keys: KeyCodes, counts: Array, repeats: Array, total: int, machine: Machine) -> Pairs:
+def single_partners(found: Array, count: Array, inner: bool, machine: Machine) -> Pairs:
+    """Pair each left row with the one that is found for it, -1 for none, of which there are `count`."""
+    if not inner or int(count[0]) == len(found):
+        return Pairs(None, found)
+    kept = numbers_where((found >= 0).view("uint8"), machine)
+    return Pairs(kept, found[kept])
+
+
+def paired(keys: KeyCodes, counts: Array, ends: Array, total: int, machine: Machine) -> Pairs:
     """Pair each left row with the right rows of its code, of which there are `counts`.
 
-    A left row stands `repeats` times in the result, `total` in all; where that is more often than it has partners, it
-    has none.
+    The pairs of a left row end before its place in `ends`, `total` in all; one more than it has partners is its own
+    with none.
     """
     arrays = machine.arrays
-    rows, right = len(keys.left), len(keys.right)
-    if int(counts.max()) < 2:
-        partner = arrays.full(keys.size + 1, -1, "int64")
-        partner[keys.right] = arrays.arange(right)  # code -1 goes to the last slot
-        partner[-1:] = -1
-        found = partner[keys.left]
-        if total == rows:
-            return Pairs(None, found)
-        kept = arrays.nonzero(found >= 0)[0]
-        return Pairs(kept, found[kept])
-    by_code = machine.sorted_order([(keys.right + 1).astype("uint64")]).astype("int64")
-    by_code = by_code[len(by_code) - int(counts.sum()) :]  # those of code -1 come first
-    starts = arrays.where(counts[keys.left] > 0, (arrays.cumsum(counts) - counts)[keys.left], len(by_code))
-    by_code = arrays.concatenate([by_code, arrays.full(1, -1, "int64")])
-    firsts = arrays.cumsum(repeats) - repeats
-    places = arrays.arange(total) + repeat(starts - firsts, repeats, total, machine)
-    return Pairs(repeat(arrays.arange(rows), repeats, total, machine), by_code[places])
+    by_code = machine.sorted_order([(keys.right + 1).astype("uint32")])
+    starts = arrays.cumsum(counts) + int((keys.right < 0).sum()) - counts  # those of code -1 come first
+    left, right = arrays.empty(total, "int32"), arrays.empty(total, "int32")
+    module, rows = machine.compiled(PAIRS), len(keys.left)
+    arguments = [keys.left, counts, starts, ends, by_code, left, right]
+    machine.launch(module, "pair_few", rows, [rows, *arguments])
+    many = numbers_where((counts > FEW)[keys.left].view("uint8"), machine)
+    machine.launch(module, "pair_many", len(many) * 32, [len(many), many, *arguments])
+    return Pairs(left, right)
+
+
+FEW = 32
+"""Partners of a row that one thread writes; a warp writes those of rows that have more."""
+ARGUMENTS = """const int32_t* codes, const int64_t* counts, const int64_t* starts, const int64_t* ends,
+    const int32_t* by_code, int32_t* left, int32_t* right"""
+PAIRS = f"""{headers_text(["rows.cuh", "reduce.cuh"])}
+DEVICE void write_pairs(int64_t row, int first, int step, {ARGUMENTS}) {{
+    const int64_t begin = row ? ends[row - 1] : 0, size = ends[row] - begin;
+    const int64_t count = codes[row] < 0 ? 0 : counts[codes[row]];
+    for (int64_t at = first; at < size; at += step) {{
+        left[begin + at] = int32_t(row);
+        right[begin + at] = at < count ? by_code[starts[codes[row]] + at] : -1;
+    }}
+}}
+KERNEL pair_few(int64_t rows, {ARGUMENTS}) {{
+    FOR_EACH_ROW(row, rows) {{
+        if (row >= rows || (codes[row] >= 0 && counts[codes[row]] > {FEW})) continue;
+        write_pairs(row, 0, 1, codes, counts, starts, ends, by_code, left, right);
+    }}
+}}
+KERNEL pair_many(int64_t items, const int32_t* many, {ARGUMENTS}) {{
+    FOR_EACH_WARP(item, items) write_pairs(many[item], LANE, LANES, codes, counts, starts, ends, by_code, left, right);
+}}
+"""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuetl.backends.cudf.columns.compact import numbers_where
 from gpuetl.backends.cudf.columns.gather import take_rows
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.frame import Frame
@@ -18,4 +19,5 @@ def filter_rows(operation: Filter, machine: Machine, frame: Frame) -> Frame:
     """Keep the rows where the predicate is true; null is not."""
     true = Call(FUNCTIONS["scalar", "coalesce"], (operation.predicate, Literal(False, BOOL)), BOOL)
     mask = evaluate({"": true}, frame.columns, frame.rows, machine)[""]
-    return take_rows(frame, machine.arrays.nonzero(mask.data)[0], machine)
+    kept = numbers_where(mask.data, machine)
+    return frame if len(kept) == frame.rows else take_rows(frame, kept, machine)

@@ -9,12 +9,13 @@ import numpy as np
 
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.order import note_ties, sort_rows
-from gpuetl.backends.cudf.columns.validity import valid_rows, with_nulls, words_of
+from gpuetl.backends.cudf.columns.validity import valid_in_all, valid_rows, with_nulls, words_of
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.operation import run_operation
 from gpuetl.backends.cudf.operations.elementwise import elementwise
+from gpuetl.backends.cudf.operations.kernel_scan import scanned
 from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.errors import EvaluationError
 from gpuetl.kernels.contract import KernelContract, device_type
@@ -35,25 +36,36 @@ def run_kernel(operation: Kernel, machine: Machine, frame: Frame) -> Frame:
     EvaluationError
         Where `forbid` meets a null, the source does not compile, or groups have more rows than offsets count.
     """
-    starts = None
-    if operation.kind == "groups":
+    starts = new_group = None
+    if operation.grouped:
         if frame.rows > MAX_OFFSET:
             found = f"kernel '{operation.contract.entry}' has {frame.rows:,} rows in one partition"
             raise EvaluationError(f"{found}, and offsets hold {MAX_OFFSET:,}.  Run with smaller partitions")
         order = sort_rows(frame, operation.sort_keys, len(operation.by), operation.presorted, machine)
         note_ties(operation, operation.sort_keys, order.ties)
-        frame, starts = order.apply(frame, machine), order.group_starts(machine)
+        frame, new_group = order.apply(frame, machine), order.new_group
+        starts = order.group_starts(machine) if operation.kind == "groups" else None
     inputs = {name: frame.columns[name] for name in operation.reads}
     if operation.nulls == "forbid":
         refuse_nulls(operation, inputs, machine)
     if isinstance(operation.contract, KernelTexts):
-        arguments = argument_columns(operation, machine)
-        outputs = elementwise(operation, operation.contract, inputs, arguments, frame.rows, machine)
+        outputs = run_texts(operation, operation.contract, inputs, new_group, frame.rows, machine)
     elif operation.nulls == "masks":
         outputs = with_masks(operation, inputs, starts, frame.rows, machine)
     else:
         outputs = on_valid(operation, inputs, starts, frame.rows, machine)
     return frame.updated(outputs)
+
+
+def run_texts(
+    operation: Kernel, contract: KernelTexts, inputs: dict[str, Vector], new_group: Array | None, rows: int,
+    machine: Machine,
+) -> dict[str, Vector]:  # fmt: skip
+    """Run what is generated around a user's texts; `new_group` marks (uint8) where the groups of a scan begin."""
+    arguments = argument_columns(operation, machine)
+    if new_group is None:
+        return elementwise(operation, contract, inputs, arguments, rows, machine)
+    return scanned(operation, contract, inputs, arguments, new_group, rows, machine)
 
 
 def refuse_nulls(operation: Kernel | KernelReduction, inputs: dict[str, Vector], machine: Machine) -> None:
@@ -73,9 +85,7 @@ def on_valid(
     if not nullable:
         return launched(operation, inputs, offsets_of(starts, None, rows, machine), rows, machine)
     arrays = machine.arrays
-    valid = valid_rows(nullable[0], machine).astype(bool)
-    for vector in nullable[1:]:
-        valid &= valid_rows(vector, machine).astype(bool)
+    valid = valid_in_all(nullable, machine).astype(bool)
     kept = arrays.nonzero(valid)[0]
     before = arrays.cumsum(valid.astype("int64"))
     offsets = offsets_of(starts, before, len(kept), machine)

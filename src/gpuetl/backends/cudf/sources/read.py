@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -24,32 +24,56 @@ from gpuetl.io.dataset import DataFile, DatasetError, RowGroup, check_widens
 from gpuetl.io.frames import FrameDataset
 from gpuetl.plan.nodes import Read
 
+Piece = tuple[DataFile, Sequence[RowGroup]]
+"""Row groups of one file, in order."""
+
 
 def read_row_groups(read: Read, groups: Sequence[RowGroup], machine: Machine) -> Frame:
-    """Read the wanted columns of the row groups, file by file, in order, up to the rows that are wanted.
+    """Read the wanted columns of the row groups, in order, up to the rows that are wanted.
+
+    Files one after another that store the columns alike are read together: the device has more to do at a time, and
+    nothing is put below each other afterwards.
 
     Raises
     ------
     DatasetError, RunFailed
         For a file that lacks a column, has it in another type, or cannot be read.
     """
-    by_file = groupby(groups, key=lambda group: group.file)
-    frames = [read_file(read, file, [group.index for group in own], machine) for file, own in by_file]
-    rows = concat(frames, read.schema, machine)
+    files = [(file, list(own)) for file, own in groupby(groups, key=lambda group: group.file)]
+    together = groupby(files, key=lambda piece: stored_alike(read, piece[0]))
+    rows = concat([read_files(read, list(alike), machine) for _, alike in together], read.schema, machine)
     return rows if read.limit is None else first_rows(rows, read.limit, machine)
 
 
-def read_file(read: Read, file: DataFile, indices: Sequence[int], machine: Machine) -> Frame:
-    """Read one file's row groups, and add the columns of its path."""
-    dataset = read.dataset
+def stored_alike(read: Read, file: DataFile) -> object:
+    """Return what is equal for files that can be read together."""
+    if read.dataset.format != "parquet":
+        return file
+    return stored_types(read, file), tuple(file.partition.items())
+
+
+def stored_types(read: Read, file: DataFile) -> dict[str, DataType]:
+    """Return the Arrow types of the wanted columns in a Parquet file; raise `DatasetError` where it lacks one."""
+    schema = read.dataset.footers.schema_of(file)
+    wanted = [name for name in read.columns if name not in read.dataset.partitions]
+    for name in wanted:
+        if name not in schema.names:
+            check_widens(file, name, None, read.schema[name])
+    return {name: schema.field(name).type for name in wanted}
+
+
+def read_files(read: Read, files: Sequence[Piece], machine: Machine) -> Frame:
+    """Read row groups of files that store the columns alike, and add the columns of their path."""
+    dataset, file = read.dataset, files[0][0]
     stored = [name for name in read.columns if name not in dataset.partitions]
+    rows = sum(group.rows for _, groups in files for group in groups)
     if isinstance(dataset, FrameDataset):
-        table = dataset.rows(indices, stored)
+        table = dataset.rows([group.index for group in files[0][1]], stored)
         columns, rows = {name: from_arrow(table.column(name), machine) for name in stored}, table.num_rows
     elif dataset.format == "csv":
         columns, rows = read_csv(read, file, stored, machine)
     else:
-        columns, rows = read_parquet(file, indices, stored, machine)
+        columns = read_parquet(files, stored_types(read, file), machine)
     values = {
         name: Literal(dataset.partition_value(file, name), dtype)
         for name, dtype in read.schema.items()
@@ -61,17 +85,24 @@ def read_file(read: Read, file: DataFile, indices: Sequence[int], machine: Machi
     )
 
 
-def read_parquet(
-    file: DataFile, indices: Sequence[int], names: list[str], machine: Machine
-) -> tuple[dict[str, Vector], int]:
-    """Read columns of row groups in their stored types, texts checked to be UTF-8."""
+def read_parquet(files: Sequence[Piece], types: Mapping[str, DataType], machine: Machine) -> dict[str, Vector]:
+    """Read columns of row groups in the language's types nearest to the stored ones, texts checked to be UTF-8.
+
+    Raises
+    ------
+    RunFailed
+        With the file that cannot be read.
+    """
     try:
-        columns, rows = machine.read_parquet(file.path, indices, names)
+        columns = machine.read_parquet({file.path: [group.index for group in own] for file, own in files}, types)
         for name, vector in columns.items():
             refuse_other_bytes(vector, name, machine)
     except (OSError, RuntimeError, MemoryError, ValueError, pa.ArrowException) as error:
-        raise RunFailed.unreadable(str(file.path), error) from error
-    return columns, rows
+        if len(files) > 1:  # which one is it?
+            for piece in files:
+                read_parquet([piece], types, machine)
+        raise RunFailed.unreadable(", ".join(str(file.path) for file, _ in files), error) from error
+    return columns
 
 
 def read_csv(read: Read, file: DataFile, names: list[str], machine: Machine) -> tuple[dict[str, Vector], int]:

@@ -1,68 +1,91 @@
-"""The steps of all calls, each once: scans in both directions, then functions of each row, then frames."""
+"""The outputs of all calls, each once: passes in both directions, then frames."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any, TypeVar
 
 from gpuetl.backends.cudf.columns.validity import valid_rows
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.cudf.windows.frames import run_frames
-from gpuetl.backends.cudf.windows.per_row import run_per_row
+from gpuetl.backends.cudf.windows.outputs import Written
+from gpuetl.backends.cudf.windows.pass_kernels import run_pass
+from gpuetl.backends.cudf.windows.passes import Known, Pass, reads_of
 from gpuetl.backends.cudf.windows.rows import WindowRows
-from gpuetl.backends.cudf.windows.scans import run_scans
-from gpuetl.backends.cudf.windows.steps import Framed, PerRow, PresentRows, Scan, Step
+from gpuetl.backends.cudf.windows.steps import Framed, Output, PresentRows, RowNumbers, Scan, Step
 
-STEPS_PER_KERNEL = 8
+OUTPUTS_PER_KERNEL = 8
 """More would take more registers than threads have, and more parameters than a kernel."""
+BEYOND = 2**31 - 1
 Item = TypeVar("Item")
 
 
-@dataclass
+@dataclass(frozen=True)
 class Results:
-    """What steps gave, and the first fault of each, 0 where there is none."""
+    """What was written, and the first fault of each step, 0 where there is none."""
 
-    columns: dict[Step, Vector] = field(default_factory=dict)
-    faults: dict[Step, int] = field(default_factory=dict)
+    columns: Mapping[Output, Vector]
+    faults: Mapping[Step, int]
 
-    def add(self, steps: Sequence[Step], given: tuple[Sequence[Vector], Sequence[int]]) -> None:
-        """Keep what some steps gave."""
-        self.columns.update(zip(steps, given[0], strict=True))
-        self.faults.update(zip(steps, given[1], strict=True))
+    @classmethod
+    def of(cls, kernels: Sequence[Written], rows: WindowRows) -> Results:
+        """Ask the device once what it has to tell of all kernels."""
+        columns: dict[Output, Vector] = {}
+        faults: dict[Step, int] = {}
+        told = iter(rows.machine.arrays.concatenate([written.state for written in kernels]).tolist())
+        for written in kernels:
+            own_faults, own_columns = written.completed(list(islice(told, len(written.state))))
+            faults.update(own_faults)
+            columns.update(own_columns)
+        return cls(columns, faults)
 
 
-def compute_steps(steps: Iterable[Step], rows: WindowRows) -> Results:
-    """Compute steps, and those that they read."""
-    wanted, results = list(dict.fromkeys(steps)), Results()
-    framed = [step for step in wanted if isinstance(step, Framed)]
-    per_row = list(dict.fromkeys([s for s in wanted if isinstance(s, PerRow)] + [step.start for step in framed]))
-    read = list(dict.fromkeys(read for step in per_row for read in step.reads))
-    scans = list(dict.fromkeys(step for step in [*wanted, *read] if isinstance(step, Scan)))
-    for backward in (True, False):
-        for some in pieces([scan for scan in scans if scan.backward == backward]):
-            results.add(some, run_scans([scan.fold for scan in some], backward, rows))
-    reads = {step: arguments_read(step, results, rows) for step in read}
-    for chosen in pieces(per_row):
-        results.add(chosen, run_per_row(chosen, reads, rows))
-    for start in dict.fromkeys(step.start for step in framed):
-        for frames in pieces([step for step in framed if step.start == start]):
-            folds, first_row = [step.fold for step in frames], results.columns[start].data
-            results.add(frames, run_frames(folds, first_row, frames[0].longest, rows))
-    return results
+def compute_outputs(outputs: Iterable[Output], rows: WindowRows) -> Results:
+    """Compute outputs, and what their steps read."""
+    wanted = dict.fromkeys(outputs)
+    framed = [output for output in wanted if isinstance(output.step, Framed)]
+    starts = {output: RowNumbers(output.step.start) for output in framed if isinstance(output.step, Framed)}
+    kernels = run_passes([*(output for output in wanted if output not in starts), *starts.values()], rows)
+    made = {output: column for written in kernels for output, column in written.columns.items()}
+    for start in dict.fromkeys(starts.values()):
+        for some in pieces([output for output in framed if starts[output] == start]):
+            kernels.append(run_frames(some, made[start].data, rows))
+    return Results.of(kernels, rows)
+
+
+def run_passes(outputs: Iterable[Output], rows: WindowRows) -> list[Written]:
+    """Write the outputs of scans, the backward ones first, which others may read."""
+    forward = [output for output in dict.fromkeys(outputs) if not runs_backward(output.step)]
+    read = dict.fromkeys(each for output in forward for each in reads_of(output.step))
+    numbers = [RowNumbers(each) for each in read if isinstance(each, Scan) and each.backward]
+    backward = dict.fromkeys([*(output for output in outputs if runs_backward(output.step)), *numbers])
+    kernels = [run_pass(Pass(some, True, {}, rows)) for some in pieces(list(backward))]
+    made = {output: column.data for written in kernels for output, column in written.columns.items()}
+    known: Known = {number.step: [made[number]] for number in numbers if isinstance(number.step, Scan)}
+    known = {**known, **{each: present_rows(each, rows) for each in read if isinstance(each, PresentRows)}}
+    return kernels + [run_pass(Pass(some, False, known, rows)) for some in pieces(forward)]
+
+
+def runs_backward(step: Step) -> bool:
+    """Whether a step is computed from the last row on."""
+    return not isinstance(step, Framed) and step.backward
 
 
 def pieces(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
     """Yield as many at a time as a kernel takes."""
-    for place in range(0, len(items), STEPS_PER_KERNEL):
-        yield items[place : place + STEPS_PER_KERNEL]
+    for place in range(0, len(items), OUTPUTS_PER_KERNEL):
+        yield items[place : place + OUTPUTS_PER_KERNEL]
 
 
-def arguments_read(step: Scan | PresentRows, results: Results, rows: WindowRows) -> list[Any]:
-    """Return the arguments that stand for what a step gave."""
-    if isinstance(step, Scan):
-        return [results.columns[step].data]
+def present_rows(step: PresentRows, rows: WindowRows) -> list[Any]:
+    """Return the arguments that stand for the rows that have a value: how many are before each, and their numbers.
+
+    Behind them is a number beyond all rows, so that nobody has to ask the device how many they are.
+    """
     arrays, valid = rows.machine.arrays, valid_rows(rows.columns[step.column], rows.machine)
     before = arrays.cumsum(valid, dtype="int32") - valid
-    present = arrays.nonzero(valid)[0].astype("int32")
-    return [before, present, len(present)]
+    present = arrays.full(rows.rows + 1, BEYOND, "int32")
+    present[arrays.where(valid, before, rows.rows)] = arrays.arange(rows.rows, dtype="int32")
+    return [before, present, rows.rows]

@@ -13,13 +13,15 @@ from gpuetl.expressions.ir import Column
 from gpuetl.expressions.types import FLOAT64, INT64
 
 MICROSECOND = timedelta(microseconds=1)
+MOST_HALVINGS = 1e300
+"""In a microsecond: infinitely many would be NaN in none."""
 
 
 def session_id(call: WindowCall) -> CallPlan:
     """Count the steps that are longer than the gap."""
     assert call.time is not None  # the planner has checked the order
     gap = f"{call.constant('gap', None) // MICROSECOND}LL"
-    fold = Fold(f"Count<Breaks<{times(0, call.time)}>>", (call.time.name,), INT64, (gap,), state_bytes=8)
+    fold = Fold(f"Count<Breaks<{times(0, call.time)}>>", (call.time.name,), INT64, (gap,), state_bytes=4)
     return Values(Scan(fold), null_where=(call.time.name,))
 
 
@@ -41,7 +43,7 @@ def fading(call: WindowCall, half_life: Any, mean: bool) -> CallPlan:
     """Return the decay by a half-life: an interval, or a number of seconds where rows have a time, else of rows."""
     length = half_life / timedelta(seconds=1) if isinstance(half_life, timedelta) else float(half_life)
     if call.time is not None:
-        return decayed(call, call.time, f"BySeconds<{bits(length)}>", mean)
+        return decayed(call, call.time, by_seconds(length), mean)
     return decayed(call, None, by_row(math.exp2(-1 / length), -math.expm1(-1 / length * math.log(2))), mean)
 
 
@@ -49,8 +51,13 @@ def decayed(call: WindowCall, time: Column | None, decay: str, mean: bool) -> Ca
     """Return the decaying mean or sum of the rows that have a value and, where it decays by time, a time."""
     of = f"Timed<{{0}}, {times(1, time)}>" if time else "Untimed<{0}>"
     columns = (call.x.name, time.name) if time else (call.x.name,)
-    struct = f"Decayed<{of}, {decay}, {'true' if mean else 'false'}>"
-    return Values(Scan(Fold(struct, columns, FLOAT64, state_bytes=64)), null_where=columns)
+    struct = f"Decayed<{of}, {decay}, {'FadingMean' if mean else 'FadingSum'}>"
+    return Values(Scan(Fold(struct, columns, FLOAT64, state_bytes=48)), null_where=columns)
+
+
+def by_seconds(half_life: float) -> str:
+    """Return the C++ type of a decay by time; a half-life below any microsecond leaves nothing after one."""
+    return f"BySeconds<{bits(max(-1e-6 / half_life, -MOST_HALVINGS))}>"
 
 
 def by_row(left: float, weight: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from gpuetl.backends.cudf.windows.call import WindowCall
 from gpuetl.backends.cudf.windows.decay import decayed_sum, ewm_mean, session_id
@@ -45,7 +46,7 @@ WINDOW_FUNCTIONS: Mapping[str, Callable[[WindowCall], CallPlan]] = {
     "cum_mean": running(mean_of),
     "cum_min": running(least_of),
     "cum_max": running(greatest_of),
-    "rolling_sum": rolling(sum_of),
+    "rolling_sum": rolling(partial(sum_of, counted=True)),
     "rolling_mean": rolling(mean_of),
     "rolling_min": rolling(least_of),
     "rolling_max": rolling(greatest_of),

@@ -30,12 +30,12 @@ DEVICE Together::State combine(const Together::State& earlier, const Together::S
 
 
 def instance(folds: Sequence[Fold], columns: Mapping[str, Vector]) -> str:
-    """Return the text of the folds' values, in terms of `marks`, `faults` and the columns' accessors."""
+    """Return the text of the folds' values, in terms of `marks`, `state` and the columns' accessors."""
     accessor = {name: f"c{place}" for place, name in enumerate(columns)}
     made = []
     for site, fold in enumerate(folds):
         of = ", ".join([*(accessor[name] for name in fold.columns), *fold.constants])
-        made.append(f"{{marks, {{{of}}}{f', faults + {site}' if fold.can_fail else ''}}}")
+        made.append(f"{{marks, {{{of}}}{f', state + {site}' if fold.can_fail else ''}}}")
     return f"Together{{{', '.join(made)}}}"
 
 

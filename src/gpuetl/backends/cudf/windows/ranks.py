@@ -19,7 +19,7 @@ def rank(call: WindowCall) -> CallPlan:
 
 def dense_rank(call: WindowCall) -> CallPlan:
     """Count the runs of rows that tie."""
-    return Values(Scan(Fold("Count<RunBegins>", gives=INT64, state_bytes=8)))
+    return Values(Scan(Fold("Count<RunBegins>", gives=INT64, state_bytes=4)))
 
 
 def percent_rank(call: WindowCall) -> CallPlan:

@@ -13,32 +13,36 @@ from gpuetl.expressions.ir import Literal
 from gpuetl.expressions.types import DURATION, FLOAT64, INT64, STRING, is_floating
 
 MICROSECOND = timedelta(microseconds=1)
-STATE_BYTES = {"Real": 16, "Whole": 32, "Halves": 48, "WholeProduct": 32, "RealProduct": 24}
-"""Of a state in windows.cuh, with the count of its rows."""
+STATE_BYTES = {"Real": 8, "Whole": 16, "Halves": 32, "WholeProduct": 16, "RealProduct": 16}
+"""Of a state in reductions.cuh."""
 
 
 def count_of(call: WindowCall) -> Fold:
     """Return the fold that counts values."""
-    return Fold("Count<Present<{0}>>", (call.x.name,), INT64, state_bytes=8)
+    return Fold("Count<Present<{0}>>", (call.x.name,), INT64, state_bytes=4)
 
 
-def sum_of(call: WindowCall) -> Fold:
+def sum_of(call: WindowCall, counted: bool = False) -> Fold:
     """Return the fold that adds: integers in 128 bits, long decimals in halves."""
     x, out = call.x, {FLOAT64: "double"}.get(call.dtype, "int128_t" if is_decimal(call.dtype) else "int64_t")
     state = "Real" if is_floating(x.dtype) else "Halves" if is_decimal(x.dtype) and x.dtype.precision > 18 else "Whole"
-    return with_state("Sum", state, out, call)
+    return with_state(state, out, call, counted)
 
 
 def product_of(call: WindowCall) -> Fold:
     """Return the fold that multiplies."""
     floating = is_floating(call.dtype)
-    return with_state("Sum", "RealProduct" if floating else "WholeProduct", "double" if floating else "int64_t", call)
+    state, out = ("RealProduct", "double") if floating else ("WholeProduct", "int64_t")
+    return with_state(state, out, call, counted=False)
 
 
-def with_state(struct: str, state: str, out: str, call: WindowCall) -> Fold:
-    """Return the fold of values in `state`, which comes to the C++ type `out`."""
-    text = f"{struct}<{{0}}, {state}, {out}>"
-    return Fold(text, (call.x.name,), call.dtype, can_fail=True, state_bytes=STATE_BYTES[state])
+def with_state(state: str, out: str, call: WindowCall, counted: bool) -> Fold:
+    """Return the fold of values in `state`, which comes to the C++ type `out`.
+
+    It is null where there is no value if it is `counted`; otherwise nobody may look at it there.
+    """
+    text, size = f"Counted<{state}>" if counted else state, STATE_BYTES[state] + (16 if counted else 0)
+    return Fold(f"Sum<{{0}}, {text}, {out}>", (call.x.name,), call.dtype, can_fail=True, state_bytes=size)
 
 
 def mean_of(call: WindowCall) -> Fold:
@@ -105,4 +109,4 @@ def framed(fold: Fold, call: WindowCall) -> Framed:
         return Framed(fold, PerRow("frame_of_rows", reads=(FIRST_ROW,), constants=(length,)), length)
     assert call.time is not None  # the planner has checked the order
     function, interval = f"frame_of_interval<{unit(call.time)}LL>", frame.value // MICROSECOND
-    return Framed(fold, PerRow(function, (call.time.name,), (FIRST_ROW,), (interval,)), call.rows)
+    return Framed(fold, PerRow(function, (call.time.name,), (FIRST_ROW,), (), (interval,)), call.rows)

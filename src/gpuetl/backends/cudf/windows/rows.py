@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +10,9 @@ from gpuetl.backends.cudf.columns.validity import empty_bits
 from gpuetl.backends.cudf.columns.written import empty_values
 from gpuetl.backends.cudf.device.columns import buffers_of, column_parameters
 from gpuetl.backends.cudf.device.headers import headers_text
-from gpuetl.backends.cudf.device.types import stored_c_type
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector
-from gpuetl.backends.cudf.windows.steps import Fold, PerRow
+from gpuetl.backends.cudf.windows.steps import Fold, Output, PerRow
 from gpuetl.expressions.types import DataType
 
 HEADERS = ("reductions.cuh", "decay.cuh", "frames.cuh")
@@ -30,8 +29,8 @@ class WindowRows:
     new_value: Array
     machine: Machine
 
-    def read_by(self, steps: Iterable[Fold | PerRow]) -> dict[str, Vector]:
-        """Return the columns that some steps read."""
+    def read_by(self, steps: Iterable[Fold | PerRow | Output]) -> dict[str, Vector]:
+        """Return the columns that some steps and outputs read."""
         return {name: self.columns[name] for step in steps for name in step.columns}
 
     def empty(self, dtype: DataType, bits: bool = False) -> Vector:
@@ -52,8 +51,3 @@ def parameters(columns: Mapping[str, Vector]) -> list[str]:
 def headers() -> str:
     """Return the device code of windows."""
     return f"{headers_text(HEADERS)}using namespace windows;\n"
-
-
-def value_parameters(steps: Sequence[Fold | PerRow]) -> list[str]:
-    """Return the parameters of the values that steps give: `r0`, `r1` and so on."""
-    return [f"{stored_c_type(step.stored)}* r{place}" for place, step in enumerate(steps)]

@@ -1,70 +1,45 @@
-"""Scans: what the rows of a group up to each row, or from it on, fold into; one kernel for those of a direction."""
+"""Launches of the kernels that scan.cuh makes of a fold: those of window functions, and of users' texts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from gpuetl.backends.cudf.device.columns import accessors
-from gpuetl.backends.cudf.device.types import stored_c_type
-from gpuetl.backends.cudf.vector import Vector
-from gpuetl.backends.cudf.windows.fused import ALIGNMENT, instance, state_bytes, together
-from gpuetl.backends.cudf.windows.rows import WindowRows, headers, parameters, value_parameters
-from gpuetl.backends.cudf.windows.steps import Fold
+from gpuetl.backends.cudf.machine import Array, Machine, Module
 
-THREADS, TILE_ROWS = 128, 1024
-"""SCAN_THREADS and SCAN_TILE of scan.cuh."""
-
-
-def run_scans(folds: Sequence[Fold], backward: bool, rows: WindowRows) -> tuple[list[Vector], list[int]]:
-    """Return what the folds give for each row, and of each the first fault, 0 where there is none."""
-    arrays, columns = rows.machine.arrays, rows.read_by(folds)
-    results = [rows.empty(fold.stored) for fold in folds]
-    faults, tiles = arrays.zeros(len(folds), "uint64"), -(-rows.rows // TILE_ROWS)
-    totals = arrays.zeros(tiles * segment_bytes(folds), "uint8")  # whole words are read, with what lies between members
-    arguments = [rows.rows, tiles, totals, faults, *rows.arguments(columns), *(made.data for made in results)]
-    if rows.rows:
-        module = rows.machine.compiled(scan_source(folds, columns, backward))
-        for entry, blocks in (("reduce", tiles), ("scan_totals", 1), ("scan", tiles)):
-            rows.machine.launch_blocks(module, entry, blocks, THREADS, arguments)
-    can_fail = any(fold.can_fail for fold in folds)
-    return results, [int(fault) for fault in faults.tolist()] if can_fail else [0] * len(folds)
+TILE_ROWS = 1024
+"""The rows of a tile: 32 * TILE_WORDS of scan.cuh."""
+FAN = 32
+"""How many totals of tiles have one total on the next level: the lanes of a warp, which makes it."""
+THREADS = 128
+"""Of a block, whose warps do not wait for each other: small blocks leave fewer registers unused."""
 
 
-def segment_bytes(folds: Sequence[Fold]) -> int:
-    """Return as many bytes as a tile's total takes, or more: a state, and whether a group begins."""
-    return state_bytes(folds) + ALIGNMENT
+def launch_scan(
+    module: Module, rows: int, segment_bytes: int, arguments: Sequence[Array | int], machine: Machine
+) -> None:
+    """Run the kernels `reduce`, once for each level of totals, and `scan`.
 
+    Their parameters are the rows, the level, the memory of the totals, and then the arguments.
 
-def scan_source(folds: Sequence[Fold], columns: Mapping[str, Vector], backward: bool) -> str:
-    """Return the kernels `reduce`, `scan_totals` and `scan`, to be launched in this order with equal arguments."""
-    direction = f"Direction<{'true' if backward else 'false'}>"
-    outputs = value_parameters(folds)
-    texts = ["int64_t rows", "int64_t tiles", "void* memory", "uint64_t* faults", *parameters(columns), *outputs]
-    stores = " ".join(
-        f"r{place}[row] = {stored_c_type(fold.stored)}(all.f{place}.result(row, state.s{place}).value);"
-        for place, fold in enumerate(folds)
-    )
-    begin = f"""({", ".join(texts)}) {{
-{accessors(columns)}
-    const Marks marks{{groups, runs, rows}};
-    const Scanned scanned{{{", ".join([instance(folds, columns), *(f"r{place}" for place in range(len(folds)))])}}};
-    Segment<Together::State>* const totals = (Segment<Together::State>*)memory;"""
-    return f"""{headers()}{together(folds, columns)}
-struct Scanned {{
-    typedef Together::State State;
-    Together all;
-    {" ".join(f"{text};" for text in outputs)}
-    DEVICE State at(int64_t row) const {{ return all.at(row); }}
-    DEVICE void put(int64_t row, const State& state) const {{ {stores} }}
-}};
-static_assert(sizeof(Segment<Together::State>) <= {segment_bytes(folds)}, "more than is allocated");
-KERNEL reduce{begin}
-    reduce_tiles({direction}{{marks}}, scanned, totals);
-}}
-KERNEL scan_totals{begin}
-    scan_tile_totals(tiles, totals);
-}}
-KERNEL scan{begin}
-    scan_tiles({direction}{{marks}}, scanned, totals);
-}}
-"""
+    Parameters
+    ----------
+    module
+        Has the kernels, which call `reduce_tiles` and `scan_tiles`.
+    rows
+        How many, at least one.
+    segment_bytes
+        As many as a `Segment` of the fold's state takes, or more.
+    arguments
+        What the kernels take beside.
+    machine
+        Runs them.
+    """
+    counts = [-(-rows // TILE_ROWS)]
+    while counts[-1] > FAN:
+        counts.append(-(-counts[-1] // FAN))
+    totals = machine.arrays.zeros(sum(counts) * segment_bytes, "uint8")  # what lies between members is read, too
+    blocks = [-(-count * FAN // THREADS) for count in counts]
+    if counts[0] > 1:
+        for level, reducing in enumerate(blocks):
+            machine.launch_blocks(module, "reduce", reducing, THREADS, [rows, level, totals, *arguments])
+    machine.launch_blocks(module, "scan", blocks[0], THREADS, [rows, 0, totals, *arguments])

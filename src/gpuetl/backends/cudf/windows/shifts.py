@@ -11,29 +11,34 @@ from gpuetl.expressions.types import FLOAT64
 def lag(call: WindowCall) -> CallPlan:
     """Go back by rows, or by rows that have a value; no row before is the row itself."""
     if call.constant("ignore_nulls", False) and call.offset:
-        reads = (FIRST_ROW, PresentRows(call.x.name))
-        return moved(call, PerRow("present_before", reads=reads, constants=(call.offset,)))
+        step = PerRow("present_before", (), (FIRST_ROW,), (PresentRows(call.x.name),), (call.offset,))
+        return moved(call, step)
     return moved(call, PerRow("row_before", reads=(FIRST_ROW,), constants=(call.offset,)))
 
 
 def lead(call: WindowCall) -> CallPlan:
     """Go on by rows, as in `lag`."""
     if call.constant("ignore_nulls", False) and call.offset:
-        reads = (LAST_ROW, PresentRows(call.x.name))
-        return moved(call, PerRow("present_after", columns=(call.x.name,), reads=reads, constants=(call.offset,)))
+        step = PerRow("present_after", (call.x.name,), (LAST_ROW,), (PresentRows(call.x.name),), (call.offset,))
+        return moved(call, step)
     return moved(call, PerRow("row_after", reads=(LAST_ROW,), constants=(call.offset,)))
 
 
 def first(call: WindowCall) -> CallPlan:
     """Take the row of the group's first, or the nearest from there on that counts."""
     found = counting_rows("LastMet", call)
-    return moved(call, PerRow("row_of_group", reads=(FIRST_ROW, Scan(found, backward=True))) if found else FIRST_ROW)
+    return moved(call, of_group(Scan(found, backward=True)) if found else FIRST_ROW)
 
 
 def last(call: WindowCall) -> CallPlan:
     """Take the row of the group's last, or the last in the group that counts."""
     found = counting_rows("FirstMet", call)
-    return moved(call, PerRow("row_of_group", reads=(FIRST_ROW, Scan(found, backward=True))) if found else LAST_ROW)
+    return moved(call, of_group(Scan(found, backward=True)) if found else LAST_ROW)
+
+
+def of_group(scan: Scan) -> PerRow:
+    """Return what a backward scan gives for the whole group: at its first row."""
+    return PerRow("row_of_group", reads=(FIRST_ROW,), reads_all=(scan,))
 
 
 def ffill(call: WindowCall) -> CallPlan:
@@ -69,10 +74,10 @@ def present(x: Column, state: str) -> Fold:
 
 def diff(call: WindowCall) -> CallPlan:
     """Subtract the value of a row before."""
-    step = PerRow("difference", (call.x.name,), (FIRST_ROW,), (call.offset,), call.dtype, can_fail=True)
+    step = PerRow("difference", (call.x.name,), (FIRST_ROW,), (), (call.offset,), call.dtype, can_fail=True)
     return Values(step)
 
 
 def pct_change(call: WindowCall) -> CallPlan:
     """Divide by the value of a row before."""
-    return Values(PerRow("relative_change", (call.x.name,), (FIRST_ROW,), (call.offset,), FLOAT64))
+    return Values(PerRow("relative_change", (call.x.name,), (FIRST_ROW,), (), (call.offset,), FLOAT64))

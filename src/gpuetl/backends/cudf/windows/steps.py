@@ -1,4 +1,4 @@
-"""What window functions are made of, as data: equal steps are computed once, and those of a kind in one kernel."""
+"""What window functions are made of, as data: equal steps are computed once, and many of them in one kernel."""
 
 from __future__ import annotations
 
@@ -72,14 +72,23 @@ class PresentRows:
 
 @dataclass(frozen=True)
 class PerRow(Gives):
-    """A device function of each row, called with the row, columns, what other steps gave, and constants."""
+    """A device function of each row.
+
+    It is called with the row, columns, what scans gave for the row, what others gave for all rows, and constants.
+    """
 
     function: str
     columns: tuple[str, ...] = ()
-    reads: tuple[Scan | PresentRows, ...] = ()
+    reads: tuple[Scan, ...] = ()
+    reads_all: tuple[Scan | PresentRows, ...] = ()
     constants: tuple[int, ...] = ()
     gives: DataType | None = None
     can_fail: bool = False
+
+    @property
+    def backward(self) -> bool:
+        """Whether it reads of rows what backward scans give, and nothing else."""
+        return not self.reads_all and all(scan.backward for scan in self.reads)
 
 
 @dataclass(frozen=True)
@@ -94,12 +103,22 @@ class Framed:
 Step: TypeAlias = Scan | PerRow | Framed
 
 
+def gives(step: Step) -> Fold | PerRow:
+    """Return what says the type that a step gives."""
+    return step if isinstance(step, PerRow) else step.fold
+
+
 @dataclass(frozen=True)
 class Values:
     """A call's values: those of a step, null also where one of some columns is."""
 
     step: Step
     null_where: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read beside the step."""
+        return self.null_where
 
 
 @dataclass(frozen=True)
@@ -110,6 +129,22 @@ class Moved:
     step: Step
     default: str | None = None
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read beside the step."""
+        return (self.column, self.default) if self.default else (self.column,)
+
+
+@dataclass(frozen=True)
+class RowNumbers:
+    """The numbers of rows that a step gives, for what needs all of them."""
+
+    step: Step
+    columns: tuple[str, ...] = ()
+
 
 CallPlan: TypeAlias = Values | Moved
 """How one call is computed."""
+
+Output: TypeAlias = Values | Moved | RowNumbers
+"""What a kernel writes."""

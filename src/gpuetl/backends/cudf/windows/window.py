@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gpuetl.backends.cudf.columns.gather import take
+from gpuetl.backends.cudf.columns.gather import take, take_rows
 from gpuetl.backends.cudf.columns.order import note_ties, sort_rows
-from gpuetl.backends.cudf.columns.validity import valid_rows, with_valid
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.expressions.faults import row_and_reason
 from gpuetl.backends.cudf.expressions.prepare import case
@@ -15,10 +14,10 @@ from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.operation import run_operation
 from gpuetl.backends.cudf.vector import Vector
-from gpuetl.backends.cudf.windows.compute import Results, compute_steps
+from gpuetl.backends.cudf.windows.compute import Results, compute_outputs
 from gpuetl.backends.cudf.windows.functions import WINDOW_FUNCTIONS, WindowCall
 from gpuetl.backends.cudf.windows.rows import WindowRows
-from gpuetl.backends.cudf.windows.steps import CallPlan, Moved, Values
+from gpuetl.backends.cudf.windows.steps import CallPlan, Moved, Output, RowNumbers
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.functions.windows import TIE_FREE
@@ -39,12 +38,12 @@ def compute_windows(operation: Window, machine: Machine, frame: Frame) -> Frame:
     order = sort_rows(frame, operation.sort_keys, len(operation.by), operation.presorted, machine)
     if any(call.function.name not in TIE_FREE for call in operation.calls.values()):
         note_ties(operation, operation.sort_keys, order.ties)
-    frame = order.apply(frame, machine)
+    frame = frame if order.rows is None else take_rows(frame, order.rows, machine, permuted=True)
     calls, columns = with_constants(operation.calls, frame, machine)
     rows = WindowRows(columns, frame.rows, order.new_group, order.new_value, machine)
     time = order_time(operation, frame)
     plans = {n: WINDOW_FUNCTIONS[call.function.name](WindowCall(call, time, rows.rows)) for n, call in calls.items()}
-    results = compute_steps([plan.step for plan in plans.values()], rows)
+    results = compute_outputs([output_of(plan, rows) for plan in plans.values()], rows)
     return frame.updated({name: column_of(name, calls[name], plan, results, rows) for name, plan in plans.items()})
 
 
@@ -81,10 +80,16 @@ def column_of(name: str, call: Call, plan: CallPlan, results: Results, rows: Win
     if fault := results.faults[plan.step]:
         row, _ = row_and_reason(fault)
         raise EvaluationError(f"column '{name.partition(':')[0]}': {overflow(call, row)}")
-    given = results.columns[plan.step]
-    if isinstance(plan, Values):
-        return null_where(given, plan, rows)
-    return moved(plan, given.data, rows)
+    output = output_of(plan, rows)
+    made = results.columns[output]
+    return moved(plan, made.data, rows) if isinstance(plan, Moved) and isinstance(output, RowNumbers) else made
+
+
+def output_of(plan: CallPlan, rows: WindowRows) -> Output:
+    """Return what a kernel writes for a call: of texts and lists that are moved, the row numbers."""
+    if isinstance(plan, Moved) and rows.columns[plan.column].offsets is not None:
+        return RowNumbers(plan.step)
+    return plan
 
 
 def overflow(call: Call, row: int) -> str:
@@ -94,15 +99,6 @@ def overflow(call: Call, row: int) -> str:
     if decimal and name == "diff":
         return f"diff: overflow of {dtype}; cast the column to float64"
     return f"{name} leaves {dtype} at row {row}; cast the column to {'float64' if decimal else 'float64 or decimal'}"
-
-
-def null_where(given: Vector, plan: Values, rows: WindowRows) -> Vector:
-    """Return a column with nulls where one of some others is null, which share the words of validity."""
-    nullable = [rows.columns[name] for name in plan.null_where if rows.columns[name].nulls]
-    if len(nullable) < 2:
-        return replace(given, valid=nullable[0].valid, nulls=nullable[0].nulls) if nullable else given
-    valid = valid_rows(nullable[0], rows.machine) & valid_rows(nullable[1], rows.machine)
-    return with_valid(given, valid, rows.machine)
 
 
 def moved(plan: Moved, numbers: Array, rows: WindowRows) -> Vector:

@@ -35,7 +35,7 @@ def run_kernel(operation: Kernel, frame: pa.Table) -> pa.Table:
         Where `forbid` meets a null, the twin breaks its declaration, or groups have more rows than offsets count.
     """
     segments = None
-    if operation.kind == "groups":
+    if operation.grouped:
         if frame.num_rows > MAX_OFFSET:
             found = f"kernel '{operation.contract.entry}' has {frame.num_rows:,} rows in one partition"
             raise EvaluationError(f"{found}, and offsets hold {MAX_OFFSET:,}.  Run with smaller partitions")
@@ -103,7 +103,7 @@ def call_with_masks(operation: Kernel, inputs: dict[str, Masked], segments: Segm
 def call(
     operation: Kernel, arrays: list[Any], segments: Segments | None, valid: Flags, masks: bool = False
 ) -> dict[str, Any]:
-    """Call the twin; for groups, the offsets of its segments come first."""
+    """Call the twin; for groups and scans, the offsets of its segments come first."""
     expected = {name: np.dtype(dtype) for name, dtype in output_types(operation).items()}
     if masks:
         expected |= {f"{name}_valid": np.dtype(bool) for name in operation.outputs}

@@ -1,0 +1,42 @@
+"""Some of an aggregate's rows sorted within their groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gpuetl.backends.cudf.aggregates.groups import Groups
+from gpuetl.backends.cudf.columns.compact import numbers_where
+from gpuetl.backends.cudf.columns.keys import Key, Keys
+from gpuetl.backends.cudf.columns.order import sort_keys
+from gpuetl.backends.cudf.machine import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Some rows sorted by group and then by keys: equal ones stand together.
+
+    `rows` are their numbers in the frame, `codes` their groups, `new` marks the first of each run of equal rows.
+    """
+
+    rows: Array
+    codes: Array
+    new: Array
+
+    @classmethod
+    def of(cls, groups: Groups, kept: Array | None, keys: Sequence[Key]) -> Runs:
+        """Sort the rows that `kept` (uint8) marks, all of them where it is None, stably."""
+        machine = groups.machine
+        rows = None if kept is None else numbers_where(kept, machine)
+        count = groups.frame.rows if rows is None else len(rows)
+        order = sort_keys(Keys((groups.code_key, *keys), count, rows), 1, False, machine)
+        places = machine.arrays.arange(count, dtype="int32") if order.rows is None else order.rows
+        rows = places if rows is None else rows[places]
+        return cls(rows, groups.codes[rows], order.new_value)
+
+    def edge(self, groups: Groups, last: bool = False) -> Array:
+        """Return the place of each group's first or last row among these, -1 where it has none."""
+        arrays = groups.machine.arrays
+        places = arrays.searchsorted(self.codes, arrays.arange(groups.count + 1, dtype="int32"))
+        found = places[1:] > places[:-1]
+        return arrays.where(found, places[1:] - 1 if last else places[:-1], -1)

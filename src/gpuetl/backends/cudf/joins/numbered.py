@@ -1,0 +1,67 @@
+"""Keys of both sides numbered together by sorting: the way for keys that are looked up in no table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuetl.backends.cudf.columns.concat import stacked
+from gpuetl.backends.cudf.columns.keys import Key, Keys
+from gpuetl.backends.cudf.columns.order import sort_keys
+from gpuetl.backends.cudf.columns.validity import valid_rows
+from gpuetl.backends.cudf.joins.keys import JoinKeys, as_type
+from gpuetl.backends.cudf.machine import Array, Machine
+from gpuetl.expressions.types import common_type
+
+
+@dataclass(frozen=True, eq=False)
+class SortedLookup:
+    """What `Lookup` has, for keys whose codes are known on both sides."""
+
+    others: Array
+    slots: Array
+    owners: Array
+    repeated: bool
+    machine: Machine
+
+    @property
+    def size(self) -> int:
+        """The number of slots."""
+        return len(self.owners)
+
+    def find(self, others: Keys, slots: bool) -> tuple[Array, Array]:
+        """Return each left row's slot, or the row that owns it, as int32, -1 for none; and how many are found."""
+        arrays = self.machine.arrays
+        owner = arrays.where(self.others < 0, arrays.int32(-1), self.owners[self.others])
+        count = (owner >= 0).sum(keepdims=True)
+        return (arrays.where(owner < 0, arrays.int32(-1), self.others) if slots else owner), count
+
+
+def sorted_lookup(keys: JoinKeys, machine: Machine) -> SortedLookup:
+    """Number the keys of both sides in their order, from 0, and look where they are on the right."""
+    arrays = machine.arrays
+    rows = keys.left.rows + keys.right.rows
+    pairs = [(ours, theirs) for ours, theirs in zip(keys.left.keys, keys.right.keys, strict=True)]
+    both = Keys(tuple(on_both_sides(*pair, machine) for pair in pairs), rows)
+    order = sort_keys(both, len(pairs), False, machine)
+    ranks = arrays.cumsum(order.new_value, dtype="int32") - arrays.int32(1)
+    codes = ranks
+    if order.rows is not None:
+        codes = arrays.empty(rows, "int32")
+        codes[order.rows] = ranks
+    if not keys.nulls_equal:
+        for key in both.keys:
+            codes = arrays.where(valid_rows(key.column, machine).astype(bool), codes, arrays.int32(-1))
+    others, slots = codes[: keys.left.rows], codes[keys.left.rows :]
+    owners = arrays.full(rows + 1, -1, "int32")
+    owners[slots] = arrays.arange(len(slots), dtype="int32")
+    owners[-1] = -1  # where those of code -1 went
+    kept = int((owners >= 0).sum())
+    return SortedLookup(others, slots, owners, kept < int((slots >= 0).sum()), machine)
+
+
+def on_both_sides(ours: Key, theirs: Key, machine: Machine) -> Key:
+    """Return a key of both sides in one type, the right rows below the left ones."""
+    dtype = common_type(ours.column.dtype, theirs.column.dtype)
+    assert dtype is not None
+    column = stacked([as_type(key.column, dtype, machine) for key in (ours, theirs)], machine)
+    return Key(column, column.valid is not None)

@@ -1,0 +1,106 @@
+"""The kernels of a pass, and their run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gpuetl.backends.cudf.device.columns import accessors
+from gpuetl.backends.cudf.device.types import accessor_type, c_int
+from gpuetl.backends.cudf.windows.fused import ALIGNMENT, instance, state_bytes, together
+from gpuetl.backends.cudf.windows.outputs import Written, null_statements, output_parameters, store_statements
+from gpuetl.backends.cudf.windows.passes import Pass
+from gpuetl.backends.cudf.windows.rows import headers, parameters
+from gpuetl.backends.cudf.windows.scans import launch_scan
+from gpuetl.backends.cudf.windows.steps import PresentRows, Scan, Step
+
+
+def run_pass(work: Pass) -> Written:
+    """Write a pass's outputs."""
+    rows = work.rows
+    written = Written.empty([*work.scans, *work.calls], work.outputs, rows)
+    known = [buffer for each in work.read_known for buffer in work.known[each]]
+    if rows.rows:
+        arguments = [*rows.arguments(work.columns), *known, *written.arguments]
+        launch_scan(rows.machine.compiled(pass_source(work)), rows.rows, segment_bytes(work), arguments, rows.machine)
+    return written
+
+
+def segment_bytes(work: Pass) -> int:
+    """Return as many bytes as a tile's total takes, or more: a state, and whether a group begins."""
+    return state_bytes(work.folds) + ALIGNMENT
+
+
+def pass_source(work: Pass) -> str:
+    """Return the kernels `reduce` and `scan` of `launch_scan`."""
+    names = {name: f"c{place}" for place, name in enumerate(work.columns)}
+    others = [text for place, each in enumerate(work.read_known) for text in known_parameters(place, each)]
+    others += output_parameters(work.outputs, work.rows)
+    texts = ["int64_t rows", "int64_t level", "void* totals", *parameters(work.columns), *others]
+    given = [instance(work.folds, work.columns), *names.values(), *(text.split()[-1] for text in others)]
+    begin = f"""({", ".join(texts)}) {{
+{accessors(work.columns)}
+    const Marks marks{{groups, runs, rows}};
+    const Direction<{str(work.backward).lower()}> order{{marks}};
+    Scanned scanned{{{", ".join(given)}}};
+    Segment<Together::State>* const segments = (Segment<Together::State>*)totals;"""
+    return f"""{headers()}{together(work.folds, work.columns)}{scanned_struct(work, names, others)}
+static_assert(sizeof(Segment<Together::State>) <= {segment_bytes(work)}, "more than is allocated");
+KERNEL reduce{begin}
+    reduce_tiles(order, scanned, level, segments);
+}}
+KERNEL scan{begin}
+    scan_tiles(order, scanned, segments);
+    const auto& missing = scanned.missing;
+    {null_statements(work.outputs, len(work.scans) + len(work.calls))}
+}}
+"""
+
+
+def scanned_struct(work: Pass, names: Mapping[str, str], others: list[str]) -> str:
+    """Return the FOLD of scan.cuh, which has the columns' accessors and the kernels' `others` parameters."""
+    members = [f"{accessor_type(vector)} {names[name]}" for name, vector in work.columns.items()]
+    places = range(len(work.scans))
+    results = " ".join(f"const auto v{place} = all.f{place}.result(row, own.s{place});" for place in places)
+    declared, values, words = store_statements(work.outputs, step_texts(work, names), names, work.rows)
+    return f"""
+struct Scanned {{
+    typedef Together::State State;
+    Together all;
+    {" ".join(f"{text};" for text in [*members, *others])}
+    uint32_t missing[{len(work.outputs)}] = {{}};
+    DEVICE State at(int64_t row) const {{ return all.at(row); }}
+    DEVICE void put(int64_t row, bool in_range, const State& own) {{
+        {declared}
+        if (in_range) {{
+            {results}
+            {values}
+        }}
+        {words}
+    }}
+}};"""
+
+
+def step_texts(work: Pass, names: Mapping[str, str]) -> dict[Step, str]:
+    """Return the texts of what steps give for the `row`, in terms of folds' results `v0`, `v1` and so on."""
+    arrays = {each: known_text(place, each) for place, each in enumerate(work.read_known)}
+    rows: dict[Step, str] = {each: f"{text}[row]" for each, text in arrays.items() if isinstance(each, Scan)}
+    rows |= {scan: f"v{place}" for place, scan in enumerate(work.scans)}
+    calls = {}
+    for site, call in enumerate(work.calls, len(work.scans)):
+        fault = [f"Fault{{state + {site}, row}}"] if call.can_fail else []
+        read = [*(f"place_of({rows[scan]})" for scan in call.reads), *(arrays[each] for each in call.reads_all)]
+        given = [*fault, "row", *(names[name] for name in call.columns), *read, *map(c_int, call.constants)]
+        calls[call] = f"{call.function}({', '.join(given)})"
+    return rows | calls
+
+
+def known_parameters(place: int, each: Scan | PresentRows) -> list[str]:
+    """Return the parameters of what is known of all rows."""
+    if isinstance(each, Scan):
+        return [f"const int32_t* a{place}"]
+    return [f"const int32_t* before{place}", f"const int32_t* rows{place}", f"int64_t most{place}"]
+
+
+def known_text(place: int, each: Scan | PresentRows) -> str:
+    """Return the text of what is known of all rows."""
+    return f"a{place}" if isinstance(each, Scan) else f"PresentRows{{before{place}, rows{place}, most{place}}}"

@@ -1,0 +1,1 @@
+"""What each link of this machine can carry, measured once and kept on disk: the ceilings of a run's stages."""

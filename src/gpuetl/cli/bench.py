@@ -1,0 +1,66 @@
+"""`gpuetl bench device`: what each link of this machine carries, which reports of runs compare with."""
+
+from __future__ import annotations
+
+import tempfile
+from argparse import ArgumentTypeError
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gpuetl.ceilings.ceiling import Ceilings
+    from gpuetl.cli.arguments import Commands
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command to the command line."""
+    text = "What this machine can do."
+    group = commands.add_parser("bench", description=text, help=text, allow_abbrev=False)
+    text = device.__doc__ or ""
+    subcommands = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    command = subcommands.add_parser("device", description=text, help=text.partition(".")[0], allow_abbrev=False)
+    command.set_defaults(command=device)
+    command.add_argument(
+        "--folder", metavar="FOLDER", type=folder_path, help="where files are written and read; by default TMPDIR"
+    )
+    command.add_argument("--json", action="store_true", help="print JSON, and nothing else")
+
+
+def device(folder: Path | None = None, json: bool = False) -> None:
+    """Measure files, memory and the copies between them once, and keep the rates for the reports of runs.
+
+    Rates are the best of three, of 1 GiB, with files in the page cache.  Within a memory, bytes that are read count and
+    those that are written.  Without a GPU the host's part is measured.
+    """
+    from json import dumps
+
+    from gpuetl.backends.engines import look_for_gpu
+    from gpuetl.ceilings.cache import ceilings_path
+    from gpuetl.ceilings.measure import measure
+    from gpuetl.errors import RunFailed
+
+    found, folder = look_for_gpu(), folder or Path(tempfile.gettempdir())
+    try:
+        ceilings = measure(folder, gpu=bool(found.gpu))
+    except OSError as error:
+        raise RunFailed(f"bench device: {error}.  Choose another folder: --folder, GPUETL_KERNEL_CACHE") from None
+    if json:
+        print(dumps(ceilings.to_dict(), indent=2))
+        return
+    missing = f"only the host was measured: {found.problem}\n" if found.problem else ""
+    print(f"{as_text(ceilings)}\n{missing}files in {folder}; kept in {ceilings_path(ceilings.machine)}")
+
+
+def as_text(ceilings: Ceilings) -> str:
+    """Return the machine, then a line for each measurement."""
+    width = max(len(found.way) for found in ceilings.measured)
+    rows = (f"{f.link:14}  {f.way:{width}}  {f.bytes_per_s / 1e9:8,.1f} GB/s" for f in ceilings.measured)
+    return "\n".join((ceilings.machine, *rows))
+
+
+def folder_path(text: str) -> Path:
+    """Return a folder that is there."""
+    path = Path(text)
+    if not path.is_dir():
+        raise ArgumentTypeError(f"there is no folder {path}")
+    return path

@@ -1,0 +1,53 @@
+"""Tables on a terminal: plain ones, and that of a run's stages."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from gpuetl.ceilings.ceiling import Link
+from gpuetl.report.report import RunReport
+from gpuetl.sizes import size
+
+
+def stage_table(report: RunReport) -> Table:
+    """Return a line for each source, stage and sink; of a profiled run with the bytes on each link, and the slowest.
+
+    Columns of which nothing is known are left out.
+    """
+    stages = report.stages
+    columns: dict[str, list[str]] = {
+        "rows in": [f"{stage.rows_in:,}" for stage in stages],
+        "rows out": [f"{stage.rows_out:,}" for stage in stages],
+        "seconds": [f"{stage.seconds:.3f}" for stage in stages],
+        **(profile_columns(report) if report.memory else {"read": [some(stage.file_bytes) for stage in stages]}),
+        "on": [stage.device if report.device == "MIXED" else "" for stage in stages],
+    }
+    shown = {name: cells for name, cells in columns.items() if any(cells)}
+    table = new_table(("", "left"), ("name", "left"), *((name, "right") for name in shown))
+    for stage, *cells in zip(stages, *shown.values(), strict=True):
+        table.add_row(stage.kind, stage.name, *cells)
+    return table
+
+
+def profile_columns(report: RunReport) -> dict[str, list[str]]:
+    """Return the bytes over each link, the peak of memory, and what limits each stage."""
+    links = {link: [some(stage.moved.get(link)) for stage in report.stages] for link in get_args(Link)}
+    peaks = [some(stage.peak_bytes) for stage in report.stages]
+    limits = ["" if stage.limit is None else str(stage.limit) for stage in report.stages]
+    return {**links, "peak memory": peaks, "limited by": limits}
+
+
+def some(count: int | None) -> str:
+    """Return a number of bytes; nothing for none."""
+    return size(count) if count else ""
+
+
+def new_table(*columns: tuple[str, Any]) -> Table:
+    """Return an empty table of these columns, each with the side at which it stands."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name, side in columns:
+        table.add_column(name, justify=side, overflow="fold")
+    return table

@@ -1,0 +1,138 @@
+"""A timeline of a run as Chrome's trace events, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
+
+A track is a thread, a stage or the device.  Events are "complete" ones (`ph` X, times in microseconds), as described in
+Google's "Trace Event Format"; those of one track lie beside or inside each other.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+
+@dataclass(frozen=True)
+class Event:
+    """What was done from `start` on, in seconds of `time.perf_counter`."""
+
+    name: str
+    category: str
+    track: str
+    start: float
+    seconds: float
+    details: dict[str, Any]
+
+
+@dataclass
+class Trace:
+    """The events of a run; threads may add to it.
+
+    `later` gives events when the trace is written: of work of which only then is known how long it took.
+    """
+
+    begun: float = field(default_factory=time.perf_counter)
+    events: list[Event] = field(default_factory=list)
+    later: list[Callable[[], Event]] = field(default_factory=list)
+
+    @contextmanager
+    def span(self, name: str, category: str, track: str = "", **details: Any) -> Iterator[None]:
+        """Add what the block does, also where it fails; the track is by default that of the thread."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            seconds = time.perf_counter() - start
+            self.events.append(Event(name, category, track or thread_track(), start, seconds, details))
+
+    def stages(self) -> Iterator[Event]:
+        """Yield what holds all operations of a source, stage or sink, of which others may run in between."""
+        tracks: dict[str, list[Event]] = {}
+        for event in self.events:
+            if event.category == "operation":
+                tracks.setdefault(event.track, []).append(event)
+        for track, events in tracks.items():
+            start = min(event.start for event in events)
+            seconds = max(event.start + event.seconds for event in events) - start
+            yield Event(track, "stage", track, start, seconds, {"operations": len(events)})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the events in the order of their beginning, outer ones first, and the names of the tracks."""
+        events = [*self.stages(), *self.events, *(event() for event in self.later)]
+        events.sort(key=lambda event: (event.start, -event.seconds))
+        tracks = {track: place for place, track in enumerate(dict.fromkeys(event.track for event in events))}
+        process = os.getpid()
+        names = [
+            {"ph": "M", "name": "thread_name", "pid": process, "tid": tid, "args": {"name": track}}
+            for track, tid in tracks.items()
+        ]
+        complete = [
+            {
+                "ph": "X", "name": event.name, "cat": event.category, "pid": process, "tid": tracks[event.track],
+                "ts": (event.start - self.begun) * 1e6, "dur": event.seconds * 1e6, "args": event.details,
+            }
+            for event in events
+        ]  # fmt: skip
+        return {"traceEvents": [*names, *complete], "displayTimeUnit": "ms"}
+
+    def write(self, path: Path) -> None:
+        """Write JSON."""
+        path.write_text(json.dumps(self.to_dict()), encoding="utf-8")
+
+
+def thread_track() -> str:
+    """Return the track of the thread that runs."""
+    thread = threading.current_thread()
+    return "run" if thread is threading.main_thread() else thread.name
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+_TRACE: ContextVar[Trace | None] = ContextVar("trace", default=None)
+
+
+@contextmanager
+def tracing(path: Path | None) -> Iterator[Trace | None]:
+    """Trace what the block does, and write it where it ends, also by an error; without a path there is no trace."""
+    if path is None:
+        yield None
+        return
+    trace = Trace()
+    token = _TRACE.set(trace)
+    try:
+        yield trace
+    except BaseException:
+        trace.later.clear()  # a device that failed is not asked
+        raise
+    finally:
+        _TRACE.reset(token)
+        trace.write(path)
+
+
+@contextmanager
+def span(name: str, category: str, track: str = "", **details: Any) -> Iterator[None]:
+    """Add what the block does to the trace of the run that is under way, if there is one."""
+    trace = _TRACE.get()
+    if trace is None:
+        yield
+    else:
+        with trace.span(name, category, track, **details):
+            yield
+
+
+def spanned(function: Function, name: str, category: str) -> Function:
+    """Return the function, of which the trace of this run, if there is one, shows each call in whatever thread."""
+    trace = _TRACE.get()
+    if trace is None:
+        return function
+
+    def call(*arguments: Any) -> Any:
+        with trace.span(name, category):
+            return function(*arguments)
+
+    return cast(Function, call)

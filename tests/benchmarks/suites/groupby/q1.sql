@@ -1,0 +1,1 @@
+select id1, sum(v1)::bigint as v1 from x group by id1

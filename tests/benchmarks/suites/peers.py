@@ -1,0 +1,46 @@
+"""All peers, in the order in which they are measured; the first one's answers are what others are compared with."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pyarrow as pa
+
+from . import Job
+from .cpu_peers import DuckDB, Polars
+from .gpu_peers import Cudf, CudfPolars, CudfPolarsStreaming
+from .peer import Peer
+
+
+class Gpuetl(Peer):
+    """This package: the job's pipeline, its rows those of the stage `answer` if it has one."""
+
+    name = "gpuetl"
+    needs = ("gpuetl",)
+
+    @classmethod
+    def on_gpu(cls, engine: str) -> bool:
+        """Tell whether it needs a GPU: the engine `cudf` does."""
+        return engine == "cudf"
+
+    def open(self) -> None:
+        """Start the engine."""
+        from gpuetl.backends.engines import load_backend
+
+        load_backend(self.engine)
+
+    def run(self, job: Job, out: Path) -> pa.Table | None:
+        """Run the pipeline, loaded each time."""
+        import gpuetl as ge
+
+        os.environ.update(DATA=str(self.data), OUT=str(out))
+        pipeline = ge.load(job.file(".yaml"))
+        keep = ["answer"] if "answer" in pipeline.spec.stages else []
+        run = pipeline.run(engine=self.engine, keep=keep)
+        return run["answer"].to_arrow() if keep else None
+
+
+PEERS: dict[str, type[Peer]] = {
+    peer.name: peer for peer in (Gpuetl, DuckDB, Polars, Cudf, CudfPolars, CudfPolarsStreaming)
+}

@@ -1,0 +1,142 @@
+"""What a machine can carry is measured once, kept, and found again; without a GPU the host's part."""
+
+import json
+
+import numpy as np
+import pytest
+
+from command import gpuetl
+from gpu_engine import nvrtc
+from gpu_engine.host_machine import COMPILER, HostMachine
+from gpuetl.backends.cudf.operation import run_operation
+from gpuetl.ceilings import cache, host
+from gpuetl.ceilings.cache import ceilings_path, load_ceilings, machine_name, save_ceilings
+from gpuetl.ceilings.ceiling import Ceiling, Ceilings
+from gpuetl.ceilings.device import in_groups, memory_ceilings, running_sum, stencil_source
+from gpuetl.ceilings.host import host_ceilings
+from gpuetl.ceilings.measure import measure
+from gpuetl.threads import thread_count
+
+SIZE = 1 << 20
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """The cache is the test's own."""
+    monkeypatch.setenv("GPUETL_KERNEL_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "files").mkdir()
+    return tmp_path / "files"
+
+
+def test_the_host_is_measured_by_one_and_by_many_threads(folder, monkeypatch):
+    """A copy counts what it reads and what it writes; files are removed."""
+    monkeypatch.setattr(host, "CHUNK_BYTES", SIZE // 64)
+    found = list(host_ceilings(folder, SIZE))
+    files = [f"{n} thread{'s' * (n > 1)}" for n in (1, 4, 8, 16)]
+    assert [f.way for f in found if f.link == "host to file"] == files
+    assert [f.way for f in found if f.link == "file to host"] == files
+    assert {f.bytes for f in found if f.link == "host memory"} == {2 * SIZE}
+    assert len([f for f in found if f.link == "host memory"]) == len({1, thread_count()})
+    assert all(f.seconds > 0 for f in found)
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.skipif(COMPILER is None, reason="needs g++")
+def test_the_device_s_memory_is_measured_by_passes_over_it(monkeypatch):
+    """The engine's own kernels among them, of which each byte that is read or written counts once."""
+    found = {f.way: f for f in memory_ceilings(HostMachine(), 8000)}
+    assert {way: f.bytes for way, f in found.items()} == {
+        "copy": 16000, "vector add": 24000, "reduction": 8000, "stencil": 16000, "segmented scan": 32000,
+    }  # fmt: skip
+    assert {f.link for f in found.values()} == {"device memory"}
+
+
+@pytest.mark.skipif(nvrtc.library() is None, reason="needs NVRTC")
+@pytest.mark.parametrize("architecture", nvrtc.ARCHITECTURES)
+def test_the_stencil_compiles_for_gpus(architecture):
+    """Of all generations."""
+    assert nvrtc.problems(stencil_source(), architecture) == ""
+
+
+@pytest.mark.skipif(COMPILER is None, reason="needs g++")
+def test_the_scan_that_is_measured_adds_up_groups_of_rows_in_order():
+    """A window step, which sorts nothing."""
+    machine = HostMachine()
+    result = run_operation(running_sum(), machine, in_groups(np.ones(250), machine))
+    expected = np.concatenate([np.arange(1.0, 101), np.arange(1.0, 101), np.arange(1.0, 51)])
+    np.testing.assert_array_equal(result.columns["total"].data, expected)
+
+
+def test_what_was_measured_is_found_again(folder):
+    """By runs on the same kind of machine."""
+    assert load_ceilings("CPU") is None
+    measured = measure(folder, gpu=False, size=SIZE)
+    assert measured.machine == machine_name("CPU")
+    assert load_ceilings("CPU") == measured
+
+
+def test_a_file_that_cannot_be_read_is_none(folder):
+    """The run goes on."""
+    path = ceilings_path(machine_name("CPU"))
+    path.parent.mkdir()
+    for text in ("", "[]", "{}", '{"machine": "", "measured": [{"link": "host memory"}]}'):
+        path.write_text(text)
+        assert load_ceilings("CPU") is None
+
+
+def test_the_gpu_s_ceilings_are_its_own(monkeypatch):
+    """Without a driver there are none."""
+    save_ceilings(Ceilings(machine_name("CPU"), ()))
+    monkeypatch.setattr(cache.driver, "find_driver", lambda: cache.driver.Driver(gpus=("NVIDIA H200",)))
+    assert machine_name("GPU").startswith("NVIDIA H200, ")
+    assert load_ceilings("GPU") is None
+    monkeypatch.setattr(cache.driver, "find_driver", cache.driver.Driver)
+    assert load_ceilings("GPU") is None
+
+
+def test_a_link_s_ceiling_is_its_highest_rate():
+    """Of writing files, that of one thread: see there."""
+    ways = [Ceiling("device memory", "copy", 40, 1.0), Ceiling("device memory", "reduction", 34, 1.0)]
+    files = [Ceiling("host to file", "1 thread", 4, 1.0), Ceiling("host to file", "4 threads", 17, 1.0)]
+    ceilings = Ceilings("", (*ways, *files))
+    assert ceilings.highest("device memory") == ways[0]
+    assert ceilings.highest("host to file") == files[0]
+    assert ceilings.highest("host to device") is None
+    assert Ceilings.of_dict(json.loads(json.dumps(ceilings.to_dict()))) == ceilings
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """The command measures little, and finds no GPU."""
+    from gpuetl.backends import engines
+    from gpuetl.ceilings import measure as measuring
+
+    monkeypatch.setattr(engines, "look_for_gpu", lambda: engines.GpuSearch(problem="no NVIDIA driver was found"))
+    monkeypatch.setattr(measuring, "host_ceilings", lambda folder, size: host_ceilings(folder, SIZE))
+
+
+def test_the_command_measures_the_host_and_says_that_it_is_all(folder, small):
+    """With the place where it is kept."""
+    done = gpuetl("bench", "device", "--folder", folder)
+    assert done.exit_code == 0, done.output
+    assert "host to file    1 thread " in done.stdout
+    assert "GB/s" in done.stdout
+    assert "only the host was measured: no NVIDIA driver was found" in done.stdout
+    assert f"files in {folder}; kept in {ceilings_path(machine_name('CPU'))}" in done.stdout
+
+
+def test_the_command_prints_json_alone(folder, small):
+    """As it is kept."""
+    printed = json.loads(gpuetl("bench", "device", "--folder", folder, "--json").stdout)
+    assert printed == json.loads(ceilings_path(machine_name("CPU")).read_text())
+    assert set(printed["measured"][0]) == {"link", "way", "bytes", "seconds", "bytes_per_s"}
+
+
+def test_a_folder_that_is_none_is_refused(tmp_path, small, monkeypatch):
+    """And one that cannot be written."""
+    assert gpuetl("bench", "device", "--folder", tmp_path / "none").exit_code == 2
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("GPUETL_KERNEL_CACHE", str(tmp_path / "file"))
+    done = gpuetl("bench", "device", "--folder", tmp_path)
+    assert done.exit_code == 1
+    assert "Choose another folder" in done.stderr

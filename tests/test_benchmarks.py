@@ -1,0 +1,80 @@
+"""The jobs of the benchmark, on little data: the pipelines' answers are DuckDB's and those of Polars."""
+
+import shutil
+from importlib import import_module
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from benchmarks.suites import SUITES, jobs
+from benchmarks.suites.answers import assert_same_answers
+from benchmarks.suites.cpu_peers import DuckDB, Polars
+from benchmarks.suites.peers import Gpuetl
+
+SIZES = {"events": 20_000, "groupby": 200_000, "join": 20_000, "pdsh": 0.05}
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory):
+    """Makes a suite's data when it is first asked for, and returns its folder."""
+    root = tmp_path_factory.mktemp("benchmarks")
+
+    def made(suite):
+        if not (root / suite).exists():
+            try:
+                import_module(f"benchmarks.suites.{suite}.make").make(root / suite, SIZES[suite])
+            except SystemExit as reason:
+                pytest.skip(str(reason))
+        return root / suite
+
+    return made
+
+
+def answered(peer, job, out):
+    """Run a job and keep its rows; a peer answers in a folder of its own."""
+    out.mkdir()
+    peer.open()
+    rows = peer.run(job, out)
+    if rows is not None:
+        pq.write_table(pa.table(rows), out / "answer.parquet")
+    return out
+
+
+@pytest.mark.parametrize("job", jobs(list(SUITES)), ids=str)
+def test_a_pipeline_answers_as_the_sql_does(job, data, tmp_path):
+    """Every pipeline has the answer of the SQL beside it, the official one where there is one, and it is not empty."""
+    folder = data(job.suite)
+    ours = answered(Gpuetl(folder, "pandas"), job, tmp_path / "gpuetl")
+    assert_same_answers(ours, answered(DuckDB(folder, "pandas"), job, tmp_path / "duckdb"))
+    assert all(pq.read_table(path).drop_null().num_rows for path in ours.rglob("*.parquet"))
+
+
+@pytest.mark.parametrize("module", ["by_polars", "by_cudf_polars"])
+@pytest.mark.parametrize("job", jobs(list(SUITES)), ids=str)
+def test_polars_answers_as_the_sql_does(job, module, data, tmp_path):
+    """So do the queries in Polars, and their forms for cudf-polars, which Polars runs too."""
+    folder = data(job.suite)
+    peer = Polars(folder, "pandas")
+    peer.module = module
+    theirs = answered(peer, job, tmp_path / "polars")
+    assert_same_answers(theirs, answered(DuckDB(folder, "pandas"), job, tmp_path / "duckdb"))
+    shutil.rmtree(theirs)
+
+
+def test_answers_that_differ_are_told(tmp_path):
+    """A row that differs beyond rounding, one that lacks, and a missing column are told from equal answers."""
+    rows = pa.table({"k": [1, 2, None], "x": [0.1, 0.2, None]})
+    others = {
+        "value": pa.table({"k": [1, 2, None], "x": [0.1, 0.200001, None]}),
+        "row": rows.slice(1),
+        "column": rows.drop_columns("k"),
+        "null": pa.table({"k": [1, 2, None], "x": [0.1, 0.2, 0.0]}),
+    }
+    for name, table in {"expected": rows, "shuffled": rows.take([2, 0, 1]), **others}.items():
+        (tmp_path / name).mkdir()
+        pq.write_table(table, tmp_path / name / "answer.parquet")
+    assert_same_answers(tmp_path / "shuffled", tmp_path / "expected")
+    for name in others:
+        with pytest.raises(AssertionError):
+            assert_same_answers(tmp_path / name, tmp_path / "expected")
