@@ -27,8 +27,10 @@ _THREAD = local()
 
 @cache
 def writers(device: int) -> Writers:
-    """Return the process's threads for a device."""
+    """Return the process's threads for a device; they get their memory while the first pages are encoded."""
     threads = ThreadPoolExecutor(THREADS, "gpuetl-write", begin_thread, (device,))
+    for _ in range(THREADS):
+        threads.submit(int)
     return Writers(threads, THREADS, CHUNK_BYTES, begin_copies)
 
 

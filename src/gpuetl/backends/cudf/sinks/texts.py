@@ -102,7 +102,7 @@ def code_page(count: int, greatest: int, width: int, packed: Piece) -> list[Piec
         return [b"\0"]
     if width:
         return [bytes([width]) + varint(-(-count // 8) << 1 | 1), packed]
-    width = greatest.bit_length()
+    width = max(greatest.bit_length(), 1)
     return [bytes([width]) + varint(count << 1) + greatest.to_bytes(-(-width // 8), "little")]
 
 

@@ -65,9 +65,8 @@ class ThreadedFile:
         work = partial(self.writers.begin(), store)
         left: Chunks = deque(chunks(offset, pieces, self.writers.chunk_bytes))
         threads = min(len(left), self.writers.threads if self.alone else THREADS_BY_CALLS)
-        self.in_flight.append(
-            HandedOver(left, [self.writers.executor.submit(drain, left, work) for _ in range(threads)])
-        )
+        futures = [self.writers.executor.submit(drain, left, work) for _ in range(threads)]
+        self.in_flight.append(HandedOver(left, futures))
 
     def finish(self, most: int = 0) -> None:
         """Wait until the pieces of no more than so many calls are left; raise `OSError` where one cannot be written."""
