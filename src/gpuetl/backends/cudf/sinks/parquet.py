@@ -22,7 +22,7 @@ from gpuetl.backends.cudf.sinks.footer import MAGIC, footer, row_group
 from gpuetl.backends.cudf.sinks.levels import Levels, levels_of
 from gpuetl.backends.cudf.sinks.pages import chunk, group_pages
 from gpuetl.backends.cudf.sinks.pieces import Piece, fetched
-from gpuetl.backends.cudf.sinks.texts import MOST_DISTINCT_BYTES, few_distinct, text_encoder
+from gpuetl.backends.cudf.sinks.texts import MOST_DISTINCT_BYTES, few_distinct, page_offsets, text_encoder
 from gpuetl.backends.cudf.sinks.thrift import Value
 from gpuetl.backends.cudf.sinks.values import Bits, LongDecimals, Numbers
 from gpuetl.backends.cudf.vector import Vector, storage_type
