@@ -1,13 +1,44 @@
-// Distinct texts by their hash, with linear probing: which rows have the same text.
+// Distinct texts of a column by their hash, with linear probing: which rows have the same text.
 #pragma once
 
+#include "rows.cuh"
 #include "claims.cuh"
-#include "hashing.cuh"
+
+// The bytes from `at` on, 8 at most, as a number.
+#ifdef GPUETL_HOST
+DEVICE uint64_t word_of(Text text, int64_t at) {
+    uint64_t word = 0;
+    for (int64_t i = at; i < text.size && i < at + 8; ++i) word |= uint64_t(uint8_t(text[i])) << 8 * (i - at);
+    return word;
+}
+#else
+// By loads of the aligned words that have these bytes: no allocation ends within one.
+DEVICE uint64_t word_of(Text text, int64_t at) {
+    const uint64_t place = uint64_t(text.data + at);
+    const int skip = int(place % 8), bytes = text.size - at < 8 ? int(text.size - at) : 8;
+    const uint64_t* words = (const uint64_t*)(place - skip);
+    uint64_t word = *words >> 8 * skip;
+    if (skip + bytes > 8) word |= words[1] << (64 - 8 * skip);
+    return bytes < 8 ? word & ((1ULL << 8 * bytes) - 1) : word;
+}
+#endif
+
+// Word by word the finalizer of MurmurHash3 (Appleby 2011).
+DEVICE uint64_t table_hash(Text text) {
+    uint64_t hash = uint64_t(text.size);
+    for (int64_t at = 0; at < text.size; at += 8) {
+        hash = (hash ^ word_of(text, at)) + 0x9E3779B97F4A7C15ULL;
+        hash = (hash ^ hash >> 33) * 0xFF51AFD7ED558CCDULL;
+        hash = (hash ^ hash >> 33) * 0xC4CEB9FE1A85EC53ULL;
+        hash ^= hash >> 33;
+    }
+    return hash;
+}
 
 DEVICE bool same_text(Text x, Text y) {
     if (x.size != y.size) return false;
-    for (int64_t at = 0; at < x.size; ++at)
-        if (x[at] != y[at]) return false;
+    for (int64_t at = 0; at < x.size; at += 8)
+        if (word_of(x, at) != word_of(y, at)) return false;
     return true;
 }
 
@@ -16,7 +47,7 @@ DEVICE bool same_text(Text x, Text y) {
 template <class TEXTS>
 DEVICE int32_t enter_text(const TEXTS& texts, Text text, int32_t row, int32_t* owners, uint64_t mask, int64_t tries,
                           uint64_t* overflow) {
-    uint64_t slot = hash_value(text, 0) & mask;
+    uint64_t slot = table_hash(text) & mask;
     for (; tries && !*(volatile uint64_t*)overflow; --tries, slot = (slot + 1) & mask) {
         int32_t owner = owners[slot];  // from a cache, which may not know yet that it is taken
         if (owner < 0) owner = claim(owners + slot, row);

@@ -22,7 +22,7 @@ from gpuetl.errors import EvaluationError
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.functions.windows import TIE_FREE
 from gpuetl.expressions.ir import ABSENT, Call, Column, Expr, Literal
-from gpuetl.expressions.types import BOOL, is_temporal, type_name
+from gpuetl.expressions.types import BOOL, STRING, is_list, is_temporal, type_name
 from gpuetl.plan.nodes import Window
 
 
@@ -87,8 +87,9 @@ def column_of(name: str, call: Call, plan: CallPlan, results: Results, rows: Win
 
 def output_of(plan: CallPlan, rows: WindowRows) -> Output:
     """Return what a kernel writes for a call: of texts and lists that are moved, the row numbers."""
-    if isinstance(plan, Moved) and rows.columns[plan.column].offsets is not None:
-        return RowNumbers(plan.step)
+    if isinstance(plan, Moved):
+        dtype = rows.columns[plan.column].dtype
+        return RowNumbers(plan.step) if dtype == STRING or is_list(dtype) else plan
     return plan
 
 
