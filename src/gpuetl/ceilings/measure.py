@@ -31,8 +31,8 @@ def gpu_ceilings(folder: Path) -> Iterator[Ceiling]:
     """Measure what the GPU is part of."""
     from gpuetl.backends.cudf.gpu.machine import machine
     from gpuetl.ceilings.device import memory_ceilings
-    from gpuetl.ceilings.transfers import copy_ceilings, file_ceilings
+    from gpuetl.ceilings.transfers import copy_ceilings, file_ceiling
 
     yield from copy_ceilings(machine())
-    yield from file_ceilings(machine(), folder)
+    yield file_ceiling(machine(), folder)
     yield from memory_ceilings(machine())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from gpuetl.backends.cudf.gpu.settings import KVIKIO_THREADS
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.ceilings.ceiling import Ceiling, best_seconds
 from gpuetl.ceilings.host import threads_text
 
 TRANSFER_BYTES = 1 << 30
-KVIKIO_THREADS = (4, 8, 16)
+CHUNK_BYTES = 8 << 20
 
 
 def copy_ceilings(machine: Machine, size: int = TRANSFER_BYTES) -> Iterator[Ceiling]:
@@ -23,34 +24,38 @@ def copy_ceilings(machine: Machine, size: int = TRANSFER_BYTES) -> Iterator[Ceil
     cupy = machine.arrays
     pinned = np.frombuffer(cupy.cuda.alloc_pinned_memory(size), np.uint8, size)
     device = cupy.empty(size, "uint8")
+
+    def seconds(copy: Callable[[], object]) -> float:
+        def waited() -> None:
+            with machine.stage("bench"):  # copies from pinned memory return before they are done
+                copy()
+
+        return best_seconds(waited)
+
     for way, host in (("pinned", pinned), ("pageable", np.ones(size, np.uint8))):
-        yield Ceiling("host to device", way, size, best_seconds(partial(device.set, host)))
-        yield Ceiling("device to host", way, size, best_seconds(partial(device.get, out=host)))
+        yield Ceiling("host to device", way, size, seconds(partial(device.set, host)))
+        yield Ceiling("device to host", way, size, seconds(partial(device.get, out=host)))
 
 
-def file_ceilings(machine: Machine, folder: Path, size: int = TRANSFER_BYTES) -> Iterator[Ceiling]:
-    """Measure how KvikIO brings a file from the page cache to the device; its threads are left as the engine's."""
-    from pylibcudf.utils import _set_up_kvikio
-
+def file_ceiling(machine: Machine, folder: Path, size: int = TRANSFER_BYTES) -> Ceiling:
+    """Measure how KvikIO brings a file from the page cache to the device, with the engine's number of threads."""
     with TemporaryDirectory(dir=folder, prefix="gpuetl-bench-") as made:
         path = Path(made) / "file"
         np.ones(size, np.uint8).tofile(path)
-        for threads in KVIKIO_THREADS:  # the last is what the engine sets
-            _set_up_kvikio(threads)
-            yield Ceiling("file to device", threads_text(threads), size, file_seconds(machine, path, size))
+        return Ceiling("file to device", threads_text(int(KVIKIO_THREADS)), size, file_seconds(machine, path, size))
 
 
 def file_seconds(machine: Machine, path: Path, size: int) -> float:
-    """Return the seconds in which libcudf reads a file into device memory."""
+    """Return the seconds in which libcudf brings a file into device memory, a range as large as a column chunk each."""
     from pylibcudf.io import parquet_io_utils
     from pylibcudf.io.text import ByteRangeInfo
     from pylibcudf.io.types import SourceInfo
 
+    ranges = [ByteRangeInfo(start, min(CHUNK_BYTES, size - start)) for start in range(0, size, CHUNK_BYTES)]
+
     def fetch() -> Any:
         with machine.stage("bench"):
             policy = parquet_io_utils.IOSubmissionPolicy.INTERLEAVE
-            return parquet_io_utils.fetch_byte_ranges_to_device(
-                SourceInfo([str(path)]), [ByteRangeInfo(0, size)], policy
-            )
+            return parquet_io_utils.fetch_byte_ranges_to_device(SourceInfo([str(path)]), ranges, policy)
 
     return best_seconds(fetch)

@@ -17,6 +17,7 @@ from gpuetl.backends.cudf.gpu.kernel_cache import loaded
 from gpuetl.backends.cudf.gpu.libcudf import column_array, radix_order, to_libcudf
 from gpuetl.backends.cudf.gpu.memory import device_memory
 from gpuetl.backends.cudf.gpu.parquet import read_parquet
+from gpuetl.backends.cudf.gpu.settings import KVIKIO_THREADS
 from gpuetl.backends.cudf.sinks.threaded_file import ThreadedFile, threaded_file
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.memory import MemoryMeter
@@ -27,7 +28,6 @@ THREADS = 256
 BLOCKS_PER_SM = 16
 POOL_SHARE = 0.9
 """Of the memory that is free when the engine starts; what is beyond it is for the context, modules and others."""
-KVIKIO_THREADS = "16"
 
 
 class GpuMachine:
