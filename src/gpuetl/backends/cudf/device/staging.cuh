@@ -3,6 +3,7 @@
 #pragma once
 
 #include "rows.cuh"
+#include "text_words.cuh"
 
 #ifdef GPUETL_HOST
 template <class OFFSET, class WRITE>
@@ -59,14 +60,14 @@ DEVICE void write_texts(int64_t rows, const OFFSET* offsets, char* bytes, const 
     });
 }
 
-// Copy bytes by one thread, which loads aligned words: some bytes beside the text are read, which no allocation ends in.
+// Copy bytes by one thread, which loads aligned words.
 DEVICE void copy_words(char* to, const char* from, int64_t size) {
     const int skip = int(uint64_t(from) % 8);
-    const uint64_t* source = (const uint64_t*)(from - skip);
-    uint64_t word = *source >> 8 * skip;
+    const char* source = from - skip;
+    uint64_t word = first_bytes(source, size < 8 - skip ? skip + int(size) : 8) >> 8 * skip;
     int left = 8 - skip;
     for (int64_t at = 0; at < size; ++at, --left, word >>= 8) {
-        if (!left) word = *++source, left = 8;
+        if (!left) word = first_bytes(source += 8, size - at < 8 ? int(size - at) : 8), left = 8;
         to[at] = char(word);
     }
 }

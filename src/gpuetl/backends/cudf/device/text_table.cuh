@@ -3,6 +3,7 @@
 
 #include "rows.cuh"
 #include "claims.cuh"
+#include "text_words.cuh"
 
 // The bytes from `at` on, 8 at most, as a number.
 #ifdef GPUETL_HOST
@@ -12,14 +13,12 @@ DEVICE uint64_t word_of(Text text, int64_t at) {
     return word;
 }
 #else
-// By loads of the aligned words that have these bytes: no allocation ends within one.
+// By loads of the aligned words that have these bytes.
 DEVICE uint64_t word_of(Text text, int64_t at) {
-    const uint64_t place = uint64_t(text.data + at);
-    const int skip = int(place % 8), bytes = text.size - at < 8 ? int(text.size - at) : 8;
-    const uint64_t* words = (const uint64_t*)(place - skip);
-    uint64_t word = *words >> 8 * skip;
-    if (skip + bytes > 8) word |= words[1] << (64 - 8 * skip);
-    return bytes < 8 ? word & ((1ULL << 8 * bytes) - 1) : word;
+    const char* const place = text.data + at;
+    const int skip = int(uint64_t(place) % 8), end = skip + (text.size - at < 8 ? int(text.size - at) : 8);
+    const uint64_t word = first_bytes(place - skip, end) >> 8 * skip;
+    return end > 8 ? word | first_bytes(place - skip + 8, end - 8) << (64 - 8 * skip) : word;
 }
 #endif
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 import pyarrow as pa
@@ -44,6 +45,8 @@ class Layout:
 
 DEFAULT = Layout()
 """A page a column chunk: each costs the interpreter some hundredths of a millisecond, for which all threads wait."""
+ENCODING = Lock()
+"""One file at a time: the interpreter would let all of them encode in turns, so that none could begin to be written."""
 PARTS, LEAST_PART_ROWS = 8, 1 << 22
 """The files that a large frame becomes in a folder, and the rows that make one worth it."""
 
@@ -104,13 +107,18 @@ class RowGroups:
 
     def write(self, batch: Mapping[str, Vector]) -> None:
         """Encode the rows of some groups, and hand their bytes to the file's threads."""
+        begin = self.offset
+        with ENCODING:
+            pieces = self.encoded(batch)
+        self.file.write(begin, pieces)
+
+    def encoded(self, batch: Mapping[str, Vector]) -> list[Piece]:
+        """Return the bytes of the rows of some groups, and take note of them."""
         levels = levels_of(batch, self.layout.page_rows, self.machine)
         encoded = encode(batch, levels, self.few, self.machine)
-        begin, pieces = self.offset, list[Piece]()
         pages = len(next(iter(levels.values())).counts)
-        for pages_here in group_pages(pages, self.layout.group_rows // self.layout.page_rows):
-            pieces += self.group(encoded, levels, pages_here)
-        self.file.write(begin, pieces)
+        groups = group_pages(pages, self.layout.group_rows // self.layout.page_rows)
+        return [piece for pages_here in groups for piece in self.group(encoded, levels, pages_here)]
 
     def group(self, encoded: Mapping[str, Encoded], levels: Mapping[str, Levels], pages: range) -> list[Piece]:
         """Return a row group of some pages, and take note of it."""
