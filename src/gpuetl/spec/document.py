@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -93,8 +94,26 @@ def plain_node(value: Any) -> Node:
     return Node(value, document, 0, 0, 1)
 
 
+_SOUND: OrderedDict[tuple[str, str], Node] = OrderedDict()
+"""The last documents that had no problem, by text and name: parsing YAML takes longer than planning what it says."""
+MOST_KEPT, LONGEST_KEPT = 64, 1 << 16
+
+
 def read_document(text: str, name: str, problems: Problems) -> Node | None:
     """Parse YAML text; returns None, with the problem kept, where it is no YAML or beyond the limits."""
+    if kept := _SOUND.get((text, name)):
+        return kept
+    before = len(problems.found)
+    tree = parsed(text, name, problems)
+    if tree and len(problems.found) == before and len(text) <= LONGEST_KEPT:
+        _SOUND[text, name] = tree
+        if len(_SOUND) > MOST_KEPT:
+            _SOUND.popitem(last=False)
+    return tree
+
+
+def parsed(text: str, name: str, problems: Problems) -> Node | None:
+    """Parse YAML text: see `read_document`."""
     document = Document(name, tuple(text.splitlines()))
     if len(text) > MAX_CHARACTERS:
         problems.add(f"{name} has {len(text):,} characters; {MAX_CHARACTERS:,} are allowed")

@@ -15,6 +15,11 @@ _INCLUDE = re.compile(r'^#include "(.+)"$', re.MULTILINE)
 
 def headers_text(names: Iterable[str]) -> str:
     """Return headers and those that they include, each once."""
+    return _text_of(tuple(names))
+
+
+@cache
+def _text_of(names: tuple[str, ...]) -> str:
     included: dict[str, None] = {}
     return "".join(_with_includes(name, included) for name in names)
 
