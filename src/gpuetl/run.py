@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import pyarrow as pa
 
 from gpuetl.backends.backend import Backend
 from gpuetl.backends.cudf.choices import skipping
@@ -19,26 +16,19 @@ from gpuetl.backends.engines import choose_engine, load_backend
 from gpuetl.backends.fallback import FallbackBackend, check_refusals
 from gpuetl.ceilings.cache import load_ceilings
 from gpuetl.errors import InvalidPipeline, RunFailed, have_hint
-from gpuetl.executors.local import LocalExecutor
-from gpuetl.io.commit import commit_sinks
+from gpuetl.executors.outputs import execute
 from gpuetl.io.dataset import DatasetError
-from gpuetl.io.staging import FileWriter, SinkWriter, close_writers
-from gpuetl.io.write_files import WRITERS
 from gpuetl.optimize import optimize
 from gpuetl.options import RunOptions
 from gpuetl.physical.lower import Layout, PhysicalPlan, lower
-from gpuetl.physical.nodes import Physical
 from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.node import Origin
-from gpuetl.plan.nodes import Read, Write
+from gpuetl.plan.nodes import Read
 from gpuetl.plan.plan import Plan
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
-from gpuetl.report.report import RunReport, SinkReport, device_label, stage_reports
-from gpuetl.report.trace import Trace, span, spanned, tracing
-from gpuetl.report.traffic import write_traffic
+from gpuetl.report.report import RunReport, device_label, stage_reports
+from gpuetl.report.trace import Trace, timed, tracing
 from gpuetl.results import Result
 from gpuetl.signals import noted
-from gpuetl.threads import thread_count
 
 if TYPE_CHECKING:
     from gpuetl.pipeline import Pipeline
@@ -157,15 +147,6 @@ def check_files(plan: Plan) -> None:
                 raise RunFailed.at(str(node.origin), error) from error
 
 
-@contextmanager
-def timed(seconds: dict[str, float], phase: str) -> Iterator[None]:
-    """Keep the wall time of a phase."""
-    start = time.perf_counter()
-    with span(phase, "phase"):
-        yield
-    seconds[phase] = time.perf_counter() - start
-
-
 def names_in_order(plan: Plan) -> list[tuple[str, str]]:
     """Return sources, stages and sinks in the order of the pipeline."""
     return [
@@ -173,65 +154,3 @@ def names_in_order(plan: Plan) -> list[tuple[str, str]]:
         *(("stage", n) for n in plan.stages),
         *(("sink", n) for n in plan.sinks),
     ]
-
-
-def execute(
-    physical: PhysicalPlan, backend: Backend, recorder: Recorder, run_id: str, head_rows: int, seconds: dict[str, float]
-) -> tuple[tuple[SinkReport, ...], dict[str, pa.Table], dict[str, Any]]:
-    """Compute all roots, write the sinks beside their targets, and commit them together at the end."""
-    executor = LocalExecutor(backend, recorder, physical.roots)
-    threads = ThreadPoolExecutor(thread_count(), "gpuetl-writer")
-    by_engine = [backend.file_writer(write.target, source.schema) for write, source in physical.sinks.values()]
-    writers = [
-        SinkWriter(write.target, run_id, traced_writer(own or WRITERS[write.target.format], name), threads)
-        for own, (name, (write, _)) in zip(by_engine, physical.sinks.items(), strict=True)
-    ]
-    try:
-        with timed(seconds, "run"):
-            for writer in writers:
-                writer.prepare()
-            heads = {
-                name: write_sink(executor, source, write, writer, own is None, head_rows)
-                for (name, (write, source)), writer, own in zip(physical.sinks.items(), writers, by_engine, strict=True)
-            }
-            kept = {name: next(executor.partitions(node)) for name, node in physical.kept.items()}
-            for (write, _), writer in zip(physical.sinks.values(), writers, strict=True):
-                writer.finish()
-                work = recorder.of(write, write.origin, Origin("", ""))
-                work.seconds += writer.seconds
-                work.moved["host to file"] += sum(size for _, size in writer.files)
-        heads |= {name: backend.head(frame, head_rows) for name, frame in kept.items()}
-        with timed(seconds, "commit"):
-            commit_sinks(writers, recorder.commit)
-    finally:
-        close_writers(writers, threads)
-    reports = tuple(
-        SinkReport(w.target.name, str(w.target.path), w.rows, len(w.files), sum(size for _, size in w.files))
-        for w in writers
-    )
-    return reports, heads, kept
-
-
-def traced_writer(writer: FileWriter, sink: str) -> FileWriter:
-    """Return the writer, each of whose files the trace of the run shows, if there is one."""
-    return replace(writer, write=spanned(writer.write, f"write {sink}", "file"))
-
-
-def write_sink(
-    executor: LocalExecutor, source: Physical, write: Write, writer: SinkWriter, as_arrow: bool, head_rows: int
-) -> pa.Table:
-    """Write a sink's partitions as they come; return its first rows."""
-    work, backend = executor.recorder.of(write, write.origin, Origin("", "")), executor.backend
-    heads: list[pa.Table] = []
-    for frame in executor.partitions(source):
-        rows = backend.rows(frame)
-        with executor.recorder.timed(work):
-            table = backend.to_arrow(frame) if as_arrow else frame
-        work.moved.update(write_traffic(backend, frame, source.schema))
-        writer.write(table, rows)
-        work.rows_in += rows
-        missing = head_rows - sum(head.num_rows for head in heads)
-        if missing > 0:
-            heads.append(backend.head(frame, missing))
-        executor.finish(work, frame, source.partitions)
-    return pa.concat_tables(heads) if heads else write.schema.to_arrow().empty_table()

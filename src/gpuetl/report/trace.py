@@ -136,3 +136,12 @@ def spanned(function: Function, name: str, category: str) -> Function:
             return function(*arguments)
 
     return cast(Function, call)
+
+
+@contextmanager
+def timed(seconds: dict[str, float], phase: str) -> Iterator[None]:
+    """Keep the wall time of a phase."""
+    start = time.perf_counter()
+    with span(phase, "phase"):
+        yield
+    seconds[phase] = time.perf_counter() - start

@@ -11,11 +11,12 @@ import pyarrow as pa
 from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.engines import choose_engine
 from gpuetl.errors import RunFailed
+from gpuetl.executors.outputs import execute
 from gpuetl.options import RunOptions
 from gpuetl.plan.plan import Plan
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
 from gpuetl.report.report import device_label, stage_reports
-from gpuetl.run import backend_of, execute, lowered, names_in_order
+from gpuetl.run import backend_of, lowered, names_in_order
 from gpuetl.verify.bounds import SumBounds, sum_bounds
 from gpuetl.verify.compare import Contract, Difference, compare_tables
 from gpuetl.verify.keys import promised_order, stage_keys

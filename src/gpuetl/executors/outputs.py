@@ -1,0 +1,94 @@
+"""What a run is for: the sinks, written while it goes on and committed together, and the stages that are kept."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from gpuetl.backends.backend import Backend
+from gpuetl.executors.local import LocalExecutor
+from gpuetl.io.commit import commit_sinks
+from gpuetl.io.staging import FileWriter, SinkWriter, close_writers
+from gpuetl.io.write_files import WRITERS
+from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.physical.nodes import Physical
+from gpuetl.plan.node import Origin
+from gpuetl.plan.nodes import Write
+from gpuetl.report.recorder import Recorder, Work
+from gpuetl.report.report import SinkReport
+from gpuetl.report.trace import spanned, timed
+from gpuetl.report.traffic import write_traffic
+from gpuetl.threads import thread_count
+
+
+def execute(
+    physical: PhysicalPlan, backend: Backend, recorder: Recorder, run_id: str, head_rows: int, seconds: dict[str, float]
+) -> tuple[tuple[SinkReport, ...], dict[str, pa.Table], dict[str, Any]]:
+    """Compute all roots, write the sinks beside their targets, and commit them together at the end."""
+    executor = LocalExecutor(backend, recorder, physical.roots)
+    threads = ThreadPoolExecutor(thread_count(), "gpuetl-writer")
+    by_engine = [backend.file_writer(write.target, source.schema) for write, source in physical.sinks.values()]
+    writers = [
+        SinkWriter(write.target, run_id, traced_writer(own or WRITERS[write.target.format], name), threads)
+        for own, (name, (write, _)) in zip(by_engine, physical.sinks.items(), strict=True)
+    ]
+    try:
+        with timed(seconds, "run"):
+            for writer in writers:
+                writer.prepare()
+            heads = {
+                name: write_sink(executor, source, write, writer, own is None, head_rows)
+                for (name, (write, source)), writer, own in zip(physical.sinks.items(), writers, by_engine, strict=True)
+            }
+            kept = {name: next(executor.partitions(node)) for name, node in physical.kept.items()}
+            for (write, _), writer, own in zip(physical.sinks.values(), writers, by_engine, strict=True):
+                writer.finish()
+                note_files(recorder.of(write, write.origin, Origin("", "")), writer, backend, own is None)
+        heads |= {name: backend.head(frame, head_rows) for name, frame in kept.items()}
+        with timed(seconds, "commit"):
+            commit_sinks(writers, recorder.commit)
+    finally:
+        close_writers(writers, threads)
+    reports = tuple(
+        SinkReport(w.target.name, str(w.target.path), w.rows, len(w.files), sum(size for _, size in w.files))
+        for w in writers
+    )
+    return reports, heads, kept
+
+
+def note_files(work: Work, writer: SinkWriter, backend: Backend, as_arrow: bool) -> None:
+    """Record the files of a sink; what a GPU has encoded comes from it as it is in the file."""
+    size = sum(size for _, size in writer.files)
+    work.seconds += writer.seconds
+    work.moved["host to file"] += size
+    if not as_arrow and backend.device == "GPU":
+        work.moved["device to host"] += size
+
+
+def traced_writer(writer: FileWriter, sink: str) -> FileWriter:
+    """Return the writer, each of whose files the trace of the run shows, if there is one."""
+    return replace(writer, write=spanned(writer.write, f"write {sink}", "file"))
+
+
+def write_sink(
+    executor: LocalExecutor, source: Physical, write: Write, writer: SinkWriter, as_arrow: bool, head_rows: int
+) -> pa.Table:
+    """Write a sink's partitions as they come; return its first rows."""
+    work, backend = executor.recorder.of(write, write.origin, Origin("", "")), executor.backend
+    heads: list[pa.Table] = []
+    for frame in executor.partitions(source):
+        rows = backend.rows(frame)
+        with executor.recorder.timed(work):
+            table = backend.to_arrow(frame) if as_arrow else frame
+        if as_arrow:
+            work.moved.update(write_traffic(backend, frame, source.schema))
+        writer.write(table, rows)
+        work.rows_in += rows
+        missing = head_rows - sum(head.num_rows for head in heads)
+        if missing > 0:
+            heads.append(backend.head(frame, missing))
+        executor.finish(work, frame, source.partitions)
+    return pa.concat_tables(heads) if heads else write.schema.to_arrow().empty_table()
