@@ -108,6 +108,26 @@ def kernel_table(result: dict[str, Any]) -> str:
     ])  # fmt: skip
 
 
+def parts_tables(result: dict[str, Any]) -> str:
+    """Render what single parts of a run take on a GPU."""
+    lines = [
+        "## Parts on a GPU",
+        "",
+        f"Milliseconds, the best of a few.  Ceilings there: {result['ceilings']}.  {where(result)}",
+        "",
+    ]
+    for table in result["tables"]:
+        lines += [
+            f"{table['what']}:",
+            "",
+            "| | ms |",
+            "|---|---|",
+            *(f"| {name} | {ms:,} |" for name, ms in table["rows"]),
+            "",
+        ]
+    return "\n".join(lines)
+
+
 def measured_on_gpu() -> list[dict[str, Any]]:
     """Return the newest result of the comparison on a GPU, if there is one."""
     return [newest("gpu")] if any((HERE / "results").glob("gpu-*.json")) else []
@@ -119,6 +139,7 @@ def render() -> None:
         startup_table(newest("startup")),
         peers_table(newest("peers")),
         *(gpu_section(result, where(result)) for result in measured_on_gpu()),
+        parts_tables(newest("parts")),
         engines_table(newest("engines")),
         kernel_table(newest("kernels")),
     ]
