@@ -1,6 +1,8 @@
 """Which bytes a stage had to move over which link, on every engine; and how near it came to what the link carries."""
 
 import json
+import shutil
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -12,6 +14,7 @@ from gpuetl.ceilings.ceiling import Ceiling, Ceilings
 from gpuetl.report.limits import limit_of
 from tables import table
 
+FILES = Path(__file__).parent.parent / "kernels_files"
 ROWS = table({"k": "int64", "x": "int64", "y": "int32"}, *((i % 2, i, i) for i in range(6)))
 """Six rows of 20 bytes."""
 
@@ -67,6 +70,15 @@ def test_a_window_over_rows_in_order_adds_its_column(rows, moved, memory):
     again = steps.stage("first").window(by="k", order_by="x", again=col("x").cum_sum())
     report = again.stage("second").pipeline.run(engine="pandas").report
     assert report.stages[-1].moved == {"host memory": 6 * (16 + 8)}
+
+
+def test_a_scan_kernel_moves_the_rows_that_it_puts_in_order(rows, moved, memory, pipeline):
+    """All columns, as a window does."""
+    shutil.copy(FILES / "texts.py", pipeline.root)
+    texts = {"combine": "product = a.product * b.product;", "identity": "product = 1;"}
+    outputs, twin = {"product": "int64"}, "texts.py:running_product"
+    steps = rows.scan_kernel("x", outputs, twin, **texts, by="k", order_by="x")
+    assert moved(steps) == near({memory: 6 * (20 + 28)})
 
 
 def test_groups_are_read_once(rows, source, moved, memory):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
+from typing import TYPE_CHECKING
 from typing import Literal as Choice
 
 from gpuetl.expressions.ir import Expr
@@ -16,6 +17,9 @@ from gpuetl.kernels.texts import KernelTexts
 from gpuetl.plan.node import Locality, SortKey
 from gpuetl.plan.nodes.window import Grouped
 from gpuetl.plan.schema import Schema
+
+if TYPE_CHECKING:
+    from gpuetl.plan.nodes.kernel_reduction import KernelReduction
 
 Kind = Choice["rows", "groups", "elementwise", "scan"]
 
@@ -61,7 +65,7 @@ class Kernel(Grouped):
     @property
     def moves_rows(self) -> bool:
         """Whether rows have to be put in order: those of groups."""
-        return self.kind == "groups" and not self.presorted
+        return self.grouped and not self.presorted
 
     @property
     def arguments_read(self) -> frozenset[str]:
@@ -83,7 +87,11 @@ class Kernel(Grouped):
 
     def describe(self) -> str:
         """Return the call, its outputs and its order."""
-        args = ", ".join([*self.reads, *(f"{name} = {to_sql(value)}" for name, value in self.arguments.items())])
-        outputs = ", ".join(f"{name}: {type_name(dtype)}" for name, dtype in self.outputs.items())
-        order = self.describe_order() if self.grouped else ""
-        return f"Kernel {self.contract.entry}({args}) gives {outputs}{order}"
+        return f"Kernel {call_text(self)}{self.describe_order() if self.grouped else ''}"
+
+
+def call_text(kernel: Kernel | KernelReduction) -> str:
+    """Return the call of a kernel and what it gives, for plans."""
+    args = ", ".join([*kernel.reads, *(f"{name} = {to_sql(value)}" for name, value in kernel.arguments.items())])
+    outputs = ", ".join(f"{name}: {type_name(dtype)}" for name, dtype in kernel.outputs.items())
+    return f"{kernel.contract.entry}({args}) gives {outputs}"

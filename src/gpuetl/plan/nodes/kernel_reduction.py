@@ -8,10 +8,10 @@ from typing import ClassVar
 from typing import Literal as Choice
 
 from gpuetl.expressions.ir import Expr
-from gpuetl.expressions.types import DataType, type_name
-from gpuetl.expressions.unparse import to_sql
+from gpuetl.expressions.types import DataType
 from gpuetl.kernels.texts import KernelTexts
 from gpuetl.plan.node import Locality, SingleInput
+from gpuetl.plan.nodes.kernel import call_text
 from gpuetl.plan.schema import Schema
 
 
@@ -50,7 +50,5 @@ class KernelReduction(SingleInput):
 
     def describe(self) -> str:
         """Return the call, its output and its keys."""
-        args = ", ".join([*self.reads, *(f"{name} = {to_sql(value)}" for name, value in self.arguments.items())])
-        outputs = ", ".join(f"{name}: {type_name(dtype)}" for name, dtype in self.outputs.items())
         by = f" by {', '.join(self.by)}" if self.by else ""
-        return f"KernelReduction {self.contract.entry}({args}) gives {outputs}{by}"
+        return f"KernelReduction {call_text(self)}{by}"
