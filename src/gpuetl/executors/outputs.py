@@ -30,54 +30,49 @@ def execute(
     """Compute all roots, write the sinks beside their targets, and commit them together at the end."""
     executor = LocalExecutor(backend, recorder, physical.roots)
     threads = ThreadPoolExecutor(thread_count(), "gpuetl-writer")
-    by_engine = [backend.file_writer(write.target, source.schema) for write, source in physical.sinks.values()]
-    writers = [
-        SinkWriter(write.target, run_id, traced_writer(own or WRITERS[write.target.format], name), threads)
-        for own, (name, (write, _)) in zip(by_engine, physical.sinks.items(), strict=True)
-    ]
+    writers = {
+        name: SinkWriter(write.target, run_id, file_writer(backend, name, write, source), threads)
+        for name, (write, source) in physical.sinks.items()
+    }
     try:
         with timed(seconds, "run"):
-            for writer in writers:
+            for writer in writers.values():
                 writer.prepare()
             heads = {
-                name: write_sink(executor, source, write, writer, own is None, head_rows)
-                for (name, (write, source)), writer, own in zip(physical.sinks.items(), writers, by_engine, strict=True)
+                name: write_sink(executor, source, write, writers[name], head_rows)
+                for name, (write, source) in physical.sinks.items()
             }
             kept = {name: next(executor.partitions(node)) for name, node in physical.kept.items()}
-            for (write, _), writer, own in zip(physical.sinks.values(), writers, by_engine, strict=True):
-                writer.finish()
-                note_files(recorder.of(write, write.origin, Origin("", "")), writer, backend, own is None)
+            for name, (write, _) in physical.sinks.items():
+                writers[name].finish()
+                note_files(recorder.of(write, write.origin, Origin("", "")), writers[name], backend)
         heads |= {name: backend.head(frame, head_rows) for name, frame in kept.items()}
         with timed(seconds, "commit"):
-            commit_sinks(writers, recorder.commit)
+            commit_sinks(list(writers.values()), recorder.commit)
     finally:
-        close_writers(writers, threads)
-    reports = tuple(
-        SinkReport(w.target.name, str(w.target.path), w.rows, len(w.files), sum(size for _, size in w.files))
-        for w in writers
-    )
-    return reports, heads, kept
+        close_writers(list(writers.values()), threads)
+    reports = (SinkReport(n, str(w.target.path), w.rows, len(w.files), w.file_bytes) for n, w in writers.items())
+    return tuple(reports), heads, kept
 
 
-def note_files(work: Work, writer: SinkWriter, backend: Backend, as_arrow: bool) -> None:
-    """Record the files of a sink; what a GPU has encoded comes from it as it is in the file."""
-    size = sum(size for _, size in writer.files)
-    work.seconds += writer.seconds
-    work.moved["host to file"] += size
-    if not as_arrow and backend.device == "GPU":
-        work.moved["device to host"] += size
-
-
-def traced_writer(writer: FileWriter, sink: str) -> FileWriter:
-    """Return the writer, each of whose files the trace of the run shows, if there is one."""
+def file_writer(backend: Backend, sink: str, write: Write, source: Physical) -> FileWriter:
+    """Return what writes a sink's files, the engine itself where it can; the trace of the run shows each file."""
+    writer = backend.file_writer(write.target, source.schema) or WRITERS[write.target.format]
     return replace(writer, write=spanned(writer.write, f"write {sink}", "file"))
 
 
-def write_sink(
-    executor: LocalExecutor, source: Physical, write: Write, writer: SinkWriter, as_arrow: bool, head_rows: int
-) -> pa.Table:
+def note_files(work: Work, writer: SinkWriter, backend: Backend) -> None:
+    """Record the files of a sink; what a GPU has encoded comes from it as it is in the file."""
+    work.seconds += writer.seconds
+    work.moved["host to file"] += writer.file_bytes
+    if backend.device == "GPU" and not writer.writer.takes_arrow:
+        work.moved["device to host"] += writer.file_bytes
+
+
+def write_sink(executor: LocalExecutor, source: Physical, write: Write, writer: SinkWriter, head_rows: int) -> pa.Table:
     """Write a sink's partitions as they come; return its first rows."""
     work, backend = executor.recorder.of(write, write.origin, Origin("", "")), executor.backend
+    as_arrow = writer.writer.takes_arrow
     heads: list[pa.Table] = []
     for frame in executor.partitions(source):
         rows = backend.rows(frame)

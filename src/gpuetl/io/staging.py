@@ -34,10 +34,12 @@ class FileWriter:
     """How tables, or frames of an engine, become files.
 
     `write` writes one file; `parts` says what goes into each file of a folder, so that several are written at once.
+    `takes_arrow` tells that both take Arrow tables, and not the engine's own frames.
     """
 
     write: Callable[[Any, Path], None]
     parts: Callable[[Any], Sequence[Any]] = one_file
+    takes_arrow: bool = False
 
 
 @dataclass
@@ -59,6 +61,11 @@ class SinkWriter:
     files: list[tuple[str, int]] = field(default_factory=list)
     made: list[Path] = field(default_factory=list)
     in_flight: list[list[Future[float]]] = field(default_factory=list)
+
+    @property
+    def file_bytes(self) -> int:
+        """The size of all files."""
+        return sum(size for _, size in self.files)
 
     @cached_property
     def path(self) -> Path:

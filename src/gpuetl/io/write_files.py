@@ -24,4 +24,7 @@ def write_csv(table: pa.Table, path: Path) -> None:
     pc.write_csv(table, path)
 
 
-WRITERS: dict[Format, FileWriter] = {"parquet": FileWriter(write_parquet), "csv": FileWriter(write_csv)}
+WRITERS: dict[Format, FileWriter] = {
+    "parquet": FileWriter(write_parquet, takes_arrow=True),
+    "csv": FileWriter(write_csv, takes_arrow=True),
+}
