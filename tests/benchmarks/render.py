@@ -109,23 +109,19 @@ def kernel_table(result: dict[str, Any]) -> str:
 
 
 def parts_tables(result: dict[str, Any]) -> str:
-    """Render what single parts of a run take on a GPU."""
-    lines = [
-        "## Parts on a GPU",
-        "",
-        f"Milliseconds, the best of a few.  Ceilings there: {result['ceilings']}.  {where(result)}",
-        "",
-    ]
-    for table in result["tables"]:
-        lines += [
-            f"{table['what']}:",
-            "",
-            "| | ms |",
-            "|---|---|",
-            *(f"| {name} | {ms:,} |" for name, ms in table["rows"]),
-            "",
-        ]
-    return "\n".join(lines)
+    """Render what single parts of a run take on a GPU, and what was checked there."""
+    tables = [line for table in result["tables"] for line in part_table(table)]
+    return "\n".join([
+        "## Parts on a GPU", "",
+        f"Milliseconds, the best of a few.  Ceilings there: {result['ceilings']}.  {where(result)}", "", *tables,
+        f"What was checked on such a machine that day: {result['checks']}", "",
+    ])  # fmt: skip
+
+
+def part_table(table: dict[str, Any]) -> list[str]:
+    """Return the lines of one table."""
+    rows = (f"| {name} | {ms:,} |" for name, ms in table["rows"])
+    return [f"{table['what']}:", "", "| | ms |", "|---|---|", *rows, ""]
 
 
 def measured_on_gpu() -> list[dict[str, Any]]:
