@@ -13,6 +13,7 @@ from gpuetl import Pipeline, RunOptions
 from gpuetl.backends.engines import load_backend
 from gpuetl.errors import RunFailed
 from gpuetl.executors.local import LocalExecutor
+from gpuetl.executors.runner import Runner
 from gpuetl.plan import nodes
 from gpuetl.plan.plan import Plan
 from gpuetl.report.recorder import Recorder, recording, silent
@@ -37,7 +38,7 @@ def answers(
     physical, _ = lowered(plan.keeping(stages), options)
     recorder = Recorder(silent)
     with recording(recorder):
-        executor = LocalExecutor(backend, recorder, physical.roots)
+        executor = LocalExecutor(Runner(backend, recorder), physical.roots)
         try:
             return {name: backend.to_arrow(next(executor.partitions(physical.kept[name]))) for name in stages}
         except RunFailed as error:

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from gpuetl.backends.backend import Backend
 from gpuetl.executors.local import LocalExecutor
+from gpuetl.executors.runner import Runner
 from gpuetl.io.commit import commit_sinks
 from gpuetl.io.staging import FileWriter, SinkWriter, close_writers
 from gpuetl.io.write_files import WRITERS
@@ -28,7 +29,7 @@ def execute(
     physical: PhysicalPlan, backend: Backend, recorder: Recorder, run_id: str, head_rows: int, seconds: dict[str, float]
 ) -> tuple[tuple[SinkReport, ...], dict[str, pa.Table], dict[str, Any]]:
     """Compute all roots, write the sinks beside their targets, and commit them together at the end."""
-    executor = LocalExecutor(backend, recorder, physical.roots)
+    executor = LocalExecutor(Runner(backend, recorder), physical.roots)
     threads = ThreadPoolExecutor(thread_count(), "gpuetl-writer")
     writers = {
         name: SinkWriter(write.target, run_id, file_writer(backend, name, write, source), threads)
@@ -71,12 +72,13 @@ def note_files(work: Work, writer: SinkWriter, backend: Backend) -> None:
 
 def write_sink(executor: LocalExecutor, source: Physical, write: Write, writer: SinkWriter, head_rows: int) -> pa.Table:
     """Write a sink's partitions as they come; return its first rows."""
-    work, backend = executor.recorder.of(write, write.origin, Origin("", "")), executor.backend
+    runner, backend = executor.runner, executor.runner.backend
+    work = runner.recorder.of(write, write.origin, Origin("", ""))
     as_arrow = writer.writer.takes_arrow
     heads: list[pa.Table] = []
     for frame in executor.partitions(source):
         rows = backend.rows(frame)
-        with executor.recorder.timed(work):
+        with runner.recorder.timed(work):
             table = backend.to_arrow(frame) if as_arrow else frame
         if as_arrow:
             work.moved.update(write_traffic(backend, frame, source.schema))
@@ -85,5 +87,5 @@ def write_sink(executor: LocalExecutor, source: Physical, write: Write, writer: 
         missing = head_rows - sum(head.num_rows for head in heads)
         if missing > 0:
             heads.append(backend.head(frame, missing))
-        executor.finish(work, frame, source.partitions)
+        runner.finish(work, frame, source.partitions)
     return pa.concat_tables(heads) if heads else write.schema.to_arrow().empty_table()

@@ -158,3 +158,13 @@ class Concat:
 
 
 Physical: TypeAlias = Scan | Map | Exchange | Concat
+
+
+def matching(child: Physical, index: int) -> int:
+    """Return the partition of an input that goes with partition `index`: a single one goes with all."""
+    return index if child.partitions > 1 else 0
+
+
+def first_read(node: Map | Concat, index: int) -> tuple[Physical, int]:
+    """Return the partition that partition `index` of a node is made from, the first one where there are several."""
+    return node.part(index) if isinstance(node, Concat) else (node.inputs[0], matching(node.inputs[0], index))

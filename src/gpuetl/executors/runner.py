@@ -1,0 +1,97 @@
+"""Does the work of physical nodes on frames that are there, and records it: what all executors share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from gpuetl.backends.backend import Backend, Frame
+from gpuetl.errors import EvaluationError, RunFailed
+from gpuetl.io.dataset import DatasetError
+from gpuetl.physical.estimate import file_bytes
+from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
+from gpuetl.plan.node import Origin
+from gpuetl.report.recorder import Recorder, Work
+from gpuetl.report.traffic import copy_traffic, operation_traffic, read_traffic
+
+
+class Runner:
+    """Runs one node on one partition at a time.  It holds no frame and knows no other partition."""
+
+    def __init__(self, backend: Backend, recorder: Recorder) -> None:
+        self.backend, self.recorder = backend, recorder
+
+    def scan(self, scan: Scan, index: int) -> Frame:
+        """Read one partition of a source."""
+        work = self.recorder.of(scan.read, scan.origin, None)
+        part, work.device = scan.parts[index], self.backend.device_of(scan.read)
+        with self.recorder.timed(work), told(scan.origin):
+            frame = self.backend.read(scan.read, part)
+        work.rows_in += sum(max(group.rows, 0) for group in part) or self.backend.rows(frame)
+        work.file_bytes += (of_files := file_bytes(Scan(scan.read, (part,))))
+        work.moved.update(read_traffic(self.backend, scan.read, of_files, frame))
+        self.finish(work, frame, scan.partitions)
+        return frame
+
+    def apply(self, node: Map | Concat, index: int, frames: Sequence[Frame]) -> Frame:
+        """Take partition `index` through a node: `frames` are those of its inputs, of a union the one that it has."""
+        return self.map(node, index, frames) if isinstance(node, Map) else self.pass_on(node, index, frames[0])
+
+    def map(self, node: Map, index: int, frames: Sequence[Frame]) -> Frame:
+        """Run an operation on one partition of each of its inputs."""
+        main = node.inputs[node.main]
+        work = self.recorder.of(node.operation, node.origin, source_of(main))
+        work.device = self.backend.device_of(node.operation)
+        work.rows_in += self.backend.rows(frames[node.main]) if index < main.partitions else 0  # one that goes with all
+        with self.recorder.timed(work), told(node.origin):
+            frame = self.backend.run(node.operation, *frames)
+        work.moved.update(operation_traffic(self.backend, node.operation, frames, frame))
+        self.finish(work, frame, node.partitions)
+        return frame
+
+    def pass_on(self, node: Concat, index: int, frame: Frame) -> Frame:
+        """Record a partition that a union passes on; what comes in is the first input, as for other operations."""
+        work = self.recorder.of(node.operation, node.origin, source_of(node.inputs[0]))
+        work.rows_in += self.backend.rows(frame) if index < node.inputs[0].partitions else 0
+        self.finish(work, frame, node.partitions)
+        return frame
+
+    def split(self, node: Exchange, frame: Frame) -> list[Frame]:
+        """Cut one partition into its pieces for the partitions to come."""
+        if node.route != "hash":
+            return [frame]
+        work = self.recorder.of(node, node.origin, node.origin)
+        with self.recorder.timed(work), told(node.origin):
+            pieces = self.backend.split_by_hash(frame, node.keys, node.partitions)
+        work.moved.update(copy_traffic(self.backend, pieces, node.schema))
+        return pieces
+
+    def merge(self, node: Exchange, pieces: Sequence[Frame]) -> Frame:
+        """Put the pieces of one partition together; a single one is not copied."""
+        work = self.recorder.of(node, node.origin, node.origin)
+        with self.recorder.timed(work), told(node.origin):
+            frame = self.backend.concat(pieces, node.schema)
+        work.rows_out += self.backend.rows(frame)
+        if len(pieces) > 1:
+            work.moved.update(copy_traffic(self.backend, [frame], node.schema))
+        return frame
+
+    def finish(self, work: Work, frame: Frame, partitions: int) -> None:
+        """Record a partition that is done, and tell of it."""
+        work.rows_out += self.backend.rows(frame)
+        work.partitions += 1
+        self.recorder.progress(work.origin, work.partitions, partitions)
+
+
+def source_of(node: Physical) -> Origin:
+    """Return where rows come from, through exchanges."""
+    return source_of(node.source) if isinstance(node, Exchange) else node.origin
+
+
+@contextmanager
+def told(origin: Origin) -> Iterator[None]:
+    """Say of an error in which stage and step it came up."""
+    try:
+        yield
+    except (EvaluationError, DatasetError) as error:
+        raise RunFailed.at(str(origin), error) from error
