@@ -173,12 +173,15 @@ class Pipeline:
         return optimize(self.plan(params).with_results(), options.skip_passes if options else (), before)
 
     def explain(self, params: Mapping[str, Any] | None = None, options: RunOptions | None = None) -> str:
-        """Return the physical plan of a run as text: what is read, what is expected, sorts and exchanges."""
+        """Return the physical plan of a run as text: what is read, what is expected, sorts and exchanges.
+
+        Where the options name no number of rows, partitions have as many as suit the pandas engine.
+        """
         from gpuetl.options import RunOptions
         from gpuetl.physical.explain import explain_physical
         from gpuetl.run import lowered
 
-        return explain_physical(lowered(self.plan(params).with_results(), options or RunOptions())[0])
+        return explain_physical(lowered(self.plan(params).with_results(), options or RunOptions(), "pandas")[0])
 
     @property
     def fingerprint(self) -> str:

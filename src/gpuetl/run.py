@@ -106,8 +106,8 @@ def traced_run(
     return Run(report, {name: Result(frame, backend) for name, frame in kept.items()})
 
 
-def lowered(plan: Plan, options: RunOptions, engine: str = "pandas") -> tuple[PhysicalPlan, dict[str, float]]:
-    """Optimize and lower a plan; return the physical plan, and the seconds of each pass.
+def lowered(plan: Plan, options: RunOptions, engine: str) -> tuple[PhysicalPlan, dict[str, float]]:
+    """Optimize a plan and lower it for an engine; return the physical plan, and the seconds of each pass.
 
     Raises
     ------
