@@ -219,9 +219,12 @@ class Pipeline:
         RunFailed
             With the stage and step; no sink has changed then.
         """
-        from gpuetl.run import run_pipeline
+        from gpuetl.backends.engines import choose_engine
 
-        return run_pipeline(self, params or {}, engine, None if keep is None else as_names(keep), options, progress)
+        choice = choose_engine(engine)
+        from gpuetl.run import run_pipeline  # while a GPU's context is opened
+
+        return run_pipeline(self, params or {}, choice, None if keep is None else as_names(keep), options, progress)
 
     def verify(
         self,
