@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import settings
 
-from gpu_engine.host_machine import COMPILER
+from gpu_engine.host_machine import COMPILER, ON_CPU
 from gpuetl import InvalidPipeline, Pipeline
-from gpuetl.backends.engines import BACKENDS, ENGINES
+from gpuetl.backends.engines import ENGINES
 from gpuetl.testing import LAYOUTS, assert_tables_equal
 from tables import write_source
 
@@ -16,9 +16,6 @@ settings.register_profile("repeatable", deadline=None, derandomize=True)  # a te
 settings.load_profile("repeatable")
 
 GPU_ENGINES = ("cudf", "dask-cuda")
-ON_CPU = "cudf-on-cpu"
-"""The cudf engine whose kernels are compiled for the CPU: all of it but libcudf and CuPy."""
-BACKENDS[ON_CPU] = "gpu_engine.host_machine:host_backend"
 
 
 def has_driver():

@@ -4,7 +4,8 @@ import copy
 
 import pytest
 
-from gpuetl import InvalidPipeline, Pipeline, col, count, row_number
+from gpuetl import InvalidPipeline, Pipeline, col, count, lit, row_number
+from gpuetl.expressions.syntax import Constant
 from tables import table
 
 ROWS = table({"a": "int64", "b": "int64"}, (1, 2), (3, 4))
@@ -109,6 +110,17 @@ def test_tables_of_a_union_may_be_given_as_a_list(source, t):
     """A list in their place is the same step."""
     u, v = source(ROWS, "u"), source(ROWS, "v")
     assert t.union(u, v).steps == t.union([u, v]).steps
+
+
+@pytest.mark.parametrize("verb", ["aggregate", "window"])
+def test_a_text_is_no_call_of_an_aggregate_or_a_window(t, verb):
+    """Elsewhere it is a constant; here hardly anyone means one, and who does can say so."""
+    assert told(lambda: getattr(t, verb)(total="sum(a)")) == (
+        f"{verb}: total: takes an expression, got the text 'sum(a)'\n"
+        "Write expr('sum(a)'), or lit('sum(a)') for a constant."
+    )
+    (step,) = getattr(t, verb)(total=lit("sum(a)")).steps
+    assert step.columns["total"].syntax == Constant("sum(a)")
 
 
 def test_what_is_wrong_in_python_names_no_place_in_a_file(t):

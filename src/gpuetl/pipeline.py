@@ -173,12 +173,15 @@ class Pipeline:
         return optimize(self.plan(params).with_results(), options.skip_passes if options else (), before)
 
     def explain(self, params: Mapping[str, Any] | None = None, options: RunOptions | None = None) -> str:
-        """Return the physical plan of a run as text: what is read, what is expected, sorts and exchanges."""
+        """Return the physical plan of a run as text: what is read, what is expected, sorts and exchanges.
+
+        Where the options name no number of rows, partitions have as many as suit the pandas engine.
+        """
         from gpuetl.options import RunOptions
         from gpuetl.physical.explain import explain_physical
         from gpuetl.run import lowered
 
-        return explain_physical(lowered(self.plan(params).with_results(), options or RunOptions())[0])
+        return explain_physical(lowered(self.plan(params).with_results(), options or RunOptions(), "pandas")[0])
 
     @property
     def fingerprint(self) -> str:
@@ -216,9 +219,12 @@ class Pipeline:
         RunFailed
             With the stage and step; no sink has changed then.
         """
-        from gpuetl.run import run_pipeline
+        from gpuetl.backends.engines import choose_engine
 
-        return run_pipeline(self, params or {}, engine, None if keep is None else as_names(keep), options, progress)
+        choice = choose_engine(engine)
+        from gpuetl.run import run_pipeline  # while a GPU's context is opened
+
+        return run_pipeline(self, params or {}, choice, None if keep is None else as_names(keep), options, progress)
 
     def verify(
         self,

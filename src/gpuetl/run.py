@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpuetl.backends.backend import Backend
 from gpuetl.backends.cudf.choices import skipping
-from gpuetl.backends.engines import choose_engine, load_backend
+from gpuetl.backends.engines import Choice, load_backend
 from gpuetl.backends.fallback import FallbackBackend, check_refusals
 from gpuetl.ceilings.cache import load_ceilings
 from gpuetl.errors import InvalidPipeline, RunFailed, have_hint
@@ -54,28 +54,27 @@ class Run:
 def run_pipeline(
     pipeline: Pipeline,
     params: Mapping[str, Any],
-    engine: str,
+    choice: Choice,
     keep: Iterable[str] | None,
     options: RunOptions | None,
     progress: Progress | None,
 ) -> Run:
-    """Run a pipeline: see `Pipeline.run`."""
+    """Run a pipeline on the engine of choice: see `Pipeline.run`."""
     options = options or RunOptions()
     with tracing(Path(options.trace) if options.trace else None) as trace:
-        return traced_run(pipeline, params, engine, keep, options, progress, trace)
+        return traced_run(pipeline, params, choice, keep, options, progress, trace)
 
 
 def traced_run(
     pipeline: Pipeline,
     params: Mapping[str, Any],
-    engine: str,
+    choice: Choice,
     keep: Iterable[str] | None,
     options: RunOptions,
     progress: Progress | None,
     trace: Trace | None,
 ) -> Run:
     """Run a pipeline, of which the trace, if there is one, is under way."""
-    choice = choose_engine(engine)
     seconds: dict[str, float] = {}
     run_id = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
     with timed(seconds, "plan"):
@@ -106,8 +105,8 @@ def traced_run(
     return Run(report, {name: Result(frame, backend) for name, frame in kept.items()})
 
 
-def lowered(plan: Plan, options: RunOptions, engine: str = "pandas") -> tuple[PhysicalPlan, dict[str, float]]:
-    """Optimize and lower a plan; return the physical plan, and the seconds of each pass.
+def lowered(plan: Plan, options: RunOptions, engine: str) -> tuple[PhysicalPlan, dict[str, float]]:
+    """Optimize a plan and lower it for an engine; return the physical plan, and the seconds of each pass.
 
     Raises
     ------

@@ -54,7 +54,7 @@ class Table:
         return self.step(verbs.Select({**kept, **_formulas(columns)}))
 
     def with_columns(self, **columns: Any) -> Table:
-        """Add or replace columns; all see the input, none each other."""
+        """Add or replace columns; all see the input, none each other.  A text is a constant; SQL is `expr("a + b")`."""
         return self.step(verbs.WithColumns(_formulas(columns)))
 
     def fill_null(self, **values: Any) -> Table:
@@ -96,11 +96,12 @@ class Table:
     def aggregate(self, by: Names = (), order_by: Names = (), **columns: Any) -> Table:
         """One row a group; without keys, one row.  `order_by` is the order of the rows for `first` and `last`."""
         keys, order = _names("aggregate: by", by), _order("aggregate", order_by)
-        return self.step(verbs.Aggregate(_formulas(columns), keys, order))
+        return self.step(verbs.Aggregate(_calls("aggregate", columns), keys, order))
 
     def window(self, by: Names = (), order_by: Names = (), **columns: Any) -> Table:
         """Add columns computed from the rows of a group in order: see docs/functions.md, window functions."""
-        return self.step(verbs.Window(_formulas(columns), _names("window: by", by), _order("window", order_by)))
+        calls = _calls("window", columns)
+        return self.step(verbs.Window(calls, _names("window: by", by), _order("window", order_by)))
 
     def kernel(
         self, cuda: str, entry: str, inputs: Names, outputs: Mapping[str, str], reference: str, *,
@@ -205,6 +206,15 @@ def _formula(value: Any) -> Formula:
 
 def _formulas(columns: Mapping[str, Any]) -> dict[str, Formula]:
     return {name: _formula(value) for name, value in columns.items()}
+
+
+def _calls(verb: str, columns: Mapping[str, Any]) -> dict[str, Formula]:
+    """Return what a group's rows are asked for: a text is nearly always a call that was meant as SQL."""
+    for name, value in columns.items():
+        if isinstance(value, str):
+            hint = f"Write expr({value!r}), or lit({value!r}) for a constant."
+            raise InvalidPipeline.because(f"takes an expression, got the text {value!r}", hint, f"{verb}: {name}")
+    return _formulas(columns)
 
 
 def _flat(values: Iterable[Any]) -> list[Any]:

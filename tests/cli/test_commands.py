@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from command import gpuetl
+from gpuetl.backends import engines
+from gpuetl.backends.engines import GpuSearch
 
 PIPELINE = """\
 gpuetl: 1
@@ -61,6 +63,15 @@ def test_run_writes_the_sink_and_says_engine_stages_and_sizes(file: Path):
     assert "kept" in result.stdout
     assert "first rows of out" in result.stdout
     assert pq.read_table(file.parent / "out.parquet").to_pydict() == {"x": [1, 2], "y": [2, 4]}
+
+
+def test_a_run_looks_for_a_gpu_once(file: Path, monkeypatch: pytest.MonkeyPatch):
+    looks: list[GpuSearch] = []
+    monkeypatch.setattr(engines, "look_for_gpu", lambda: looks.append(GpuSearch(problem="none here")) or looks[0])
+    done = gpuetl("run", file, "--report", file.parent / "report.json")
+    assert "engine: pandas (none here)" in done.stdout
+    assert json.loads((file.parent / "report.json").read_text())["reason"] == "none here"
+    assert len(looks) == 1
 
 
 def test_run_takes_parameters_as_text(file: Path):

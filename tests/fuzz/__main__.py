@@ -10,6 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
 from fuzz.search import SHRINK_SECONDS, Failure, run_seed
+from gpu_engine.host_machine import ON_CPU
 
 BLOCK = 50
 SHOWN = 5
@@ -22,7 +23,7 @@ def main() -> int:
     parser.add_argument("--first", type=int, help="the first seed; by default a fresh one")
     parser.add_argument("--seed", type=int, help="replay this one alone")
     parser.add_argument(
-        "--engine", default="", help="compare this engine with the oracle, rather than the oracle with DuckDB"
+        "--engine", default="", help=f"compare this one, such as {ON_CPU}, with the oracle, not the oracle with DuckDB"
     )
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so many")

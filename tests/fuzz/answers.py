@@ -35,7 +35,7 @@ def answers(
 ) -> dict[str, pa.Table] | Failed:
     """Return the rows of some stages of one run."""
     backend = load_backend(engine)
-    physical, _ = lowered(plan.keeping(stages), options)
+    physical, _ = lowered(plan.keeping(stages), options, engine)
     recorder = Recorder(silent)
     with recording(recorder):
         executor = LocalExecutor(Runner(backend, recorder), physical.roots)

@@ -1,9 +1,13 @@
 """What is fuzzed, and that nothing of the language is left out unseen."""
 
 import collections
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+import fuzz
 from fuzz import duckdb_sql, search
 from fuzz.cases import RESULT, drawn_case
 from fuzz.checks import Outcome
@@ -86,3 +90,9 @@ def test_a_wrong_answer_is_found_and_made_small(monkeypatch):
 def test_outcomes_are_counted_apart():
     """A case that fails as expected is no case that was compared."""
     assert {outcome.value for outcome in Outcome} >= {"compared", "both found no result"}
+
+
+def test_the_command_knows_the_engine_that_runs_kernels_on_the_cpu():
+    """In a process of its own: here the engine is registered for other tests."""
+    code = "import fuzz.__main__; from gpuetl.backends.engines import load_backend; load_backend('cudf-on-cpu')"
+    subprocess.run([sys.executable, "-c", code], cwd=Path(fuzz.__file__).parents[1], check=True)

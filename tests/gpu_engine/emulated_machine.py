@@ -17,7 +17,13 @@ EMULATION = Path(__file__).with_name("emulation.hpp")
 
 
 class EmulatedMachine(HostMachine):
-    """A machine whose arrays are NumPy's and whose kernels run as a GPU would, slowly."""
+    """A machine whose arrays are NumPy's and whose kernels run as a GPU would, slowly.
+
+    `additions` are how many each kernel made by atomics.
+    """
+
+    def __init__(self) -> None:
+        self.additions: list[int] = []
 
     def compiled(self, source: str) -> ctypes.CDLL:
         """Compile the GPU's text with g++."""
@@ -33,6 +39,7 @@ class EmulatedMachine(HostMachine):
         assert len(words) <= MOST_ARGUMENTS
         passed = (ctypes.c_int64 * MOST_ARGUMENTS)(*words)
         stuck = module.emulate(module[entry], passed, blocks, threads)
+        self.additions.append(module.additions())
         assert not stuck, f"{entry}: {stuck} threads wait for others that have ended"
 
 

@@ -18,6 +18,7 @@ std::vector<bool> ended;
 std::vector<Barrier> warps;
 std::vector<unsigned> lanes;
 Barrier block;
+long additions;
 ucontext_t scheduler;
 int current;
 }  // namespace emulation
@@ -86,12 +87,15 @@ int run(int threads) {
 extern "C" int emulate(void (*kernel)(), long* arguments, int blocks, int threads) {
     emulation::kernel = kernel;
     emulation::arguments = arguments;
+    emulation::additions = 0;
     blockDim.x = threads;
     gridDim.x = blocks;
     for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x)
         if (const int stuck = emulation::run(threads)) return stuck;
     return 0;
 }
+
+extern "C" long additions() { return emulation::additions; }  // by atomics, of the last kernel
 
 #define __device__
 #define __global__
@@ -125,7 +129,12 @@ unsigned __ballot_sync(unsigned, bool vote) {
         return votes;
     });
 }
-template <class T> T atomicAdd(T* place, T value) { const T before = *place; *place += value; return before; }
+template <class T> T atomicAdd(T* place, T value) {
+    const T before = *place;
+    *place += value;
+    ++emulation::additions;
+    return before;
+}
 template <class T> T atomicOr(T* place, T bits) { const T before = *place; *place |= bits; return before; }
 template <class T> T atomicCAS(T* place, T expected, T value) {
     const T before = *place;

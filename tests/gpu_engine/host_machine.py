@@ -26,6 +26,7 @@ from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
 from gpuetl.backends.cudf.sinks.pieces import Piece, Span
 from gpuetl.backends.cudf.sinks.threaded_file import Store, ThreadedFile, Writers, threaded_file
 from gpuetl.backends.cudf.vector import Vector
+from gpuetl.backends.engines import BACKENDS
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import language_type
 from gpuetl.plan.node import Node
@@ -254,3 +255,8 @@ class HostBackend(CudfBackend):
 def host_backend() -> HostBackend:
     """Return the cudf backend on this machine."""
     return HostBackend(HostMachine())
+
+
+ON_CPU = "cudf-on-cpu"
+"""The cudf engine whose kernels are compiled for the CPU: all of it but libcudf and CuPy."""
+BACKENDS[ON_CPU] = f"{__name__}:{host_backend.__name__}"

@@ -6,12 +6,15 @@ import pyarrow as pa
 import pytest
 
 from fuzz.data import TYPES, pool
-from gpu_engine.emulated_machine import EmulatedMachine
+from gpu_engine.emulated_machine import BLOCKS, THREADS, EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl.backends.cudf.columns.concat import concat
 from gpuetl.backends.cudf.columns.gather import take
+from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
+from gpuetl.expressions.parse import parse_expression
+from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.types import is_list
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
@@ -65,3 +68,14 @@ def test_frames_are_put_below_each_other(sizes):
 
 def test_lists_are_among_the_types():
     assert any(map(is_list, TYPES.values()))
+
+
+@pytest.mark.parametrize("text", ["x + 1", "x || '!'"], ids=["numbers", "texts"])
+def test_nulls_are_added_up_once_a_warp_however_many_rows_it_writes(text):
+    """One place in memory takes few additions a moment."""
+    machine, rows = EmulatedMachine(), 4000
+    values = pa.array([row if row % 3 else None for row in range(rows)]).cast("int64" if "+" in text else "string")
+    expr = resolve(parse_expression(text), Scope({"x": values.type}, {}))
+    got = evaluate({"": expr}, {"x": from_arrow(values, machine)}, rows, machine)[""]
+    assert got.nulls == 1334
+    assert max(machine.additions) == THREADS * BLOCKS // 32

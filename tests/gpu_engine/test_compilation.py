@@ -20,6 +20,7 @@ from gpuetl.backends.cudf.columns.gather import gather_source
 from gpuetl.backends.cudf.columns.keys import Key, Keys
 from gpuetl.backends.cudf.columns.order import sort_rows
 from gpuetl.backends.cudf.columns.text_bytes import copy_source
+from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.columns.texts import numbered_texts
 from gpuetl.backends.cudf.device.headers import DEVICE, header_text
 from gpuetl.backends.cudf.expressions.casts import cast_headers
@@ -36,9 +37,8 @@ from gpuetl.backends.cudf.operations.kernel_reduction import reduction_source
 from gpuetl.backends.cudf.operations.kernel_scan import scan_source
 from gpuetl.backends.cudf.sinks.delta import delta_source
 from gpuetl.backends.cudf.sinks.levels import counting_source
-from gpuetl.backends.cudf.sinks.texts import lengths_source, rows_source
+from gpuetl.backends.cudf.sinks.texts import lengths_source
 from gpuetl.backends.cudf.sinks.values import compacting_source, packing_source, ranges_source, turning_source
-from gpuetl.backends.cudf.sources.text_codes import with_dictionary
 from gpuetl.backends.cudf.sources.utf8 import source_of
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Cast, Column
@@ -215,7 +215,6 @@ def of_sinks():
     yield from (compacting_source(c_type) for c_type in (*stored, "float", "double", "int128_t"))
     yield from (packing_source("uint8_t"), packing_source("int32_t"), turning_source(), counting_source())
     yield from (lengths_source(width, nullable) for width in (4, 8) for nullable in (False, True))
-    yield from map(rows_source, (False, True))
 
 
 @pytest.fixture(scope="module")

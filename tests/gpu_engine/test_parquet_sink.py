@@ -21,7 +21,10 @@ from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine, span_bytes
 from gpu_engine.test_columns import uploaded
 from gpuetl import expr
+from gpuetl.backends.cudf.choices import skipping
+from gpuetl.backends.cudf.columns import text_codes
 from gpuetl.backends.cudf.columns.gather import take
+from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.sinks import parquet as sink
@@ -29,7 +32,6 @@ from gpuetl.backends.cudf.sinks import texts
 from gpuetl.backends.cudf.sinks.parquet import Layout, write_parquet, writes
 from gpuetl.backends.cudf.sinks.pieces import Span, chunks
 from gpuetl.backends.cudf.sinks.threaded_file import Writers, pwrite, threaded_file
-from gpuetl.backends.cudf.sources.text_codes import with_dictionary
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.types import NULL, STRING, is_list
@@ -201,18 +203,30 @@ def test_codes_have_as_many_bits_as_a_page_needs(tmp_path, distinct):
     assert limits(parquet, 0, 0) == (repr(("00000", f"{min(distinct, 256) - 1:05}")), 0)
 
 
-@pytest.mark.parametrize("limit", ["MOST_DISTINCT", "MOST_DISTINCT_BYTES"])
+@pytest.mark.parametrize("limit", [(text_codes, "MOST_TEXTS", 1), (texts, "MOST_DISTINCT_BYTES", 3)])
 def test_a_dictionary_that_grows_too_large_is_given_up(tmp_path, monkeypatch, limit):
-    monkeypatch.setattr(texts, limit, 3)
+    monkeypatch.setattr(*limit)
     values = ["a", "b", "c", "d", None] * 100
     parquet = written(pa.table({"x": values}), tmp_path / "x.parquet")
     assert encoding(parquet) == "DELTA_LENGTH_BYTE_ARRAY"
     assert parquet.read()["x"].to_pylist() == values
 
 
+def test_texts_that_get_a_dictionary_are_not_sorted(tmp_path, monkeypatch):
+    """Only the distinct ones are; and it is no choice of readers that decides how a file is encoded."""
+    sorted_rows, sort = [], HostMachine.sorted_texts
+    monkeypatch.setattr(HostMachine, "sorted_texts", lambda self, v: sorted_rows.append(v.rows) or sort(self, v))
+    with skipping(["text_codes"]):
+        parquet = written(pa.table({"x": ["b", "a", None, "c"] * 100}), tmp_path / "x.parquet")
+    assert encoding(parquet) == "RLE_DICTIONARY"
+    assert parquet.read()["x"].to_pylist() == ["b", "a", None, "c"] * 100
+    assert set(sorted_rows) == {3}
+
+
 @pytest.mark.parametrize("offset_type", ["int32", "int64"])
-def test_bytes_that_nulls_have_are_not_written(tmp_path, offset_type):
+def test_bytes_that_nulls_have_are_not_written(tmp_path, offset_type, monkeypatch):
     """Arrow allows them; the pages before and after are not moved by them."""
+    monkeypatch.setattr(text_codes, "FEW", 0)
     texts_of = [f"text {row}" for row in range(200)]
     array = pa.array(texts_of)
     valid = [row % 3 != 0 for row in range(200)]

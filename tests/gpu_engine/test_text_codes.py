@@ -11,10 +11,10 @@ from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.cudf.columns.concat import numbered_together, stacked
 from gpuetl.backends.cudf.columns.gather import take
+from gpuetl.backends.cudf.columns.text_codes import FEW, with_dictionary
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.interchange import from_arrow, single_row, to_arrow
 from gpuetl.backends.cudf.sources.read import checked
-from gpuetl.backends.cudf.sources.text_codes import FEW, with_dictionary
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.types import BOOL, STRING
@@ -62,8 +62,8 @@ def test_texts_that_seldom_repeat_stay_as_they_are():
 
 def test_more_texts_than_the_sample_shows_stay_as_they_are(monkeypatch):
     """A table that becomes too full is given up."""
-    monkeypatch.setattr("gpuetl.backends.cudf.sources.text_codes.SAMPLE", 64)
-    monkeypatch.setattr("gpuetl.backends.cudf.sources.text_codes.MOST_TEXTS", 64)
+    monkeypatch.setattr("gpuetl.backends.cudf.columns.text_codes.SAMPLE", 64)
+    monkeypatch.setattr("gpuetl.backends.cudf.columns.text_codes.MOST_TEXTS", 64)
     assert with_dictionary(plain(["a"] * 64 + [str(row) for row in range(500)]), HOST).dictionary is None
     assert coded(["a"] * 64 + [str(row % 50) for row in range(500)]).dictionary.rows == 51
 
@@ -71,7 +71,8 @@ def test_more_texts_than_the_sample_shows_stay_as_they_are(monkeypatch):
 def test_the_choice_can_be_left_out():
     """Then texts are as they were read."""
     with skipping(["text_codes"]):
-        assert with_dictionary(plain(TEXTS), HOST).dictionary is None
+        assert checked(plain(TEXTS), "s", HOST).dictionary is None
+    assert checked(plain(TEXTS), "s", HOST).dictionary
 
 
 def test_other_bytes_are_refused_with_their_row():

@@ -9,6 +9,7 @@ import pytest
 from command import gpuetl
 from gpuetl import Pipeline, RunFailed, col, count, expr
 from gpuetl.backends.engines import BACKENDS
+from gpuetl.options import PARTITION_ROWS
 from tables import NAN, table
 from verify import wrong_backends
 
@@ -46,6 +47,14 @@ def test_the_same_rows_pass_in_any_layout(stages, engine, layout):
     assert [(s.name, s.rows, s.columns, s.order) for s in report.stages] == [
         ("kept", 5, 2, ()), ("groups", 3, 3, ()), ("ordered", 3, 3, ("n", "k")),
     ]  # fmt: skip
+
+
+def test_partitions_are_those_of_a_run_of_the_engine(stages, monkeypatch):
+    """What an engine does with many partitions is not what it does with one."""
+    monkeypatch.setitem(PARTITION_ROWS, "one_more", 2)
+    seen = []
+    stages.verify(engine="one_more", progress=lambda origin, done, of: seen.append((origin.kind, of)))
+    assert {of for kind, of in seen if kind == "source"} == {1, 3}
 
 
 def test_a_wrong_value_is_told_with_its_keys(stages):

@@ -52,11 +52,14 @@ def run(
     pipeline = load(file, root)
     screen = Screen(quiet)
     options = run_options(skip, partition_rows, fallback=fallback, profile=profile, trace=trace)
-    screen.engine(choose_engine(engine))
+    choice = choose_engine(engine)
+    screen.engine(choice)
+    from gpuetl.run import run_pipeline  # while a GPU's context is opened
+
     gc.enable()
     with screen.progress() as progress:
         keep = () if pipeline.spec.sinks else None  # without a sink, the last stages are the result
-        done = pipeline.run(dict(params), engine=engine, keep=keep, options=options, progress=progress)
+        done = run_pipeline(pipeline, dict(params), choice, keep, options, progress)
     with noted(lambda: "all sinks are written"):
         screen.report(done.report)
         if report is not None:

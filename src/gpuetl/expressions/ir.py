@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gpuetl.expressions.types import NAMED, NULL, DataType, is_integer
+from gpuetl.expressions.types import DATE, NAMED, NULL, TIMESTAMP, DataType, is_integer
 
 if TYPE_CHECKING:
     from gpuetl.expressions.functions import Function
@@ -140,9 +140,11 @@ def can_fail(expr: Expr) -> bool:
 
 
 def _narrows(cast: Cast) -> bool:
-    if cast.implicit:
-        return bool(cast.operand.dtype == UINT64 and is_integer(cast.dtype))  # arithmetic is done in int64
-    return not cast.lenient
+    if not cast.implicit:
+        return not cast.lenient
+    if cast.operand.dtype == UINT64:
+        return is_integer(cast.dtype)  # arithmetic is done in int64
+    return bool(cast.operand.dtype == DATE and cast.dtype == TIMESTAMP)  # timestamps end after 292,000 years
 
 
 def calls_of(kind: str, exprs: Iterable[Expr]) -> list[Call]:

@@ -92,7 +92,7 @@ def answers(plan: Plan, engine: str, options: RunOptions, progress: Progress | N
     """
     recorder = Recorder(progress or silent)
     try:
-        physical, _ = lowered(plan, options)
+        physical, _ = lowered(plan, options, engine)
         backend = backend_of(engine, physical, options)
         with recording(recorder), skipping(options.skipped_choices):
             _, _, kept = execute(physical, backend, recorder, "verify", 0, {})

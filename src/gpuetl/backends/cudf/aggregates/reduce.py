@@ -53,7 +53,7 @@ def reduce_source(columns: Mapping[str, Vector], calls: list[Call], ordered: boo
     body = "\n".join(emitter.lines)
     members = "\n".join(f"    {state.type} a{place};" for place, state in enumerate(states))
     merges = " ".join(f"a{place}.merge(later.a{place});" for place in range(len(states)))
-    outputs, stores = [], []
+    outputs, stores, sums = [], [], []
     for place, (call, state) in enumerate(zip(calls, states, strict=True)):
         stored = stored_c_type(call.dtype)
         outputs.append(f"{stored}* r{place}, uint32_t* s{place}")
@@ -65,16 +65,19 @@ def reduce_source(columns: Mapping[str, Vector], calls: list[Call], ordered: boo
             g{place} = m.valid;
             r{place}[row] = {stored}(m.value);
         }}
-        store_valid(s{place}, nulls + {place}, row, row < rows, g{place});""")
-    return f"""{headers_text(["rows.cuh", "aggregates.cuh", "reduce.cuh"])}
+        missing[{place}] += store_word(s{place}, row, row < rows, g{place});""")
+        sums.append(f"add_nulls(nulls + {place}, missing[{place}]);")
+    return f"""{headers_text(["rows.cuh", "aggregates.cuh", "reduce.cuh", "words.cuh"])}
 struct alignas(16) State {{
 {members}
     DEVICE void merge(const State& later) {{ {merges} }}
 }};
 {reduction_kernels(columns, body, ordered)}
 KERNEL finish(int64_t rows, const State* states, uint64_t* faults, uint64_t* nulls, {", ".join(outputs)}) {{
+    uint32_t missing[{len(states)}] = {{}};
     FOR_EACH_ROW(row, rows) {{{"".join(stores)}
     }}
+    {" ".join(sums)}
 }}
 """
 

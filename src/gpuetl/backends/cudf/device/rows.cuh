@@ -144,25 +144,13 @@ struct Lists {
 #ifdef GPUETL_HOST
 #define FOR_EACH_ROW(row, rows) for (int64_t row = 0; row < (rows); ++row)
 
-DEVICE void store_valid(uint32_t* bits, uint64_t* nulls, int64_t row, bool in_range, bool valid) {
-    if (valid) bits[row >> 5] |= 1u << (row & 31);
-    else ++*nulls;
-}
 DEVICE void raise_to(uint64_t* place, uint64_t value) { if (*place < value) *place = value; }
 #else
-// All lanes of a warp take part in each round, those beyond the last row too: `store_valid` asks all of them.
+// All lanes of a warp take part in each round, those beyond the last row too: `store_word` asks all of them.
 #define FOR_EACH_ROW(row, rows)                                                          \
     for (int64_t row = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; row < (((rows) + 31) & ~int64_t(31)); \
          row += int64_t(gridDim.x) * blockDim.x)
 
-DEVICE void store_valid(uint32_t* bits, uint64_t* nulls, int64_t row, bool in_range, bool valid) {
-    const uint32_t word = __ballot_sync(0xffffffffu, valid), rows = __ballot_sync(0xffffffffu, in_range);
-    if ((row & 31) == 0) {
-        bits[row >> 5] = word;
-        const unsigned long long missing = __popc(rows & ~word);
-        if (missing) atomicAdd((unsigned long long*)nulls, missing);
-    }
-}
 DEVICE void raise_to(uint64_t* place, uint64_t value) {
     atomicMax((unsigned long long*)place, (unsigned long long)value);
 }

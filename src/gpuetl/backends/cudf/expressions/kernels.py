@@ -31,26 +31,32 @@ def fixed_kernel(columns: Mapping[str, Vector], outputs: Sequence[Expr]) -> RowK
     values and validity words.
     """
     emitter = Emitter({name: vector.valid is not None for name, vector in columns.items()})
-    stores, declared = [], []
+    stores, declared, sums = [], [], []
     parameters = ["int64_t rows", "uint64_t* faults", "uint64_t* nulls", *column_parameters(columns)]
     for place, expr in enumerate(outputs):
         value = emitter.value(expr)
         stored = stored_c_type(expr.dtype)
         parameters += [f"{stored}* r{place}", f"uint32_t* s{place}"]
+        if value.valid == "true":  # nobody reads the words of a column that has no null
+            emitter.line(f"r{place}[row] = {stored}({value.text});")
+            continue
         declared.append(f"bool g{place} = false;")
         emitter.line(f"g{place} = {value.valid};")
         emitter.line(f"r{place}[row] = g{place} ? {stored}({value.text}) : {stored}{{}};")
-        stores.append(f"store_valid(s{place}, nulls + {place}, row, row < rows, g{place});")
+        stores.append(f"missing[{place}] += store_word(s{place}, row, row < rows, g{place});")
+        sums.append(f"add_nulls(nulls + {place}, missing[{place}]);")
     body = "\n".join(
         ["    " + text for text in declared] + ["        if (row < rows) {"] + emitter.lines + ["        }"]
     )
-    source = f"""{headers(outputs)}
+    source = f"""{headers(outputs, "words.cuh")}
 KERNEL compute({", ".join(parameters)}) {{
 {accessors(columns)}
+    uint32_t missing[{len(outputs)}] = {{}};
     FOR_EACH_ROW(row, rows) {{
     {body}
         {" ".join(stores)}
     }}
+    {" ".join(sums)}
 }}
 """
     return RowKernel(source, emitter.sites)
@@ -69,7 +75,7 @@ def text_kernel(columns: Mapping[str, Vector], output: Expr, offset: str = "int3
     types = ", ".join(f"class C{place}" for place in range(len(columns)))
     taken = "".join(f", C{place} c{place}" for place in range(len(columns)))
     body = "\n".join(emitter.lines)
-    source = f"""{headers([output], "staging.cuh")}
+    source = f"""{headers([output], "staging.cuh", "words.cuh")}
 template <class OUT{types and ", " + types}>
 DEVICE bool write_row(OUT& out, int64_t row, uint64_t* faults{taken}) {{
     bool valid = false;
@@ -78,6 +84,7 @@ DEVICE bool write_row(OUT& out, int64_t row, uint64_t* faults{taken}) {{
 }}
 KERNEL measure({parameters}, int64_t* sizes, uint32_t* bits) {{
 {accessors(columns)}
+    uint32_t missing = 0;
     FOR_EACH_ROW(row, rows) {{
         bool valid = false;
         if (row < rows) {{
@@ -85,8 +92,9 @@ KERNEL measure({parameters}, int64_t* sizes, uint32_t* bits) {{
             valid = write_row(out, row, faults{names and ", " + names});
             sizes[row] = valid ? out.size : 0;
         }}
-        store_valid(bits, nulls, row, row < rows, valid);
+        missing += store_word(bits, row, row < rows, valid);
     }}
+    add_nulls(nulls, missing);
 }}
 KERNEL write({parameters}, const {offset}_t* offsets, char* bytes) {{
 {accessors(columns)}

@@ -46,18 +46,20 @@ def source_of(columns: dict[str, Vector], constant: str | None, separator: str) 
     """Return the kernels `measure` and `write`; each row reads the column, or the constant."""
     read = "c0[row]" if columns else "none<Text>()" if constant is None else f"some({c_text(constant)})"
     taken = "".join(f"{parameter}, " for parameter in column_parameters(columns))
-    return f"""{headers_text(["rows.cuh", "strings.cuh"])}
+    return f"""{headers_text(["rows.cuh", "strings.cuh", "words.cuh"])}
 KERNEL measure(int64_t rows, {taken}uint64_t* nulls, uint32_t* bits, int64_t* counts, int64_t* sizes) {{
 {accessors(columns)}
     const Text separator = {c_text(separator)};
+    uint32_t missing = 0;
     FOR_EACH_ROW(row, rows) {{
         const Maybe<Text> text = row < rows ? {read} : none<Text>();
         if (text.valid) {{
             counts[row] = parts_of(text.value, separator);
             sizes[row] = text.value.size - (counts[row] - 1) * separator.size;
         }}
-        store_valid(bits, nulls, row, row < rows, text.valid);
+        missing += store_word(bits, row, row < rows, text.valid);
     }}
+    add_nulls(nulls, missing);
 }}
 KERNEL write(int64_t rows, {taken}const int64_t* places, const int64_t* starts, int64_t* offsets, char* bytes) {{
 {accessors(columns)}

@@ -9,9 +9,9 @@ from typing import Any
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import single_row, to_arrow
 from gpuetl.backends.cudf.joins.keys import JoinKeys
-from gpuetl.backends.cudf.joins.lookup import Lookup, lookup_of
-from gpuetl.backends.cudf.joins.numbered import SortedLookup
+from gpuetl.backends.cudf.joins.lookup import lookup_of
 from gpuetl.backends.cudf.joins.rows import KeyCodes, count_codes
+from gpuetl.backends.cudf.joins.slots import Lookup
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.errors import EvaluationError
 from gpuetl.plan.nodes import Join
@@ -19,9 +19,7 @@ from gpuetl.plan.nodes import Join
 MAX_ROWS = 2**31 - 1
 
 
-def check_unique(
-    operation: Join, frames: Sequence[Frame], keys: JoinKeys, right: Lookup | SortedLookup, machine: Machine
-) -> None:
+def check_unique(operation: Join, frames: Sequence[Frame], keys: JoinKeys, right: Lookup, machine: Machine) -> None:
     """Raise `EvaluationError` where a key repeats on a side on which it must not: it shows as the tables are built."""
     for side, checked in enumerate(operation.unique):
         if not checked:

@@ -11,7 +11,8 @@ from gpuetl.backends.cudf.columns.words import Layout, measured, signed
 from gpuetl.backends.cudf.device.columns import buffers_of, column_parameters
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.joins.keys import JoinKeys
-from gpuetl.backends.cudf.joins.numbered import SortedLookup, sorted_lookup
+from gpuetl.backends.cudf.joins.numbered import sorted_lookup
+from gpuetl.backends.cudf.joins.slots import Lookup
 from gpuetl.backends.cudf.machine import Array, Machine
 
 TABLE_SLOTS = 8
@@ -22,28 +23,15 @@ MOST_HASHED = 1 << 29
 
 
 @dataclass(frozen=True, eq=False)
-class Lookup:
-    """A side's rows by slot.
-
-    `slots` (int32) are those of its rows, -1 for a null key that matches nothing; `owners` (int32) is a row that has
-    the slot's key, -1 where none has; `repeated` tells whether two rows have the same.
-    """
+class TableLookup(Lookup):
+    """A table of the rows of `keys`: by code, as the layout packs them, or by hash."""
 
     keys: Keys
     nulls_equal: bool
     layout: Layout | None
-    slots: Array
-    owners: Array
-    repeated: bool
-    machine: Machine
-
-    @property
-    def size(self) -> int:
-        """The number of slots."""
-        return len(self.owners)
 
     def find(self, others: Keys, slots: bool) -> tuple[Array, Array]:
-        """Return each row's slot, or the row that owns it, as int32, -1 for none; and how many are found (uint64)."""
+        """Look each key up."""
         arrays, rows = self.machine.arrays, others.rows
         found, count = arrays.empty(rows, "int32"), arrays.zeros(1, "uint64")
         module = self.machine.compiled(find_source(self, others))
@@ -53,7 +41,7 @@ class Lookup:
         return found, count
 
 
-def lookup_of(keys: JoinKeys, machine: Machine) -> Lookup | SortedLookup:
+def lookup_of(keys: JoinKeys, machine: Machine) -> Lookup:
     """Make the right side's rows ready to be found."""
     rows = keys.right.rows
     if chosen("join_by_table"):
@@ -65,7 +53,7 @@ def lookup_of(keys: JoinKeys, machine: Machine) -> Lookup | SortedLookup:
     return sorted_lookup(keys, machine)
 
 
-def built(keys: JoinKeys, layout: Layout | None, size: int, machine: Machine) -> Lookup:
+def built(keys: JoinKeys, layout: Layout | None, size: int, machine: Machine) -> TableLookup:
     """Put the right side's rows into a table of so many slots."""
     arrays, own = machine.arrays, keys.right
     owners, slots = arrays.full(size, -1, "int32"), arrays.empty(own.rows, "int32")
@@ -73,7 +61,7 @@ def built(keys: JoinKeys, layout: Layout | None, size: int, machine: Machine) ->
     module = machine.compiled(build_source(own, keys.nulls_equal, layout))
     arguments = [own.rows, size, owners, slots, repeated, *placement(layout), *own.arguments]
     machine.launch(module, "build", own.rows, arguments)
-    return Lookup(own, keys.nulls_equal, layout, slots, owners, bool(repeated[0]), machine)
+    return TableLookup(slots, owners, bool(repeated[0]), machine, own, keys.nulls_equal, layout)
 
 
 def placement(layout: Layout | None) -> list[Any]:
@@ -127,7 +115,7 @@ KERNEL build({", ".join([*parameters, *placement_parameters(layout), *own.parame
 """
 
 
-def find_source(lookup: Lookup, others: Keys) -> str:
+def find_source(lookup: TableLookup, others: Keys) -> str:
     """Return the kernel `find`."""
     own, layout = lookup.keys, lookup.layout
     parameters = [

@@ -9,27 +9,19 @@ from gpuetl.backends.cudf.columns.keys import Key, Keys
 from gpuetl.backends.cudf.columns.order import sort_keys
 from gpuetl.backends.cudf.columns.validity import valid_rows
 from gpuetl.backends.cudf.joins.keys import JoinKeys, as_type
+from gpuetl.backends.cudf.joins.slots import Lookup
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.expressions.types import common_type
 
 
 @dataclass(frozen=True, eq=False)
-class SortedLookup:
-    """What `Lookup` has, for keys whose codes are known on both sides."""
+class SortedLookup(Lookup):
+    """Keys whose codes are known on both sides: `others` (int32) are the other side's, and only these can be found."""
 
     others: Array
-    slots: Array
-    owners: Array
-    repeated: bool
-    machine: Machine
-
-    @property
-    def size(self) -> int:
-        """The number of slots."""
-        return len(self.owners)
 
     def find(self, others: Keys, slots: bool) -> tuple[Array, Array]:
-        """Return each left row's slot, or the row that owns it, as int32, -1 for none; and how many are found."""
+        """Take the codes, which are those of the other side's rows."""
         arrays = self.machine.arrays
         owner = arrays.where(self.others < 0, arrays.int32(-1), self.owners[self.others])
         count = (owner >= 0).sum(keepdims=True)
@@ -56,7 +48,7 @@ def sorted_lookup(keys: JoinKeys, machine: Machine) -> SortedLookup:
     owners[slots] = arrays.arange(len(slots), dtype="int32")
     owners[-1] = -1  # where those of code -1 went
     kept = int((owners >= 0).sum())
-    return SortedLookup(others, slots, owners, kept < int((slots >= 0).sum()), machine)
+    return SortedLookup(slots, owners, kept < int((slots >= 0).sum()), machine, others)
 
 
 def on_both_sides(ours: Key, theirs: Key, machine: Machine) -> Key:

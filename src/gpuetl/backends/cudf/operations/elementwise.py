@@ -79,13 +79,15 @@ def elementwise_source(
     )
     stored = "\n".join(
         f"        if (row < rows) r{p}[row] = {stored_c_type(t)}(g{p} ? y{p} : {c_type(t)}{{}});\n"
-        f"        store_valid(s{p}, nulls + {p}, row, row < rows, g{p});"
+        f"        missing[{p}] += store_word(s{p}, row, row < rows, g{p});"
         for p, t in zip(places, operation.outputs.values(), strict=True)
     )
-    return f"""{headers_text(["rows.cuh"])}
+    sums = " ".join(f"add_nulls(nulls + {p}, missing[{p}]);" for p in places)
+    return f"""{headers_text(["rows.cuh", "words.cuh"])}
 DEVICE void body({", ".join(parameters)}) {{{users_text("body", contract.texts["body"])}}}
 KERNEL elementwise({", ".join(["int64_t rows", "uint64_t* nulls", *column_parameters(columns), *written])}) {{
 {accessors(columns)}
+    uint32_t missing[{len(places)}] = {{}};
     FOR_EACH_ROW(row, rows) {{
 {read}
         const bool seen = {seen};
@@ -93,5 +95,6 @@ KERNEL elementwise({", ".join(["int64_t rows", "uint64_t* nulls", *column_parame
         if (seen) body({", ".join(values)});
 {stored}
     }}
+    {sums}
 }}
 """

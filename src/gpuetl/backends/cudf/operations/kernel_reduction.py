@@ -71,7 +71,7 @@ def reduction_source(
         *column_parameters(arguments),
     ]
     post = ", ".join(["states[row].value", *argument_values({}, arguments)])
-    return f"""{headers_text(["rows.cuh", "reduce.cuh"])}
+    return f"""{headers_text(["rows.cuh", "reduce.cuh", "words.cuh"])}
 DEVICE {value} mapped({", ".join([*typed(inputs), *own])}) {{ return {value}({users_text("map", texts["map"])}); }}
 DEVICE {value} reduced(const {value} a, const {value} b) {{ return {value}({users_text("reduce", texts["reduce"])}); }}
 DEVICE {value} neutral() {{ return {value}({users_text("identity", texts["identity"])}); }}
@@ -85,10 +85,12 @@ struct alignas(16) State {{
 }};
 {reduction_kernels(columns, row, ordered)}KERNEL finish({", ".join(last)}) {{
 {accessors(arguments)}
+    uint32_t missing = 0;
     FOR_EACH_ROW(row, rows) {{
         const bool valid = row < rows && states[row].rows > 0;
         if (row < rows) result[row] = {stored}(valid ? finished({post}) : {value}{{}});
-        store_valid(bits, nulls, row, row < rows, valid);
+        missing += store_word(bits, row, row < rows, valid);
     }}
+    add_nulls(nulls, missing);
 }}
 """

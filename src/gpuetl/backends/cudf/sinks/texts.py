@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpuetl.backends.cudf.columns.gather import take
+from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.sinks.delta import Deltas
@@ -21,26 +22,22 @@ from gpuetl.backends.cudf.sinks.values import compact, packed_pages, ranges_of
 from gpuetl.backends.cudf.vector import Vector
 
 SAMPLE = 1 << 17
-MOST_DISTINCT, MOST_DISTINCT_BYTES = 1 << 16, 1 << 24
+MOST_DISTINCT_BYTES = 1 << 24
 """Of a dictionary, which is written for each row group anew."""
 
 
 def few_distinct(texts: Vector, machine: Machine) -> bool:
-    """Tell by a sample whether at most every second text is new; the host waits for it."""
+    """Tell by a sample from all over the column whether few texts are distinct; the host waits for it."""
     step = -(-texts.rows // SAMPLE)
     sample = take({"": texts}, machine.arrays.arange(0, texts.rows, step), machine)[""]
-    return machine.sorted_texts(sample)[1] <= sample.rows // 2
+    return with_dictionary(sample, machine).dictionary is not None
 
 
 def text_encoder(texts: Vector, levels: Levels, few: bool, machine: Machine) -> Encoder:
     """Return the encoder of texts that have a dictionary, or of which few are thought to be distinct, or not."""
-    if texts.dictionary:
-        return Codes(texts.data, HostTexts(texts.dictionary, machine), levels, machine)
-    if few:
-        codes, count = machine.sorted_texts(texts)
-        distinct = distinct_texts(texts, codes, count, levels, machine) if count <= MOST_DISTINCT else None
-        if distinct and distinct.data.nbytes <= MOST_DISTINCT_BYTES:
-            return Codes(codes, HostTexts(distinct, machine), levels, machine)
+    coded = with_dictionary(texts, machine) if few else texts
+    if coded.dictionary and (texts.dictionary or coded.dictionary.data.nbytes <= MOST_DISTINCT_BYTES):
+        return Codes(coded.data, HostTexts(coded.dictionary, machine), levels, machine)
     return Lengths(texts, levels, machine)
 
 
@@ -104,26 +101,6 @@ def code_page(count: int, greatest: int, width: int, packed: Piece) -> list[Piec
         return [bytes([width]) + varint(-(-count // 8) << 1 | 1), packed]
     width = max(greatest.bit_length(), 1)
     return [bytes([width]) + varint(count << 1) + greatest.to_bytes(-(-width // 8), "little")]
-
-
-def distinct_texts(texts: Vector, codes: Array, count: int, levels: Levels, machine: Machine) -> Vector:
-    """Return the text of each code; null where it is a null's alone."""
-    rows = machine.arrays.full(count, -1, "int64")
-    valid = [] if levels.valid is None else [levels.valid]
-    module = machine.compiled(rows_source(bool(valid)))
-    machine.launch(module, "rows_of_codes", levels.rows, [levels.rows, codes, *valid, rows])
-    return take({"": texts}, rows, machine)[""]
-
-
-def rows_source(nullable: bool) -> str:
-    """Return the kernel `rows_of_codes`."""
-    parameter, test = ("const uint32_t* valid, ", " && bit_is_set(valid, row)") if nullable else ("", "")
-    return f"""{headers_text(["rows.cuh"])}
-KERNEL rows_of_codes(int64_t rows, const int32_t* codes, {parameter}int64_t* found) {{
-    FOR_EACH_ROW(row, rows)
-        if (row < rows{test} && found[codes[row]] < 0) found[codes[row]] = row;  // any row of the code will do
-}}
-"""
 
 
 class Lengths:

@@ -8,13 +8,14 @@ from typing import Any
 
 import pyarrow as pa
 
+from gpuetl.backends.cudf.choices import chosen
 from gpuetl.backends.cudf.columns.concat import concat
 from gpuetl.backends.cudf.columns.gather import first_rows
+from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.machine import Machine
-from gpuetl.backends.cudf.sources.text_codes import with_dictionary
 from gpuetl.backends.cudf.sources.utf8 import first_other_bytes, refuse_other_bytes
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.no_result import NoResult
@@ -110,15 +111,20 @@ def checked(vector: Vector, name: str, machine: Machine) -> Vector:
 
     Of a dictionary only the distinct texts are looked at.
     """
-    made = with_dictionary(vector, machine)
+    made = coded(vector, machine)
     if made.dictionary is None or first_other_bytes(made.dictionary, machine) is not None:
         refuse_other_bytes(vector, name, machine)
     return made
 
 
+def coded(vector: Vector, machine: Machine) -> Vector:
+    """Return a column, texts by numbers where few are distinct and that is chosen."""
+    return with_dictionary(vector, machine) if chosen("text_codes") else vector
+
+
 def read_table(table: pa.Table, names: list[str], machine: Machine) -> tuple[dict[str, Vector], int]:
     """Copy columns of a table, whose texts are UTF-8."""
-    columns = {name: with_dictionary(from_arrow(table.column(name), machine), machine) for name in names}
+    columns = {name: coded(from_arrow(table.column(name), machine), machine) for name in names}
     return columns, table.num_rows
 
 

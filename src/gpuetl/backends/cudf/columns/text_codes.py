@@ -1,8 +1,7 @@
-"""Columns of few distinct texts get a dictionary as they are read: a table by hash finds these."""
+"""Columns of few distinct texts get a dictionary, as they are read or written: a table by hash finds these."""
 
 from __future__ import annotations
 
-from gpuetl.backends.cudf.choices import chosen
 from gpuetl.backends.cudf.columns.compact import numbers_where
 from gpuetl.backends.cudf.columns.dictionaries import MOST_TEXTS, sorted_dictionary
 from gpuetl.backends.cudf.columns.gather import take
@@ -25,7 +24,7 @@ def with_dictionary(vector: Vector, machine: Machine) -> Vector:
     Of n rows with b bytes this reads 8n + b bytes and writes 8n; of others only the sample is read, unless that has
     fewer distinct texts than what follows.
     """
-    if vector.dtype != STRING or vector.dictionary or not vector.rows or not chosen("text_codes"):
+    if vector.dtype != STRING or vector.dictionary or not vector.rows:
         return vector
     arrays, sample = machine.arrays, min(vector.rows, SAMPLE)
     size = 2 * min(MOST_TEXTS, 1 << max(5, (vector.rows - 1).bit_length()))
