@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -29,7 +29,7 @@ from gpuetl.backends.cudf.gpu.machine import GpuMachine, machine
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
 from gpuetl.backends.cudf.sinks import threaded_file
 from gpuetl.backends.cudf.sinks.parquet import rows_between, write_parquet
-from gpuetl.backends.cudf.sinks.pieces import Piece, total_bytes
+from gpuetl.backends.cudf.sinks.pieces import Piece, piece_bytes
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.plan.schema import Schema
 
@@ -66,9 +66,9 @@ class CountedFile:
 
     bytes = 0
 
-    def write(self, offset: int, pieces: Sequence[Piece]) -> None:
+    def write(self, offset: int, piece: Piece) -> None:
         """Count; the device is waited for, as a file would."""
-        CountedFile.bytes += total_bytes(pieces)
+        CountedFile.bytes += piece_bytes(piece)
 
 
 class CountingMachine(GpuMachine):

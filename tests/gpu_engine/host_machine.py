@@ -23,8 +23,8 @@ import pyarrow.parquet as pq
 from gpuetl.backends.cudf.backend import CudfBackend
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
-from gpuetl.backends.cudf.sinks.pieces import Piece, Span
-from gpuetl.backends.cudf.sinks.threaded_file import Store, ThreadedFile, Writers, threaded_file
+from gpuetl.backends.cudf.sinks.pieces import Span
+from gpuetl.backends.cudf.sinks.threaded_file import Chunk, Store, ThreadedFile, Writers, threaded_file
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.engines import BACKENDS
 from gpuetl.errors import EvaluationError
@@ -97,6 +97,10 @@ class HostMachine:
     def host(self, array: Any) -> Any:
         """It is there already."""
         return array
+
+    def address(self, array: Any) -> int:
+        """Return NumPy's pointer."""
+        return int(array.ctypes.data)
 
     def compiled(self, source: str) -> ctypes.CDLL:
         """Compile with g++."""
@@ -183,13 +187,13 @@ class HostMachine:
 @cache
 def writers() -> Writers:
     """Return the threads that write files."""
-    return Writers(ThreadPoolExecutor(3), 3, 1000, lambda: write_chunk)
+    return Writers(ThreadPoolExecutor(3), 3, 1000, lambda: write_chunks)
 
 
-def write_chunk(store: Store, offset: int, pieces: Sequence[Piece]) -> None:
-    """Write pieces one behind another."""
-    data = b"".join(span_bytes(piece) if isinstance(piece, Span) else piece for piece in pieces)
-    store(np.frombuffer(data, np.uint8), offset)
+def write_chunks(store: Store, taken: Iterator[Chunk]) -> None:
+    """Write chunk after chunk."""
+    for offset, piece in taken:
+        store(np.frombuffer(span_bytes(piece) if isinstance(piece, Span) else piece, np.uint8), offset)
 
 
 def span_bytes(span: Span) -> bytes:

@@ -29,6 +29,7 @@ from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.sinks import parquet as sink
 from gpuetl.backends.cudf.sinks import texts
+from gpuetl.backends.cudf.sinks.assembly import assembled
 from gpuetl.backends.cudf.sinks.parquet import Layout, write_parquet, writes
 from gpuetl.backends.cudf.sinks.pieces import Span, chunks
 from gpuetl.backends.cudf.sinks.threaded_file import Writers, pwrite, threaded_file
@@ -295,19 +296,20 @@ def test_a_descriptor_is_open_as_long_as_threads_write_to_it(tmp_path):
     """Another file could have its number."""
     stored = []
 
-    def write_chunk(store, offset, pieces):
-        time.sleep(0.01)
-        store(np.frombuffer(pieces[0], np.uint8), offset)
-        stored.append(offset)
-        if offset == 2:
-            raise OSError("no more")
+    def write_chunks(store, taken):
+        for offset, piece in taken:
+            time.sleep(0.01)
+            store(np.frombuffer(piece, np.uint8), offset)
+            stored.append(offset)
+            if offset == 2:
+                raise OSError("no more")
 
     def write_two_calls():
         with ThreadPoolExecutor(1) as threads:
-            writers = Writers(threads, 1, 1, lambda: write_chunk)
+            writers = Writers(threads, 1, 1, lambda: write_chunks)
             with threaded_file(tmp_path / "x", False, writers) as file:
-                file.write(0, [b"abcde"])
-                file.write(5, [b"fghij"])
+                file.write(0, b"abcde")
+                file.write(5, b"fghij")
 
     with pytest.raises(OSError, match="no more"):
         write_two_calls()
@@ -324,15 +326,24 @@ def test_the_system_may_take_fewer_bytes_than_it_is_given(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("most", [1, 3, 4, 100])
-def test_pieces_are_cut_where_a_chunk_is_full(most):
-    array = np.arange(7, dtype=np.uint8)
-    found = list(chunks(10, [b"ab", Span(array, 2, 5), b"", b"cdefg", Span(array, 0, 1)], most))
-    data = [
-        b"".join(span_bytes(piece) if isinstance(piece, Span) else piece for piece in pieces) for _, pieces in found
-    ]
-    assert b"".join(data) == b"ab\2\3\4\5\6cdefg\0"
+@pytest.mark.parametrize("piece", [b"abcdefghijkl", Span(np.arange(20, dtype=np.uint8), 5, 13), b""])
+def test_pieces_are_cut_into_chunks(most, piece):
+    found = list(chunks(10, piece, most))
+    data = [span_bytes(part) if isinstance(part, Span) else part for _, part in found]
+    assert b"".join(data) == (span_bytes(piece) if isinstance(piece, Span) else piece)
     assert [offset for offset, _ in found] == [10 + most * place for place in range(len(found))]
     assert {len(each) for each in data[:-1]} <= {most}
+
+
+@pytest.mark.parametrize("machine", [MACHINE, EmulatedMachine()], ids=["one thread", "many"])
+def test_pieces_are_put_together_wherever_they_lie(machine):
+    """By words that hold them, of which no bytes beyond them count."""
+    draws = random.Random(0)
+    array = np.random.default_rng(0).integers(0, 256, 999).astype(np.uint8)
+    sizes = [0, 0, 1, 15, 16, 17, 300, *(draws.choice([0, 1, 3, 5, 16, 70]) for _ in range(60)), 0]
+    pieces = [draws.choice([Span(array, draws.randrange(999 - size), size), draws.randbytes(size)]) for size in sizes]
+    whole = assembled(pieces, machine)
+    assert span_bytes(whole) == b"".join(span_bytes(each) if isinstance(each, Span) else each for each in pieces)
 
 
 @pytest.mark.parametrize("nulls", [0, 2])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from gpuetl.io.dataset import NULL_PARTITION
 
@@ -16,20 +18,28 @@ def split_by_value(table: pa.Table, keys: tuple[str, ...]) -> list[tuple[str, pa
     numbers = pa.array(range(table.num_rows), pa.int64())
     numbered = table.select(keys).rename_columns(names).append_column("row", numbers)
     groups = numbered.group_by(names, use_threads=False).aggregate([("row", "list")])
+    first = pc.list_element(groups.column("row_list"), 0)  # Arrow's groups come in about this order
+    groups = groups.take(pc.sort_indices(first))
     rows = groups.column("row_list").combine_chunks()
     ordered = table.drop_columns(list(keys)).take(rows.flatten())
     starts = rows.offsets.to_pylist()
-    folders = [
-        "/".join(f"{_quoted(key)}={_folder(groups.column(name)[i])}" for key, name in zip(keys, names, strict=True))
-        for i in range(groups.num_rows)
-    ]
+    folders = folder_names(keys, [groups.column(name) for name in names])
     return [
         (folder, ordered.slice(start, stop - start))
         for folder, start, stop in zip(folders, starts[:-1], starts[1:], strict=True)
     ]
 
 
-def _folder(value: Any) -> str:
+def folder_names(keys: Sequence[str], columns: Sequence[pa.Array | pa.ChunkedArray]) -> list[str]:
+    """Return the folder of each row of partition columns."""
+    return ["/".join(map(_folder, keys, values)) for values in zip(*columns, strict=True)]
+
+
+def _folder(key: str, value: Any) -> str:
+    return f"{_quoted(key)}={_value(value)}"
+
+
+def _value(value: Any) -> str:
     if value.as_py() is None:
         return NULL_PARTITION
     text = _quoted(str(value.as_py()))

@@ -33,12 +33,14 @@ def one_file(table: Any) -> Sequence[Any]:
 class FileWriter:
     """How tables, or frames of an engine, become files.
 
-    `write` writes one file; `parts` says what goes into each file of a folder, so that several are written at once.
-    `takes_arrow` tells that both take Arrow tables, and not the engine's own frames.
+    `write` writes one file; `parts` says what goes into each file of a folder, so that several are written at once;
+    `split` does so where there are partition columns, whose values are in the names of folders.
+    `takes_arrow` tells that all of them take Arrow tables, and not the engine's own frames.
     """
 
     write: Callable[[Any, Path], None]
     parts: Callable[[Any], Sequence[Any]] = one_file
+    split: Callable[[Any, tuple[str, ...]], Sequence[tuple[str, Any]]] = split_by_value
     takes_arrow: bool = False
 
 
@@ -125,7 +127,7 @@ class SinkWriter:
     def write(self, table: Any, rows: int) -> None:
         """Begin to write one partition, so many rows; partition columns go into the folders' names.
 
-        `table` is what `writer` takes, an Arrow table where there are partition columns.
+        `table` is what `writer` takes.
 
         Raises
         ------
@@ -165,7 +167,7 @@ class SinkWriter:
     def pieces(self, table: Any) -> list[tuple[str, Any]]:
         """Return the folder and the rows of each value of the partition columns."""
         if self.target.partition_by:
-            return split_by_value(table, self.target.partition_by)
+            return list(self.writer.split(table, self.target.partition_by))
         return [("", part) for part in ([table] if self.target.is_file else self.writer.parts(table))]
 
     def failed(self, why: str) -> RunFailed:

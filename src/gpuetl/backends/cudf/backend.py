@@ -33,6 +33,7 @@ from gpuetl.backends.cudf.operations import (  # noqa: F401
     union,
 )
 from gpuetl.backends.cudf.sinks.parquet import parts_of, write_parquet, writes
+from gpuetl.backends.cudf.sinks.partitions import split_by_value
 from gpuetl.backends.cudf.sources.read import read_row_groups
 from gpuetl.backends.cudf.traced import traced_machine
 from gpuetl.backends.cudf.windows import window  # noqa: F401
@@ -130,11 +131,16 @@ class CudfBackend:
         return self.to_arrow(first_rows(frame, count, self.machine))
 
     def file_writer(self, target: Target, schema: Schema) -> FileWriter | None:
-        """Encode Parquet on the GPU; partition columns, CSV and types that are not encoded there go by Arrow."""
-        if target.format != "parquet" or target.partition_by or not writes(schema) or not chosen("encode_on_gpu"):
+        """Encode Parquet on the GPU; CSV and types that are not encoded there go by Arrow."""
+        written = schema.select(name for name in schema if name not in target.partition_by)
+        if target.format != "parquet" or not writes(written) or not chosen("encode_on_gpu"):
             return None
         alone = target.is_file
-        return FileWriter(lambda frame, path: write_parquet(frame, schema, path, self.machine, alone=alone), parts_of)
+        return FileWriter(
+            lambda frame, path: write_parquet(frame, written, path, self.machine, alone=alone),
+            parts_of,
+            lambda frame, keys: split_by_value(frame, keys, self.machine),
+        )
 
     def from_arrow(self, table: pa.Table) -> Frame:
         """Copy a table of language types to device memory."""

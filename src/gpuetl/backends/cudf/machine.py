@@ -20,8 +20,8 @@ Array = Any
 class WrittenFile(Protocol):
     """A file that threads write while the device goes on."""
 
-    def write(self, offset: int, pieces: Sequence[Any]) -> None:
-        """Begin to write pieces (see sinks/pieces.py), one behind another, from an offset on.
+    def write(self, offset: int, piece: Any) -> None:
+        """Begin to write a piece (see sinks/pieces.py) at an offset.
 
         What is on the device is copied when it has done what was asked of it up to now.  The host waits until no
         more than what one other call began is still to be written.
@@ -46,6 +46,9 @@ class Machine(Protocol):
 
     def host(self, array: Array) -> Any:
         """Return an array as one of NumPy's."""
+
+    def address(self, array: Array) -> int:
+        """Return where an array's first byte lies in device memory."""
 
     def compiled(self, source: str) -> Module:
         """Compile kernels' text, once for each text."""

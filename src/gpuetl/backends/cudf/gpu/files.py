@@ -1,14 +1,16 @@
 """Files written from device memory: by threads, each with a stream and pinned memory of its own.
 
-A thread copies some MiB to pinned memory, waits for the copy, and puts it at its place in the file.  That takes ten
-times as long as the copy, so while some threads copy the others write.
+A thread copies a chunk to one half of its memory while it puts the one before, in the other half, at its place in the
+file.  Writing takes many times as long as copying.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cache, partial
+from itertools import cycle
 from threading import local
 from typing import Any
 
@@ -17,11 +19,11 @@ import numpy as np
 from cupy.cuda import runtime
 
 from gpuetl.backends.cudf.sinks.pieces import Piece, Span, piece_bytes
-from gpuetl.backends.cudf.sinks.threaded_file import Store, WriteChunk, Writers
+from gpuetl.backends.cudf.sinks.threaded_file import Chunk, Store, WriteChunks, Writers
 
 THREADS = 16
-CHUNK_BYTES = 8 << 20
-"""Large, since a thread needs the interpreter, for which others wait, before and after each copy."""
+CHUNK_BYTES = 4 << 20
+"""Large, since a thread needs the interpreter, for which others wait, before and after each call."""
 _THREAD = local()
 
 
@@ -34,33 +36,52 @@ def writers(device: int) -> Writers:
     return Writers(threads, THREADS, CHUNK_BYTES, begin_copies)
 
 
+@dataclass(frozen=True)
+class Half:
+    """Pinned memory for a chunk, and what is recorded when the chunk is there."""
+
+    pinned: Any
+    copied: Any
+
+    def copy(self, piece: Piece, stream: Any) -> Any:
+        """Begin to copy a chunk; return its bytes, which are there when `copied` has happened."""
+        size = piece_bytes(piece)
+        if isinstance(piece, Span):
+            source = piece.array.data.ptr + piece.start
+            runtime.memcpyAsync(self.pinned.ptr, source, size, runtime.memcpyDeviceToHost, stream.ptr)
+            self.copied.record(stream)
+            return np.frombuffer(self.pinned, np.uint8, size)
+        return np.frombuffer(piece, np.uint8)
+
+
 def begin_thread(device: int) -> None:
     """Give a thread its stream and its pinned memory."""
     cupy.cuda.Device(device).use()
     _THREAD.stream = cupy.cuda.Stream(non_blocking=True)
-    _THREAD.pinned = cupy.cuda.alloc_pinned_memory(CHUNK_BYTES)
-    _THREAD.view = np.frombuffer(_THREAD.pinned, np.uint8, CHUNK_BYTES)
+    _THREAD.halves = [
+        Half(cupy.cuda.alloc_pinned_memory(CHUNK_BYTES), cupy.cuda.Event(disable_timing=True)) for _ in range(2)
+    ]
 
 
-def begin_copies() -> WriteChunk:
+def begin_copies() -> WriteChunks:
     """Return what copies when the current stream has done what it has been given."""
     ready = cupy.cuda.Event(disable_timing=True)
     ready.record()
-    return partial(write_chunk, ready)
+    return partial(write_chunks, ready)
 
 
-def write_chunk(ready: Any, store: Store, offset: int, pieces: Sequence[Piece]) -> None:
-    """Copy pieces to the thread's memory, and from there to the file."""
-    stream, view = _THREAD.stream, _THREAD.view
-    stream.wait_event(ready)
-    at = 0
-    for piece in pieces:
-        size = piece_bytes(piece)
-        if isinstance(piece, Span):
-            source, target = piece.array.data.ptr + piece.start, view.ctypes.data + at
-            runtime.memcpyAsync(target, source, size, runtime.memcpyDeviceToHost, stream.ptr)
-        else:
-            view[at : at + size] = np.frombuffer(piece, np.uint8)
-        at += size
-    stream.synchronize()
-    store(view[:at], offset)
+def write_chunks(ready: Any, store: Store, taken: Iterator[Chunk]) -> None:
+    """Copy chunks to the thread's memory, and from there to the file."""
+    _THREAD.stream.wait_event(ready)
+    waiting: Callable[[], object] = int
+    for half, (offset, piece) in zip(cycle(_THREAD.halves), taken, strict=False):
+        data = half.copy(piece, _THREAD.stream)
+        waiting()
+        waiting = partial(store_copied, half, store, data, offset)
+    waiting()
+
+
+def store_copied(half: Half, store: Store, data: Any, offset: int) -> None:
+    """Wait for a chunk's copy, and store it."""
+    half.copied.synchronize()
+    store(data, offset)

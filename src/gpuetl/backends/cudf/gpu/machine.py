@@ -58,6 +58,10 @@ class GpuMachine:
         """Copy an array to host memory."""
         return self.arrays.asnumpy(array)
 
+    def address(self, array: Any) -> int:
+        """Return CuPy's pointer."""
+        return int(array.data.ptr)
+
     def compiled(self, source: str) -> Any:
         """Compile with NVRTC, or take the machine code from the cache on disk."""
         if source not in self.modules:

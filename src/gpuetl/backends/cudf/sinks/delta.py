@@ -14,7 +14,7 @@ from gpuetl.backends.cudf.sinks.encoded import Encoded
 from gpuetl.backends.cudf.sinks.footer import DELTA_BINARY_PACKED, PLAIN
 from gpuetl.backends.cudf.sinks.levels import Levels, page_ends
 from gpuetl.backends.cudf.sinks.pieces import Piece, Span
-from gpuetl.backends.cudf.sinks.statistics import limits_of
+from gpuetl.backends.cudf.sinks.statistics import limits_of, ranges_found
 from gpuetl.backends.cudf.sinks.thrift import varint, zigzag
 from gpuetl.backends.cudf.sinks.values import blocks_a_page, plain_pages, valid_values
 from gpuetl.backends.cudf.vector import Vector
@@ -36,7 +36,7 @@ class Deltas:
         self.total = pages * self.blocks
         self.sizes, self.widths = arrays.empty(self.total, "int32"), arrays.empty(self.total, "uint32")
         self.least, self.first = arrays.empty(self.total, "int64"), arrays.empty(pages, "int64")
-        self.ranges, self.starts = arrays.zeros((pages, 2), "uint64"), arrays.asarray(levels.starts)
+        self.ranges, self.starts = arrays.zeros((pages, 2), "uint64"), levels.d_starts
         measured = [self.sizes, self.least, self.widths, self.first, self.ranges]
         machine.launch(
             self.module, "measure", self.total * 32, [self.total, self.blocks, values, self.starts, *measured]
@@ -56,7 +56,7 @@ class Deltas:
         self.machine.launch(self.module, "pack", self.total * 32, [*arguments, packed])
         return [
             [HEADER + varint(count) + zigzag(first), Span(packed, start, end - start)]
-            for count, first, start, end in zip(self.levels.counts.tolist(), firsts, [0, *ends], ends, strict=False)
+            for count, first, start, end in zip(self.levels.counts, firsts, [0, *ends], ends, strict=False)
         ]
 
 
@@ -71,7 +71,7 @@ class Integers:
 
     def encoded(self, measures: Sequence[np.ndarray[Any, Any]]) -> Encoded:
         """Take the smaller encoding."""
-        ranges, packed_bytes = measures[1].reshape(-1, 2), int(measures[2][-1])
+        ranges, packed_bytes = ranges_found(measures[1]), int(measures[2][-1])
         if self.values.dtype.itemsize < 4 or packed_bytes < WORTH * self.values.nbytes:
             return Encoded(DELTA_BINARY_PACKED, self.deltas.pages(measures), ranges, limits_of(self.dtype))
         return Encoded(PLAIN, plain_pages(self.values, self.levels), ranges, limits_of(self.dtype))

@@ -32,7 +32,7 @@ class Encoded:
     pages
         The pieces of each page's values, in which nulls take no place.
     ranges
-        int64[pages, 2]: the `Range` of each page; None where limits are not known.
+        The two numbers of each page's `Range`; None where limits are not known.
     limits
         Makes limits of the numbers in `ranges`.
     dictionary
@@ -41,7 +41,7 @@ class Encoded:
 
     encoding: int
     pages: Sequence[list[Piece]]
-    ranges: np.ndarray[Any, Any] | None = None
+    ranges: Sequence[list[int]] | None = None
     limits: LimitsOf | None = None
     dictionary: Dictionary | None = None
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -31,18 +33,26 @@ class Levels:
         int64 for each word, the valid rows up to its end; None where no row is null.
     counts
         The valid rows of each page.
+    d_starts
+        int64 on the device, where each page's valid rows begin among all of them, and how many there are.
     """
 
     rows: int
     page_rows: int
     valid: Array | None
     through: Array | None
-    counts: np.ndarray[Any, Any]
+    counts: list[int]
+    d_starts: Array
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """What is in `d_starts`."""
+        return [0, *accumulate(self.counts)]
 
     @property
-    def starts(self) -> np.ndarray[Any, Any]:
-        """Where each page's valid rows begin among all of them, and how many there are (int64)."""
-        return np.concatenate([[0], np.cumsum(self.counts)]).astype(np.int64)
+    def valid_rows(self) -> int:
+        """How many rows are not null."""
+        return self.starts[-1]
 
     def rows_of(self, page: int) -> int:
         """Return the rows of a page."""
@@ -50,33 +60,47 @@ class Levels:
 
     def pieces(self, page: int) -> list[Piece]:
         """Return a page's levels behind their size: one run of equal levels, or the bits."""
-        rows, count = self.rows_of(page), int(self.counts[page])
+        rows, count = self.rows_of(page), self.counts[page]
         if count in (0, rows):
-            run = varint(rows << 1) + (b"\1" if count else b"\0")
-            return [len(run).to_bytes(4, "little") + run]
+            return [equal_levels(rows, count > 0)]
         groups = -(-rows // 8)
         head = varint(groups << 1 | 1)
         return [(len(head) + groups).to_bytes(4, "little") + head, Span(self.valid, page * self.page_rows // 8, groups)]
 
 
+@lru_cache(1 << 10)
+def equal_levels(rows: int, valid: bool) -> bytes:
+    """Return the levels of rows that are all valid, or all null, behind their size."""
+    run = varint(rows << 1) + (b"\1" if valid else b"\0")
+    return len(run).to_bytes(4, "little") + run
+
+
 def levels_of(vectors: Mapping[str, Vector], page_rows: int, machine: Machine) -> dict[str, Levels]:
-    """Return the levels of columns; the host waits once, if any may have nulls."""
+    """Return the levels of columns of equally many rows; the host waits once, if any may have nulls.
+
+    Columns without nulls share theirs.
+    """
+    rows = next(iter(vectors.values())).rows
     through = {name: valid_through(vector, machine) for name, vector in vectors.items() if vector.nulls}
     ends = [page_ends(sums, page_rows // 32, machine) for sums in through.values()]
-    counted = dict(zip(through, (np.diff(each, prepend=0) for each in fetched(ends, machine)), strict=True))
+    found = dict(zip(through, fetched(ends, machine), strict=True))
+    full = levels(
+        rows, page_rows, None, None, np.minimum(np.arange(page_rows, rows + page_rows, page_rows), rows), machine
+    )
     return {
-        name: levels(vector, through.get(name), counted.get(name), page_rows)
+        name: levels(rows, page_rows, vector.valid, through[name], found[name], machine)
+        if name in found and found[name][-1] < rows
+        else full
         for name, vector in vectors.items()
-    }  # fmt: skip
+    }
 
 
-def levels(vector: Vector, through: Array | None, counts: np.ndarray[Any, Any] | None, page_rows: int) -> Levels:
-    """Return the levels of a column of which the nulls are counted; without any, nothing has to be looked up."""
-    if counts is None or int(counts.sum()) == vector.rows:
-        full = np.full(-(-vector.rows // page_rows), page_rows)
-        full[-1] -= -vector.rows % page_rows
-        return Levels(vector.rows, page_rows, None, None, full)
-    return Levels(vector.rows, page_rows, vector.valid, through, counts)
+def levels(
+    rows: int, page_rows: int, valid: Array | None, through: Array | None, ends: np.ndarray[Any, Any], machine: Machine
+) -> Levels:
+    """Return the levels of a column; `ends` are the valid rows up to the end of each page (int64)."""
+    counts = np.diff(ends, prepend=0).tolist()
+    return Levels(rows, page_rows, valid, through, counts, machine.arrays.asarray(np.append(0, ends).astype(np.int64)))
 
 
 def valid_through(vector: Vector, machine: Machine) -> Array:

@@ -48,14 +48,14 @@ def chunk(
     """Return a column chunk of some pages, which is to lie at an offset of the file."""
     dictionary = dictionary_pieces(encoded.dictionary) if encoded.dictionary else []
     pieces = [*dictionary, *(piece for page in pages for piece in page_pieces(encoded, levels, page))]
-    rows = sum(levels.rows_of(page) for page in pages)
+    rows = sum(map(levels.rows_of, pages))
     found = None if encoded.ranges is None else merged(encoded.ranges[pages.start : pages.stop])
     limits = encoded.limits(*found) if encoded.limits and found else None
     place = ChunkPlace(
         field.type,
         field.name,
         rows,
-        rows - int(levels.counts[pages.start : pages.stop].sum()),
+        rows - sum(levels.counts[pages.start : pages.stop]),
         encoded.encoding,
         limits,
         offset,

@@ -17,6 +17,7 @@ import pyarrow as pa
 from gpuetl.backends.cudf.columns.dictionaries import decoded
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Machine, WrittenFile
+from gpuetl.backends.cudf.sinks.assembly import assembled
 from gpuetl.backends.cudf.sinks.delta import Integers
 from gpuetl.backends.cudf.sinks.encoded import Encoded, Encoder
 from gpuetl.backends.cudf.sinks.footer import MAGIC, footer, row_group
@@ -87,10 +88,10 @@ def write_parquet(
     few = {name for name, vector in frame.columns.items() if is_few(vector, machine)}
     with machine.written_file(path, alone) as file:
         writer = RowGroups(schema.to_arrow(), few, layout, machine, file)
-        file.write(0, [MAGIC])
+        file.write(0, MAGIC)
         for start in range(0, frame.rows, layout.batch_rows):
             writer.write({name: rows_between(frame.columns[name], start, layout.batch_rows) for name in schema})
-        file.write(writer.offset, [footer(writer.schema, frame.rows, writer.done)])
+        file.write(writer.offset, footer(writer.schema, frame.rows, writer.done))
 
 
 @dataclass
@@ -109,8 +110,8 @@ class RowGroups:
         """Encode the rows of some groups, and hand their bytes to the file's threads."""
         begin = self.offset
         with ENCODING:
-            pieces = self.encoded(batch)
-        self.file.write(begin, pieces)
+            whole = assembled(self.encoded(batch), self.machine)
+        self.file.write(begin, whole)
 
     def encoded(self, batch: Mapping[str, Vector]) -> list[Piece]:
         """Return the bytes of the rows of some groups, and take note of them."""
@@ -189,7 +190,7 @@ def encode(
 def encoder(vector: Vector, levels: Levels, few: bool, machine: Machine) -> Encoder:
     """Return the encoder of a column of one type."""
     if vector.dtype == STRING:
-        nulls = vector.rows - int(levels.counts.sum())
+        nulls = vector.rows - levels.valid_rows
         return text_encoder(replace(vector, valid=levels.valid, nulls=nulls), levels, few, machine)
     return encoder_class(vector.dtype)(vector, levels, machine)
 

@@ -31,21 +31,11 @@ def total_bytes(pieces: Iterable[Piece]) -> int:
     return sum(map(piece_bytes, pieces))
 
 
-def chunks(offset: int, pieces: Iterable[Piece], most: int) -> Iterator[tuple[int, list[Piece]]]:
-    """Yield the offset and the pieces of each `most` bytes of pieces that lie one behind another."""
-    held: list[Piece] = []
-    room = most
-    for piece in pieces:
-        done, size = 0, piece_bytes(piece)
-        while done < size:
-            part = min(room, size - done)
-            held.append(piece if part == size else cut(piece, done, part))
-            done, room = done + part, room - part
-            if not room:
-                yield offset, held
-                offset, held, room = offset + most, [], most
-    if held:
-        yield offset, held
+def chunks(offset: int, piece: Piece, most: int) -> Iterator[tuple[int, Piece]]:
+    """Yield the parts of a piece that lies at an offset, of up to so many bytes, each with its own offset."""
+    size = piece_bytes(piece)
+    for start in range(0, size, most):
+        yield offset + start, cut(piece, start, min(most, size - start))
 
 
 def cut(piece: Piece, start: int, size: int) -> Piece:

@@ -17,10 +17,15 @@ LimitsOf = Callable[[int, int], Limits | None]
 """Makes limits of the numbers of a least and a greatest value."""
 
 
-def merged(ranges: np.ndarray[Any, Any]) -> tuple[int, int] | None:
+def ranges_found(measured: np.ndarray[Any, Any]) -> list[list[int]]:
+    """Return the two numbers of each page's `Range`."""
+    pages: list[list[int]] = measured.view(np.uint64).reshape(-1, 2).tolist()
+    return pages
+
+
+def merged(ranges: Sequence[list[int]]) -> tuple[int, int] | None:
     """Return the least and the greatest number of pages, stored as `Range` does; None where there is no value."""
-    pages = ranges.view(np.uint64).tolist()
-    least, greatest = max(page[0] for page in pages), max(page[1] for page in pages)
+    least, greatest = map(max, zip(*ranges, strict=True))
     return None if least == greatest == 0 else (least ^ ALL, greatest)
 
 

@@ -16,7 +16,7 @@ from gpuetl.backends.cudf.sinks.encoded import Dictionary, Encoded, Encoder
 from gpuetl.backends.cudf.sinks.footer import DELTA_LENGTH_BYTE_ARRAY, RLE_DICTIONARY
 from gpuetl.backends.cudf.sinks.levels import Levels
 from gpuetl.backends.cudf.sinks.pieces import Piece, Span, fetched
-from gpuetl.backends.cudf.sinks.statistics import ALL, text_limits
+from gpuetl.backends.cudf.sinks.statistics import ALL, ranges_found, text_limits
 from gpuetl.backends.cudf.sinks.thrift import varint
 from gpuetl.backends.cudf.sinks.values import compact, packed_pages, ranges_of
 from gpuetl.backends.cudf.vector import Vector
@@ -73,24 +73,23 @@ class Codes:
     def __init__(self, codes: Array, texts: HostTexts, levels: Levels, machine: Machine) -> None:
         self.levels, self.machine, self.texts, self.values = levels, machine, texts, codes
         if levels.valid is not None:
-            self.values = machine.arrays.empty(int(levels.counts.sum()), "int32")
+            self.values = machine.arrays.empty(levels.valid_rows, "int32")
             compact(codes, "int32_t", levels, self.values, machine)
         self.measures = [ranges_of(self.values.view("uint32"), "uint32_t", levels, machine)]
 
     def encoded(self, measures: Sequence[np.ndarray[Any, Any]]) -> Encoded:
         """Pack each page's codes in as many bits as its greatest one needs; a page of one code is one run."""
-        ranges = measures[0].reshape(-1, 2)
-        found = ranges.view(np.uint64).tolist()
+        found = ranges_found(measures[0])
         equal = [least ^ ALL == greatest for least, greatest in found]
         bits = [0 if same else greatest.bit_length() for same, (_, greatest) in zip(equal, found, strict=True)]
         widths = np.array(bits, np.int64)
         packed = packed_pages(self.values, "int32_t", self.levels, widths, self.machine)
         pages = [
             code_page(count, greatest, width, run)
-            for count, (_, greatest), width, run in zip(self.levels.counts.tolist(), found, bits, packed, strict=True)
+            for count, (_, greatest), width, run in zip(self.levels.counts, found, bits, packed, strict=True)
         ]
         dictionary = Dictionary(self.texts.plain(), len(self.texts))
-        return Encoded(RLE_DICTIONARY, pages, ranges, text_limits(self.texts), dictionary)
+        return Encoded(RLE_DICTIONARY, pages, found, text_limits(self.texts), dictionary)
 
 
 def code_page(count: int, greatest: int, width: int, packed: Piece) -> list[Piece]:
@@ -110,7 +109,7 @@ class Lengths:
         arrays = machine.arrays
         self.texts, self.levels, self.machine = texts, levels, machine
         self.in_nulls = arrays.zeros(1, "uint64")
-        lengths = arrays.empty(int(levels.counts.sum()), "int32")
+        lengths = arrays.empty(levels.valid_rows, "int32")
         valid = [] if levels.valid is None else [levels.valid, levels.through, self.in_nulls]
         module = machine.compiled(lengths_source(texts.offsets.dtype.itemsize, bool(valid)))
         machine.launch(module, "lengths", texts.rows, [texts.rows, texts.offsets, *valid, lengths])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import mmap
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,15 +19,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpuetl.backends.cudf.sinks.pieces import Piece, chunks, total_bytes
+from gpuetl.backends.cudf.sinks.pieces import Piece, chunks, piece_bytes
 
 Store = Callable[[Any, int], None]
 """Puts a NumPy array of bytes at an offset of a file."""
-WriteChunk = Callable[[Store, int, Sequence[Piece]], None]
-"""Stores pieces, one behind another, from an offset on."""
-Chunks = deque[tuple[int, list[Piece]]]
-THREADS_BY_CALLS = 2
-"""Of a file: one waits for its copy while the other one writes."""
+Chunk = tuple[int, Piece]
+"""A part of what is written, and its offset in the file."""
+WriteChunks = Callable[[Store, Iterator[Chunk]], None]
+"""Stores chunk after chunk."""
+THREADS_BY_CALLS = 1
+"""Of each call for a file: it copies one chunk while it writes the one before; calls overlap too."""
 
 
 @dataclass(frozen=True)
@@ -35,19 +36,19 @@ class Writers:
     """What writes files: so many threads, each with memory for so many bytes.
 
     `begin` is called when pieces are handed over: it marks what the device has been given to do, and returns what a
-    thread does with each chunk.
+    thread does with the chunks that it takes.
     """
 
     executor: Executor
     threads: int
     chunk_bytes: int
-    begin: Callable[[], WriteChunk]
+    begin: Callable[[], WriteChunks]
 
 
 class HandedOver(NamedTuple):
-    """The pieces of one call: what no thread has begun yet, and the threads."""
+    """The chunks of one call: those that no thread has taken yet, and the threads."""
 
-    left: Chunks
+    left: deque[Chunk]
     futures: list[Future[None]]
 
 
@@ -58,14 +59,14 @@ class ThreadedFile:
         self.descriptor, self.alone, self.writers = descriptor, alone, writers
         self.in_flight: list[HandedOver] = []
 
-    def write(self, offset: int, pieces: Sequence[Piece]) -> None:
-        """Hand pieces to the threads, when those of all calls but the last are written."""
+    def write(self, offset: int, piece: Piece) -> None:
+        """Hand a piece to the threads, when those of all calls but the last are written."""
         self.finish(1)
-        store = mapped(self.descriptor, offset, total_bytes(pieces)) if self.alone else partial(pwrite, self.descriptor)
-        work = partial(self.writers.begin(), store)
-        left: Chunks = deque(chunks(offset, pieces, self.writers.chunk_bytes))
+        store = mapped(self.descriptor, offset, piece_bytes(piece)) if self.alone else partial(pwrite, self.descriptor)
+        work = self.writers.begin()
+        left = deque(chunks(offset, piece, self.writers.chunk_bytes))
         threads = min(len(left), self.writers.threads if self.alone else THREADS_BY_CALLS)
-        futures = [self.writers.executor.submit(drain, left, work) for _ in range(threads)]
+        futures = [self.writers.executor.submit(work, store, taken(left)) for _ in range(threads)]
         self.in_flight.append(HandedOver(left, futures))
 
     def finish(self, most: int = 0) -> None:
@@ -95,14 +96,13 @@ def threaded_file(path: Path, alone: bool, writers: Writers) -> Iterator[Threade
         os.close(descriptor)
 
 
-def drain(left: Chunks, work: Callable[[int, Sequence[Piece]], None]) -> None:
+def taken(left: deque[Chunk]) -> Iterator[Chunk]:
     """Take chunk after chunk until none is left; other threads take them too."""
-    while left:
+    while True:
         try:
-            chunk = left.popleft()
-        except IndexError:  # another thread took the last one
+            yield left.popleft()
+        except IndexError:
             return
-        work(*chunk)
 
 
 def pwrite(descriptor: int, data: Any, offset: int) -> None:

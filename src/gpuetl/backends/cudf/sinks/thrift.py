@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 TRUE, FALSE, BYTE, I16, I32, I64, BINARY, LIST, STRUCT = 1, 2, 3, 4, 5, 6, 8, 9, 12
 
+BYTES = [bytes([number]) for number in range(256)]
+
 
 class Value(NamedTuple):
     """A value as it is written, and its kind, which stands in what holds it."""
@@ -55,6 +57,7 @@ def i32(number: int) -> Value:
     return Value(I32, zigzag(number))
 
 
+@lru_cache(1 << 12)
 def i64(number: int) -> Value:
     """Return an integer of 64 bits."""
     return Value(I64, zigzag(number))
@@ -74,9 +77,9 @@ def list_of(kind: int, values: Sequence[Value]) -> Value:
 
 def struct(fields: Mapping[int, Value | None]) -> Value:
     """Return a struct of fields by their numbers, which ascend by at most 15; None is left out."""
-    parts, last = [], 0
+    parts, last = list[bytes](), 0
     for number, value in fields.items():
         if value is not None:
-            parts += [bytes([number - last << 4 | value.kind]), value.data]
+            parts += BYTES[number - last << 4 | value.kind], value.data
             last = number
     return Value(STRUCT, b"".join(parts) + b"\0")

@@ -15,7 +15,7 @@ from gpuetl.backends.cudf.sinks.encoded import Encoded
 from gpuetl.backends.cudf.sinks.footer import PLAIN
 from gpuetl.backends.cudf.sinks.levels import Levels
 from gpuetl.backends.cudf.sinks.pieces import Piece, Span
-from gpuetl.backends.cudf.sinks.statistics import limits_of
+from gpuetl.backends.cudf.sinks.statistics import limits_of, ranges_found
 from gpuetl.backends.cudf.vector import Vector
 
 GROUP = 32
@@ -35,7 +35,7 @@ class Numbers:
     def encoded(self, measures: Sequence[np.ndarray[Any, Any]]) -> Encoded:
         """Take the values themselves for the pages."""
         pages = plain_pages(self.values, self.levels)
-        return Encoded(PLAIN, pages, measures[0].reshape(-1, 2), limits_of(self.dtype))
+        return Encoded(PLAIN, pages, ranges_found(measures[0]), limits_of(self.dtype))
 
 
 class Bits:
@@ -50,7 +50,7 @@ class Bits:
         """Pack the bits."""
         widths = np.ones(len(self.levels.counts), np.int64)
         packed = packed_pages(self.values, "uint8_t", self.levels, widths, self.machine)
-        return Encoded(PLAIN, [[piece] for piece in packed], measures[0].reshape(-1, 2), limits_of(self.dtype))
+        return Encoded(PLAIN, [[piece] for piece in packed], ranges_found(measures[0]), limits_of(self.dtype))
 
 
 class LongDecimals:
@@ -75,7 +75,7 @@ def plain_pages(values: Array, levels: Levels) -> list[list[Piece]]:
     width = values.nbytes // max(len(values), 1)
     return [
         [Span(values, start * width, count * width)] if count else []
-        for start, count in zip(levels.starts.tolist(), levels.counts.tolist(), strict=False)
+        for start, count in zip(levels.starts, levels.counts, strict=False)
     ]
 
 
@@ -83,7 +83,7 @@ def valid_values(vector: Vector, levels: Levels, machine: Machine) -> Array:
     """Return the values that are not null: the column's own memory where none is."""
     if levels.valid is None:
         return vector.data
-    values = empty_values(vector.dtype, int(levels.counts.sum()), machine)
+    values = empty_values(vector.dtype, levels.valid_rows, machine)
     compact(vector.data, stored_c_type(vector.dtype), levels, values, machine)
     return values
 
@@ -98,7 +98,7 @@ def ranges_of(values: Array, stored: str, levels: Levels, machine: Machine) -> A
     """Return the `Range` of each page: uint64[pages, 2]."""
     arrays, blocks = machine.arrays, blocks_a_page(levels)
     ranges = arrays.zeros((len(levels.counts), 2), "uint64")
-    arguments = [blocks * len(levels.counts), blocks, values, arrays.asarray(levels.starts), ranges]
+    arguments = [blocks * len(levels.counts), blocks, values, levels.d_starts, ranges]
     machine.launch(machine.compiled(ranges_source(stored)), "find_ranges", arguments[0] * 32, arguments)
     return ranges
 
@@ -115,9 +115,9 @@ def packed_pages(
     arrays, pages, groups = machine.arrays, len(levels.counts), -(-levels.page_rows // GROUP)
     stride = groups * int(widths.max())
     words = arrays.empty(pages * stride, "uint32")
-    arguments = [pages * groups, groups, stride, values, *map(arrays.asarray, (levels.starts, widths)), words]
+    arguments = [pages * groups, groups, stride, values, levels.d_starts, arrays.asarray(widths), words]
     machine.launch(machine.compiled(packing_source(stored)), "pack", pages * groups * 32, arguments)
-    sizes = -(-levels.counts // 8) * widths
+    sizes = -(-np.array(levels.counts) // 8) * widths
     return [Span(words, page * stride * 4, int(size)) for page, size in enumerate(sizes)]
 
 
