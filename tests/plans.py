@@ -4,6 +4,7 @@ from gpuetl import RunOptions
 from gpuetl.optimize import optimize
 from gpuetl.physical.lower import Layout, lower
 from gpuetl.physical.nodes import Concat, Exchange, Map, Scan
+from gpuetl.physical.ranges import Boundaries, RangeExchange
 from gpuetl.plan.graph import walk_graph
 
 
@@ -32,6 +33,8 @@ def physical_lines(plan):
 
 
 def physical_line(node):
+    if isinstance(node, Boundaries | RangeExchange):
+        return " ".join([node.route, *map(str, node.by)])
     if isinstance(node, Exchange):
         return " ".join([node.route, *node.keys])
     assert isinstance(node, Scan | Map | Concat)

@@ -6,11 +6,14 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gpuetl.backends.memory import MemoryMeter
 from gpuetl.io.dataset import RowGroup
 from gpuetl.io.staging import FileWriter
 from gpuetl.io.target import Target
-from gpuetl.plan.node import Node
+from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Read
 from gpuetl.plan.schema import Schema
 from gpuetl.report.trace import Trace
@@ -46,6 +49,16 @@ class Backend(Protocol):
 
     def split_by_hash(self, frame: Frame, keys: Sequence[str], count: int) -> list[Frame]:
         """Split rows so that equal keys, of any integer width, meet in the same piece of every frame."""
+
+    def split_by_order(self, frame: Frame, by: Sequence[SortKey], before: Frame, after: Frame) -> list[Frame]:
+        """Sort rows stably, and cut before each boundary: pieces, one more than these, that follow each other.
+
+        Boundaries are rows of at least the order's columns, themselves in order: those of `before` come before the rows
+        that tie with them, those of `after` after them.
+        """
+
+    def take(self, frame: Frame, columns: Iterable[str], rows: NDArray[np.int64]) -> Frame:
+        """Return some columns of the rows of these numbers, which are few."""
 
     def concat(self, frames: Sequence[Frame], schema: Schema) -> Frame:
         """Put frames of one schema below each other, in order."""

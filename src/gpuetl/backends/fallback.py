@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gpuetl.backends.backend import Backend, Device, Frame
 from gpuetl.backends.memory import MemoryMeter
 from gpuetl.errors import InvalidPipeline, Problem
@@ -14,7 +17,7 @@ from gpuetl.io.staging import FileWriter
 from gpuetl.io.target import Target
 from gpuetl.physical.nodes import Map, Physical, Scan
 from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.node import Node
+from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Read
 from gpuetl.plan.schema import Schema
 from gpuetl.report.recorder import note
@@ -58,6 +61,14 @@ class FallbackBackend:
     def split_by_hash(self, frame: Frame, keys: Sequence[str], count: int) -> list[Frame]:
         """Split rows on the engine."""
         return self.backend.split_by_hash(frame, keys, count)
+
+    def split_by_order(self, frame: Frame, by: Sequence[SortKey], before: Frame, after: Frame) -> list[Frame]:
+        """Sort and split rows on the engine."""
+        return self.backend.split_by_order(frame, by, before, after)
+
+    def take(self, frame: Frame, columns: Iterable[str], rows: NDArray[np.int64]) -> Frame:
+        """Return rows on the engine."""
+        return self.backend.take(frame, columns, rows)
 
     def concat(self, frames: Sequence[Frame], schema: Schema) -> Frame:
         """Put frames below each other on the engine."""

@@ -37,10 +37,8 @@ class LocalExecutor:
 
     def reads(self, node: Physical) -> Iterator[tuple[int, int]]:
         """Yield each partition that a node reads of its inputs, as often as it asks for it."""
-        if isinstance(node, Exchange):
-            yield from ((id(node.source), index) for index in range(node.source.partitions))
-        elif isinstance(node, Map):
-            for index in range(node.partitions):
+        if isinstance(node, Map | Exchange):
+            for index in range(node.inputs[0].partitions):
                 yield from ((id(child), matching(child, index)) for child in node.inputs)
         elif isinstance(node, Concat):
             yield from ((id(child), index) for child in node.inputs for index in range(child.partitions))
@@ -90,15 +88,20 @@ class LocalExecutor:
 
     def applied(self, node: Map | Concat, index: int, frame: Frame) -> Frame:
         """Take one partition through a node: `frame` of the input read first, and what goes with it of the others."""
-        others = node.inputs[1:] if isinstance(node, Map) else ()
-        return self.runner.apply(node, index, [frame, *(self.partition(c, matching(c, index)) for c in others)])
+        others = self.others(node, index) if isinstance(node, Map) else ()
+        return self.runner.apply(node, index, [frame, *others])
+
+    def others(self, node: Map | Exchange, index: int) -> Iterator[Frame]:
+        """Yield what goes with a partition of the first input, of each of the others."""
+        return (self.partition(child, matching(child, index)) for child in node.inputs[1:])
 
     def exchanged(self, node: Exchange) -> list[list[Frame]]:
         """Compute all partitions of the input, or as many as hold the rows that are wanted; return their pieces."""
         pieces: list[list[Frame]] = [[] for _ in range(node.partitions)]
         rows = 0
         for index in range(node.source.partitions):
-            for piece, target in zip(self.runner.split(node, self.partition(node.source, index)), pieces, strict=True):
+            frames = [self.partition(node.source, index), *self.others(node, index)]
+            for piece, target in zip(self.runner.split(node, index, frames), pieces, strict=True):
                 target.append(piece)
             rows += self.runner.backend.rows(pieces[0][-1])
             if node.limit is not None and rows >= node.limit:

@@ -7,9 +7,11 @@ from contextlib import contextmanager
 
 from gpuetl.backends.backend import Backend, Frame
 from gpuetl.errors import EvaluationError, RunFailed
+from gpuetl.executors.ranges import boundaries, sampled, split_by_range
 from gpuetl.io.dataset import DatasetError
 from gpuetl.physical.estimate import file_bytes
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
+from gpuetl.physical.ranges import Boundaries, RangeExchange
 from gpuetl.plan.node import Origin
 from gpuetl.report.recorder import Recorder, Work
 from gpuetl.report.traffic import copy_traffic, operation_traffic, read_traffic
@@ -56,25 +58,39 @@ class Runner:
         self.finish(work, frame, node.partitions)
         return frame
 
-    def split(self, node: Exchange, frame: Frame) -> list[Frame]:
-        """Cut one partition into its pieces for the partitions to come."""
-        if node.route != "hash":
-            return [frame]
+    def split(self, node: Exchange, index: int, frames: Sequence[Frame]) -> list[Frame]:
+        """Cut partition `index` into its pieces for the partitions to come: `frames` are those of the node's inputs."""
+        if node.route in ("gather", "broadcast"):
+            return [frames[0]]
         work = self.recorder.of(node, node.origin, node.origin)
         with self.recorder.timed(work), told(node.origin):
-            pieces = self.backend.split_by_hash(frame, node.keys, node.partitions)
+            pieces = self.pieces(node, index, *frames)
         work.moved.update(copy_traffic(self.backend, pieces, node.schema))
         return pieces
 
+    def pieces(self, node: Exchange, index: int, frame: Frame, *others: Frame) -> list[Frame]:
+        """Cut a partition by the route of the exchange."""
+        if isinstance(node, Boundaries):
+            return [sampled(self.backend, node, index, frame)]
+        if isinstance(node, RangeExchange):
+            return split_by_range(self.backend, node, index, frame, *others)
+        return self.backend.split_by_hash(frame, node.keys, node.partitions)
+
     def merge(self, node: Exchange, pieces: Sequence[Frame]) -> Frame:
-        """Put the pieces of one partition together; a single one is not copied."""
+        """Put the pieces of one partition together, in the order of where they come from; one alone is not copied."""
         work = self.recorder.of(node, node.origin, node.origin)
         with self.recorder.timed(work), told(node.origin):
-            frame = self.backend.concat(pieces, node.schema)
+            frame = self.merged(node, pieces)
         work.rows_out += self.backend.rows(frame)
         if len(pieces) > 1:
             work.moved.update(copy_traffic(self.backend, [frame], node.schema))
         return frame
+
+    def merged(self, node: Exchange, pieces: Sequence[Frame]) -> Frame:
+        """Make one partition of its pieces by the route of the exchange."""
+        if isinstance(node, Boundaries):
+            return boundaries(self.backend, node, pieces)
+        return self.backend.concat(pieces, node.schema)
 
     def finish(self, work: Work, frame: Frame, partitions: int) -> None:
         """Record a partition that is done, and tell of it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuetl.expressions.types import DataType, is_list
 from gpuetl.physical.nodes import Concat, Map, Physical, Scan
+from gpuetl.physical.ranges import Boundaries
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import Aggregate, Explode, Join, KernelReduction, Limit, Sort, Union
 from gpuetl.plan.schema import Schema
@@ -26,6 +27,8 @@ def _rows(node: Physical, inputs: list[int]) -> int:
         return sum(
             g.rows if g.rows >= 0 else sum(g.file_bytes.values()) // CSV_ROW_BYTES for part in node.parts for g in part
         )
+    if isinstance(node, Boundaries):
+        return node.ranges - 1
     operation = node.operation if isinstance(node, Map | Concat) else None
     if isinstance(operation, Limit):
         return min(inputs[0], operation.count * node.partitions)

@@ -11,6 +11,7 @@ from gpuetl.io.pruning import is_prunable
 from gpuetl.physical.estimate import estimated_rows, file_bytes, row_bytes
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
+from gpuetl.physical.ranges import Boundaries, RangeExchange
 from gpuetl.plan.graph import draw, walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Grouped, Kernel, Sort
@@ -49,8 +50,14 @@ def describe(node: Physical, rows: int) -> str:
         return describe_operation(node.operation) + expected
     if isinstance(node, Concat):
         return f"{node.operation.describe()}: {node.partitions} partitions, one input's after the other's{expected}"
-    keys = f" by {', '.join(node.keys)}" if node.keys else ""
-    return f"Exchange {node.route}{keys}: {node.source.partitions} to {node.partitions} partitions{expected}"
+    return f"{describe_exchange(node)}: {node.source.partitions} to {node.partitions} partitions{expected}"
+
+
+def describe_exchange(node: Exchange) -> str:
+    """Return the route of rows, and the keys by which they take it."""
+    keys = node.by if isinstance(node, Boundaries | RangeExchange) else node.keys
+    by = f" by {', '.join(map(str, keys))}" if keys else ""
+    return f"Exchange {node.route}{f' of 1 row in {node.one_in:,}' if isinstance(node, Boundaries) else ''}{by}"
 
 
 def describe_operation(operation: Node) -> str:

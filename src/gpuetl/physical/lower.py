@@ -12,6 +12,7 @@ from gpuetl.io.pruning import may_hold
 from gpuetl.physical.aggregates import two_phases
 from gpuetl.physical.estimate import estimated_bytes, estimated_rows
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
+from gpuetl.physical.ranges import RangeExchange, by_range
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node, Origin
 from gpuetl.plan.nodes import Aggregate, Distinct, Grouped, Join, Limit, Read, Sort, Union, Write
@@ -53,8 +54,15 @@ def lower(plan: Plan, layout: Layout) -> PhysicalPlan:
 
 
 def gathered(source: Physical, origin: Origin) -> Physical:
-    """Return all rows in one partition."""
+    """Return all rows in one partition; partitions in sequence stay in order."""
     return source if source.partitions == 1 else Exchange("gather", source, origin)
+
+
+def sorted_in_one(source: Physical, origin: Origin) -> Physical:
+    """Return all rows in one partition, where they are sorted if they would have been sorted by ranges before."""
+    if isinstance(source, Map) and isinstance(source.operation, Sort) and isinstance(source.inputs[0], RangeExchange):
+        return Map(source.operation, (gathered(source.inputs[0].source, origin),))
+    return gathered(source, origin)
 
 
 @dataclass(frozen=True)
@@ -66,7 +74,7 @@ class _Lowering:
         if source.partitions == 1:
             return source
         if not keys:
-            return gathered(source, origin)
+            return sorted_in_one(source, origin)
         if source.partitioned_by and set(source.partitioned_by) <= set(keys):
             return source
         return Exchange("hash", source, origin, keys, source.partitions)
@@ -91,29 +99,37 @@ class _Lowering:
 
     @node.register
     def grouped(self, node: Grouped, source: Physical) -> Physical:
-        """Meet by key; an exchange in between undoes an order that the input had."""
+        """Meet by key; an exchange in between undoes an order that the input had, unless it gathers sorted ranges."""
         if node.locality is Locality.ROW:
             return Map(node, (source,))
         meeting = self.by_keys(source, node.keys, node.origin)
-        return Map(node if meeting is source else replace(node, presorted=False), (meeting,))
+        in_order = meeting is source or (not node.keys and source.in_sequence)
+        return Map(node if in_order else replace(node, presorted=False), (meeting,))
 
     @node.register
     def sort(self, node: Sort, source: Physical) -> Physical:
-        """Gather, then sort; one partition in order stays as it is.  Of a limit, partitions are sorted first."""
-        if node.presorted and source.partitions == 1:
+        """Sort ranges of the order, or all rows in one partition that is none too large for it.
+
+        What is in order stays as it is.  Of a limit, each partition's first rows are taken, and then the first of them.
+        """
+        if node.presorted and (source.partitions == 1 or source.in_sequence):
             return source
+        rows = self.layout.partition_rows
         if node.limit is not None and source.partitions > 1:
             source = Map(node, (source,))
-        return Map(replace(node, presorted=False), (gathered(source, node.origin),))
+        if node.limit is not None or source.partitions == 1 or estimated_rows(source)[id(source)] <= rows:
+            return Map(replace(node, presorted=False), (gathered(source, node.origin),))
+        return Map(replace(node, presorted=False), (by_range(source, node.by, rows, node.origin),))
 
     @node.register
     def limit(self, node: Limit, source: Physical) -> Physical:
-        """Limit each partition, gather them, sort them if their rows were in order, and limit again."""
+        """Limit each partition, gather them, sort them if their rows were in orders of their own, and limit again."""
         if source.partitions == 1:
             return Map(node, (source,))
         first_of_each = Map(node, (source,))
-        kept: Physical = Exchange("gather", first_of_each, node.origin, limit=None if node.ordering else node.count)
-        if node.ordering:
+        own_orders = bool(node.ordering) and not source.in_sequence
+        kept: Physical = Exchange("gather", first_of_each, node.origin, limit=None if own_orders else node.count)
+        if own_orders:
             kept = Map(Sort(source=node.source, by=node.ordering, origin=node.origin), (kept,))
         return Map(node, (kept,))
 
@@ -177,7 +193,7 @@ class _Lowering:
     @node.register
     def write(self, node: Write, source: Physical) -> Physical:
         """One file takes all rows in one partition; a folder takes a part from each."""
-        return gathered(source, node.origin) if node.target.is_file else source
+        return sorted_in_one(source, node.origin) if node.target.is_file else source
 
 
 def first_groups(groups: list[RowGroup], rows: int) -> list[RowGroup]:

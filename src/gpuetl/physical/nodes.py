@@ -10,11 +10,11 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 from gpuetl.io.dataset import RowGroup
-from gpuetl.plan.node import Node, Origin
-from gpuetl.plan.nodes import Grouped, Join, Project, Read, Union
+from gpuetl.plan.node import Locality, Node, Origin
+from gpuetl.plan.nodes import Grouped, Join, Project, Read, Sort, Union
 from gpuetl.plan.schema import Schema
 
-Route = Literal["hash", "gather", "broadcast"]
+Route = Literal["hash", "gather", "broadcast", "sample", "range"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +41,11 @@ class Scan:
         return ()
 
     @property
+    def in_sequence(self) -> bool:
+        """A source promises nothing."""
+        return False
+
+    @property
     def schema(self) -> Schema:
         """The columns read."""
         return self.read.schema
@@ -64,6 +69,7 @@ class Map:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "partitions", self.inputs[0].partitions)
+        _ = self.in_sequence  # at once, while the input knows its own: asked for later, a long chain would recurse
 
     @cached_property
     def partitioned_by(self) -> tuple[str, ...]:
@@ -74,6 +80,15 @@ class Map:
             return tuple(names[name] for name in kept) if all(name in names for name in kept) else ()
         made = self.operation.made if isinstance(self.operation, Grouped) else frozenset[str]()
         return kept if all(name in self.schema and name not in made for name in kept) else ()
+
+    @cached_property
+    def in_sequence(self) -> bool:
+        """Whether the order in which the operation leaves rows goes on from each partition to the next."""
+        child = self.inputs[0]
+        if isinstance(self.operation, Sort):
+            return isinstance(child, Exchange) and child.in_sequence
+        passed = bool(self.operation.ordering) and self.operation.locality is not Locality.KEY
+        return passed and child.in_sequence
 
     @property
     def main(self) -> int:
@@ -95,7 +110,7 @@ class Map:
 class Exchange:
     """Move rows between partitions: rows of equal `keys` into one (hash), or all rows into one (gather, broadcast).
 
-    A gather may stop where it has `limit` rows.
+    A gather may stop where it has `limit` rows.  The routes sample and range are in `ranges.py`.
     """
 
     route: Route
@@ -114,6 +129,11 @@ class Exchange:
     def partitioned_by(self) -> tuple[str, ...]:
         """The keys of a hash exchange."""
         return self.keys
+
+    @property
+    def in_sequence(self) -> bool:
+        """Whether the partitions are ranges of an order."""
+        return self.route == "range"
 
     @property
     def schema(self) -> Schema:
@@ -145,6 +165,11 @@ class Concat:
     def partitioned_by(self) -> tuple[str, ...]:
         """Equal keys stay apart, in a partition of each input."""
         return ()
+
+    @property
+    def in_sequence(self) -> bool:
+        """Each input has an order of its own."""
+        return False
 
     @property
     def schema(self) -> Schema:

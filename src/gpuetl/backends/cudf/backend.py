@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from gpuetl.backends.arrays import check_array
 from gpuetl.backends.backend import Device
@@ -14,8 +16,7 @@ from gpuetl.backends.cudf.aggregates import aggregate  # noqa: F401  each regist
 from gpuetl.backends.cudf.choices import chosen
 from gpuetl.backends.cudf.columns.concat import concat
 from gpuetl.backends.cudf.columns.gather import first_rows, take_rows
-from gpuetl.backends.cudf.columns.words import unsigned_type
-from gpuetl.backends.cudf.expressions.evaluate import evaluate
+from gpuetl.backends.cudf.exchange import split_by_hash, split_by_order
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
 from gpuetl.backends.cudf.joins import join  # noqa: F401
@@ -38,13 +39,11 @@ from gpuetl.backends.cudf.sources.read import read_row_groups
 from gpuetl.backends.cudf.traced import traced_machine
 from gpuetl.backends.cudf.windows import window  # noqa: F401
 from gpuetl.backends.memory import MemoryMeter
-from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.expressions.ir import Call, Column
-from gpuetl.expressions.types import BOOL, INT64
+from gpuetl.expressions.types import BOOL
 from gpuetl.io.dataset import RowGroup
 from gpuetl.io.staging import FileWriter
 from gpuetl.io.target import Target
-from gpuetl.plan.node import Node
+from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Read
 from gpuetl.plan.schema import Schema
 from gpuetl.report.trace import Trace
@@ -87,19 +86,15 @@ class CudfBackend:
 
     def split_by_hash(self, frame: Frame, keys: Sequence[str], count: int) -> list[Frame]:
         """Split rows by the language's own hash of the keys; rows keep their order."""
-        columns = tuple(Column(name, frame.columns[name].dtype) for name in keys)
-        hashes = evaluate(
-            {"": Call(FUNCTIONS["scalar", "hash"], columns, INT64)}, frame.columns, frame.rows, self.machine
-        )
-        target = hashes[""].data.view("uint64") % self.machine.arrays.uint64(count)
-        narrow = target.astype(f"uint{unsigned_type(count.bit_length())}")
-        ordered = take_rows(frame, self.machine.sorted_order([narrow]), self.machine)
-        sizes = self.machine.arrays.bincount(target.astype("int64"), minlength=count).tolist()
-        pieces, start = [], 0
-        for size in sizes:
-            pieces.append(take_rows(ordered, self.machine.arrays.arange(start, start + size), self.machine))
-            start += size
-        return pieces
+        return split_by_hash(frame, keys, count, self.machine)
+
+    def split_by_order(self, frame: Frame, by: Sequence[SortKey], before: Frame, after: Frame) -> list[Frame]:
+        """Sort rows stably, and cut before each boundary."""
+        return split_by_order(frame, by, before, after, self.machine)
+
+    def take(self, frame: Frame, columns: Iterable[str], rows: NDArray[np.int64]) -> Frame:
+        """Return some columns of the rows of these numbers."""
+        return take_rows(frame.select(tuple(columns)), self.machine.arrays.asarray(rows), self.machine)
 
     def concat(self, frames: Sequence[Frame], schema: Schema) -> Frame:
         """Put frames below each other."""

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from gpuetl.backends.arrays import check_array
 from gpuetl.backends.backend import Device
 from gpuetl.backends.memory import HostMemory, MemoryMeter
 from gpuetl.backends.pandas.aggregates import aggregate  # noqa: F401  it registers its handler, as do those below
 from gpuetl.backends.pandas.columns.gather import take_rows
-from gpuetl.backends.pandas.columns.keys import hash_rows
+from gpuetl.backends.pandas.exchange import split_by_hash, split_by_order
 from gpuetl.backends.pandas.joins import join  # noqa: F401
 from gpuetl.backends.pandas.operation import run_operation
 from gpuetl.backends.pandas.operations import (  # noqa: F401
@@ -31,7 +32,7 @@ from gpuetl.backends.pandas.sources.read import read_row_groups
 from gpuetl.backends.pandas.windows import window  # noqa: F401
 from gpuetl.io.dataset import RowGroup
 from gpuetl.io.target import Target
-from gpuetl.plan.node import Node
+from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Read
 from gpuetl.plan.schema import Schema
 from gpuetl.report.trace import Trace
@@ -65,11 +66,17 @@ class PandasBackend:
 
     def split_by_hash(self, frame: pa.Table, keys: Sequence[str], count: int) -> list[pa.Table]:
         """Split rows by a hash of the keys that is the same in every process; rows keep their order."""
-        target = (hash_rows(frame, keys) % count).astype(np.int64)
-        ordered = take_rows(frame, np.argsort(target, kind="stable"))
-        sizes = np.bincount(target, minlength=count)
-        starts = np.cumsum(sizes) - sizes
-        return [ordered.slice(start, size) for start, size in zip(starts.tolist(), sizes.tolist(), strict=True)]
+        return split_by_hash(frame, keys, count)
+
+    def split_by_order(
+        self, frame: pa.Table, by: Sequence[SortKey], before: pa.Table, after: pa.Table
+    ) -> list[pa.Table]:
+        """Sort rows stably, and cut before each boundary."""
+        return split_by_order(frame, by, before, after)
+
+    def take(self, frame: pa.Table, columns: Iterable[str], rows: NDArray[np.int64]) -> pa.Table:
+        """Return some columns of the rows of these numbers."""
+        return take_rows(frame.select(list(columns)), rows)
 
     def concat(self, frames: Sequence[pa.Table], schema: Schema) -> pa.Table:
         """Put frames below each other."""

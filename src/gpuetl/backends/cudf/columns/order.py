@@ -75,6 +75,12 @@ def sort_keys(keys: Keys, leading: int, presorted: bool, machine: Machine, layou
     return SortedRows(rows, mark_words(words, keys, leading, layout, rows, machine))
 
 
+def sorted_order(keys: Keys, machine: Machine) -> Array:
+    """Return the row numbers (int32) that sort stably by keys."""
+    words = packed(keys, measured(keys, machine), machine)
+    return machine.sorted_order(words) if words else machine.arrays.arange(keys.rows, dtype="int32")
+
+
 def note_ties(operation: Node, keys: Sequence[SortKey], ties: int) -> None:
     """Tell the user of rows that the order does not tell apart: their order may differ from engine to engine.
 

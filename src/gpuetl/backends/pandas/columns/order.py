@@ -77,6 +77,11 @@ def sort_rows(frame: pa.Table, keys: Sequence[SortKey], leading: int = 0, presor
     return SortedRows(rows, new_group, ~same)
 
 
+def sorted_order(frame: pa.Table, keys: Sequence[SortKey]) -> Ints:
+    """Return the row numbers that sort stably."""
+    return argsort_words(packed_words(in_threads(lambda key: ordinal(frame.column(key.column), key), keys)))
+
+
 def least_rows(frame: pa.Table, keys: Sequence[SortKey], count: int) -> pa.Table:
     """Return, in the order of the frame, the rows that may be among the first `count`; O(rows)."""
     if count >= frame.num_rows or not keys:

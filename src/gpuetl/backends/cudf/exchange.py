@@ -1,0 +1,48 @@
+"""Rows split into pieces for other partitions: in a piece they keep their order, or are sorted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpuetl.backends.cudf.columns.concat import numbered_together, stacked
+from gpuetl.backends.cudf.columns.gather import take_rows
+from gpuetl.backends.cudf.columns.keys import keys_of
+from gpuetl.backends.cudf.columns.order import sorted_order
+from gpuetl.backends.cudf.columns.words import unsigned_type
+from gpuetl.backends.cudf.expressions.evaluate import evaluate
+from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.machine import Machine
+from gpuetl.backends.cudf.vector import Vector
+from gpuetl.expressions.functions import FUNCTIONS
+from gpuetl.expressions.ir import Call, Column
+from gpuetl.expressions.types import INT64, STRING
+from gpuetl.plan.node import SortKey
+
+
+def split_by_hash(frame: Frame, keys: Sequence[str], count: int, machine: Machine) -> list[Frame]:
+    """Split rows by the language's own hash of the keys: one radix pass over narrow numbers, and a gather a piece."""
+    arrays = machine.arrays
+    columns = tuple(Column(name, frame.columns[name].dtype) for name in keys)
+    hashes = evaluate({"": Call(FUNCTIONS["scalar", "hash"], columns, INT64)}, frame.columns, frame.rows, machine)
+    target = hashes[""].data.view("uint64") % arrays.uint64(count)
+    order = machine.sorted_order([target.astype(f"uint{unsigned_type(count.bit_length())}")])
+    ends = arrays.cumsum(arrays.bincount(target.astype("int64"), minlength=count)).tolist()
+    return [take_rows(frame, order[start:end], machine) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+
+
+def split_by_order(frame: Frame, by: Sequence[SortKey], before: Frame, after: Frame, machine: Machine) -> list[Frame]:
+    """Sort rows between the boundaries, and cut where these come to stand: before or after the rows that tie."""
+    parts = [part for part in (before, frame, after) if part.rows]
+    if not parts:
+        return [frame]
+    keys = {key.column: below([part.columns[key.column] for part in parts], machine) for key in by}
+    rows = sum(part.rows for part in parts)
+    numbers = sorted_order(keys_of(keys, by, rows, machine), machine) - before.rows
+    cuts = machine.arrays.nonzero((numbers < 0) | (numbers >= frame.rows))[0].tolist()
+    starts, ends = [0, *(cut + 1 for cut in cuts)], [*cuts, rows]
+    return [take_rows(frame, numbers[start:end], machine) for start, end in zip(starts, ends, strict=True)]
+
+
+def below(vectors: Sequence[Vector], machine: Machine) -> Vector:
+    """Return keys below each other; texts as their numbers."""
+    return stacked(numbered_together(vectors, machine) if vectors[0].dtype == STRING else vectors, machine)
