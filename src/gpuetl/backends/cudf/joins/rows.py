@@ -48,7 +48,7 @@ def single_partners(found: Array, count: Array, inner: bool, machine: Machine) -
     """Pair each left row with the one that is found for it, -1 for none, of which there are `count`."""
     if not inner or int(count[0]) == len(found):
         return Pairs(None, found)
-    kept = numbers_where((found >= 0).view("uint8"), machine)
+    kept = numbers_where(found, machine, ">= 0")
     return Pairs(kept, found[kept])
 
 
