@@ -84,7 +84,7 @@ class Groups:
 
         def make() -> Array:
             if self.table:
-                return self.table.groups
+                return self.table.groups(self.machine)
             arrays = self.machine.arrays
             marks = arrays.zeros(self.frame.rows + 1, "uint8")
             marks[self.starts[1:-1]] = 1

@@ -71,7 +71,7 @@ def matching_pairs(operation: Join, left: Frame, right: Frame, keys: KeyCodes, m
     ends = arrays.cumsum(repeats)
     total = int(ends[-1]) if left.rows else 0
     check_size(operation, left, right, total + more, machine, keys)
-    return paired(keys, counts, ends, total, machine)
+    return paired(keys, counts, repeats, ends, total, machine)
 
 
 def combined(operation: Join, left: Frame, right: Frame, pairs: Pairs, lonely: Array, machine: Machine) -> Frame:
