@@ -36,9 +36,10 @@ def casts_of(column, lenient):
 def refused_sites(kernel, value):
     """Which of the kernel's casts tell of a value that they refuse."""
     frame = {"x": from_arrow(value, MACHINE)}
-    made = [empty_column(expr.dtype, 1, MACHINE) for expr in kernel.sites]
+    pairs = zip(kernel.sites, kernel.nullable, strict=True)
+    made = [empty_column(expr.dtype, 1, MACHINE, nullable) for expr, nullable in pairs]
     state = MACHINE.arrays.zeros(2 * len(made), "uint64")
-    outputs = [buffer for vector in made for buffer in (vector.data, vector.valid)]
+    outputs = [buffer for vector in made for buffer in (vector.data, vector.valid) if buffer is not None]
     arguments = [1, state, state[len(made) :], *buffers_of(frame), *outputs]
     MACHINE.launch(MACHINE.compiled(kernel.source), "compute", 1, arguments)
     return [expr.dtype for expr, told in zip(kernel.sites, state.tolist(), strict=False) if told]

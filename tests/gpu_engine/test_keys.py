@@ -183,8 +183,9 @@ def test_rows_are_paired_with_as_many_partners_as_they_have(machine, outer):
     right = np.array([2, -1, *[0] * 70, 2, 2], np.int32)
     left = np.array([1, 0, 2, -1, 0, 3], np.int32)
     counts = count_codes(right, 4, machine)
-    ends = np.cumsum(np.maximum(counts[left], int(outer)))
-    pairs = paired(KeyCodes(left, right, 4), counts, ends, int(ends[-1]), machine)
+    repeats = np.maximum(counts[left], int(outer))
+    ends = np.cumsum(repeats)
+    pairs = paired(KeyCodes(left, right, 4), counts, repeats, ends, int(ends[-1]), machine)
     expected = [
         (row, partner)
         for row, code in enumerate(left)

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import InvalidPipeline, Pipeline, RunFailed, RunOptions, col, expr, loads
+from gpuetl.io import footers
 from gpuetl.testing import assert_tables_equal
 from tables import INF, INT64_MIN, NAN, table
 
@@ -193,6 +194,19 @@ def test_a_value_that_does_not_widen_is_told(tmp_path, read):
     write(tmp_path / "a.parquet", (2**53 + 1,), types={"x": "int64"})
     with pytest.raises(RunFailed, match=r"source 's': .*a\.parquet: column 'x': .*9007199254740993"):
         read("a.parquet", schema={"x": "float64"})
+
+
+def test_a_footer_is_kept_until_its_file_is_written_anew(tmp_path, monkeypatch):
+    """Files of one size, whose footers tell that all rows are left out, or none."""
+    monkeypatch.setattr(footers, "SETTLED_NS", 0)
+    for x in (1, 2):
+        write(tmp_path / "s.parquet", ("k", x))
+        first, again = (Pipeline("test", root=tmp_path) for _ in range(2))
+        for pipeline in (first, again):
+            pipeline.read_parquet("s", "s.parquet").filter(expr(f"x >= {x}")).stage("large")
+            assert xs(pipeline.run(engine="pandas")["large"].to_arrow()) == [x]
+        kept = [footers.footer_of(tmp_path / "s.parquet") for _ in range(2)]
+        assert kept[0] is kept[1]
 
 
 def test_csv_of_one_column_is_read_back(source, pipeline, tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 
 from gpuetl.errors import InvalidPipeline, Problems, Span
-from gpuetl.spec.document import MAX_CHARACTERS, read_document, read_file
+from gpuetl.spec.document import MAX_CHARACTERS, read_document, read_text
 
 
 def read(text):
@@ -93,7 +93,7 @@ def test_the_second_occurrence_of_a_word_in_a_folded_text_is_found():
 
 def test_a_file_that_is_not_there_or_no_text_is_told_at_once(tmp_path):
     with pytest.raises(InvalidPipeline, match=r"cannot read .*missing\.yaml: No such file"):
-        read_file(tmp_path / "missing.yaml", Problems())
+        read_text(tmp_path / "missing.yaml", Problems(), "p.yaml")
     (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InvalidPipeline, match="it is not UTF-8 text"):
-        read_file(tmp_path / "binary.yaml", Problems())
+        read_text(tmp_path / "binary.yaml", Problems(), "p.yaml")

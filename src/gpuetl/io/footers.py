@@ -1,9 +1,11 @@
-"""Parquet footers, each read once: schema, row groups, the statistics by which row groups can be left out."""
+"""Parquet footers, each read once while its file stays as it is: schema, row groups, and ranges of columns."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,44 +17,112 @@ from gpuetl.io.dataset import DataFile, DatasetError, RowGroup, check_widens
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECONDS = {"s": 1_000_000, "ms": 1000, "us": 1}
+Limits = tuple[Any, Any, int]
+MOST_KEPT = 1024
+SETTLED_NS = 1_000_000_000
+"""A file that changed less than this ago may change again within one tick of its file system's clock."""
+
+
+class Group:
+    """A row group: its rows, the bytes of each column in the file, and the columns' limits, decoded when asked for."""
+
+    def __init__(self, group: Any, stored: Mapping[str, Any]) -> None:
+        self.rows: int = group.num_rows
+        self.columns = {column.path_in_schema: column for column in (group.column(i) for i in range(group.num_columns))}
+        self.stored = stored
+        self.file_bytes: dict[str, int] = {}
+        for path, column in self.columns.items():
+            name = path.split(".")[0]
+            self.file_bytes[name] = self.file_bytes.get(name, 0) + column.total_compressed_size
+        self._limits: dict[str, Limits | None] = {}
+
+    def limits(self, name: str) -> Limits | None:
+        """Return (least, greatest, nulls) of a column, None where its statistics do not bound every value."""
+        if name not in self._limits:
+            column = self.columns.get(name)
+            self._limits[name] = column and _range(column.statistics, self.stored.get(name))
+        return self._limits[name]
+
+
+class Footer:
+    """What the footer of one file says."""
+
+    def __init__(self, metadata: Any) -> None:
+        self.metadata = metadata
+        self.schema = metadata.schema.to_arrow_schema()
+
+    @cached_property
+    def repeated(self) -> str | None:
+        """The name of two columns, if there is one."""
+        names = self.schema.names
+        return min((name for name in names if names.count(name) > 1), default=None)
+
+    @cached_property
+    def stored(self) -> Mapping[str, Any]:
+        """The Arrow types of the columns."""
+        return {field.name: field.type for field in self.schema}
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The row groups."""
+        return tuple(Group(self.metadata.row_group(i), self.stored) for i in range(self.metadata.num_row_groups))
+
+
+def footer_of(path: Path) -> Footer:
+    """Return a file's footer, read anew where the file is not what it was.
+
+    Raises
+    ------
+    OSError, pa.ArrowException
+        Where the file cannot be read or is not Parquet.
+    """
+    stat = path.stat()
+    changed = max(stat.st_mtime_ns, stat.st_ctime_ns)
+    state = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
+    read = read_footer if time.time_ns() - changed > SETTLED_NS else read_footer.__wrapped__
+    return read(path, state)
+
+
+@lru_cache(MOST_KEPT)
+def read_footer(path: Path, state: tuple[int, ...]) -> Footer:
+    """Read the footer of a file that is in this state; through a file of Arrow's, which looks for no file system."""
+    with pa.OSFile(str(path)) as file:
+        return Footer(pq.read_metadata(file))
 
 
 class Footers:
-    """Reads and keeps the footers of a source's files."""
+    """The footers of a source's files, as they are when they are first asked for."""
 
     def __init__(self) -> None:
-        self._metadata: dict[Path, Any] = {}
-        self._schemas: dict[Path, Any] = {}
+        self._footers: dict[Path, Footer] = {}
+        self._alike: Any = None
 
-    def metadata(self, file: DataFile) -> Any:
+    def footer(self, file: DataFile) -> Footer:
         """Return the file's footer.
 
         Raises
         ------
         DatasetError
-            Where the file cannot be read or is not Parquet.
+            Where the file cannot be read or is not Parquet, or has two columns of one name.
         """
-        if file.path not in self._metadata:
+        if file.path not in self._footers:
             try:
-                self._metadata[file.path] = pq.read_metadata(file.path)
+                footer = footer_of(file.path)
             except (OSError, pa.ArrowException) as error:
                 raise DatasetError(
                     f"{file.path} is not a Parquet file that can be read: {str(error).splitlines()[0]}"
                 ) from None
-        return self._metadata[file.path]
+            if footer.repeated is not None:
+                raise DatasetError(f"{file.path} has two columns named '{footer.repeated}'")
+            self._footers[file.path] = footer
+        return self._footers[file.path]
 
     def schema_of(self, file: DataFile) -> Any:
         """Return the file's Arrow schema, as stored."""
-        if file.path not in self._schemas:
-            schema = self.metadata(file).schema.to_arrow_schema()
-            twice = {name for name in schema.names if schema.names.count(name) > 1}
-            if twice:
-                raise DatasetError(f"{file.path} has two columns named '{min(twice)}'")
-            self._schemas[file.path] = schema
-        return self._schemas[file.path]
+        return self.footer(file).schema
 
     def row_groups(
-        self, file: DataFile, planned: Mapping[str, DataType], ranges: Mapping[str, tuple[Any, Any, int]]
+        self, file: DataFile, planned: Mapping[str, DataType], ranges: Mapping[str, Limits]
     ) -> list[RowGroup]:
         """Return the file's row groups with their statistics; `ranges` are those of the partition columns.
 
@@ -61,47 +131,37 @@ class Footers:
         DatasetError
             Where the file has not the planned columns, in types that widen to theirs.
         """
-        metadata = self.metadata(file)
-        stored = {field.name: field.type for field in self.schema_of(file)}
-        for name, dtype in planned.items():
-            check_widens(file, name, stored.get(name), dtype)
-        return [self._row_group(file, metadata.row_group(i), i, stored, ranges) for i in range(metadata.num_row_groups)]
-
-    def _row_group(self, file: DataFile, group: Any, index: int, stored: Mapping[str, Any], ranges: Any) -> RowGroup:
-        columns = {column.path_in_schema: column for column in (group.column(i) for i in range(group.num_columns))}
-        file_bytes: dict[str, int] = {}
-        for path, column in columns.items():
-            name = path.split(".")[0]
-            file_bytes[name] = file_bytes.get(name, 0) + column.total_compressed_size
-        return RowGroup(file, index, group.num_rows, file_bytes, _Ranges(columns, stored, ranges))
+        footer = self.footer(file)
+        if self._alike is None or not footer.schema.equals(self._alike):
+            for name, dtype in planned.items():
+                check_widens(file, name, footer.stored.get(name), dtype)
+            self._alike = footer.schema  # files of this schema need no further look
+        return [
+            RowGroup(file, index, group.rows, group.file_bytes, _Ranges(group, ranges))
+            for index, group in enumerate(footer.groups)
+        ]
 
 
-class _Ranges(Mapping[str, tuple[Any, Any, int]]):
-    """The statistics of a row group, decoded when they are asked for: few columns are in a filter."""
+class _Ranges(Mapping[str, Limits]):
+    """The limits of a row group's columns, and of those that stand in its path."""
 
-    def __init__(
-        self, columns: Mapping[str, Any], stored: Mapping[str, Any], known: Mapping[str, tuple[Any, Any, int]]
-    ) -> None:
-        self._columns, self._stored, self._found = columns, stored, dict(known)
-        self._unknown: set[str] = set()
+    def __init__(self, group: Group, known: Mapping[str, Limits]) -> None:
+        self._group, self._known = group, known
 
-    def __getitem__(self, name: str) -> tuple[Any, Any, int]:
-        if name not in self._found and name not in self._unknown and name in self._columns:
-            limits = _range(self._columns[name].statistics, self._stored.get(name))
-            if limits is None:
-                self._unknown.add(name)
-            else:
-                self._found[name] = limits
-        return self._found[name]
+    def __getitem__(self, name: str) -> Limits:
+        limits = self._known[name] if name in self._known else self._group.limits(name)
+        if limits is None:
+            raise KeyError(name)
+        return limits
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name in {**self._columns, **self._found} if name in self)
+        return (name for name in {**self._group.columns, **self._known} if name in self)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
 
-def _range(statistics: Any, stored: Any) -> tuple[Any, Any, int] | None:
+def _range(statistics: Any, stored: Any) -> Limits | None:
     """Return (least, greatest, nulls) where the statistics bound every value.
 
     NaN is left out of a float's bounds; a long string's bounds may be cut short, outwards.

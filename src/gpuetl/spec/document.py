@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import math
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -94,26 +93,8 @@ def plain_node(value: Any) -> Node:
     return Node(value, document, 0, 0, 1)
 
 
-_SOUND: OrderedDict[tuple[str, str], Node] = OrderedDict()
-"""The last documents that had no problem, by text and name: parsing YAML takes longer than planning what it says."""
-MOST_KEPT, LONGEST_KEPT = 64, 1 << 16
-
-
 def read_document(text: str, name: str, problems: Problems) -> Node | None:
     """Parse YAML text; returns None, with the problem kept, where it is no YAML or beyond the limits."""
-    if kept := _SOUND.get((text, name)):
-        return kept
-    before = len(problems.found)
-    tree = parsed(text, name, problems)
-    if tree and len(problems.found) == before and len(text) <= LONGEST_KEPT:
-        _SOUND[text, name] = tree
-        if len(_SOUND) > MOST_KEPT:
-            _SOUND.popitem(last=False)
-    return tree
-
-
-def parsed(text: str, name: str, problems: Problems) -> Node | None:
-    """Parse YAML text: see `read_document`."""
     document = Document(name, tuple(text.splitlines()))
     if len(text) > MAX_CHARACTERS:
         problems.add(f"{name} has {len(text):,} characters; {MAX_CHARACTERS:,} are allowed")
@@ -139,8 +120,8 @@ def parsed(text: str, name: str, problems: Problems) -> Node | None:
     return None
 
 
-def read_file(path: Path, problems: Problems, shown_as: str | None = None) -> Node | None:
-    """Parse a YAML file; a file that is not there or no UTF-8 text is an error at once."""
+def read_text(path: Path, problems: Problems, name: str) -> str | None:
+    """Read a YAML file; one that is not there or no UTF-8 text is an error at once, None one that is too long."""
     try:
         with path.open("rb") as file:
             text = file.read(MAX_FILE_BYTES + 1).decode("utf-8")
@@ -149,11 +130,10 @@ def read_file(path: Path, problems: Problems, shown_as: str | None = None) -> No
         raise InvalidPipeline(
             [Problem(f"cannot read {path}: {reason}", "Give the path of a pipeline's YAML file.")]
         ) from None
-    name = shown_as or str(path)
     if len(text) > MAX_FILE_BYTES:
         problems.add(f"{name} has more than {MAX_FILE_BYTES:,} bytes; {MAX_CHARACTERS:,} characters are allowed")
         return None
-    return read_document(text, name, problems)
+    return text
 
 
 _COLLECTIONS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")

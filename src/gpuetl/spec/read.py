@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any, TypeVar
 
 from gpuetl.errors import Problems
 from gpuetl.expressions.types import NULL
-from gpuetl.spec.document import Node, read_document, read_file
+from gpuetl.spec.document import Node, read_document, read_text
 from gpuetl.spec.fields import keys_of, read_keys, required_keys
 from gpuetl.spec.forms import BOOLEAN, read_name, read_texts, read_type
 from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
@@ -24,16 +25,30 @@ KEYS = ("gpuetl", "name", "description", "params", "sources", "stages", "sinks")
 LATER = {"tests": "a pipeline's own tests", "expect": "expectations", "checkpoint": "checkpoints"}
 
 
+MOST_KEPT, LONGEST_KEPT = 64, 1 << 16
+_SOUND: OrderedDict[tuple[str, str], PipelineSpec] = OrderedDict()
+"""The last pipelines that had no problem, by text and name; reading one takes longer than planning it."""
+
+
 def read_pipeline(path: Path, problems: Problems, shown_as: str | None = None) -> PipelineSpec | None:
     """Read a pipeline file; returns None where nothing of it can be used."""
-    root = read_file(path, problems, shown_as)
-    return _Reader(problems).pipeline(root) if root else None
+    name = shown_as or str(path)
+    text = read_text(path, problems, name)
+    return None if text is None else read_pipeline_text(text, name, problems)
 
 
 def read_pipeline_text(text: str, name: str, problems: Problems) -> PipelineSpec | None:
     """Read a pipeline from text; `name` stands for the file in messages."""
+    if kept := _SOUND.get((text, name)):
+        return kept
+    before = len(problems.found)
     root = read_document(text, name, problems)
-    return _Reader(problems).pipeline(root) if root else None
+    spec = _Reader(problems).pipeline(root) if root else None
+    if spec and len(problems.found) == before and len(text) <= LONGEST_KEPT:
+        _SOUND[text, name] = spec
+        if len(_SOUND) > MOST_KEPT:
+            _SOUND.popitem(last=False)
+    return spec
 
 
 class _Reader:

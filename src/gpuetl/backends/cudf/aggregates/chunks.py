@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gpuetl.backends.cudf.aggregates.groups import Groups
-from gpuetl.backends.cudf.columns.gather import repeat
 from gpuetl.backends.cudf.device.columns import accessors, buffers_of, column_parameters
 from gpuetl.backends.cudf.machine import Array, Machine, Module
 from gpuetl.backends.cudf.vector import Vector
@@ -17,6 +16,46 @@ SHORT = 8
 """Where chunks have fewer rows than this on average, a thread reduces each: a warp's lanes would have little to do."""
 MERGED = 256
 """States that one warp merges, where a group has more than twice as many."""
+FEW = 32
+"""Chunks of a group that one thread writes; a warp writes those of a group that has more."""
+CUTTING = f"""
+struct Counted {{
+    uint64_t chunks = 0, most = 0;
+    DEVICE void add(uint64_t count) {{ chunks += count, most = count > most ? count : most; }}
+    DEVICE void merge(const Counted& other) {{ chunks += other.chunks, most = other.most > most ? other.most : most; }}
+}};
+KERNEL count_chunks(int64_t groups, int64_t size, const int64_t* bounds, int64_t* counts, uint64_t* told) {{
+    Counted counted;
+    FOR_EACH_ROW(group, groups) {{
+        if (group >= groups) continue;
+        counted.add(counts[group + 1] = (bounds[group + 1] - bounds[group] + size - 1) / size);
+        if (group == 0) counts[0] = 0, told[2] = sizeof(State);
+    }}
+    merge_lanes(counted);
+    if (LANE == 0 && counted.chunks) add_to(told, counted.chunks), raise_to(told + 1, counted.most);
+}}
+DEVICE void write_chunks(int64_t group, int first, int step, int64_t size, const int64_t* bounds, const int64_t* firsts,
+                         int64_t* starts, int64_t* stops) {{
+    const int64_t end = bounds[group + 1];
+    for (int64_t chunk = firsts[group] + first; chunk < firsts[group + 1]; chunk += step) {{
+        const int64_t start = bounds[group] + (chunk - firsts[group]) * size;
+        starts[chunk] = start, stops[chunk] = start + size < end ? start + size : end;
+    }}
+}}
+KERNEL write_few_chunks(int64_t groups, int64_t size, const int64_t* bounds, const int64_t* firsts, int64_t* starts,
+                        int64_t* stops) {{
+    FOR_EACH_ROW(group, groups)
+        if (group < groups && firsts[group + 1] - firsts[group] <= {FEW})
+            write_chunks(group, 0, 1, size, bounds, firsts, starts, stops);
+}}
+KERNEL write_many_chunks(int64_t groups, int64_t size, const int64_t* bounds, const int64_t* firsts, int64_t* starts,
+                         int64_t* stops) {{
+    FOR_EACH_WARP(group, groups)
+        if (firsts[group + 1] - firsts[group] > {FEW})
+            write_chunks(group, LANE, LANES, size, bounds, firsts, starts, stops);
+}}
+"""
+"""The kernels that `cut` runs."""
 
 
 def reduction_kernels(columns: Mapping[str, Vector], row: str, ordered: bool) -> str:
@@ -37,7 +76,7 @@ def reduction_kernels(columns: Mapping[str, Vector], row: str, ordered: bool) ->
     parameters = ", ".join([*chunks, *orders, *column_parameters(columns)])
     made, chunk = accessors(columns), "turns[item]" if ordered else "item"
     of_row = f"const int64_t row = {'order[place]' if ordered else 'place'};\n{row}"
-    return f"""KERNEL state_bytes(int64_t* size) {{ *size = sizeof(State); }}
+    return f"""{CUTTING}
 KERNEL reduce_chunks({parameters}) {{
 {made}
     FOR_EACH_WARP(item, chunks) {{
@@ -77,35 +116,36 @@ KERNEL merge_chunks(int64_t groups, const int64_t* starts, const int64_t* stops,
 class Chunks:
     """Items cut into chunks, each of one group: where they start and stop, and the first chunk of each group.
 
-    `firsts` ends with the number of chunks; `most` is that of the group that has most.
+    `firsts` ends with the number of chunks, and is None where each group is one; `most` is that of the group that has
+    most.
     """
 
     starts: Array
     stops: Array
-    firsts: Array
+    firsts: Array | None
     most: int
 
 
 def reduce_groups(groups: Groups, module: Module, columns: Mapping[str, Vector]) -> Array:
     """Return the memory of each group's state, computed by the `reduction_kernels` of a module."""
     machine, arrays = groups.machine, groups.machine.arrays
-    size = arrays.zeros(1, "int64")
-    machine.launch_blocks(module, "state_bytes", 1, 1, [size])
-    chunks, state_bytes = cut(groups.starts, CHUNK, size, machine)
+    if not groups.count:
+        return arrays.empty(0, "uint8")
+    chunks, state_bytes = cut(groups.starts, CHUNK, module, machine)
     count = len(chunks.starts)
     states = arrays.empty(count * state_bytes, "uint8")
     order = []
     if groups.rows is not None:
-        order = [machine.sorted_order([groups.rows[chunks.starts].astype("uint32")]), groups.rows]
+        order = [machine.sorted_order([groups.rows[chunks.starts].view("uint32")]), groups.rows]
     arguments = [count, chunks.starts, chunks.stops, states, *order, *buffers_of(columns)]
     if groups.frame.rows < SHORT * count:
         machine.launch(module, "reduce_short_chunks", count, arguments)
     else:
         machine.launch(module, "reduce_chunks", count * 32, arguments)
     while chunks.most > 2 * MERGED:
-        chunks, _ = cut(chunks.firsts, MERGED, size, machine)
+        chunks, _ = cut(chunks.firsts, MERGED, module, machine)
         states = merged(states, chunks.starts, chunks.stops, state_bytes, module, machine)
-    if len(chunks.starts) == groups.count:
+    if chunks.firsts is None:
         return states
     return merged(states, chunks.firsts[:-1], chunks.firsts[1:], state_bytes, module, machine)
 
@@ -118,14 +158,18 @@ def merged(states: Array, starts: Array, stops: Array, state_bytes: int, module:
     return made
 
 
-def cut(bounds: Array, size: int, told: Array, machine: Machine) -> tuple[Chunks, int]:
-    """Cut the items of each group, from bounds[g] to bounds[g + 1], into chunks; return a number that is told too."""
-    arrays = machine.arrays
-    counts = -(-(bounds[1:] - bounds[:-1]) // size)
-    firsts = arrays.concatenate([arrays.zeros(1, "int64"), arrays.cumsum(counts)])
-    if not len(counts):
-        return Chunks(firsts[:0], firsts[:0], firsts, 0), int(told[0])
-    total, most, number = arrays.concatenate([firsts[-1:], counts.max(keepdims=True), told]).tolist()
-    owner = repeat(arrays.arange(len(counts)), counts, total, machine)
-    starts = bounds[owner] + (arrays.arange(total) - firsts[owner]) * size
-    return Chunks(starts, arrays.minimum(starts + size, bounds[owner + 1]), firsts, most), number
+def cut(bounds: Array, size: int, module: Module, machine: Machine) -> tuple[Chunks, int]:
+    """Cut the items of each group, from bounds[g] to bounds[g + 1], into chunks; return the bytes of a state too."""
+    arrays, groups = machine.arrays, len(bounds) - 1
+    firsts, told = arrays.empty(groups + 1, "int64"), arrays.zeros(3, "uint64")
+    machine.launch(module, "count_chunks", groups, [groups, size, bounds, firsts, told])
+    total, most, state_bytes = told.tolist()
+    if most <= 1 and total == groups:
+        return Chunks(bounds[:-1], bounds[1:], None, most), state_bytes
+    firsts = arrays.cumsum(firsts)
+    starts, stops = arrays.empty(total, "int64"), arrays.empty(total, "int64")
+    arguments = [groups, size, bounds, firsts, starts, stops]
+    machine.launch(module, "write_few_chunks", groups, arguments)
+    if most > FEW:
+        machine.launch(module, "write_many_chunks", groups * 32, arguments)
+    return Chunks(starts, stops, firsts, most), state_bytes

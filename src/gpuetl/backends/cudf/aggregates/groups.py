@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from gpuetl.backends.cudf.aggregates.tables import Table, table_of
+from gpuetl.backends.cudf.columns.compact import bounds_where
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.keys import Key, keys_of
 from gpuetl.backends.cudf.columns.order import sort_keys
@@ -52,8 +53,7 @@ class Groups:
         if table := table_of(own, layout, machine):
             return cls(frame, machine.sorted_order([table.codes]), table.starts, machine, table)
         order = sort_keys(own, len(own.keys), False, machine, layout)
-        end = machine.arrays.full(1, frame.rows, "int64")
-        return cls(frame, order.rows, machine.arrays.concatenate([order.group_starts(machine), end]), machine)
+        return cls(frame, order.rows, bounds_where(order.new_group, machine), machine)
 
     @property
     def count(self) -> int:
@@ -74,7 +74,8 @@ class Groups:
 
     def keys(self, names: Sequence[str]) -> dict[str, Vector]:
         """Return the values of each group in the columns that it is made by: floats with one zero and one NaN."""
-        keys = take(self.frame.select(tuple(names)).columns, self.first_rows, self.machine) if names else {}
+        columns = self.frame.select(tuple(names)).columns
+        keys = take(columns, self.first_rows, self.machine, missing=False) if names else {}
         return {name: canonical(vector, self.machine) for name, vector in keys.items()}
 
     @property
@@ -83,7 +84,7 @@ class Groups:
 
         def make() -> Array:
             if self.table:
-                return self.table.groups
+                return self.table.groups(self.machine)
             arrays = self.machine.arrays
             marks = arrays.zeros(self.frame.rows + 1, "uint8")
             marks[self.starts[1:-1]] = 1

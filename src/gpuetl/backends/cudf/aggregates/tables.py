@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gpuetl.backends.cudf.choices import chosen
 from gpuetl.backends.cudf.columns.keys import Keys
 from gpuetl.backends.cudf.columns.words import Layout, packed
@@ -18,18 +21,17 @@ TABLE_BITS = 12
 class Table:
     """Rows by the code of their keys.
 
-    `codes` (uint8 or uint16) are the rows' own, `ranks` (int32) tell the group of each code, and `starts` where each
-    group begins among the rows in the order of their codes, with their number at the end.
+    `codes` (uint8 or uint16) are the rows' own, `ranks` (int32, in host memory) tell the group of each code, and
+    `starts` where each group begins among the rows in the order of their codes, with their number at the end.
     """
 
     codes: Array
-    ranks: Array
+    ranks: NDArray[np.int32]
     starts: Array
 
-    @property
-    def groups(self) -> Array:
-        """The group (int32) of each row."""
-        return self.ranks[self.codes]
+    def groups(self, machine: Machine) -> Array:
+        """Return the group (int32) of each row."""
+        return machine.arrays.asarray(self.ranks)[self.codes]
 
 
 def table_of(keys: Keys, layout: Layout, machine: Machine) -> Table | None:
@@ -41,11 +43,9 @@ def table_of(keys: Keys, layout: Layout, machine: Machine) -> Table | None:
     counts = arrays.zeros(1 << bits, "int32")
     module = machine.compiled(counts_text(codes.dtype.itemsize))
     machine.launch(module, "count", keys.rows, [keys.rows, 1 << bits, codes, counts])
-    found = counts > 0
-    starts = arrays.concatenate(
-        [arrays.zeros(1, "int64"), arrays.cumsum(counts[arrays.nonzero(found)[0]], dtype="int64")]
-    )
-    return Table(codes, arrays.cumsum(found, dtype="int32") - 1, starts)
+    found = machine.host(counts)  # so few that the host is quicker than several kernels
+    starts = np.concatenate([[0], np.cumsum(found[found > 0])])
+    return Table(codes, np.cumsum(found > 0, dtype=np.int32) - 1, arrays.asarray(starts))
 
 
 def counts_text(code_bytes: int) -> str:

@@ -18,7 +18,7 @@ def decoded(vector: Vector, machine: Machine) -> Vector:
     numbers = vector.data
     if vector.nulls:
         numbers = machine.arrays.where(valid_rows(vector, machine) != 0, numbers, machine.arrays.int32(-1))
-    return take({"": vector.dictionary}, numbers, machine)[""]
+    return take({"": vector.dictionary}, numbers, machine, missing=vector.nulls > 0)[""]
 
 
 def sorted_dictionary(texts: Vector, machine: Machine) -> tuple[Vector, Array]:
@@ -29,7 +29,7 @@ def sorted_dictionary(texts: Vector, machine: Machine) -> tuple[Vector, Array]:
     numbers, count = machine.sorted_texts(texts)
     rows = arrays.empty(count, "int32")
     rows[numbers] = arrays.arange(texts.rows, dtype="int32")  # of equal texts any
-    return take({"": texts}, rows, machine)[""], numbers
+    return take({"": texts}, rows, machine, missing=False)[""], numbers
 
 
 def renumbered(numbers: Array, table: Array) -> Array:

@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gpuetl.backends.cudf.columns.gather_kernel import gather_source
 from gpuetl.backends.cudf.columns.text_bytes import with_bytes
 from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
-from gpuetl.backends.cudf.columns.written import empty_sizes, empty_values, list_offsets
-from gpuetl.backends.cudf.device.headers import headers_text
-from gpuetl.backends.cudf.device.types import stored_c_type
+from gpuetl.backends.cudf.columns.written import empty_values, list_offsets
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import STRING, is_list
 
-LOADS_TOGETHER = 8
-"""Columns that are read before any of them is written: a load does not wait for a store, and registers suffice."""
-
 
 def take_rows(frame: Frame, rows: Any, machine: Machine, permuted: bool = False) -> Frame:
-    """Return the rows of these numbers; each once, where they are `permuted`."""
-    return Frame(take(frame.columns, rows, machine, permuted), len(rows))
+    """Return the rows of these numbers, none of which is missing; each once, where they are `permuted`."""
+    return Frame(take(frame.columns, rows, machine, permuted, missing=False), len(rows))
 
 
 def first_rows(frame: Frame, count: int, machine: Machine) -> Frame:
@@ -29,10 +25,13 @@ def first_rows(frame: Frame, count: int, machine: Machine) -> Frame:
     return frame if frame.rows <= count else take_rows(frame, machine.arrays.arange(count), machine)
 
 
-def take(vectors: Mapping[str, Vector], rows: Any, machine: Machine, permuted: bool = False) -> dict[str, Vector]:
-    """Gather rows by number (int32 or int64, below the columns' length); -1 gives null.
+def take(
+    vectors: Mapping[str, Vector], rows: Any, machine: Machine, permuted: bool = False, missing: bool = True
+) -> dict[str, Vector]:
+    """Gather rows by number (int32 or int64, below the columns' length); -1, where some may be `missing`, gives null.
 
-    Where each row is taken once, `permuted`, columns have as many nulls as before: nobody waits for their count.
+    The host waits once, for the bytes of texts and for how many nulls there are.  Nobody waits where there are no
+    texts, and columns can have no nulls, or as many as before since each row is taken once, `permuted`.
 
     Raises
     ------
@@ -43,18 +42,26 @@ def take(vectors: Mapping[str, Vector], rows: Any, machine: Machine, permuted: b
         return {name: nothing(vector, machine) for name, vector in vectors.items()}
     rows = machine.arrays.ascontiguousarray(rows)
     stored = {name: vector.numbers for name, vector in vectors.items()}
-    taken = {name: prepared(vector, rows, machine, permuted) for name, vector in stored.items()}
-    nulls = gather_fixed(stored, taken, rows, machine)
-    counts = [vector.nulls for vector in vectors.values()] if permuted else [int(count) for count in nulls.tolist()]
+    taken = {name: prepared(vector, rows, machine, missing and not permuted) for name, vector in stored.items()}
+    told = gather_fixed(stored, taken, rows, machine)
     results = {}
-    for (name, vector), count in zip(stored.items(), counts, strict=True):
+    for (name, vector), (nulls, total) in zip(stored.items(), counts(stored, told, permuted), strict=True):
         made = taken[name]
         if is_list(vector.dtype):
-            made = with_elements(vector, made, rows, machine)
+            made = with_elements(vector, made, rows, total, machine)
         elif vector.dtype == STRING:
-            made = with_bytes(vector, made, rows, machine)
-        results[name] = with_nulls(made, count).numbering(vectors[name].dictionary)
+            made = with_bytes(vector, made, rows, total, machine)
+        results[name] = with_nulls(made, nulls).numbering(vectors[name].dictionary)
     return results
+
+
+def counts(vectors: Mapping[str, Vector], told: Array | None, permuted: bool) -> list[tuple[int, int]]:
+    """Return how many nulls each column has, and bytes or elements; the host waits for what it does not know."""
+    sized = any(vector.offsets is not None for vector in vectors.values())
+    if told is None or (permuted and not sized):
+        return [(vector.nulls * permuted, 0) for vector in vectors.values()]
+    numbers = told.tolist()
+    return list(zip(numbers[: len(vectors)], numbers[len(vectors) :], strict=True))
 
 
 def nothing(vector: Vector, machine: Machine) -> Vector:
@@ -66,76 +73,49 @@ def nothing(vector: Vector, machine: Machine) -> Vector:
     return Vector(vector.dtype, 0, data, None, 0, machine.arrays.zeros(1, "int32"), elements)
 
 
-def prepared(vector: Vector, rows: Any, machine: Machine, permuted: bool) -> Vector:
-    """Return the column to be written: of texts and lists, the sizes stand in the place of the data."""
+def prepared(vector: Vector, rows: Any, machine: Machine, missing: bool) -> Vector:
+    """Return the column to be written: the sizes of texts and lists stand in the place of the data, after a first 0."""
     count = len(rows)
-    valid = None if permuted and vector.valid is None else empty_bits(count, machine)
+    valid = empty_bits(count, machine) if missing or vector.valid is not None else None
     if vector.offsets is None:
         return Vector(vector.dtype, count, empty_values(vector.dtype, count, machine), valid)
-    return Vector(vector.dtype, count, empty_sizes(count, "int32", machine), valid)
+    return Vector(vector.dtype, count, machine.arrays.empty(count + 1, "int32"), valid)
 
 
-def gather_fixed(vectors: Mapping[str, Vector], taken: Mapping[str, Vector], rows: Any, machine: Machine) -> Array:
-    """Gather values of a fixed width and the sizes of others; return how many rows (uint64) of each are null."""
-    nulls = machine.arrays.zeros(len(vectors), "uint64")
-    if not vectors:
-        return nulls
+def gather_fixed(
+    vectors: Mapping[str, Vector], taken: Mapping[str, Vector], rows: Any, machine: Machine
+) -> Array | None:
+    """Gather values of a fixed width and the sizes of others.
+
+    Return (uint64) how many rows of each are null, then the bytes or elements of each; None where there can be none.
+    """
     arguments: list[Any] = []
     for name, vector in vectors.items():
         made = taken[name]
         source = vector.data if vector.offsets is None else vector.offsets
-        target = made.data if vector.offsets is None else made.data[1:]
-        arguments += [each for each in (source, vector.valid, target, made.valid) if each is not None]
+        arguments += [each for each in (source, vector.valid, made.data, made.valid) if each is not None]
     marked = [made.valid is not None for made in taken.values()]
-    module = machine.compiled(gather_source(list(vectors.values()), marked, rows.dtype.itemsize))
-    machine.launch(module, "gather", len(rows), [len(rows), rows, nulls, *arguments])
-    return nulls
+    told = None
+    if any(marked) or any(vector.offsets is not None for vector in vectors.values()):
+        told = machine.arrays.zeros(2 * len(vectors), "uint64")
+    if vectors:
+        module = machine.compiled(gather_source(list(vectors.values()), marked, rows.dtype.itemsize))
+        counted = [] if told is None else [told]
+        machine.launch(module, "gather", len(rows), [len(rows), rows, *counted, *arguments])
+    return told
 
 
-def gather_source(vectors: list[Vector], marked: list[bool], index_bytes: int) -> str:
-    """Return the kernel `gather` for columns of these kinds, of which those that are `marked` get validity words."""
-    parameters = [f"int64_t rows, const int{8 * index_bytes}_t* from, uint64_t* nulls"]
-    loads, stores = [], []
-    for place, (vector, words) in enumerate(zip(vectors, marked, strict=True)):
-        texts = vector.offsets is not None
-        stored = f"int{8 * vector.offsets.dtype.itemsize}_t" if texts else stored_c_type(vector.dtype)
-        result, bits = "int32_t" if texts else stored, f"b{place}" if vector.valid is not None else "nullptr"
-        parameters.append(f"const {stored}* d{place}")
-        parameters += [f"const uint32_t* {bits}"] if vector.valid is not None else []
-        parameters += [f"{result}* r{place}", *([f"uint32_t* s{place}"] if words else [])]
-        value = f"d{place}[at + 1] - d{place}[at]" if texts else f"d{place}[at]"
-        loads.append(f"""
-        const bool g{place} = there && bit_is_set({bits}, at);
-        const {result} v{place} = g{place} ? {result}({value}) : {result}{{}};""")
-        counted = f" missing[{place}] += store_word(s{place}, row, row < rows, g{place});" if words else ""
-        stores.append(f"""
-        if (row < rows) r{place}[row] = v{place};{counted}""")
-    places = range(0, len(vectors), LOADS_TOGETHER)
-    steps = [text for at in places for of in (loads, stores) for text in of[at : at + LOADS_TOGETHER]]
-    sums = " ".join(f"add_nulls(nulls + {place}, missing[{place}]);" for place, words in enumerate(marked) if words)
-    return f"""{headers_text(["rows.cuh", "words.cuh"])}
-KERNEL gather({", ".join(parameters)}) {{
-    uint32_t missing[{len(vectors)}] = {{}};
-    FOR_EACH_ROW(row, rows) {{
-        const int64_t at = row < rows ? int64_t(from[row]) : -1;
-        const bool there = at >= 0;{"".join(steps)}
-    }}
-    {sums}
-}}
-"""
-
-
-def with_elements(vector: Vector, made: Vector, rows: Any, machine: Machine) -> Vector:
-    """Gather the elements of lists."""
+def with_elements(vector: Vector, made: Vector, rows: Any, total: int, machine: Machine) -> Vector:
+    """Gather the elements of lists, `total` of them."""
     arrays = machine.arrays
     places = arrays.cumsum(made.data, dtype="int64")
-    total = int(places[-1])
     offsets = list_offsets(places, total)
     assert vector.elements is not None
     sizes = made.data[1:]
     starts = vector.offsets[arrays.where(rows < 0, 0, rows)].astype("int64")
     wanted = arrays.arange(total) + repeat(starts - places[:-1], sizes, total, machine)
-    return Vector(made.dtype, made.rows, None, made.valid, 0, offsets, take({"": vector.elements}, wanted, machine)[""])
+    elements = take({"": vector.elements}, wanted, machine, missing=False)[""]
+    return Vector(made.dtype, made.rows, None, made.valid, 0, offsets, elements)
 
 
 def repeat(values: Any, counts: Any, total: int, machine: Machine) -> Any:

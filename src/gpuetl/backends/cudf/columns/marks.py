@@ -68,7 +68,7 @@ def mark_source(parameters: list[str], made: str, read: str, parts: list[str]) -
     stores = " ".join(f"{name}[row] = d{place};" for place, name in enumerate(names))
     return f"""KERNEL mark({declared}) {{
     {made}
-    Ties found;
+    Tally ties_met;
     FOR_EACH_ROW(row, rows) {{
         if (row >= rows) continue;
         bool {", ".join(f"d{place} = true" for place in range(len(parts)))};
@@ -77,10 +77,9 @@ def mark_source(parameters: list[str], made: str, read: str, parts: list[str]) -
             {tests}
         }}
         {stores}
-        found.rows += !d{len(parts) - 1};
+        ties_met.count += !d{len(parts) - 1};
     }}
-    merge_lanes(found);
-    if (LANE == 0 && found.rows) add_to(ties, found.rows);
+    ties_met.store(ties);
 }}
 """
 

@@ -10,9 +10,9 @@ from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector
 
 
-def with_bytes(vector: Vector, made: Vector, rows: Any, machine: Machine) -> Vector:
-    """Copy the texts of these rows side by side; `made` has their sizes, after a first 0."""
-    offsets, total = offsets_of_sizes(made.data)
+def with_bytes(vector: Vector, made: Vector, rows: Any, total: int, machine: Machine) -> Vector:
+    """Copy the texts of these rows side by side, `total` bytes; `made` has their sizes, after a first 0."""
+    offsets = offsets_of_sizes(made.data, total)
     data = machine.arrays.empty(total, "uint8")
     if total:
         source, target, index = (8 * array.dtype.itemsize for array in (vector.offsets, offsets, rows))

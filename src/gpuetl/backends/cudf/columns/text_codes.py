@@ -32,7 +32,7 @@ def with_dictionary(vector: Vector, machine: Machine) -> Vector:
     for rows, most in ((sample, max(FEW, sample // 2)), (vector.rows, MOST_TEXTS)):
         if not enter(vector, rows, slots, owners, MOST_TRIES, machine):
             return vector
-        taken = numbers_where((owners >= 0).view("uint8"), machine)
+        taken = numbers_where(owners, machine, ">= 0")
         if len(taken) > most:
             return vector
         if rows == vector.rows:
@@ -42,7 +42,7 @@ def with_dictionary(vector: Vector, machine: Machine) -> Vector:
 
 def by_slots(vector: Vector, slots: Array, owners: Array, taken: Array, machine: Machine) -> Vector:
     """Return texts by numbers, of whose slots some are `taken`; which of equal rows owns one makes no difference."""
-    dictionary, numbers = sorted_dictionary(take({"": vector}, owners[taken], machine)[""], machine)
+    dictionary, numbers = sorted_dictionary(take({"": vector}, owners[taken], machine, missing=False)[""], machine)
     by_slot = machine.arrays.zeros(len(owners), "int32")
     by_slot[taken] = numbers
     return Vector(STRING, vector.rows, by_slot[slots], vector.valid, vector.nulls, dictionary=dictionary)

@@ -40,10 +40,10 @@ def numbered_by_hash(vector: Vector, machine: Machine) -> Array:
     if not enter(vector, vector.rows, slots, owners, MOST_TRIES, machine):
         owners = arrays.full(full_size, -1, "int32")
         enter(vector, vector.rows, slots, owners, full_size, machine)
-    used = numbers_where((owners >= 0).view("uint8"), machine)
+    used = numbers_where(owners, machine, ">= 0")
     ranks = arrays.zeros(len(owners), "int32")
     if len(used):
-        distinct = take({"": vector}, owners[used], machine)[""]
+        distinct = take({"": vector}, owners[used], machine, missing=False)[""]
         ranks[used], _ = machine.sorted_texts(distinct)
     return ranks[slots]
 

@@ -18,9 +18,9 @@ def empty_values(dtype: DataType, rows: int, machine: Machine) -> Array:
     return machine.arrays.empty((rows, 2) if wide else rows, "int64" if wide else storage)
 
 
-def empty_column(dtype: DataType, rows: int, machine: Machine) -> Vector:
-    """Return a column of fixed width whose values and validity are to be written."""
-    return Vector(dtype, rows, empty_values(dtype, rows, machine), empty_bits(rows, machine))
+def empty_column(dtype: DataType, rows: int, machine: Machine, nullable: bool = True) -> Vector:
+    """Return a column of fixed width whose values, and validity where it can have nulls, are to be written."""
+    return Vector(dtype, rows, empty_values(dtype, rows, machine), empty_bits(rows, machine) if nullable else None)
 
 
 def offsets_type(total: int) -> str:
@@ -33,17 +33,9 @@ def text_offsets(offsets: Array, total: int) -> Array:
     return offsets.astype(offsets_type(total), copy=False)
 
 
-def empty_sizes(rows: int, dtype: str, machine: Machine) -> Array:
-    """Return memory for the sizes of texts or lists, after a first 0."""
-    sizes = machine.arrays.empty(rows + 1, dtype)
-    sizes[:1] = 0
-    return sizes
-
-
-def offsets_of_sizes(sizes: Array) -> tuple[Array, int]:
-    """Return the offsets of texts whose sizes are these, after a first 0, and the bytes of all; waits for them."""
-    total = int(sizes.sum(dtype="int64"))
-    return sizes.cumsum(dtype=offsets_type(total)), total
+def offsets_of_sizes(sizes: Array, total: int) -> Array:
+    """Return the offsets of texts whose sizes are these, after a first 0, and `total` in all."""
+    return sizes.cumsum(dtype=offsets_type(total))
 
 
 def list_offsets(offsets: Array, total: int) -> Array:

@@ -17,7 +17,7 @@ DEVICE uint32_t lanes_before() { return (1u << LANE) - 1; }
 #endif
 
 template <class MARK>
-DEVICE void count_tiles(int64_t rows, int64_t tiles, const MARK& mark, int32_t* counts) {
+DEVICE void count_tiles(int64_t rows, int64_t tiles, const MARK& mark, int64_t* counts) {
     FOR_EACH_WARP(tile, tiles) {
         int count = 0;
         const int64_t end = tile * TILE + TILE;
@@ -29,17 +29,15 @@ DEVICE void count_tiles(int64_t rows, int64_t tiles, const MARK& mark, int32_t* 
     }
 }
 
-template <class MARK>
-DEVICE void write_numbers(int64_t rows, int64_t tiles, const MARK& mark, const int64_t* ends, int32_t* numbers) {
-    FOR_EACH_WARP(tile, tiles) {
-        int64_t place = tile ? ends[tile - 1] : 0;
-        const int64_t end = tile * TILE + TILE;
-        for (int64_t start = tile * TILE; start < end; start += LANES) {
-            const int64_t row = start + LANE;
-            const bool marked = row < rows && mark(row);
-            const uint32_t lanes = ballot(marked);
-            if (marked) numbers[place + bits_in(lanes & lanes_before())] = int32_t(row);
-            place += bits_in(lanes);
-        }
+template <class MARK, class NUMBER>
+DEVICE void write_tile(int64_t rows, int64_t tile, const MARK& mark, const int64_t* ends, NUMBER* numbers) {
+    int64_t place = tile ? ends[tile - 1] : 0;
+    const int64_t end = tile * TILE + TILE;
+    for (int64_t start = tile * TILE; start < end; start += LANES) {
+        const int64_t row = start + LANE;
+        const bool marked = row < rows && mark(row);
+        const uint32_t lanes = ballot(marked);
+        if (marked) numbers[place + bits_in(lanes & lanes_before())] = NUMBER(row);
+        place += bits_in(lanes);
     }
 }

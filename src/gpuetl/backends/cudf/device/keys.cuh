@@ -63,14 +63,6 @@ template <int N> DEVICE bool differ(const Digits<N>& x, const Digits<N>& y, int 
 
 // ---- what is measured -----------------------------------------------------------------------------------------------
 
-#ifdef GPUETL_HOST
-DEVICE void add_to(uint64_t* place, uint64_t value) { *place += value; }
-#else
-DEVICE void add_to(uint64_t* place, uint64_t value) {
-    atomicAdd((unsigned long long*)place, (unsigned long long)value);
-}
-#endif
-
 // The least and the greatest of each digit, and whether a row stands after one that it should stand before.
 template <int N>
 struct Ranges {
@@ -104,8 +96,3 @@ struct Ranges {
     }
 };
 
-struct Ties {
-    uint64_t rows = 0;
-
-    DEVICE void merge(const Ties& other) { rows += other.rows; }
-};

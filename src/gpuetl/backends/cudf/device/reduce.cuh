@@ -7,6 +7,7 @@
 #define FOR_EACH_WARP(item, items) for (int64_t item = 0; item < (items); ++item)
 constexpr int LANES = 1, LANE = 0;
 template <class STATE> DEVICE void merge_lanes(STATE&) {}
+DEVICE void add_to(uint64_t* place, uint64_t value) { *place += value; }
 #else
 #define FOR_EACH_WARP(item, items)                                                               \
     for (int64_t item = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / 32; item < (items); \
@@ -31,4 +32,18 @@ template <class STATE> DEVICE void merge_lanes(STATE& state) {
         if (LANE + distance < 32) state.merge(other);
     }
 }
+DEVICE void add_to(uint64_t* place, uint64_t value) {
+    atomicAdd((unsigned long long*)place, (unsigned long long)value);
+}
 #endif
+
+// A number that each lane counts up; all lanes of the warp come to `store`, once.
+struct Tally {
+    uint64_t count = 0;
+
+    DEVICE void merge(const Tally& other) { count += other.count; }
+    DEVICE void store(uint64_t* place) {
+        merge_lanes(*this);
+        if (LANE == 0 && count) add_to(place, count);
+    }
+};

@@ -99,13 +99,13 @@ def by_dictionary(
     vector, places = known[name], known[name].data
     if vector.nulls:
         places = machine.arrays.where(valid_rows(vector, machine) != 0, places, machine.arrays.int32(own.rows))
-    return take({"": made}, places, machine)[""]
+    return take({"": made}, places, machine, missing=False)[""]
 
 
 def coded(texts: Vector, machine: Machine) -> Vector:
     """Return a few texts by their numbers in a dictionary."""
     kept = numbers_where(valid_rows(texts, machine), machine)
-    dictionary, own = sorted_dictionary(take({"": texts}, kept, machine)[""], machine)
+    dictionary, own = sorted_dictionary(take({"": texts}, kept, machine, missing=False)[""], machine)
     numbers = machine.arrays.zeros(texts.rows, "int32")
     numbers[kept] = own
     return Vector(STRING, texts.rows, numbers, texts.valid, texts.nulls, dictionary=dictionary)

@@ -173,11 +173,17 @@ class Emitter:
 
     def coalesce(self, expr: Call) -> Value:
         """Take the first value that is not null; later ones are computed where it is still missing."""
+        first, *others = expr.args
+        value = self.value(first) if first.dtype != NULL else None
+        if value and value.valid == "true":
+            return value
         result = self.variable(expr.dtype, "")
-        for operand in expr.args:
+        self.take(result, first)
+        for operand in others:
             with self.branch(f"if (!{result.valid})"):
                 self.take(result, operand)
-        return result
+        constant = any(isinstance(operand, Literal) and operand.value is not None for operand in others)
+        return Value(result.text) if constant else result
 
     def take(self, result: Value, expr: Expr | None) -> None:
         """Give a variable the value of an expression; None, and a null without a type, leave it null."""

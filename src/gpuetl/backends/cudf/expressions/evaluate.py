@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
-from gpuetl.backends.cudf.columns.written import empty_column, empty_sizes, offsets_of_sizes
+from gpuetl.backends.cudf.columns.written import empty_column, offsets_of_sizes
 from gpuetl.backends.cudf.device.columns import buffers_of
 from gpuetl.backends.cudf.expressions.coded_texts import as_numbers, by_dictionary
 from gpuetl.backends.cudf.expressions.faults import no_result
@@ -93,10 +93,13 @@ def computed_together(exprs: Mapping[str, Expr], known: Vectors, rows: int, mach
     columns = columns_read(exprs, known)
     outputs = list(dict.fromkeys(exprs.values()))
     kernel = fixed_kernel(columns, outputs)
-    results = {expr: empty_column(expr.dtype, rows, machine) for expr in outputs}
-    arguments = [*buffers_of(columns), *(buffer for made in results.values() for buffer in (made.data, made.valid))]
-    nulls = run(kernel, "compute", rows, len(outputs), arguments, columns, machine)
-    done = {expr: with_nulls(made, count) for (expr, made), count in zip(results.items(), nulls, strict=True)}
+    results = {
+        expr: empty_column(expr.dtype, rows, machine, nullable)
+        for expr, nullable in zip(outputs, kernel.nullable, strict=True)
+    }
+    written = [each for made in results.values() for each in (made.data, made.valid) if each is not None]
+    nulls = iter(run(kernel, "compute", rows, sum(kernel.nullable), [*buffers_of(columns), *written], columns, machine))
+    done = {expr: with_nulls(made, next(nulls) if made.valid is not None else 0) for expr, made in results.items()}
     return {name: done[expr] for name, expr in exprs.items()}
 
 
@@ -104,27 +107,30 @@ def written(expr: Expr, known: Vectors, rows: int, machine: Machine) -> Vector:
     """Compute a column of texts: first their sizes, then their bytes."""
     arrays, columns = machine.arrays, columns_read({"": expr}, known)
     kernel = text_kernel(columns, expr)
-    sizes, valid = empty_sizes(rows, "int64", machine), empty_bits(rows, machine)
-    (nulls,) = run(kernel, "measure", rows, 1, [*buffers_of(columns), sizes[1:], valid], columns, machine)
-    offsets, total = offsets_of_sizes(sizes)
+    if not rows:
+        return Vector(expr.dtype, 0, arrays.empty(0, "uint8"), offsets=arrays.zeros(1, "int32"))
+    sizes, valid = arrays.empty(rows + 1, "int64"), empty_bits(rows, machine)
+    nulls, total = run(kernel, "measure", rows, 2, [*buffers_of(columns), sizes, valid], columns, machine)
+    offsets = offsets_of_sizes(sizes, total)
     data = arrays.empty(total, "uint8")
     if total:
-        state = arrays.zeros(len(kernel.sites) + 1, "uint64")
+        state = arrays.zeros(len(kernel.sites) + 2, "uint64")
         module = machine.compiled(text_kernel(columns, expr, str(offsets.dtype)).source)
         machine.launch(module, "write", rows, [rows, state, state, *buffers_of(columns), offsets, data])
     return with_nulls(Vector(expr.dtype, rows, data, valid, 0, offsets), nulls)
 
 
 def run(
-    kernel: RowKernel, entry: str, rows: int, outputs: int, arguments: list[Any], columns: Vectors, machine: Machine
+    kernel: RowKernel, entry: str, rows: int, counts: int, arguments: list[Any], columns: Vectors, machine: Machine
 ) -> list[int]:
-    """Run a kernel and return how many nulls each output has; raise `NoResult` where a row has no result."""
+    """Run a kernel and return what it counts, nulls first, for which the host waits; raise `NoResult` for a row."""
     if not rows:
-        return [0] * outputs
+        return [0] * counts
     sites = len(kernel.sites)
-    state = machine.arrays.zeros(sites + outputs, "uint64")
-    machine.launch(machine.compiled(kernel.source), entry, rows, [rows, state, state[sites:], *arguments])
-    told = state.tolist()
+    state = machine.arrays.zeros(sites + counts, "uint64") if sites + counts else None
+    places = [] if state is None else [state, state[sites:]]
+    machine.launch(machine.compiled(kernel.source), entry, rows, [rows, *places, *arguments])
+    told = [] if state is None else state.tolist()
     for expr, fault in zip(kernel.sites, told[:sites], strict=True):
         if fault:
             raise no_result(expr, fault, columns, machine, evaluate)

@@ -44,7 +44,7 @@ REASONS = (
 def no_result(expr: Expr, fault: int, columns: Mapping[str, Vector], machine: Machine, evaluate: Evaluate) -> NoResult:
     """Return the error of what a kernel told: the row and the reason, beside the expression's arguments there."""
     row, reason = row_and_reason(fault)
-    there = take(columns, machine.arrays.full(1, row, "int64"), machine)
+    there = take(columns, machine.arrays.full(1, row, "int64"), machine, missing=False)
     values = [value_of(arg, there, machine, evaluate) for arg in children(expr)]
     written, words = as_written(expr), REASONS[reason].format(dtype=type_name(expr.dtype))
     return NoResult(to_sql(written), row if columns_of(written) else None, values, words)

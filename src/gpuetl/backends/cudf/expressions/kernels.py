@@ -18,40 +18,44 @@ from gpuetl.expressions.ir import Call, Cast, Expr, walk
 
 @dataclass(frozen=True)
 class RowKernel:
-    """A kernel's text, and the expressions that may tell of rows without a result, in the order of their places."""
+    """A kernel's text, the expressions that may tell of rows without a result, in their order, and who can be null."""
 
     source: str
     sites: Sequence[Expr]
+    nullable: Sequence[bool]
 
 
 def fixed_kernel(columns: Mapping[str, Vector], outputs: Sequence[Expr]) -> RowKernel:
     """Return the kernel `compute` that computes columns of fixed width.
 
-    Its parameters are the rows, `faults`, `nulls` (one count an output), the columns' buffers, and of each output the
-    values and validity words.
+    Its parameters are the rows, `faults` and `nulls` (a count for each output that can be null) where there are any,
+    the columns' buffers, and of each output the values, and validity words where it can be null.
     """
     emitter = Emitter({name: vector.valid is not None for name, vector in columns.items()})
-    stores, declared, sums = [], [], []
-    parameters = ["int64_t rows", "uint64_t* faults", "uint64_t* nulls", *column_parameters(columns)]
+    stores: list[str] = []
+    declared, results, nullable, sums = [], [], [], []
     for place, expr in enumerate(outputs):
-        value = emitter.value(expr)
-        stored = stored_c_type(expr.dtype)
-        parameters += [f"{stored}* r{place}", f"uint32_t* s{place}"]
-        if value.valid == "true":  # nobody reads the words of a column that has no null
+        value, stored = emitter.value(expr), stored_c_type(expr.dtype)
+        nullable.append(value.valid != "true")
+        results.append(f"{stored}* r{place}")
+        if not nullable[-1]:
             emitter.line(f"r{place}[row] = {stored}({value.text});")
             continue
+        results.append(f"uint32_t* s{place}")
         declared.append(f"bool g{place} = false;")
         emitter.line(f"g{place} = {value.valid};")
         emitter.line(f"r{place}[row] = g{place} ? {stored}({value.text}) : {stored}{{}};")
-        stores.append(f"missing[{place}] += store_word(s{place}, row, row < rows, g{place});")
-        sums.append(f"add_nulls(nulls + {place}, missing[{place}]);")
+        sums.append(f"add_nulls(nulls + {len(sums)}, missing[{len(sums)}]);")
+        stores.append(f"missing[{len(stores)}] += store_word(s{place}, row, row < rows, g{place});")
+    told = ["uint64_t* faults", "uint64_t* nulls"] if emitter.sites or stores else []
+    parameters = ["int64_t rows", *told, *column_parameters(columns), *results]
     body = "\n".join(
         ["    " + text for text in declared] + ["        if (row < rows) {"] + emitter.lines + ["        }"]
     )
     source = f"""{headers(outputs, "words.cuh")}
 KERNEL compute({", ".join(parameters)}) {{
 {accessors(columns)}
-    uint32_t missing[{len(outputs)}] = {{}};
+    uint32_t missing[{max(1, len(stores))}] = {{}};
     FOR_EACH_ROW(row, rows) {{
     {body}
         {" ".join(stores)}
@@ -59,14 +63,14 @@ KERNEL compute({", ".join(parameters)}) {{
     {" ".join(sums)}
 }}
 """
-    return RowKernel(source, emitter.sites)
+    return RowKernel(source, emitter.sites, nullable)
 
 
 def text_kernel(columns: Mapping[str, Vector], output: Expr, offset: str = "int32") -> RowKernel:
     """Return the kernels `measure`, which gives each text's size and validity, and `write`, which gives its bytes.
 
-    Their parameters are the rows, `faults`, `nulls`, the columns' buffers, and sizes and validity words, or
-    offsets of the type `offset` and bytes.
+    Their parameters are the rows, `faults`, `nulls` (a count, and the bytes of all texts), the columns' buffers, and
+    sizes after a first 0 and validity words, or offsets of the type `offset` and bytes.
     """
     emitter = Emitter({name: vector.valid is not None for name, vector in columns.items()})
     emitter.text(output, "valid")
@@ -75,7 +79,7 @@ def text_kernel(columns: Mapping[str, Vector], output: Expr, offset: str = "int3
     types = ", ".join(f"class C{place}" for place in range(len(columns)))
     taken = "".join(f", C{place} c{place}" for place in range(len(columns)))
     body = "\n".join(emitter.lines)
-    source = f"""{headers([output], "staging.cuh", "words.cuh")}
+    source = f"""{headers([output], "staging.cuh", "words.cuh", "reduce.cuh")}
 template <class OUT{types and ", " + types}>
 DEVICE bool write_row(OUT& out, int64_t row, uint64_t* faults{taken}) {{
     bool valid = false;
@@ -85,16 +89,20 @@ DEVICE bool write_row(OUT& out, int64_t row, uint64_t* faults{taken}) {{
 KERNEL measure({parameters}, int64_t* sizes, uint32_t* bits) {{
 {accessors(columns)}
     uint32_t missing = 0;
+    Tally bytes;
     FOR_EACH_ROW(row, rows) {{
         bool valid = false;
         if (row < rows) {{
             Measure out;
             valid = write_row(out, row, faults{names and ", " + names});
-            sizes[row] = valid ? out.size : 0;
+            sizes[row + 1] = valid ? out.size : 0;
+            bytes.count += sizes[row + 1];
         }}
+        if (row == 0) sizes[0] = 0;
         missing += store_word(bits, row, row < rows, valid);
     }}
     add_nulls(nulls, missing);
+    bytes.store(nulls + 1);
 }}
 KERNEL write({parameters}, const {offset}_t* offsets, char* bytes) {{
 {accessors(columns)}
@@ -104,7 +112,7 @@ KERNEL write({parameters}, const {offset}_t* offsets, char* bytes) {{
     }});
 }}
 """
-    return RowKernel(source, emitter.sites)
+    return RowKernel(source, emitter.sites, [True])
 
 
 def headers(exprs: Collection[Expr], *more: str) -> str:

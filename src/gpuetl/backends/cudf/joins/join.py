@@ -38,8 +38,8 @@ def join_frames(operation: Join, machine: Machine, left: Frame, right: Frame) ->
     check_unique(operation, (left, right), keys, lookup, machine)
     if operation.how in ("semi", "anti"):
         found, _ = lookup.find(keys.left, slots=False)
-        kept = (found >= 0) == (operation.how == "semi")
-        return combined(operation, left, right, Pairs(numbers_where(kept.view("uint8"), machine), none), none, machine)
+        kept = numbers_where(found, machine, ">= 0" if operation.how == "semi" else "< 0")
+        return combined(operation, left, right, Pairs(kept, none), none, machine)
     if operation.how != "full" and not lookup.repeated:
         found, count = lookup.find(keys.left, slots=False)
         pairs = single_partners(found, count, operation.how == "inner", machine)
@@ -71,7 +71,7 @@ def matching_pairs(operation: Join, left: Frame, right: Frame, keys: KeyCodes, m
     ends = arrays.cumsum(repeats)
     total = int(ends[-1]) if left.rows else 0
     check_size(operation, left, right, total + more, machine, keys)
-    return paired(keys, counts, ends, total, machine)
+    return paired(keys, counts, repeats, ends, total, machine)
 
 
 def combined(operation: Join, left: Frame, right: Frame, pairs: Pairs, lonely: Array, machine: Machine) -> Frame:
@@ -79,13 +79,13 @@ def combined(operation: Join, left: Frame, right: Frame, pairs: Pairs, lonely: A
     keys = dict(zip(operation.left_on, operation.right_on, strict=True))
     wanted = {name: right.columns[name] for name in operation.schema if name not in left.columns}
     ours = {name: left.columns[name] for name in operation.schema if name in left.columns}
-    columns = dict(ours) if pairs.left is None else take(ours, pairs.left, machine)
+    columns = dict(ours) if pairs.left is None else take(ours, pairs.left, machine, missing=False)
     rows = left.rows if pairs.left is None else len(pairs.left)
     if len(lonely):
-        below = take({name: right.columns[keys[name]] for name in ours if name in keys}, lonely, machine)
+        below = take({name: right.columns[keys[name]] for name in ours if name in keys}, lonely, machine, missing=False)
         for name, vector in columns.items():
             alone = below[name] if name in below else from_arrow(pa.nulls(len(lonely), vector.dtype), machine)
             columns[name] = stacked([vector, alone], machine)
     others = machine.arrays.concatenate([pairs.right, lonely]) if len(lonely) else pairs.right
-    columns |= take(wanted, others, machine)
+    columns |= take(wanted, others, machine, missing=operation.how not in ("inner", "cross"))
     return Frame({name: columns[name] for name in operation.schema}, rows + len(lonely))

@@ -134,7 +134,7 @@ def find_source(lookup: TableLookup, others: Keys) -> str:
     return f"""{headers_text(["rows.cuh", "lookup.cuh"])}{structs}
 KERNEL find({", ".join([*parameters, *placement_parameters(layout), *column_parameters(columns)])}) {{
     {made}
-    Ties hits;
+    Tally hits;
     FOR_EACH_ROW(row, rows) {{
         if (row >= rows) continue;
         const auto digits = others[row];
@@ -144,9 +144,8 @@ KERNEL find({", ".join([*parameters, *placement_parameters(layout), *column_para
         }}
         const int32_t owner = slot < 0 ? -1 : owners[slot];
         found[row] = owner < 0 ? -1 : want_slots ? int32_t(slot) : owner;
-        hits.rows += owner >= 0;
+        hits.count += owner >= 0;
     }}
-    merge_lanes(hits);
-    if (LANE == 0 && hits.rows) add_to(count, hits.rows);
+    hits.store(count);
 }}
 """

@@ -31,9 +31,9 @@ class KeyCodes:
 
 def count_codes(codes: Array, size: int, machine: Machine) -> Array:
     """Return how often each code stands (int64), and a last 0."""
-    counts = machine.arrays.bincount(codes + 1, minlength=size + 2)
-    counts[0] = 0
-    return machine.arrays.concatenate([counts[1:], counts[:1]])
+    counts = machine.arrays.zeros(size + 1, "int64")
+    machine.launch(machine.compiled(PAIRS), "count_codes", len(codes), [len(codes), codes, counts])
+    return counts
 
 
 def lonely_rows(keys: KeyCodes, machine: Machine) -> Array:
@@ -41,31 +41,31 @@ def lonely_rows(keys: KeyCodes, machine: Machine) -> Array:
     met = machine.arrays.zeros(keys.size + 1, "uint8")
     met[keys.left] = 1
     met[-1] = 0  # where those of code -1 went
-    return numbers_where(1 - met[keys.right], machine)
+    return numbers_where(met[keys.right], machine, "== 0")
 
 
 def single_partners(found: Array, count: Array, inner: bool, machine: Machine) -> Pairs:
     """Pair each left row with the one that is found for it, -1 for none, of which there are `count`."""
     if not inner or int(count[0]) == len(found):
         return Pairs(None, found)
-    kept = numbers_where((found >= 0).view("uint8"), machine)
+    kept = numbers_where(found, machine, ">= 0")
     return Pairs(kept, found[kept])
 
 
-def paired(keys: KeyCodes, counts: Array, ends: Array, total: int, machine: Machine) -> Pairs:
+def paired(keys: KeyCodes, counts: Array, repeats: Array, ends: Array, total: int, machine: Machine) -> Pairs:
     """Pair each left row with the right rows of its code, of which there are `counts`.
 
-    The pairs of a left row end before its place in `ends`, `total` in all; one more than it has partners is its own
-    with none.
+    Each left row has `repeats` pairs, which end before its place in `ends`, `total` in all; one more than it has
+    partners is its own with none.
     """
     arrays = machine.arrays
-    by_code = machine.sorted_order([(keys.right + 1).astype("uint32")])
-    starts = arrays.cumsum(counts) + int((keys.right < 0).sum()) - counts  # those of code -1 come first
+    by_code = machine.sorted_order([keys.right.view("uint32")])  # those of code -1 come last
+    starts = arrays.cumsum(counts) - counts
     left, right = arrays.empty(total, "int32"), arrays.empty(total, "int32")
     module, rows = machine.compiled(PAIRS), len(keys.left)
     arguments = [keys.left, counts, starts, ends, by_code, left, right]
     machine.launch(module, "pair_few", rows, [rows, *arguments])
-    many = numbers_where((counts > FEW)[keys.left].view("uint8"), machine)
+    many = numbers_where(repeats, machine, f"> {FEW}")
     machine.launch(module, "pair_many", len(many) * 32, [len(many), many, *arguments])
     return Pairs(left, right)
 
@@ -82,6 +82,9 @@ DEVICE void write_pairs(int64_t row, int first, int step, {ARGUMENTS}) {{
         left[begin + at] = int32_t(row);
         right[begin + at] = at < count ? by_code[starts[codes[row]] + at] : -1;
     }}
+}}
+KERNEL count_codes(int64_t rows, const int32_t* codes, uint64_t* counts) {{
+    FOR_EACH_ROW(row, rows) if (row < rows && codes[row] >= 0) add_to(counts + codes[row], 1);
 }}
 KERNEL pair_few(int64_t rows, {ARGUMENTS}) {{
     FOR_EACH_ROW(row, rows) {{

@@ -41,7 +41,7 @@ def explode_lists(operation: Explode, machine: Machine, frame: Frame) -> Frame:
     place = arrays.arange(total) - (ends - repeats)[rows]
     found = lengths[rows] > 0
     others = {name: vector for name, vector in frame.columns.items() if name != operation.column}
-    columns = take(others, rows, machine)
+    columns = take(others, rows, machine, missing=False)
     elements = arrays.where(found, starts[rows] + place, -1)
     columns |= take({operation.column: lists.elements}, elements, machine)
     if operation.index:

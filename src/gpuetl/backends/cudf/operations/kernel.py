@@ -89,7 +89,7 @@ def on_valid(
     kept = arrays.nonzero(valid)[0]
     before = arrays.cumsum(valid.astype("int64"))
     offsets = offsets_of(starts, before, len(kept), machine)
-    outputs = launched(operation, take(inputs, kept, machine), offsets, len(kept), machine)
+    outputs = launched(operation, take(inputs, kept, machine, missing=False), offsets, len(kept), machine)
     return take(outputs, arrays.where(valid, before - 1, -1), machine)
 
 
