@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,10 @@ from gpuetl.expressions.types import DataType
 from gpuetl.io.dataset import DataFile, DatasetError, RowGroup, check_widens
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+SAMPLED_FILES = 4
+"""Of so many files, spread over all of them, the first and the last row group tell how wide texts and lists are."""
+OFFSET_BYTES = 4
+"""Where a text or list begins: Parquet's length of a text and Arrow's offset take as many."""
 MICROSECONDS = {"s": 1_000_000, "ms": 1000, "us": 1}
 
 
@@ -23,6 +27,8 @@ class Footers:
     def __init__(self) -> None:
         self._metadata: dict[Path, Any] = {}
         self._schemas: dict[Path, Any] = {}
+        self._sampled: list[Any] = []
+        self._values: dict[str, tuple[float, float] | None] = {}
 
     def metadata(self, file: DataFile) -> Any:
         """Return the file's footer.
@@ -51,6 +57,26 @@ class Footers:
             self._schemas[file.path] = schema
         return self._schemas[file.path]
 
+    def value_bytes(self, files: Sequence[DataFile], name: str) -> tuple[float, float] | None:
+        """Return how many values a row of a column has, and the bytes of one, by what a few row groups hold.
+
+        The bytes are those of texts, with an offset; of values of a fixed width they say nothing.  None where there are
+        no rows.
+        """
+        if name not in self._values:
+            self._values[name] = self._value_bytes(files, name)
+        return self._values[name]
+
+    def _value_bytes(self, files: Sequence[DataFile], name: str) -> tuple[float, float] | None:
+        if not self._sampled:
+            step = max(1, len(files) // SAMPLED_FILES)
+            for metadata in map(self.metadata, files[::step][:SAMPLED_FILES]):
+                places = sorted({0, metadata.num_row_groups - 1} if metadata.num_row_groups else ())
+                self._sampled += map(metadata.row_group, places)
+        chunks = [_chunk(group, name) for group in self._sampled if group.num_rows]
+        rows, values = sum(group.num_rows for group in self._sampled), sum(chunk.num_values for chunk in chunks)
+        return (values / rows, sum(map(_text_bytes, chunks)) / values) if values else None
+
     def row_groups(
         self, file: DataFile, planned: Mapping[str, DataType], ranges: Mapping[str, tuple[Any, Any, int]]
     ) -> list[RowGroup]:
@@ -74,6 +100,27 @@ class Footers:
             name = path.split(".")[0]
             file_bytes[name] = file_bytes.get(name, 0) + column.total_compressed_size
         return RowGroup(file, index, group.num_rows, file_bytes, _Ranges(columns, stored, ranges))
+
+
+def _chunk(group: Any, name: str) -> Any:
+    """Return a column's chunk of a row group; of a list that of its elements."""
+    columns = (group.column(place) for place in range(group.num_columns))
+    return next(column for column in columns if column.path_in_schema.split(".")[0] == name)
+
+
+def _text_bytes(chunk: Any) -> float:
+    """Return the bytes of a chunk's texts with their offsets.
+
+    Encoded as PLAIN they are that long in the file, before it is compressed.  Other encodings are shorter; the least
+    and the greatest text tell then how long one is.
+    """
+    size, statistics = float(chunk.total_uncompressed_size), chunk.statistics
+    if "PLAIN" in chunk.encodings and not chunk.has_dictionary_page:
+        return size
+    bounds = (statistics.min, statistics.max) if statistics is not None and statistics.has_min_max else ()
+    if len(bounds) != 2 or not all(isinstance(bound, str | bytes) for bound in bounds):
+        return size
+    return max(size, int(chunk.num_values) * (OFFSET_BYTES + sum(map(len, bounds)) / 2))
 
 
 class _Ranges(Mapping[str, tuple[Any, Any, int]]):
