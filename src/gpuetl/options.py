@@ -23,7 +23,7 @@ class RunOptions:
     ----------
     partition_rows
         A source is split into partitions of at most so many rows, or of one row group where that has more; None is as
-        many as suit the engine.
+        many as suit the engine and fit memory.
     broadcast_bytes
         The right side of a join goes whole to every partition of the left up to this many bytes in memory.
     optimize
@@ -36,6 +36,9 @@ class RunOptions:
         Operations that the engine refuses run on pandas, and the report says so; else they are errors before the run.
     profile
         The report says how much memory the run and each stage took at most, which takes some time to measure.
+    memory
+        The bytes that the run may take where frames are: partitions are made so small that they fit, and the cudf
+        engine allocates no more.  None is what is free.
     trace
         Where to write a timeline of the run, also of one that fails, as Chrome's trace events, which Perfetto opens;
         with `profile` it has a track of what the device did when.
@@ -48,13 +51,13 @@ class RunOptions:
     head_rows: int = 10
     fallback: bool = False
     profile: bool = False
+    memory: int | None = None
     trace: str | Path | None = None
 
     def __post_init__(self) -> None:
-        for name in ("partition_rows", "broadcast_bytes", "head_rows"):
+        for name, least in (("partition_rows", 1), ("broadcast_bytes", 0), ("head_rows", 0), ("memory", 1)):
             value = getattr(self, name)
-            least = 1 if name == "partition_rows" else 0
-            if value is None and name == "partition_rows":
+            if value is None and name in ("partition_rows", "memory"):
                 continue
             if not isinstance(value, int) or value < least:
                 raise InvalidPipeline.because(f"option {name} takes a whole number from {least}, got {value!r}")

@@ -172,16 +172,22 @@ class Pipeline:
 
         return optimize(self.plan(params).with_results(), options.skip_passes if options else (), before)
 
-    def explain(self, params: Mapping[str, Any] | None = None, options: RunOptions | None = None) -> str:
-        """Return the physical plan of a run as text: what is read, what is expected, sorts and exchanges.
+    def explain(
+        self, params: Mapping[str, Any] | None = None, options: RunOptions | None = None, engine: str = "auto"
+    ) -> str:
+        """Return the physical plan of a run as text: what is read, what is expected, sorts, exchanges, memory.
 
-        Where the options name no number of rows, partitions have as many as suit the pandas engine.
+        With `options.memory` it is that of any engine, whether it can run here or not.
+
+        Raises
+        ------
+        EngineUnavailable
+            For an engine that does not exist; without `options.memory` for one that cannot run here, too.
         """
         from gpuetl.options import RunOptions
-        from gpuetl.physical.explain import explain_physical
-        from gpuetl.run import lowered
+        from gpuetl.run import explained
 
-        return explain_physical(lowered(self.plan(params).with_results(), options or RunOptions(), "pandas")[0])
+        return explained(self.plan(params).with_results(), options or RunOptions(), engine)
 
     @property
     def fingerprint(self) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpuetl.backends.backend import Backend
 from gpuetl.backends.cudf.choices import skipping
-from gpuetl.backends.engines import Choice, load_backend
+from gpuetl.backends.engines import ENGINES, Choice, choose_engine, free_memory, load_backend
 from gpuetl.backends.fallback import FallbackBackend, check_refusals
 from gpuetl.ceilings.cache import load_ceilings
 from gpuetl.errors import InvalidPipeline, RunFailed, have_hint
@@ -20,6 +20,9 @@ from gpuetl.executors.outputs import execute
 from gpuetl.io.dataset import DatasetError
 from gpuetl.optimize import optimize
 from gpuetl.options import RunOptions
+from gpuetl.physical.explain import explain_physical
+from gpuetl.physical.explain_memory import chunk_lines, memory_lines
+from gpuetl.physical.fit import Fitted, fitted
 from gpuetl.physical.lower import Layout, PhysicalPlan, lower
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import Read
@@ -81,16 +84,23 @@ def traced_run(
         plan = pipeline.plan(params, run_id=run_id)
         plan = plan.keeping(plan.last_stages() if keep is None else keep)
         fingerprint = plan.fingerprint
-    with timed(seconds, "optimize"):
-        physical, passes = lowered(plan, options, choice.name)
     with timed(seconds, "load"):
-        backend = backend_of(choice.name, physical, options)
+        backend = backend_of(choice.name, options)
+    with timed(seconds, "optimize"):
+        fit, passes = fitted_plan(plan, options, choice.name, memory_of(backend, options))
+        physical = fit.plan
+        check_refusals(backend, physical.roots)
         running = backend.traced(trace, options.profile) if trace else backend
     recorder = Recorder(progress or silent)
-    with backend.memory_meter() if options.profile else nullcontext() as meter:
+    for line in chunk_lines(fit):
+        recorder.note(line)
+    limit = backend.limited(options.memory) if options.memory else nullcontext()
+    with limit, backend.memory_meter() if options.profile else nullcontext() as meter:
         recorder.meter = meter
         with noted(recorder.outcome), recording(recorder), skipping(options.skipped_choices):
-            sinks, heads, kept = execute(physical, running, recorder, run_id, options.head_rows, seconds)
+            sinks, heads, kept = execute(
+                physical, running, recorder, run_id, options.head_rows, seconds, fit.reads_ahead
+            )
         memory = dict(meter.peaks()) if meter else {}
     ceilings = load_ceilings(backend.device)
     if options.profile and ceilings is None:
@@ -100,7 +110,8 @@ def traced_run(
         pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
         device=device_label(recorder.work.values()), fingerprint=fingerprint,
         stages=stages, sinks=sinks, seconds=seconds,
-        passes=passes, notes=tuple(recorder.notes), memory=memory, head=heads,
+        passes=passes, notes=tuple(recorder.notes), memory=memory,
+        expected_memory=fit.expected.bytes, head=heads,
     )  # fmt: skip
     return Run(report, {name: Result(frame, backend) for name, frame in kept.items()})
 
@@ -113,27 +124,52 @@ def lowered(plan: Plan, options: RunOptions, engine: str) -> tuple[PhysicalPlan,
     RunFailed
         For a source's file whose footer is not what it should be.
     """
+    plan, passes = optimized_plan(plan, options)
+    return lower(plan, layout_of(options, engine)), passes
+
+
+def fitted_plan(plan: Plan, options: RunOptions, engine: str, memory: int) -> tuple[Fitted, dict[str, float]]:
+    """Optimize a plan and lower it for so much memory, in the partitions that the user asks for or that fit."""
+    plan, passes = optimized_plan(plan, options)
+    return fitted(plan, layout_of(options, engine), memory, options.partition_rows is not None), passes
+
+
+def optimized_plan(plan: Plan, options: RunOptions) -> tuple[Plan, dict[str, float]]:
+    """Optimize a plan, and look at its files; return the seconds of each pass, too."""
     passes: dict[str, float] = {}
     if options.optimize:
         optimized = optimize(plan, options.skip_passes)
         plan, passes = optimized.plan, optimized.seconds
     check_files(plan)
-    return lower(plan, Layout(options.rows_a_partition(engine), options.broadcast_bytes)), passes
+    return plan, passes
 
 
-def backend_of(engine: str, physical: PhysicalPlan, options: RunOptions) -> Backend:
-    """Return the engine's backend; with `fallback`, one that hands what it refuses to pandas.
+def layout_of(options: RunOptions, engine: str) -> Layout:
+    """Return how rows are split, at most."""
+    return Layout(options.rows_a_partition(engine), options.broadcast_bytes)
 
-    Raises
-    ------
-    InvalidPipeline
-        With the operations that it refuses, where there is no fallback.
-    """
+
+def explained(plan: Plan, options: RunOptions, engine: str) -> str:
+    """Explain what an engine would run; with `options.memory` also one that cannot run here."""
+    memory = options.memory
+    if memory is None or engine not in ENGINES:
+        engine = choose_engine(engine).name
+    if memory is None:
+        memory = free_memory(engine)
+    fit, _ = fitted_plan(plan, options, engine, memory)
+    return "\n".join([explain_physical(fit.plan), *memory_lines(fit)])
+
+
+def memory_of(backend: Backend, options: RunOptions) -> int:
+    """Return the bytes that a run may take: what is free, or less where the user says so."""
+    free = backend.free_memory()
+    return free if options.memory is None else min(free, options.memory)
+
+
+def backend_of(engine: str, options: RunOptions) -> Backend:
+    """Return the engine's backend; with `fallback`, one that hands what it refuses to pandas."""
     backend = load_backend(engine)
-    if options.fallback:
-        return FallbackBackend(backend, load_backend("pandas"))
-    check_refusals(backend, physical.roots)
-    return backend
+    return FallbackBackend(backend, load_backend("pandas")) if options.fallback else backend
 
 
 def check_files(plan: Plan) -> None:

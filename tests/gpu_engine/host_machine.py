@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 import tracemalloc
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
@@ -93,6 +93,18 @@ class HostMachine:
 
     arrays = np
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+    def free_memory(self) -> int:
+        """All of it."""
+        return self.memory
+
+    def limited(self, memory: int) -> AbstractContextManager[None]:
+        """Limit nothing."""
+        return nullcontext()
+
+    def thread_setup(self) -> Callable[[], None]:
+        """Threads need nothing."""
+        return lambda: None
 
     def host(self, array: Any) -> Any:
         """It is there already."""

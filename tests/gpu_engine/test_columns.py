@@ -78,4 +78,4 @@ def test_nulls_are_added_up_once_a_warp_however_many_rows_it_writes(text):
     expr = resolve(parse_expression(text), Scope({"x": values.type}, {}))
     got = evaluate({"": expr}, {"x": from_arrow(values, machine)}, rows, machine)[""]
     assert got.nulls == 1334
-    assert max(machine.additions) == THREADS * BLOCKS // 32
+    assert max(machine.additions) <= 2 * THREADS * BLOCKS // 32  # nulls, and bytes of texts

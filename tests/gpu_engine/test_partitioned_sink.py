@@ -6,6 +6,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from gpuetl.backends.cudf.sources.text_codes import with_dictionary
 
 from fuzz.data import TYPES, pool
 from gpu_engine.host_machine import COMPILER, HostMachine
@@ -13,7 +14,6 @@ from gpu_engine.test_columns import uploaded
 from gpuetl import Pipeline
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
 from gpuetl.backends.cudf.sinks.partitions import split_by_value
-from gpuetl.backends.cudf.sources.text_codes import with_dictionary
 from gpuetl.expressions.types import is_list
 from gpuetl.io import hive
 from tables import write_source

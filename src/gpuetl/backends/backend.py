@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
@@ -68,6 +68,15 @@ class Backend(Protocol):
 
     def nbytes(self, frame: Frame, columns: Iterable[str]) -> int:
         """Return the bytes of some columns in memory; asks the device nothing."""
+
+    def free_memory(self) -> int:
+        """Return the bytes that frames may still take."""
+
+    def limited(self, memory: int) -> AbstractContextManager[None]:
+        """Let the engine allocate no more than so many bytes while the block lasts, where it can be held to that."""
+
+    def thread_setup(self) -> Callable[[], None]:
+        """Return what a new thread calls first, so that it works where this one does."""
 
     def traced(self, trace: Trace, timed: bool) -> Backend:
         """Return a backend that writes what the device is asked to do into a trace; `timed`, also how long it took."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -81,6 +81,18 @@ class FallbackBackend:
     def nbytes(self, frame: Frame, columns: Iterable[str]) -> int:
         """Return the bytes of columns on the engine."""
         return self.backend.nbytes(frame, columns)
+
+    def free_memory(self) -> int:
+        """Return what the engine's frames may take."""
+        return self.backend.free_memory()
+
+    def limited(self, memory: int) -> AbstractContextManager[None]:
+        """Limit the engine's memory."""
+        return self.backend.limited(memory)
+
+    def thread_setup(self) -> Callable[[], None]:
+        """Return what the engine needs; the other backend is not on a device."""
+        return self.backend.thread_setup()
 
     def traced(self, trace: Trace, timed: bool) -> Backend:
         """Trace both."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from gpuetl.errors import GpuetlError
 from gpuetl.signals import Stopped, stopping
+from gpuetl.sizes import read_size
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -49,6 +50,20 @@ def add_options(command: ArgumentParser) -> None:
     command.add_argument(
         "--partition-rows", metavar="ROWS", type=int, help="at most so many rows of a source in a partition"
     )
+
+
+def add_memory(command: ArgumentParser) -> None:
+    """Add the argument that says how much memory there is."""
+    text = "what the run may take where its rows are, such as 8GB; by default what is free"
+    command.add_argument("--memory", metavar="SIZE", type=memory_size, help=text)
+
+
+def memory_size(text: str) -> int:
+    """Return the bytes of a size."""
+    try:
+        return read_size(text)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None
 
 
 def add_fallback(command: ArgumentParser) -> None:

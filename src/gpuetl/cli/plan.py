@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpuetl.cli.arguments import Params, add_command, add_options, run_options
+from gpuetl.cli.arguments import Params, add_command, add_memory, add_options, run_options
 
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
@@ -18,7 +18,11 @@ def add_to(commands: Commands) -> None:
     command.add_argument(
         "--rung", metavar="PASS", help="stop before this optimizer pass, or at the 'end', and show the logical plan"
     )
+    command.add_argument(
+        "--engine", default="auto", help="the engine that would run; with --memory any, wherever this is"
+    )
     add_options(command)
+    add_memory(command)
 
 
 def plan(
@@ -28,15 +32,17 @@ def plan(
     rung: str | None = None,
     skip: Sequence[str] = (),
     partition_rows: int | None = None,
+    engine: str = "auto",
+    memory: int | None = None,
 ) -> None:
-    """Show what a run would do: filters pushed, columns and row groups read, rows and bytes expected, exchanges."""
+    """Show what a run would do: filters pushed, columns and row groups read, rows expected, exchanges, memory."""
     from gpuetl.optimize import check_rung
     from gpuetl.pipeline import load
     from gpuetl.plan.explain import explain_plan
 
-    options = run_options(skip, partition_rows)
+    options = run_options(skip, partition_rows, memory=memory)
     pipeline = load(file, root)
     if rung is not None:
         print(explain_plan(pipeline.optimized(dict(params), options, check_rung(rung)).plan))
     else:
-        print(pipeline.explain(dict(params), options))
+        print(pipeline.explain(dict(params), options, engine))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpuetl.cli.arguments import Params, add_command, add_fallback, add_options, run_options
+from gpuetl.cli.arguments import Params, add_command, add_fallback, add_memory, add_options, run_options
 from gpuetl.signals import noted
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ def add_to(commands: Commands) -> None:
         "--report", metavar="FILE", type=report_path, help="write the report there: .json, or .html for people"
     )
     add_options(command)
+    add_memory(command)
     add_fallback(command)
     command.add_argument("--profile", action="store_true", help="measure the memory that the run and each stage take")
     command.add_argument(
@@ -39,6 +40,7 @@ def run(
     report: Path | None = None,
     skip: Sequence[str] = (),
     partition_rows: int | None = None,
+    memory: int | None = None,
     fallback: bool = False,
     profile: bool = False,
     trace: Path | None = None,
@@ -51,7 +53,7 @@ def run(
 
     pipeline = load(file, root)
     screen = Screen(quiet)
-    options = run_options(skip, partition_rows, fallback=fallback, profile=profile, trace=trace)
+    options = run_options(skip, partition_rows, memory=memory, fallback=fallback, profile=profile, trace=trace)
     choice = choose_engine(engine)
     screen.engine(choice)
     from gpuetl.run import run_pipeline  # while a GPU's context is opened

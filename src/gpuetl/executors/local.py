@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from gpuetl.backends.backend import Frame
+from gpuetl.executors.ahead import ReadAhead
 from gpuetl.executors.runner import Runner
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, first_read, matching
 from gpuetl.plan.graph import walk_graph
@@ -23,10 +24,13 @@ class LocalExecutor:
     ----------
     roots
         What will be asked for, each of whose partitions is asked for once.
+    ahead
+        What reads sources, if something does before they are asked for.
     """
 
-    def __init__(self, runner: Runner, roots: Sequence[Physical]) -> None:
+    def __init__(self, runner: Runner, roots: Sequence[Physical], ahead: ReadAhead | None = None) -> None:
         self.runner = runner
+        self.scan = ahead.scan if ahead else runner.scan
         self.held: dict[tuple[int, int], Frame] = {}
         self.pieces: dict[int, list[list[Frame]]] = {}
         self.readers: Counter[tuple[int, int]] = Counter()
@@ -82,7 +86,7 @@ class LocalExecutor:
         if isinstance(node, Map | Concat):
             return self.applied(node, index, self.partition(*first_read(node, index)))
         if isinstance(node, Scan):
-            return self.runner.scan(node, index)
+            return self.scan(node, index)
         pieces, self.pieces[id(node)][index] = self.pieces[id(node)][index], []
         return self.runner.merge(node, pieces)
 

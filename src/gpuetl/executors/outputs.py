@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
 from gpuetl.backends.backend import Backend
+from gpuetl.executors.ahead import ReadAhead
 from gpuetl.executors.local import LocalExecutor
 from gpuetl.executors.runner import Runner
 from gpuetl.io.commit import commit_sinks
@@ -26,17 +28,28 @@ from gpuetl.threads import thread_count
 
 
 def execute(
-    physical: PhysicalPlan, backend: Backend, recorder: Recorder, run_id: str, head_rows: int, seconds: dict[str, float]
+    physical: PhysicalPlan,
+    backend: Backend,
+    recorder: Recorder,
+    run_id: str,
+    head_rows: int,
+    seconds: dict[str, float],
+    reads_ahead: bool = False,
 ) -> tuple[tuple[SinkReport, ...], dict[str, pa.Table], dict[str, Any]]:
-    """Compute all roots, write the sinks beside their targets, and commit them together at the end."""
-    executor = LocalExecutor(Runner(backend, recorder), physical.roots)
+    """Compute all roots, write the sinks beside their targets, and commit them together at the end.
+
+    `reads_ahead` says that there is memory for two partitions of a source at a time.
+    """
+    runner = Runner(backend, recorder)
+    ahead = ReadAhead(runner, physical.roots) if reads_ahead else None
+    executor = LocalExecutor(runner, physical.roots, ahead)
     threads = ThreadPoolExecutor(thread_count(), "gpuetl-writer")
     writers = {
         name: SinkWriter(write.target, run_id, file_writer(backend, name, write, source), threads)
         for name, (write, source) in physical.sinks.items()
     }
     try:
-        with timed(seconds, "run"):
+        with timed(seconds, "run"), ahead or nullcontext():
             for writer in writers.values():
                 writer.prepare()
             heads = {

@@ -156,6 +156,15 @@ class Dataset:
             group for f in self.files for group in self.footers.row_groups(f, planned, self.partition_ranges(f))
         )
 
+    def value_bytes(self, name: str) -> tuple[float, float] | None:
+        """Return how many values a row of a column has, and the bytes of a text among them, offset included.
+
+        One by one and in memory; None where nothing tells, as of CSV files and partition columns.
+        """
+        if self.format != "parquet" or name in self.partitions or not self.files:
+            return None
+        return self.footers.value_bytes(self.files, name)  # type: ignore[no-any-return]
+
     def partition_ranges(self, file: DataFile) -> dict[str, tuple[Any, Any, int]]:
         """Return the partition columns of a file as ranges of one value."""
         values = {name: self.partition_value(file, name) for name in self.partitions}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -16,6 +16,10 @@ from gpuetl.expressions.types import DataType
 from gpuetl.io.dataset import DataFile, DatasetError, RowGroup, check_widens
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+SAMPLED_FILES = 4
+"""Of so many files, spread over all of them, the first and the last row group tell how wide texts and lists are."""
+OFFSET_BYTES = 4
+"""Where a text or list begins: Parquet's length of a text and Arrow's offset take as many."""
 MICROSECONDS = {"s": 1_000_000, "ms": 1000, "us": 1}
 Limits = tuple[Any, Any, int]
 MOST_KEPT = 1024
@@ -42,6 +46,10 @@ class Group:
             column = self.columns.get(name)
             self._limits[name] = column and _range(column.statistics, self.stored.get(name))
         return self._limits[name]
+
+    def chunk(self, name: str) -> Any:
+        """Return the column's chunk, of a list that of its elements."""
+        return next(column for path, column in self.columns.items() if path.split(".")[0] == name)
 
 
 class Footer:
@@ -96,6 +104,8 @@ class Footers:
     def __init__(self) -> None:
         self._footers: dict[Path, Footer] = {}
         self._alike: Any = None
+        self._sampled: list[Group] = []
+        self._values: dict[str, tuple[float, float] | None] = {}
 
     def footer(self, file: DataFile) -> Footer:
         """Return the file's footer.
@@ -121,6 +131,25 @@ class Footers:
         """Return the file's Arrow schema, as stored."""
         return self.footer(file).schema
 
+    def value_bytes(self, files: Sequence[DataFile], name: str) -> tuple[float, float] | None:
+        """Return how many values a row of a column has, and the bytes of one, by what a few row groups hold.
+
+        The bytes are those of texts, with an offset; of values of a fixed width they say nothing.  None where there are
+        no rows.
+        """
+        if name not in self._values:
+            self._values[name] = self._value_bytes(files, name)
+        return self._values[name]
+
+    def _value_bytes(self, files: Sequence[DataFile], name: str) -> tuple[float, float] | None:
+        if not self._sampled:
+            step = max(1, len(files) // SAMPLED_FILES)
+            for footer in map(self.footer, files[::step][:SAMPLED_FILES]):
+                self._sampled += [*footer.groups[:1], *footer.groups[1:][-1:]]
+        chunks = [group.chunk(name) for group in self._sampled if group.rows]
+        rows, values = sum(group.rows for group in self._sampled), sum(chunk.num_values for chunk in chunks)
+        return (values / rows, sum(map(_text_bytes, chunks)) / values) if values else None
+
     def row_groups(
         self, file: DataFile, planned: Mapping[str, DataType], ranges: Mapping[str, Limits]
     ) -> list[RowGroup]:
@@ -142,8 +171,23 @@ class Footers:
         ]
 
 
-class _Ranges(Mapping[str, Limits]):
-    """The limits of a row group's columns, and of those that stand in its path."""
+def _text_bytes(chunk: Any) -> float:
+    """Return the bytes of a chunk's texts with their offsets.
+
+    Encoded as PLAIN they are that long in the file, before it is compressed.  Other encodings are shorter; the least
+    and the greatest text tell then how long one is.
+    """
+    size, statistics = float(chunk.total_uncompressed_size), chunk.statistics
+    if "PLAIN" in chunk.encodings and not chunk.has_dictionary_page:
+        return size
+    bounds = (statistics.min, statistics.max) if statistics is not None and statistics.has_min_max else ()
+    if len(bounds) != 2 or not all(isinstance(bound, str | bytes) for bound in bounds):
+        return size
+    return max(size, int(chunk.num_values) * (OFFSET_BYTES + sum(map(len, bounds)) / 2))
+
+
+class _Ranges(Mapping[str, tuple[Any, Any, int]]):
+    """The statistics of a row group, decoded when they are asked for: few columns are in a filter."""
 
     def __init__(self, group: Group, known: Mapping[str, Limits]) -> None:
         self._group, self._known = group, known

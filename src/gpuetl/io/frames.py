@@ -46,6 +46,10 @@ class FrameDataset(Dataset):
         sizes = (min(SLICE_ROWS, self.table.num_rows - start) for start in starts)
         return tuple(RowGroup(self.files[0], index, rows, {}, {}) for index, rows in enumerate(sizes))
 
+    def value_bytes(self, name: str) -> tuple[float, float] | None:
+        """Return what the table's own column has, as one value a row."""
+        return (1.0, self.table.column(name).nbytes / self.table.num_rows) if self.table.num_rows else None
+
     def rows(self, slices: Sequence[int], names: Sequence[str]) -> pa.Table:
         """Return columns of slices that follow each other, on the table's memory."""
         start = slices[0] * SLICE_ROWS if slices else 0

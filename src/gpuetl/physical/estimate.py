@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from gpuetl.expressions.types import DataType, is_list
-from gpuetl.physical.nodes import Concat, Map, Physical, Scan
-from gpuetl.physical.ranges import Boundaries
-from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.nodes import Aggregate, Explode, Join, KernelReduction, Limit, Sort, Union
-from gpuetl.plan.schema import Schema
+from collections.abc import Iterable, Mapping
 
-STRING_BYTES = 16
-LIST_ELEMENTS = 8
+from gpuetl.io.dataset import RowGroup
+from gpuetl.physical.nodes import Concat, Exchange, Physical, Scan
+from gpuetl.physical.ranges import Boundaries
+from gpuetl.physical.widths import LIST_ELEMENTS, column_widths, total
+from gpuetl.plan.graph import walk_graph
+from gpuetl.plan.node import Node
+from gpuetl.plan.nodes import Aggregate, Explode, Join, KernelReduction, Limit, Sort, Union
+
 CSV_ROW_BYTES = 32
 
 
@@ -22,20 +23,48 @@ def estimated_rows(*roots: Physical) -> dict[int, int]:
     return rows
 
 
+def chunk_rows(*roots: Physical, of_all: Mapping[int, int]) -> dict[int, int]:
+    """Return the rows that one partition of each node may have; `of_all` are those of all partitions.
+
+    Of a source it is the largest.  A hash exchange makes equal ones: keys that are far more frequent than others are
+    not known of.
+    """
+    rows: dict[int, int] = {}
+    for node in walk_graph(*roots):
+        inputs = [rows[id(child)] for child in node.inputs]
+        if isinstance(node, Scan):
+            rows[id(node)] = max(map(read_rows, node.parts))
+        elif isinstance(node, Exchange):
+            rows[id(node)] = -(-of_all[id(node)] // node.partitions)
+        elif isinstance(node, Concat):
+            rows[id(node)] = max(inputs)
+        else:
+            rows[id(node)] = _operation_rows(node.operation, inputs, 1)
+    return rows
+
+
 def _rows(node: Physical, inputs: list[int]) -> int:
     if isinstance(node, Scan):
-        return sum(
-            g.rows if g.rows >= 0 else sum(g.file_bytes.values()) // CSV_ROW_BYTES for part in node.parts for g in part
-        )
+        return sum(map(read_rows, node.parts))
     if isinstance(node, Boundaries):
         return node.ranges - 1
-    operation = node.operation if isinstance(node, Map | Concat) else None
+    if isinstance(node, Exchange):
+        return inputs[0]
+    return _operation_rows(node.operation, inputs, node.partitions)
+
+
+def read_rows(groups: Iterable[RowGroup]) -> int:
+    """Return the rows of row groups; of a CSV file by its size."""
+    return sum(g.rows if g.rows >= 0 else sum(g.file_bytes.values()) // CSV_ROW_BYTES for g in groups)
+
+
+def _operation_rows(operation: Node, inputs: list[int], partitions: int) -> int:
     if isinstance(operation, Limit):
-        return min(inputs[0], operation.count * node.partitions)
+        return min(inputs[0], operation.count * partitions)
     if isinstance(operation, Sort) and operation.limit is not None:
-        return min(inputs[0], operation.limit * node.partitions)
+        return min(inputs[0], operation.limit * partitions)
     if isinstance(operation, Aggregate | KernelReduction) and not operation.by:
-        return node.partitions
+        return partitions
     if isinstance(operation, Explode):
         return inputs[0] * LIST_ELEMENTS
     if isinstance(operation, Union):
@@ -57,23 +86,10 @@ def _joined_rows(join: Join, left: int, right: int) -> int:
     return left if left_once else max(left, right)
 
 
-def row_bytes(schema: Schema) -> int:
-    """Return the bytes of a row in memory; a string counts as `STRING_BYTES`, a list as `LIST_ELEMENTS`."""
-    return sum(_width(dtype) for dtype in schema.values())
-
-
-def _width(dtype: DataType) -> int:
-    if is_list(dtype):
-        return LIST_ELEMENTS * _width(dtype.value_type)
-    try:
-        return max(1, int(dtype.bit_width) // 8)
-    except ValueError:
-        return STRING_BYTES
-
-
 def estimated_bytes(node: Physical) -> int:
     """Return the bytes in memory of all rows that a node may give."""
-    return estimated_rows(node)[id(node)] * row_bytes(node.schema)
+    widths = column_widths(node)[id(node)]
+    return int(estimated_rows(node)[id(node)] * total(widths.values()))
 
 
 def file_bytes(scan: Scan) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gpuetl.expressions.ir import conjuncts
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.io.pruning import is_prunable
-from gpuetl.physical.estimate import estimated_rows, file_bytes, row_bytes
+from gpuetl.physical.estimate import estimated_bytes, estimated_rows, file_bytes
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.physical.ranges import Boundaries, RangeExchange
@@ -86,7 +86,7 @@ def describe_scan(scan: Scan, rows: int) -> str:
     return (
         f"Read {read.dataset.name}: {len(read.columns)} of {len(read.dataset.schema)} columns, "
         f"{groups} of {groups + scan.skipped} row groups, {scan.partitions} partition{'s' * (scan.partitions != 1)}  "
-        f"~{rows:,} rows, {size(file_bytes(scan))} of file, {size(rows * row_bytes(scan.schema))} in memory"
+        f"~{rows:,} rows, {size(file_bytes(scan))} of file, {size(estimated_bytes(scan))} in memory"
     )
 
 

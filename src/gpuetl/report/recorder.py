@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from threading import get_ident
 from typing import Protocol
 
 from gpuetl.backends.memory import MemoryMeter
@@ -32,6 +33,7 @@ class Work:
     """What one operation, named by its kind, did over all its partitions; `before` is where its first input came from.
 
     `device` is where the engine ran it, GPU or CPU; nothing for what only moves rows, and for sinks.
+    `waited` are those of the `seconds` that the run waited for: the others went by in a thread, beside other work.
     `peak_bytes` is the most memory that was in use meanwhile, where it was measured, `moved` the bytes that crossed
     each link.
     """
@@ -42,6 +44,7 @@ class Work:
     rows_in: int = 0
     rows_out: int = 0
     seconds: float = 0.0
+    waited: float | None = None
     file_bytes: int = 0
     partitions: int = 0
     device: str = ""
@@ -53,7 +56,7 @@ class Work:
 class Recorder:
     """The work of a run by operation, in the order of last execution, and the notes that operations left.
 
-    `meter` measures the memory of what is timed, if there is one.
+    `meter` measures the memory of what is timed in the run's own thread, if there is one.
     """
 
     progress: Progress = silent
@@ -61,6 +64,7 @@ class Recorder:
     work: dict[int, Work] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     committed: bool = False
+    thread: int = field(default_factory=get_ident)
 
     def of(self, key: object, origin: Origin, before: Origin | None) -> Work:
         """Return the record of an operation that runs, begun when it first does."""
@@ -71,15 +75,16 @@ class Recorder:
     @contextmanager
     def timed(self, work: Work) -> Iterator[None]:
         """Add the seconds of the block to `work`, and look at its memory where there is a meter."""
-        if self.meter:
-            self.meter.begin()
+        meter = self.meter if get_ident() == self.thread else None
+        if meter:
+            meter.begin()
         start = time.perf_counter()
         try:
             with span(work.name, "operation", f"{work.origin.kind} {work.origin.name}", step=work.origin.step):
                 yield
         finally:
             work.seconds += time.perf_counter() - start
-            if self.meter and (peak := self.meter.end()) is not None:
+            if meter and (peak := meter.end()) is not None:
                 work.peak_bytes = max(peak, work.peak_bytes or 0)
 
     def commit(self) -> None:

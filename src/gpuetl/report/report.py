@@ -23,6 +23,8 @@ class StageReport:
     `device` is GPU, CPU or MIXED; nothing for what the engine did nothing for, as sinks.  `peak_bytes` is the most
     memory in use while it worked, also by what others hold; None where it was not measured: see `RunReport.memory`.
 
+    `waited` are the seconds that the run waited for a source that was read ahead, beside other work; else None.
+
     `moved` has the bytes that had to cross each link at least: within a memory, what operations read and write.
     `limit` is the slowest of these links; None where the machine's ceilings were not measured: `gpuetl bench device`.
     """
@@ -35,6 +37,7 @@ class StageReport:
     file_bytes: int
     device: str = ""
     peak_bytes: int | None = None
+    waited: float | None = None
     moved: Mapping[Link, int] = field(default_factory=dict)
     limit: Limit | None = None
 
@@ -56,11 +59,11 @@ class RunReport:
 
     `device` says where the engine's operations ran: GPU, CPU, or MIXED where it was both.
 
-    `seconds` has the wall time of each phase: plan, optimize (with lowering; `passes` has each pass), load (the
-    engine), run, commit; stages' seconds are their own work.  `notes` are remarks, such as an order with ties, `head`
+    `seconds` has the wall time of each phase: plan, load (the engine), optimize (with lowering; `passes` has each
+    pass), run, commit; stages' seconds are their own work.  `notes` are remarks, such as an order with ties, `head`
     the first rows of each sink and kept stage.  `memory` has the most bytes in use by what was measured, of a run that
     is profiled: on a GPU device memory, of which stages' `peak_bytes` tell too; else the process' resident set, and
-    Arrow's pool.
+    Arrow's pool.  `expected_memory` is what the plan was expected to need at most where frames are.
     """
 
     pipeline: str
@@ -75,6 +78,7 @@ class RunReport:
     passes: Mapping[str, float]
     notes: tuple[str, ...] = ()
     memory: Mapping[str, int] = field(default_factory=dict)
+    expected_memory: int = 0
     head: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def __call__(self, path: str | Path) -> None:
@@ -133,6 +137,7 @@ def _sum(
         file_bytes=sum(work.file_bytes for work in own),
         device=device_label(own),
         peak_bytes=max((work.peak_bytes for work in own if work.peak_bytes is not None), default=None),
+        waited=own[0].waited,
         moved=dict(moved),
         limit=limit_of(moved, seconds, ceilings),
     )

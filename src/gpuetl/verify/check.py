@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.engines import choose_engine
+from gpuetl.backends.fallback import check_refusals
 from gpuetl.errors import RunFailed
 from gpuetl.executors.outputs import execute
 from gpuetl.options import RunOptions
@@ -93,7 +94,8 @@ def answers(plan: Plan, engine: str, options: RunOptions, progress: Progress | N
     recorder = Recorder(progress or silent)
     try:
         physical, _ = lowered(plan, options, engine)
-        backend = backend_of(engine, physical, options)
+        backend = backend_of(engine, options)
+        check_refusals(backend, physical.roots)
         with recording(recorder), skipping(options.skipped_choices):
             _, _, kept = execute(physical, backend, recorder, "verify", 0, {})
         rows = {name: backend.to_arrow(frame) for name, frame in kept.items()}

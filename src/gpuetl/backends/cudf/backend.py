@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -107,6 +107,18 @@ class CudfBackend:
     def nbytes(self, frame: Frame, columns: Iterable[str]) -> int:
         """Return the bytes of columns."""
         return frame.select(tuple(columns)).nbytes
+
+    def free_memory(self) -> int:
+        """Return what the machine has."""
+        return self.machine.free_memory()
+
+    def limited(self, memory: int) -> AbstractContextManager[None]:
+        """Limit the machine's."""
+        return self.machine.limited(memory)
+
+    def thread_setup(self) -> Callable[[], None]:
+        """Return what binds a thread to the device."""
+        return self.machine.thread_setup()
 
     def traced(self, trace: Trace, timed: bool) -> CudfBackend:
         """Return the backend with a machine that is traced."""

@@ -86,6 +86,15 @@ class Machine(Protocol):
     def seconds_between(self, start: Moment, end: Moment) -> float:
         """Return the seconds between two moments; waits for the second."""
 
+    def free_memory(self) -> int:
+        """Return the bytes that can still be allocated."""
+
+    def limited(self, memory: int) -> AbstractContextManager[None]:
+        """Let no more than so many bytes be allocated while the block lasts, beside what was before it."""
+
+    def thread_setup(self) -> Callable[[], None]:
+        """Return what a new thread calls first, so that it uses this device."""
+
     def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
         """Measure what is allocated while the block lasts."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gpuetl.backends.arrays import check_array
 from gpuetl.backends.backend import Device
-from gpuetl.backends.memory import HostMemory, MemoryMeter
+from gpuetl.backends.memory import HostMemory, MemoryMeter, free_host_memory
 from gpuetl.backends.pandas.aggregates import aggregate  # noqa: F401  it registers its handler, as do those below
 from gpuetl.backends.pandas.columns.gather import take_rows
 from gpuetl.backends.pandas.exchange import split_by_hash, split_by_order
@@ -90,6 +90,18 @@ class PandasBackend:
         """Return the bytes of columns, of slices what lies in them."""
         return int(frame.select(list(columns)).nbytes)
 
+    def free_memory(self) -> int:
+        """Return what the system has available, or the process' control group leaves of it."""
+        return free_host_memory()
+
+    def limited(self, memory: int) -> AbstractContextManager[None]:
+        """Limit nothing: NumPy and Arrow ask the system."""
+        return nullcontext()
+
+    def thread_setup(self) -> Callable[[], None]:
+        """Threads need nothing."""
+        return nothing
+
     def traced(self, trace: Trace, timed: bool) -> PandasBackend:
         """Return the backend: there is no device."""
         return self
@@ -118,3 +130,7 @@ class PandasBackend:
         for field, column in zip(frame.schema, frame.columns, strict=True):
             check_array(field.name, field.type, column.null_count)
         return {field.name: frame.column(field.name).to_numpy() for field in frame.schema}
+
+
+def nothing() -> None:
+    """Do nothing."""

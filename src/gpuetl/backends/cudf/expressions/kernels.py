@@ -33,7 +33,8 @@ def fixed_kernel(columns: Mapping[str, Vector], outputs: Sequence[Expr]) -> RowK
     """
     emitter = Emitter({name: vector.valid is not None for name, vector in columns.items()})
     stores: list[str] = []
-    declared, results, nullable, sums = [], [], [], []
+    sums: list[str] = []
+    declared, results, nullable = [], [], []
     for place, expr in enumerate(outputs):
         value, stored = emitter.value(expr), stored_c_type(expr.dtype)
         nullable.append(value.valid != "true")

@@ -15,7 +15,7 @@ from gpuetl.backends.cudf.gpu import files
 from gpuetl.backends.cudf.gpu.compiler import named, refuse_block, users_lines
 from gpuetl.backends.cudf.gpu.kernel_cache import loaded
 from gpuetl.backends.cudf.gpu.libcudf import column_array, radix_order, to_libcudf
-from gpuetl.backends.cudf.gpu.memory import device_memory
+from gpuetl.backends.cudf.gpu.memory import device_memory, free_memory, limited
 from gpuetl.backends.cudf.gpu.parquet import read_parquet
 from gpuetl.backends.cudf.gpu.settings import KVIKIO_THREADS
 from gpuetl.backends.cudf.sinks.threaded_file import ThreadedFile, threaded_file
@@ -131,6 +131,18 @@ class GpuMachine:
         """Ask the events."""
         end.synchronize()
         return float(self.arrays.cuda.get_elapsed_time(start, end)) / 1000
+
+    def free_memory(self) -> int:
+        """Ask the pool, which keeps what was freed; else the device."""
+        return free_memory(POOL_SHARE)
+
+    def limited(self, memory: int) -> AbstractContextManager[None]:
+        """Limit RMM's resource."""
+        return limited(memory)
+
+    def thread_setup(self) -> Callable[[], None]:
+        """Return what makes the device current, as it is for each thread apart; all use the default stream."""
+        return self.arrays.cuda.Device().use  # type: ignore[no-any-return]
 
     def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
         """Count by RMM."""

@@ -1,0 +1,53 @@
+"""The memory that a plan is expected to need, in words, and the sources that are cut because of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuetl.physical.estimate import estimated_bytes, read_rows
+from gpuetl.physical.fit import Fitted
+from gpuetl.physical.memory import Expected
+from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
+from gpuetl.plan.graph import walk_graph
+from gpuetl.sizes import size
+
+
+def memory_lines(fit: Fitted) -> list[str]:
+    """Return the expected peak against the memory that there is, and `chunk_lines`."""
+    expected, ahead = fit.expected, fit.reads_ahead
+    peak = (
+        f"expected peak: {size(expected.ahead if ahead else expected.bytes)} of {size(fit.budget)}, {work(expected.at)}"
+    )
+    peak += ", while the next partition is read" if ahead else ""
+    waiting = f"; up to {size(expected.waiting)} wait between stages" if expected.waiting else ""
+    return [peak + waiting, *chunk_lines(fit)]
+
+
+def chunk_lines(fit: Fitted) -> list[str]:
+    """Return a line for each source that is cut so that it fits memory, with the reason, and one if it does not fit."""
+    lines = list(cut_sources(fit, fit.at_once)) if fit.at_once else []
+    if not fit.fits:
+        needs = f"{work(fit.expected.at)} needs {size(fit.expected.bytes)} at once and {size(fit.budget)} are free"
+        lines.append(f"may not fit, even in its smallest partitions: {needs}")
+    return lines
+
+
+def cut_sources(fit: Fitted, at_once: Expected) -> Iterator[str]:
+    """Yield a line for each source of several partitions."""
+    needs = size(at_once.bytes if at_once.bytes > fit.budget else at_once.ahead)
+    why = f"since {work(at_once.at)} needs {needs} at once and {size(fit.budget)} are free"
+    for scan in walk_graph(*fit.plan.roots):
+        if isinstance(scan, Scan) and scan.partitions > 1:
+            rows = max(map(read_rows, scan.parts))
+            held = f"{size(estimated_bytes(scan))} in memory, {scan.partitions} partitions of up to {rows:,} rows"
+            yield f"{scan.read.dataset.name}: {held}, {why}"
+
+
+def work(node: Physical) -> str:
+    """Return what a node does, and where the user wrote it."""
+    if isinstance(node, Scan):
+        return f"reading of {node.origin}"
+    if isinstance(node, Exchange):
+        return f"exchange ({node.route}) for {node.origin}"
+    assert isinstance(node, Map | Concat)
+    return f"{type(node.operation).__name__.lower()} of {node.origin}"

@@ -1,0 +1,76 @@
+"""Partitions as large as memory allows: sources are cut into smaller ones until what is expected fits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from gpuetl.physical.estimate import read_rows
+from gpuetl.physical.lower import Layout, PhysicalPlan, lower
+from gpuetl.physical.memory import Expected, expected_memory
+from gpuetl.physical.nodes import Scan
+from gpuetl.plan.graph import walk_graph
+from gpuetl.plan.plan import Plan
+
+BROADCAST_SHARE = 8
+"""A side that goes to every partition takes at most this part of the memory, for it stays there."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A physical plan and the memory that it is expected to need.
+
+    Parameters
+    ----------
+    plan
+        What runs.
+    expected
+        What it needs.
+    budget
+        The bytes that there are.
+    at_once
+        What it would need in as few partitions as the engine likes, where it was cut into more; else None.
+    """
+
+    plan: PhysicalPlan
+    expected: Expected
+    budget: int
+    at_once: Expected | None = None
+
+    @property
+    def fits(self) -> bool:
+        """Whether one partition fits, with what stays beside it."""
+        return self.expected.bytes <= self.budget
+
+    @property
+    def reads_ahead(self) -> bool:
+        """Whether a source has several partitions, of which the next one may be read while one is computed."""
+        return self.expected.ahead > self.expected.bytes and self.expected.ahead <= self.budget
+
+
+def fitted(plan: Plan, layout: Layout, budget: int, fixed: bool = False) -> Fitted:
+    """Lower a plan for so much memory; `fixed` leaves the layout as it is.
+
+    Partitions are halved, down to a row group each, until one of them fits beside the next one, which is read ahead.
+    Where none is small enough, it is that which needs least: rows that must be in one place do not get fewer.
+    """
+    tried = [attempt(plan, layout, budget)]
+    layout = replace(layout, broadcast_bytes=min(layout.broadcast_bytes, budget // BROADCAST_SHARE))
+    while not fixed and tried[-1].expected.ahead > budget and (rows := halved(tried[-1].plan)):
+        layout = replace(layout, partition_rows=rows)
+        tried.append(attempt(plan, layout, budget))
+    best = min(
+        tried, key=lambda one: (one.expected.ahead > budget, not one.fits, 0 if one.fits else one.expected.bytes)
+    )
+    return best if best is tried[0] else replace(best, at_once=tried[0].expected)
+
+
+def attempt(plan: Plan, layout: Layout, budget: int) -> Fitted:
+    """Lower a plan, and look what it needs."""
+    physical = lower(plan, layout)
+    return Fitted(physical, expected_memory(physical), budget)
+
+
+def halved(plan: PhysicalPlan) -> int:
+    """Return half of the rows of the largest partition that has several row groups; 0 where none has."""
+    parts = (part for node in walk_graph(*plan.roots) if isinstance(node, Scan) for part in node.parts)
+    return max((read_rows(part) for part in parts if len(part) > 1), default=0) // 2
