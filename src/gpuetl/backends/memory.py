@@ -5,13 +5,21 @@ from __future__ import annotations
 import re
 import resource
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 
 PROCESS = Path("/proc/self")
-HIGHEST = re.compile(r"VmHWM:\s+(\d+) kB")
+HIGHEST, RESIDENT = re.compile(r"VmHWM:\s+(\d+) kB"), re.compile(r"VmRSS:\s+(\d+) kB")
+
+
+class MemoryUse(NamedTuple):
+    """The bytes of an engine's memory that are in use, and those that may be."""
+
+    in_use: int
+    limit: int
 
 
 class MemoryMeter(Protocol):
@@ -48,8 +56,7 @@ class HostMemory:
         """Return the peak since `begin`."""
         if not self.resets:
             return None
-        found = HIGHEST.search((PROCESS / "status").read_text())
-        peak = int(found[1]) << 10 if found else 0
+        peak = told(HIGHEST)
         self.highest = max(self.highest, peak)
         return peak or None
 
@@ -60,3 +67,16 @@ class HostMemory:
             "resident set": self.highest or process,
             "Arrow's pool since the process began": int(pa.default_memory_pool().max_memory() or 0),
         }
+
+
+def resident_set() -> int:
+    """Return the bytes that the process has in memory."""
+    return told(RESIDENT)
+
+
+def told(what: re.Pattern[str]) -> int:
+    """Return a number of bytes that the system tells of the process; 0 where it does not."""
+    with suppress(OSError):
+        if found := what.search((PROCESS / "status").read_text()):
+            return int(found[1]) << 10
+    return 0

@@ -12,6 +12,7 @@ from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.engines import choose_engine
 from gpuetl.errors import RunFailed
 from gpuetl.executors.outputs import execute
+from gpuetl.executors.restart import until_it_fits
 from gpuetl.options import RunOptions
 from gpuetl.plan.plan import Plan
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
@@ -95,7 +96,13 @@ def answers(plan: Plan, engine: str, options: RunOptions, progress: Progress | N
         physical, _ = lowered(plan, options)
         backend = backend_of(engine, physical, options)
         with recording(recorder), skipping(options.skipped_choices):
-            _, _, kept = execute(physical, backend, recorder, "verify", 0, {})
+            physical, (_, _, kept) = until_it_fits(
+                physical,
+                lambda rows: lowered(plan, replace(options, partition_rows=rows))[0],
+                lambda physical: execute(physical, backend, recorder, "verify", replace(options, head_rows=0), {}),
+                recorder,
+                {},
+            )
         rows = {name: backend.to_arrow(frame) for name, frame in kept.items()}
     except RunFailed as error:
         raise RunFailed(f"on {engine}: {error}") from error

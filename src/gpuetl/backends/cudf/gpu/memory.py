@@ -1,4 +1,4 @@
-"""Device memory counted by RMM, while a run is profiled."""
+"""Device memory: what is in use, and while a run is profiled its peaks, counted by RMM."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import cupy
 import rmm
+
+from gpuetl.backends.memory import MemoryUse
 
 
 class DeviceMemory:
@@ -43,3 +46,14 @@ def device_memory() -> Iterator[DeviceMemory]:
     finally:
         if rmm.mr.get_current_device_resource() is counted:  # else somebody set another one, which stays
             rmm.mr.set_current_device_resource(before)
+
+
+def memory_use() -> MemoryUse:
+    """Return what the resource that limits allocations has given away; where there is none, what the device has."""
+    resource = rmm.mr.get_current_device_resource()
+    while not isinstance(resource, rmm.mr.LimitingResourceAdaptor):
+        if not isinstance(resource, rmm.mr.UpstreamResourceAdaptor):
+            free, total = cupy.cuda.runtime.memGetInfo()
+            return MemoryUse(total - free, total)
+        resource = resource.get_upstream()
+    return MemoryUse(resource.get_allocated_bytes(), resource.get_allocation_limit())
