@@ -6,7 +6,7 @@ import time
 import uuid
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from gpuetl.backends.fallback import FallbackBackend, check_refusals
 from gpuetl.ceilings.cache import load_ceilings
 from gpuetl.errors import InvalidPipeline, RunFailed, have_hint
 from gpuetl.executors.outputs import execute
+from gpuetl.executors.restart import until_it_fits
 from gpuetl.io.dataset import DatasetError
 from gpuetl.optimize import optimize
 from gpuetl.options import RunOptions
@@ -32,6 +33,7 @@ from gpuetl.report.report import RunReport, device_label, stage_reports
 from gpuetl.report.trace import Trace, timed, tracing
 from gpuetl.results import Result
 from gpuetl.signals import noted
+from gpuetl.sizes import size
 
 if TYPE_CHECKING:
     from gpuetl.pipeline import Pipeline
@@ -98,22 +100,34 @@ def traced_run(
     with limit, backend.memory_meter() if options.profile else nullcontext() as meter:
         recorder.meter = meter
         with noted(recorder.outcome), recording(recorder), skipping(options.skipped_choices):
-            sinks, heads, kept = execute(
-                physical, running, recorder, run_id, options.head_rows, seconds, fit.reads_ahead
+            physical, (sinks, heads, kept) = until_it_fits(
+                physical,
+                lambda rows: lowered(plan, replace(options, partition_rows=rows), choice.name)[0],
+                lambda physical: execute(physical, running, recorder, run_id, options, seconds, fit.reads_ahead),
+                recorder,
+                seconds,
             )
         memory = dict(meter.peaks()) if meter else {}
     ceilings = load_ceilings(backend.device)
     if options.profile and ceilings is None:
         recorder.note(UNMEASURED)
+    if recorder.spilled:
+        recorder.note(spill_note(recorder))
     stages = stage_reports(recorder, names_in_order(plan), physical.roots, ceilings)
     report = RunReport(
         pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
         device=device_label(recorder.work.values()), fingerprint=fingerprint,
         stages=stages, sinks=sinks, seconds=seconds,
-        passes=passes, notes=tuple(recorder.notes), memory=memory,
+        passes=passes, notes=tuple(recorder.notes), memory=memory, spilled=dict(recorder.spilled),
         expected_memory=fit.expected.bytes, head=heads,
     )  # fmt: skip
     return Run(report, {name: Result(frame, backend) for name, frame in kept.items()})
+
+
+def spill_note(recorder: Recorder) -> str:
+    """Say how much was spilled."""
+    links = ", ".join(f"{size(count)} {link}" for link, count in recorder.spilled.items())
+    return f"frames that waited took too much memory: {links}"
 
 
 def lowered(plan: Plan, options: RunOptions, engine: str) -> tuple[PhysicalPlan, dict[str, float]]:

@@ -22,11 +22,13 @@ import pyarrow.parquet as pq
 
 from gpuetl.backends.cudf.backend import CudfBackend
 from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.host_copies import copy_from_host, copy_to_host
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
 from gpuetl.backends.cudf.sinks.pieces import Span
 from gpuetl.backends.cudf.sinks.threaded_file import Chunk, Store, ThreadedFile, Writers, threaded_file
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.engines import BACKENDS
+from gpuetl.backends.memory import MemoryUse
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import language_type
 from gpuetl.plan.node import Node
@@ -105,6 +107,21 @@ class HostMachine:
     def thread_setup(self) -> Callable[[], None]:
         """Threads need nothing."""
         return lambda: None
+
+    def to_host(self, arrays: Any, memory: Any) -> None:
+        """Copy little at a time."""
+        copy_to_host(arrays, memory, writers())
+
+    def from_host(self, memory: Any, arrays: Any) -> None:
+        """Copy little at a time."""
+        copy_from_host(memory, arrays, writers())
+
+    def memory_use(self) -> MemoryUse:
+        """Nobody counts."""
+        return MemoryUse(0, self.memory)
+
+    def release(self) -> None:
+        """There is nothing to wait for."""
 
     def host(self, array: Any) -> Any:
         """It is there already."""
@@ -199,13 +216,20 @@ class HostMachine:
 @cache
 def writers() -> Writers:
     """Return the threads that write files."""
-    return Writers(ThreadPoolExecutor(3), 3, 1000, lambda: write_chunks)
+    return Writers(ThreadPoolExecutor(3), 3, 1000, lambda: write_chunks, lambda: fill_chunks)
 
 
 def write_chunks(store: Store, taken: Iterator[Chunk]) -> None:
     """Write chunk after chunk."""
     for offset, piece in taken:
         store(np.frombuffer(span_bytes(piece) if isinstance(piece, Span) else piece, np.uint8), offset)
+
+
+def fill_chunks(memory: Any, taken: Iterator[Chunk]) -> None:
+    """Fill parts of arrays."""
+    for offset, (array, start, size) in taken:
+        assert array.flags.c_contiguous
+        array.reshape(-1).view(np.uint8)[start : start + size] = memory[offset : offset + size]
 
 
 def span_bytes(span: Span) -> bytes:

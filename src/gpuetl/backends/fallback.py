@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuetl.backends.backend import Backend, Device, Frame
-from gpuetl.backends.memory import MemoryMeter
+from gpuetl.backends.backend import Backend, Device, Frame, Spilled
+from gpuetl.backends.memory import MemoryMeter, MemoryUse
 from gpuetl.errors import InvalidPipeline, Problem
 from gpuetl.io.dataset import RowGroup
+from gpuetl.io.spill_space import SpillSpace
 from gpuetl.io.staging import FileWriter
 from gpuetl.io.target import Target
 from gpuetl.physical.nodes import Map, Physical, Scan
@@ -93,6 +94,19 @@ class FallbackBackend:
     def thread_setup(self) -> Callable[[], None]:
         """Return what the engine needs; the other backend is not on a device."""
         return self.backend.thread_setup()
+
+    def spill(self, frame: Frame, space: SpillSpace) -> Spilled:
+        """Copy a frame out of the engine's memory."""
+        return self.backend.spill(frame, space)
+
+    def release(self) -> None:
+        """Give back what neither uses."""
+        self.aside.release()
+        self.backend.release()
+
+    def memory_use(self) -> MemoryUse:
+        """Return the engine's, where the frames are."""
+        return self.backend.memory_use()
 
     def traced(self, trace: Trace, timed: bool) -> Backend:
         """Trace both."""

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from gpuetl.backends.backend import Frame
+from gpuetl.errors import OutOfMemory
 from gpuetl.executors.runner import Runner
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, matching
 from gpuetl.plan.graph import walk_graph
@@ -78,7 +79,7 @@ class ReadAhead:
         """Read a partition."""
         try:
             return self.runner.scan(*self.order[place])
-        except MemoryError:  # the thread that computes knows what to let go of
+        except (MemoryError, OutOfMemory):  # the thread that computes has more to let go of
             return None
 
     def __enter__(self) -> Self:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gpuetl.backends.cudf.vector import Vector
-from gpuetl.backends.memory import MemoryMeter
+from gpuetl.backends.memory import MemoryMeter, MemoryUse
 from gpuetl.expressions.types import DataType
 
 Module = Any
@@ -49,6 +49,18 @@ class Machine(Protocol):
 
     def address(self, array: Array) -> int:
         """Return where an array's first byte lies in device memory."""
+
+    def to_host(self, arrays: Sequence[Array], memory: Array) -> None:
+        """Copy contiguous arrays into host memory, an array of bytes, one behind another; all is there on return."""
+
+    def from_host(self, memory: Array, arrays: Sequence[Array]) -> None:
+        """Fill contiguous arrays from host memory, an array of bytes, in which they lie one behind another."""
+
+    def memory_use(self) -> MemoryUse:
+        """Return how much is in use, and how much may be."""
+
+    def release(self) -> None:
+        """Give back what is in use for nothing."""
 
     def compiled(self, source: str) -> Module:
         """Compile kernels' text, once for each text."""

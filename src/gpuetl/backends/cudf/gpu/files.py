@@ -1,4 +1,4 @@
-"""Files written from device memory: by threads, each with a stream and pinned memory of its own.
+"""Files written from device memory, and frames copied to and from it: by threads, each with a stream and pinned memory.
 
 A thread copies a chunk to one half of its memory while it puts the one before, in the other half, at its place in the
 file.  Writing takes many times as long as copying.
@@ -19,7 +19,7 @@ import numpy as np
 from cupy.cuda import runtime
 
 from gpuetl.backends.cudf.sinks.pieces import Piece, Span, piece_bytes
-from gpuetl.backends.cudf.sinks.threaded_file import Chunk, Store, WriteChunks, Writers
+from gpuetl.backends.cudf.sinks.threaded_file import Chunk, FillChunks, Store, WriteChunks, Writers
 
 THREADS = 16
 CHUNK_BYTES = 4 << 20
@@ -33,7 +33,7 @@ def writers(device: int) -> Writers:
     threads = ThreadPoolExecutor(THREADS, "gpuetl-write", begin_thread, (device,))
     for _ in range(THREADS):
         threads.submit(int)
-    return Writers(threads, THREADS, CHUNK_BYTES, begin_copies)
+    return Writers(threads, THREADS, CHUNK_BYTES, begin_copies, begin_filling)
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,13 @@ class Half:
             return np.frombuffer(self.pinned, np.uint8, size)
         return np.frombuffer(piece, np.uint8)
 
+    def fill(self, data: np.ndarray[Any, Any], span: Span, stream: Any) -> None:
+        """Begin to copy host memory to a part of an array, when the copy before is done with the pinned memory."""
+        np.copyto(np.frombuffer(self.pinned, np.uint8, span.size), data)
+        target = span.array.data.ptr + span.start
+        runtime.memcpyAsync(target, self.pinned.ptr, span.size, runtime.memcpyHostToDevice, stream.ptr)
+        self.copied.record(stream)
+
 
 def begin_thread(device: int) -> None:
     """Give a thread its stream and its pinned memory."""
@@ -65,9 +72,19 @@ def begin_thread(device: int) -> None:
 
 def begin_copies() -> WriteChunks:
     """Return what copies when the current stream has done what it has been given."""
+    return partial(write_chunks, recorded())
+
+
+def begin_filling() -> FillChunks:
+    """Return what fills arrays when the current stream has done what it has been given, such as their allocation."""
+    return partial(fill_chunks, recorded())
+
+
+def recorded() -> Any:
+    """Return an event of the current stream."""
     ready = cupy.cuda.Event(disable_timing=True)
     ready.record()
-    return partial(write_chunks, ready)
+    return ready
 
 
 def write_chunks(ready: Any, store: Store, taken: Iterator[Chunk]) -> None:
@@ -85,3 +102,12 @@ def store_copied(half: Half, store: Store, data: Any, offset: int) -> None:
     """Wait for a chunk's copy, and store it."""
     half.copied.synchronize()
     store(data, offset)
+
+
+def fill_chunks(ready: Any, memory: np.ndarray[Any, Any], taken: Iterator[Chunk]) -> None:
+    """Copy chunks of host memory to the thread's own, and from there to parts of arrays."""
+    _THREAD.stream.wait_event(ready)
+    for half, (offset, span) in zip(cycle(_THREAD.halves), taken, strict=False):
+        half.copied.synchronize()
+        half.fill(memory[offset : offset + piece_bytes(span)], span, _THREAD.stream)
+    _THREAD.stream.synchronize()

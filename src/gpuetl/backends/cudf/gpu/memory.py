@@ -6,7 +6,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import cupy
 import rmm
+
+from gpuetl.backends.memory import MemoryUse
 
 
 class DeviceMemory:
@@ -68,3 +71,14 @@ def device_memory() -> Iterator[DeviceMemory]:
     counted = rmm.mr.StatisticsResourceAdaptor(rmm.mr.get_current_device_resource())
     with resource(counted):
         yield DeviceMemory(counted)
+
+
+def memory_use() -> MemoryUse:
+    """Return what the resource that limits allocations has given away; where there is none, what the device has."""
+    resource = rmm.mr.get_current_device_resource()
+    while not isinstance(resource, rmm.mr.LimitingResourceAdaptor):
+        if not isinstance(resource, rmm.mr.UpstreamResourceAdaptor):
+            free, total = cupy.cuda.runtime.memGetInfo()
+            return MemoryUse(total - free, total)
+        resource = resource.get_upstream()
+    return MemoryUse(resource.get_allocated_bytes(), resource.get_allocation_limit())

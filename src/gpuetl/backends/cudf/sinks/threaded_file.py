@@ -27,22 +27,25 @@ Chunk = tuple[int, Piece]
 """A part of what is written, and its offset in the file."""
 WriteChunks = Callable[[Store, Iterator[Chunk]], None]
 """Stores chunk after chunk."""
+FillChunks = Callable[[Any, Iterator[Chunk]], None]
+"""Fills chunk after chunk, parts of arrays, with host memory from their offset on."""
 THREADS_BY_CALLS = 1
 """Of each call for a file: it copies one chunk while it writes the one before; calls overlap too."""
 
 
 @dataclass(frozen=True)
 class Writers:
-    """What writes files: so many threads, each with memory for so many bytes.
+    """What copies between device and host: so many threads, each with memory for so many bytes.
 
     `begin` is called when pieces are handed over: it marks what the device has been given to do, and returns what a
-    thread does with the chunks that it takes.
+    thread does with the chunks that it takes.  `begin_filling` does so for the way back.
     """
 
     executor: Executor
     threads: int
     chunk_bytes: int
     begin: Callable[[], WriteChunks]
+    begin_filling: Callable[[], FillChunks]
 
 
 class HandedOver(NamedTuple):
