@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpuetl.backends.backend import Backend
 from gpuetl.backends.cudf.choices import skipping
-from gpuetl.backends.engines import choose_engine, load_backend
+from gpuetl.backends.engines import CLUSTERED, choose_engine, load_backend
 from gpuetl.backends.fallback import FallbackBackend, check_refusals
 from gpuetl.ceilings.cache import load_ceilings
 from gpuetl.errors import InvalidPipeline, RunFailed, have_hint
@@ -25,7 +25,7 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import Read
 from gpuetl.plan.plan import Plan
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
-from gpuetl.report.report import RunReport, device_label, stage_reports
+from gpuetl.report.report import RunReport, SinkReport, device_label, stage_reports
 from gpuetl.report.trace import Trace, timed, tracing
 from gpuetl.results import Result
 from gpuetl.signals import noted
@@ -76,6 +76,7 @@ def traced_run(
 ) -> Run:
     """Run a pipeline, of which the trace, if there is one, is under way."""
     choice = choose_engine(engine)
+    options.cluster.check_engine(choice.name)
     seconds: dict[str, float] = {}
     run_id = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
     with timed(seconds, "plan"):
@@ -91,19 +92,32 @@ def traced_run(
     with backend.memory_meter() if options.profile else nullcontext() as meter:
         recorder.meter = meter
         with noted(recorder.outcome), recording(recorder), skipping(options.skipped_choices):
-            sinks, heads, kept = execute(physical, running, recorder, run_id, options.head_rows, seconds)
-        memory = dict(meter.peaks()) if meter else {}
-    ceilings = load_ceilings(backend.device)
+            sinks, heads, kept = executed(choice.name, physical, running, options, recorder, run_id, seconds)
+        memory = recorder.peaks or (dict(meter.peaks()) if meter else {})
+    device = device_label(recorder.work.values())
+    ceilings = load_ceilings("GPU" if choice.name == "dask-cuda" else backend.device)
     if options.profile and ceilings is None:
         recorder.note(UNMEASURED)
     stages = stage_reports(recorder, names_in_order(plan), physical.roots, ceilings)
     report = RunReport(
         pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
-        device=device_label(recorder.work.values()), fingerprint=fingerprint,
+        device=device, fingerprint=fingerprint,
         stages=stages, sinks=sinks, seconds=seconds,
         passes=passes, notes=tuple(recorder.notes), memory=memory, head=heads,
     )  # fmt: skip
     return Run(report, {name: Result(frame, backend) for name, frame in kept.items()})
+
+
+def executed(
+    engine: str, physical: PhysicalPlan, backend: Backend, options: RunOptions, recorder: Recorder, run_id: str,
+    seconds: dict[str, float],
+) -> tuple[tuple[SinkReport, ...], dict[str, Any], dict[str, Any]]:  # fmt: skip
+    """Run a physical plan in this process or on a cluster; return the sinks' reports, first rows, and kept stages."""
+    if engine not in CLUSTERED:
+        return execute(physical, backend, recorder, run_id, options.head_rows, seconds)
+    from gpuetl.executors.dask.run import execute_on_cluster
+
+    return execute_on_cluster(physical, engine, options, recorder, run_id, seconds)
 
 
 def lowered(plan: Plan, options: RunOptions, engine: str = "pandas") -> tuple[PhysicalPlan, dict[str, float]]:
@@ -125,11 +139,15 @@ def lowered(plan: Plan, options: RunOptions, engine: str = "pandas") -> tuple[Ph
 def backend_of(engine: str, physical: PhysicalPlan, options: RunOptions) -> Backend:
     """Return the engine's backend; with `fallback`, one that hands what it refuses to pandas.
 
+    Of an engine that runs on a cluster it is that of the driver, which refuses nothing.
+
     Raises
     ------
     InvalidPipeline
         With the operations that it refuses, where there is no fallback.
     """
+    if engine in CLUSTERED:
+        return load_backend("pandas")
     backend = load_backend(engine)
     if options.fallback:
         return FallbackBackend(backend, load_backend("pandas"))

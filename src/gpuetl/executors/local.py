@@ -7,12 +7,11 @@ its last reader has it.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from gpuetl.backends.backend import Frame
 from gpuetl.executors.runner import Runner
-from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, first_read, matching
+from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, count_reads, first_read, matching
 from gpuetl.plan.graph import walk_graph
 
 
@@ -29,21 +28,7 @@ class LocalExecutor:
         self.runner = runner
         self.held: dict[tuple[int, int], Frame] = {}
         self.pieces: dict[int, list[list[Frame]]] = {}
-        self.readers: Counter[tuple[int, int]] = Counter()
-        for root in roots:
-            self.readers.update((id(root), index) for index in range(root.partitions))
-        for node in walk_graph(*roots):
-            self.readers.update(self.reads(node))
-
-    def reads(self, node: Physical) -> Iterator[tuple[int, int]]:
-        """Yield each partition that a node reads of its inputs, as often as it asks for it."""
-        if isinstance(node, Exchange):
-            yield from ((id(node.source), index) for index in range(node.source.partitions))
-        elif isinstance(node, Map):
-            for index in range(node.partitions):
-                yield from ((id(child), matching(child, index)) for child in node.inputs)
-        elif isinstance(node, Concat):
-            yield from ((id(child), index) for child in node.inputs for index in range(child.partitions))
+        self.readers = count_reads(roots)
 
     def partitions(self, root: Physical) -> Iterator[Frame]:
         """Yield the partitions of a root, computed as they are asked for."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from gpuetl.backends.backend import Backend
+from gpuetl.backends.backend import Backend, Frame
 from gpuetl.executors.local import LocalExecutor
 from gpuetl.executors.runner import Runner
 from gpuetl.io.commit import commit_sinks
@@ -18,6 +18,7 @@ from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Physical
 from gpuetl.plan.node import Origin
 from gpuetl.plan.nodes import Write
+from gpuetl.plan.schema import Schema
 from gpuetl.report.recorder import Recorder, Work
 from gpuetl.report.report import SinkReport
 from gpuetl.report.trace import spanned, timed
@@ -32,7 +33,7 @@ def execute(
     executor = LocalExecutor(Runner(backend, recorder), physical.roots)
     threads = ThreadPoolExecutor(thread_count(), "gpuetl-writer")
     writers = {
-        name: SinkWriter(write.target, run_id, file_writer(backend, name, write, source), threads)
+        name: SinkWriter(write.target, run_id, file_writer(backend, name, write, source.schema), threads)
         for name, (write, source) in physical.sinks.items()
     }
     try:
@@ -56,9 +57,9 @@ def execute(
     return tuple(reports), heads, kept
 
 
-def file_writer(backend: Backend, sink: str, write: Write, source: Physical) -> FileWriter:
+def file_writer(backend: Backend, sink: str, write: Write, schema: Schema) -> FileWriter:
     """Return what writes a sink's files, the engine itself where it can; the trace of the run shows each file."""
-    writer = backend.file_writer(write.target, source.schema) or WRITERS[write.target.format]
+    writer = backend.file_writer(write.target, schema) or WRITERS[write.target.format]
     return replace(writer, write=spanned(writer.write, f"write {sink}", "file"))
 
 
@@ -74,18 +75,23 @@ def write_sink(executor: LocalExecutor, source: Physical, write: Write, writer: 
     """Write a sink's partitions as they come; return its first rows."""
     runner, backend = executor.runner, executor.runner.backend
     work = runner.recorder.of(write, write.origin, Origin("", ""))
-    as_arrow = writer.writer.takes_arrow
     heads: list[pa.Table] = []
     for frame in executor.partitions(source):
-        rows = backend.rows(frame)
-        with runner.recorder.timed(work):
-            table = backend.to_arrow(frame) if as_arrow else frame
-        if as_arrow:
-            work.moved.update(write_traffic(backend, frame, source.schema))
-        writer.write(table, rows)
-        work.rows_in += rows
+        write_frame(runner, work, frame, source.schema, writer)
         missing = head_rows - sum(head.num_rows for head in heads)
         if missing > 0:
             heads.append(backend.head(frame, missing))
         runner.finish(work, frame, source.partitions)
     return pa.concat_tables(heads) if heads else write.schema.to_arrow().empty_table()
+
+
+def write_frame(runner: Runner, work: Work, frame: Frame, schema: Schema, writer: SinkWriter) -> None:
+    """Begin to write one partition of a sink."""
+    backend, as_arrow = runner.backend, writer.writer.takes_arrow
+    rows = backend.rows(frame)
+    with runner.recorder.timed(work):
+        table = backend.to_arrow(frame) if as_arrow else frame
+    if as_arrow:
+        work.moved.update(write_traffic(backend, frame, schema))
+    writer.write(table, rows)
+    work.rows_in += rows

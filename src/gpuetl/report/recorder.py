@@ -48,18 +48,28 @@ class Work:
     peak_bytes: int | None = None
     moved: Counter[Link] = field(default_factory=Counter)
 
+    def add(self, other: Work) -> None:
+        """Add what the operation did elsewhere."""
+        for name in ("rows_in", "rows_out", "seconds", "file_bytes", "partitions"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.device = other.device or self.device
+        self.moved.update(other.moved)
+        if other.peak_bytes is not None:
+            self.peak_bytes = max(other.peak_bytes, self.peak_bytes or 0)
+
 
 @dataclass
 class Recorder:
     """The work of a run by operation, in the order of last execution, and the notes that operations left.
 
-    `meter` measures the memory of what is timed, if there is one.
+    `meter` measures the memory of what is timed, if there is one; `peaks` is what workers elsewhere measured.
     """
 
     progress: Progress = silent
     meter: MemoryMeter | None = None
     work: dict[int, Work] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    peaks: dict[str, int] = field(default_factory=dict)
     committed: bool = False
 
     def of(self, key: object, origin: Origin, before: Origin | None) -> Work:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -11,12 +12,11 @@ import pyarrow as pa
 from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.engines import choose_engine
 from gpuetl.errors import RunFailed
-from gpuetl.executors.outputs import execute
 from gpuetl.options import RunOptions
 from gpuetl.plan.plan import Plan
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
 from gpuetl.report.report import device_label, stage_reports
-from gpuetl.run import backend_of, lowered, names_in_order
+from gpuetl.run import backend_of, executed, lowered, names_in_order
 from gpuetl.verify.bounds import SumBounds, sum_bounds
 from gpuetl.verify.compare import Contract, Difference, compare_tables
 from gpuetl.verify.keys import promised_order, stage_keys
@@ -51,6 +51,7 @@ def verify_pipeline(
 ) -> VerifyReport:
     """Verify a pipeline: see `Pipeline.verify`."""
     choice, options = choose_engine(engine), options or RunOptions()
+    options.cluster.check_engine(choice.name)
     plan = replace(pipeline.plan(params), sinks={})
     plan = plan.keeping((plan.stages or plan.sources) if stages is None else stages)
     last = [name for name in plan.kept if name in plan.last_stages()]
@@ -90,12 +91,12 @@ def answers(plan: Plan, engine: str, options: RunOptions, progress: Progress | N
     RunFailed
         With the engine on which it did.
     """
-    recorder = Recorder(progress or silent)
+    recorder, run_id = Recorder(progress or silent), f"verify-{uuid.uuid4().hex[:8]}"
     try:
         physical, _ = lowered(plan, options)
         backend = backend_of(engine, physical, options)
         with recording(recorder), skipping(options.skipped_choices):
-            _, _, kept = execute(physical, backend, recorder, "verify", 0, {})
+            _, _, kept = executed(engine, physical, backend, options, recorder, run_id, {})
         rows = {name: backend.to_arrow(frame) for name, frame in kept.items()}
     except RunFailed as error:
         raise RunFailed(f"on {engine}: {error}") from error
