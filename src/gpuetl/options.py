@@ -5,14 +5,66 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from gpuetl.backends.cudf.choices import CHOICES
+from gpuetl.backends.engines import CLUSTERED
 from gpuetl.errors import InvalidPipeline
 from gpuetl.optimize import NAMES, check_pass
 
 PARTITION_ROWS = {"pandas": 1 << 24, "cudf": 1 << 28}
 """Rows a partition where the user does not say: a GPU likes few and large ones."""
 BROADCAST_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Where the engines `dask` and `dask-cuda` run: on workers that the run starts here, or on those of a scheduler.
+
+    Parameters
+    ----------
+    address
+        An existing scheduler, such as `tcp://host:8786` or `tls://host:8786`.
+    client
+        A `distributed.Client`, which the run leaves open.
+    tls_ca, tls_cert, tls_key
+        Files of the authority, the certificate and its key with which to connect.
+    workers
+        How many to start: by default one a processor, or one a GPU.
+    worker_memory
+        Bytes from which a worker that is started moves results to disk; None is no limit.
+    dashboard
+        Where a cluster that is started serves its pages, such as `:8787`; None is nowhere.
+    """
+
+    address: str | None = None
+    client: Any = None
+    tls_ca: str | Path | None = None
+    tls_cert: str | Path | None = None
+    tls_key: str | Path | None = None
+    workers: int | None = None
+    worker_memory: int | None = None
+    dashboard: str | None = None
+
+    def __post_init__(self) -> None:
+        tls = [Path(file) for file in (self.tls_ca, self.tls_cert, self.tls_key) if file]
+        if tls and not (len(tls) == 3 and self.address):
+            raise InvalidPipeline.because("TLS takes a cluster's address, an authority, a certificate and its key")
+        for file in tls:
+            if not file.is_file():
+                raise InvalidPipeline.because(f"there is no file {file}")
+        for name in ("workers", "worker_memory"):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int) or value < 1):
+                raise InvalidPipeline.because(f"option {name} takes a whole number from 1, got {value!r}")
+            if value is not None and (self.address or self.client is not None):
+                raise InvalidPipeline.because(f"option {name} is for a cluster that the run starts")
+
+    def check_engine(self, engine: str) -> None:
+        """Refuse these options for an engine that runs on no cluster."""
+        if self != Cluster() and engine not in CLUSTERED:
+            engines = " or ".join(CLUSTERED)
+            raise InvalidPipeline.because(f"engine '{engine}' runs on no cluster", f"Choose engine {engines}.")
 
 
 @dataclass(frozen=True)
@@ -47,6 +99,8 @@ class RunOptions:
     trace
         Where to write a timeline of the run, also of one that fails, as Chrome's trace events, which Perfetto opens;
         with `profile` it has a track of what the device did when.
+    cluster
+        Where the engines `dask` and `dask-cuda` run.
     """
 
     partition_rows: int | None = None
@@ -60,6 +114,7 @@ class RunOptions:
     profile: bool = False
     memory: int | None = None
     trace: str | Path | None = None
+    cluster: Cluster = Cluster()
 
     def __post_init__(self) -> None:
         for name, least in (
@@ -84,7 +139,7 @@ class RunOptions:
 
     def rows_a_partition(self, engine: str) -> int:
         """Return how many rows of a source a partition has at most."""
-        return self.partition_rows or PARTITION_ROWS.get(engine, PARTITION_ROWS["pandas"])
+        return self.partition_rows or PARTITION_ROWS.get(CLUSTERED.get(engine, engine), PARTITION_ROWS["pandas"])
 
     @classmethod
     def of(cls, skip_passes: Iterable[str] = (), **options: object) -> RunOptions:

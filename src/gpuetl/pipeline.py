@@ -185,7 +185,7 @@ class Pipeline:
             For an engine that does not exist; without `options.memory` for one that cannot run here, too.
         """
         from gpuetl.options import RunOptions
-        from gpuetl.run import explained
+        from gpuetl.planning import explained
 
         return explained(self.plan(params).with_results(), options or RunOptions(), engine)
 

@@ -12,24 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 from gpuetl.backends.backend import Backend
 from gpuetl.backends.cudf.choices import skipping
-from gpuetl.backends.engines import ENGINES, Choice, choose_engine, free_memory, load_backend
+from gpuetl.backends.engines import CLUSTERED, Choice, load_backend
 from gpuetl.backends.fallback import FallbackBackend, check_refusals
 from gpuetl.ceilings.cache import load_ceilings
-from gpuetl.errors import InvalidPipeline, RunFailed, have_hint
+from gpuetl.errors import InvalidPipeline, have_hint
 from gpuetl.executors.outputs import execute
 from gpuetl.executors.restart import until_it_fits
-from gpuetl.io.dataset import DatasetError
-from gpuetl.optimize import optimize
 from gpuetl.options import RunOptions
-from gpuetl.physical.explain import explain_physical
-from gpuetl.physical.explain_memory import chunk_lines, memory_lines
-from gpuetl.physical.fit import Fitted, fitted
-from gpuetl.physical.lower import Layout, PhysicalPlan, lower
-from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.nodes import Read
+from gpuetl.physical.explain_memory import chunk_lines
+from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.plan.plan import Plan
+from gpuetl.planning import fitted_plan, lowered, memory_of
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
-from gpuetl.report.report import RunReport, device_label, stage_reports
+from gpuetl.report.report import RunReport, SinkReport, device_label, stage_reports
 from gpuetl.report.trace import Trace, timed, tracing
 from gpuetl.results import Result
 from gpuetl.signals import noted
@@ -80,6 +75,7 @@ def traced_run(
     trace: Trace | None,
 ) -> Run:
     """Run a pipeline, of which the trace, if there is one, is under way."""
+    options.cluster.check_engine(choice.name)
     seconds: dict[str, float] = {}
     run_id = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
     with timed(seconds, "plan"):
@@ -103,12 +99,15 @@ def traced_run(
             physical, (sinks, heads, kept) = until_it_fits(
                 physical,
                 lambda rows: lowered(plan, replace(options, partition_rows=rows), choice.name)[0],
-                lambda physical: execute(physical, running, recorder, run_id, options, seconds, fit.reads_ahead),
+                lambda physical: executed(
+                    choice.name, physical, running, options, recorder, run_id, seconds, fit.reads_ahead
+                ),
                 recorder,
                 seconds,
             )
-        memory = dict(meter.peaks()) if meter else {}
-    ceilings = load_ceilings(backend.device)
+        memory = recorder.peaks or (dict(meter.peaks()) if meter else {})
+    device = device_label(recorder.work.values())
+    ceilings = load_ceilings("GPU" if choice.name == "dask-cuda" else backend.device)
     if options.profile and ceilings is None:
         recorder.note(UNMEASURED)
     if recorder.spilled:
@@ -116,7 +115,7 @@ def traced_run(
     stages = stage_reports(recorder, names_in_order(plan), physical.roots, ceilings)
     report = RunReport(
         pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
-        device=device_label(recorder.work.values()), fingerprint=fingerprint,
+        device=device, fingerprint=fingerprint,
         stages=stages, sinks=sinks, seconds=seconds,
         passes=passes, notes=tuple(recorder.notes), memory=memory, spilled=dict(recorder.spilled),
         expected_memory=fit.expected.bytes, head=heads,
@@ -130,70 +129,27 @@ def spill_note(recorder: Recorder) -> str:
     return f"frames that waited took too much memory: {links}"
 
 
-def lowered(plan: Plan, options: RunOptions, engine: str) -> tuple[PhysicalPlan, dict[str, float]]:
-    """Optimize a plan and lower it for an engine; return the physical plan, and the seconds of each pass.
+def executed(
+    engine: str, physical: PhysicalPlan, backend: Backend, options: RunOptions, recorder: Recorder, run_id: str,
+    seconds: dict[str, float], reads_ahead: bool = False,
+) -> tuple[tuple[SinkReport, ...], dict[str, Any], dict[str, Any]]:  # fmt: skip
+    """Run a physical plan in this process or on a cluster; return the sinks' reports, first rows, and kept stages."""
+    if engine not in CLUSTERED:
+        return execute(physical, backend, recorder, run_id, options, seconds, reads_ahead)
+    from gpuetl.executors.dask.run import execute_on_cluster
 
-    Raises
-    ------
-    RunFailed
-        For a source's file whose footer is not what it should be.
-    """
-    plan, passes = optimized_plan(plan, options)
-    return lower(plan, layout_of(options, engine)), passes
-
-
-def fitted_plan(plan: Plan, options: RunOptions, engine: str, memory: int) -> tuple[Fitted, dict[str, float]]:
-    """Optimize a plan and lower it for so much memory, in the partitions that the user asks for or that fit."""
-    plan, passes = optimized_plan(plan, options)
-    return fitted(plan, layout_of(options, engine), memory, options.partition_rows is not None), passes
-
-
-def optimized_plan(plan: Plan, options: RunOptions) -> tuple[Plan, dict[str, float]]:
-    """Optimize a plan, and look at its files; return the seconds of each pass, too."""
-    passes: dict[str, float] = {}
-    if options.optimize:
-        optimized = optimize(plan, options.skip_passes)
-        plan, passes = optimized.plan, optimized.seconds
-    check_files(plan)
-    return plan, passes
-
-
-def layout_of(options: RunOptions, engine: str) -> Layout:
-    """Return how rows are split, at most."""
-    return Layout(options.rows_a_partition(engine), options.broadcast_bytes)
-
-
-def explained(plan: Plan, options: RunOptions, engine: str) -> str:
-    """Explain what an engine would run; with `options.memory` also one that cannot run here."""
-    memory = options.memory
-    if memory is None or engine not in ENGINES:
-        engine = choose_engine(engine).name
-    if memory is None:
-        memory = free_memory(engine)
-    fit, _ = fitted_plan(plan, options, engine, memory)
-    return "\n".join([explain_physical(fit.plan), *memory_lines(fit)])
-
-
-def memory_of(backend: Backend, options: RunOptions) -> int:
-    """Return the bytes that a run may take: what is free, or less where the user says so."""
-    free = backend.free_memory()
-    return free if options.memory is None else min(free, options.memory)
+    return execute_on_cluster(physical, engine, options, recorder, run_id, seconds)
 
 
 def backend_of(engine: str, options: RunOptions) -> Backend:
-    """Return the engine's backend; with `fallback`, one that hands what it refuses to pandas."""
+    """Return the engine's backend; with `fallback`, one that hands what it refuses to pandas.
+
+    Of an engine that runs on a cluster it is that of the driver, which refuses nothing.
+    """
+    if engine in CLUSTERED:
+        return load_backend("pandas")
     backend = load_backend(engine)
     return FallbackBackend(backend, load_backend("pandas")) if options.fallback else backend
-
-
-def check_files(plan: Plan) -> None:
-    """Look at the footers of all sources, which are kept; raise `RunFailed` for a file that is not as planned."""
-    for node in walk_graph(*plan.roots):
-        if isinstance(node, Read):
-            try:
-                _ = node.dataset.row_groups
-            except DatasetError as error:
-                raise RunFailed.at(str(node.origin), error) from error
 
 
 def names_in_order(plan: Plan) -> list[tuple[str, str]]:

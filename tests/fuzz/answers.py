@@ -16,8 +16,8 @@ from gpuetl.executors.local import LocalExecutor
 from gpuetl.executors.runner import Runner
 from gpuetl.plan import nodes
 from gpuetl.plan.plan import Plan
+from gpuetl.planning import lowered
 from gpuetl.report.recorder import Recorder, recording, silent
-from gpuetl.run import lowered
 
 
 class Failed(Exception):

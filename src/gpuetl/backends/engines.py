@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from gpuetl.backends import driver, gpu_packages
-from gpuetl.errors import EngineUnavailable, suggestion
+from gpuetl.errors import EngineUnavailable, PackageMissing, suggestion
 
 if TYPE_CHECKING:
     from gpuetl.backends.backend import Backend
@@ -17,8 +18,11 @@ BACKENDS = {
     "cudf": "gpuetl.backends.cudf.backend:CudfBackend",
 }
 """Where each engine's backend is; it is imported when it is wanted."""
-ENGINES = tuple(BACKENDS)
-PLANNED = ("dask", "dask-cuda")
+CLUSTERED = {"dask": "pandas", "dask-cuda": "cudf"}
+"""The backend of the workers, of engines that run on a cluster.  The driver has the pandas engine's frames."""
+ENGINES = (*BACKENDS, *CLUSTERED)
+CLUSTER_PACKAGES = {"dask": ("distributed", "gpuetl[dask]"), "dask-cuda": ("dask_cuda", "gpuetl[cu12]")}
+"""The module that an engine's cluster needs, and what to install where it is not there."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,9 @@ def choose_engine(wanted: str) -> Choice:
     Raises
     ------
     EngineUnavailable
-        For a name that is not an engine, or one that this version does not have or this machine cannot run.
+        For a name that is not an engine, or one that this machine cannot run.
+    PackageMissing
+        Without the package of an engine's cluster.
     """
     if wanted == "auto":
         found = look_for_gpu()
@@ -52,10 +58,19 @@ def choose_engine(wanted: str) -> Choice:
         driver.open_context()
     if wanted in BACKENDS:
         return Choice(wanted, "asked for")
-    if wanted in PLANNED:
-        raise EngineUnavailable(f"engine '{wanted}' is not in this version.  Run with --engine pandas")
+    if wanted in CLUSTERED:
+        check_cluster_package(wanted)
+        return Choice(wanted, "asked for")
     near = suggestion(wanted, (*ENGINES, "auto"))
     raise EngineUnavailable(f"unknown engine '{wanted}'.  have: auto, {', '.join(ENGINES)}.  {near}".rstrip())
+
+
+def check_cluster_package(engine: str) -> None:
+    """Raise `PackageMissing` where the package of an engine's cluster is not installed."""
+    module, install = CLUSTER_PACKAGES[engine]
+    if find_spec(module) is None:
+        package = module.replace("_", "-")
+        raise PackageMissing(f"engine '{engine}' needs the package {package}.  Install it: pip install \"{install}\"")
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,13 @@ its last reader has it; and what an operation of two inputs has of the first, wh
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from gpuetl.backends.backend import Frame
 from gpuetl.executors.ahead import ReadAhead
 from gpuetl.executors.runner import Runner
 from gpuetl.executors.store import Key, Store
-from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, first_read, matching
+from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, count_reads, first_read, matching
 from gpuetl.plan.graph import walk_graph
 
 
@@ -42,19 +41,7 @@ class LocalExecutor:
         self.scan = ahead.scan if ahead else runner.scan
         self.runner.guard.frees.append(self.store.spill_all)
         self.exchanged: set[int] = set()
-        self.readers: Counter[tuple[int, int]] = Counter()
-        for root in roots:
-            self.readers.update((id(root), index) for index in range(root.partitions))
-        for node in walk_graph(*roots):
-            self.readers.update(self.reads(node))
-
-    def reads(self, node: Physical) -> Iterator[tuple[int, int]]:
-        """Yield each partition that a node reads of its inputs, as often as it asks for it."""
-        if isinstance(node, Map | Exchange):
-            for index in range(node.inputs[0].partitions):
-                yield from ((id(child), matching(child, index)) for child in node.inputs)
-        elif isinstance(node, Concat):
-            yield from ((id(child), index) for child in node.inputs for index in range(child.partitions))
+        self.readers = count_reads(roots)
 
     def partitions(self, root: Physical) -> Iterator[Frame]:
         """Yield the partitions of a root, computed as they are asked for."""

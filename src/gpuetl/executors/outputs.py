@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from gpuetl.backends.backend import Backend
+from gpuetl.backends.backend import Backend, Frame
 from gpuetl.executors.ahead import ReadAhead
 from gpuetl.executors.guard import Guard
 from gpuetl.executors.local import LocalExecutor
@@ -26,6 +26,7 @@ from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Physical
 from gpuetl.plan.node import Origin
 from gpuetl.plan.nodes import Write
+from gpuetl.plan.schema import Schema
 from gpuetl.report.recorder import Recorder, Work
 from gpuetl.report.report import SinkReport
 from gpuetl.report.trace import spanned, timed
@@ -53,7 +54,7 @@ def execute(
     threads = ThreadPoolExecutor(thread_count(), "gpuetl-writer")
     in_threads = Guard(backend, store.spill_all)  # not the runner's, which waits for the threads
     writers = {
-        name: SinkWriter(write.target, run_id, file_writer(backend, name, write, source, in_threads), threads)
+        name: SinkWriter(write.target, run_id, file_writer(backend, name, write, source.schema, in_threads), threads)
         for name, (write, source) in physical.sinks.items()
     }
     runner.guard.frees.extend(partial(written, writer) for writer in writers.values())
@@ -89,9 +90,9 @@ def waiting_frames(backend: Backend, recorder: Recorder, options: RunOptions) ->
     return Store(backend, recorder, backend.memory_use().limit // 2 if limit is None else limit, SpillSpace(folder))
 
 
-def file_writer(backend: Backend, sink: str, write: Write, source: Physical, guard: Guard) -> FileWriter:
+def file_writer(backend: Backend, sink: str, write: Write, schema: Schema, guard: Guard) -> FileWriter:
     """Return what writes a sink's files, the engine itself where it can; the trace of the run shows each file."""
-    writer = backend.file_writer(write.target, source.schema) or WRITERS[write.target.format]
+    writer = backend.file_writer(write.target, schema) or WRITERS[write.target.format]
 
     def guarded(table: Any, path: Path) -> None:
         guard.run(write.origin, partial(writer.write, table, path))
@@ -117,19 +118,24 @@ def write_sink(executor: LocalExecutor, source: Physical, write: Write, writer: 
     """Write a sink's partitions as they come; return its first rows."""
     runner, backend, guard = executor.runner, executor.runner.backend, executor.runner.guard
     work = runner.recorder.of(write, write.origin, Origin("", ""))
-    as_arrow = writer.writer.takes_arrow
     heads: list[pa.Table] = []
     for frame in executor.partitions(source):
-        rows = backend.rows(frame)
         missing = head_rows - sum(head.num_rows for head in heads)
         if missing > 0:
             heads.append(guard.run(write.origin, partial(backend.head, frame, missing)))
-        with runner.recorder.timed(work):
-            table = guard.run(write.origin, partial(backend.to_arrow, frame), rows) if as_arrow else frame
-        if as_arrow:
-            work.moved.update(write_traffic(backend, frame, source.schema))
-        guard.run(write.origin, partial(writer.write, table, rows), rows)
-        work.rows_in += rows
+        write_frame(runner, work, frame, source.schema, writer)
         runner.finish(work, frame, source.partitions)
-        del frame, table  # not held while the next one is computed
+        del frame  # not held while the next one is computed
     return pa.concat_tables(heads) if heads else write.schema.to_arrow().empty_table()
+
+
+def write_frame(runner: Runner, work: Work, frame: Frame, schema: Schema, writer: SinkWriter) -> None:
+    """Begin to write one partition of a sink."""
+    backend, guard, as_arrow = runner.backend, runner.guard, writer.writer.takes_arrow
+    rows = backend.rows(frame)
+    with runner.recorder.timed(work):
+        table = guard.run(work.origin, partial(backend.to_arrow, frame), rows) if as_arrow else frame
+    if as_arrow:
+        work.moved.update(write_traffic(backend, frame, schema))
+    guard.run(work.origin, partial(writer.write, table, rows), rows)
+    work.rows_in += rows

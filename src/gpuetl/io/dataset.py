@@ -79,9 +79,9 @@ class Dataset:
     wanted: frozenset[str] = frozenset()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Travel to another process without the footers, whose statistics have served there."""
-        kept = {*self.__dataclass_fields__, "schema", "files"}
-        return {name: value for name, value in vars(self).items() if name in kept}
+        """Travel to another process without files and footers, whose statistics have served here."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {**fields, "schema": self.schema}
 
     @cached_property
     def files(self) -> tuple[DataFile, ...]:

@@ -24,6 +24,10 @@ class FrameDataset(Dataset):
 
     table: Any = field(default=None, repr=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Travel to another process without the rows, which are sent to where they are read."""
+        return {**super().__getstate__(), "table": None}
+
     @classmethod
     def of(cls, name: str, table: pa.Table) -> FrameDataset:
         """Return the source of a table."""

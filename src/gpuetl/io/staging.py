@@ -149,10 +149,14 @@ class SinkWriter:
         """Return the files that a table becomes, relative to the folder."""
         pieces: list[tuple[Path, Any]] = []
         for folder, rows in self.pieces(table):
-            part = f"part-{self.run_id}-{self.parts:05}.{self.target.format}"
-            pieces.append((Path(folder) / (self.path.name if self.target.is_file else part), rows))
-            self.parts += 1
+            pieces.append((Path(folder) / self.file_name(), rows))
         return pieces
+
+    def file_name(self) -> str:
+        """Return the name of the next file."""
+        self.parts += 1
+        part = f"part-{self.run_id}-{self.parts - 1:05}.{self.target.format}"
+        return self.path.name if self.target.is_file else part
 
     def write_piece(self, name: Path, rows: Any) -> float:
         """Write one file; return the seconds that it took."""

@@ -5,6 +5,8 @@ A fragment is a run of `Map`s and `Concat`s between exchanges: on one partition 
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, TypeAlias
@@ -189,6 +191,26 @@ Physical: TypeAlias = Scan | Map | Exchange | Concat
 def matching(child: Physical, index: int) -> int:
     """Return the partition of an input that goes with partition `index`: a single one goes with all."""
     return index if child.partitions > 1 else 0
+
+
+def reads(node: Physical) -> Iterator[tuple[int, int]]:
+    """Yield each partition, by id and number, that a node reads of its inputs, as often as it asks for it."""
+    if isinstance(node, Exchange):
+        yield from ((id(node.source), index) for index in range(node.source.partitions))
+    elif isinstance(node, Map):
+        for index in range(node.partitions):
+            yield from ((id(child), matching(child, index)) for child in node.inputs)
+    elif isinstance(node, Concat):
+        yield from ((id(child), index) for child in node.inputs for index in range(child.partitions))
+
+
+def count_reads(roots: Iterable[Physical]) -> Counter[tuple[int, int]]:
+    """Return how often each partition is read, where each partition of a root is asked for once."""
+    roots = tuple(roots)
+    asked = Counter((id(root), index) for root in roots for index in range(root.partitions))
+    for node in walk_graph(*roots):
+        asked.update(reads(node))
+    return asked
 
 
 def first_read(node: Map | Concat, index: int) -> tuple[Physical, int]:

@@ -51,13 +51,23 @@ class Work:
     peak_bytes: int | None = None
     moved: Counter[Link] = field(default_factory=Counter)
 
+    def add(self, other: Work) -> None:
+        """Add what the operation did elsewhere."""
+        for name in ("rows_in", "rows_out", "seconds", "file_bytes", "partitions"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.device = other.device or self.device
+        self.moved.update(other.moved)
+        if other.peak_bytes is not None:
+            self.peak_bytes = max(other.peak_bytes, self.peak_bytes or 0)
+
 
 @dataclass
 class Recorder:
     """The work of a run by operation, in the order of last execution, and the notes that operations left.
 
-    `meter` measures the memory of what is timed in the run's own thread, if there is one.  `spilled` has the bytes that
-    crossed each link when frames that waited were spilled, and when they came back.
+    `meter` measures the memory of what is timed in the run's own thread, if there is one; `peaks` is what workers
+    elsewhere measured.  `spilled` has the bytes that crossed each link when frames that waited were spilled, and when
+    they came back.
     """
 
     progress: Progress = silent
@@ -65,6 +75,7 @@ class Recorder:
     work: dict[int, Work] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     spilled: Counter[Link] = field(default_factory=Counter)
+    peaks: dict[str, int] = field(default_factory=dict)
     committed: bool = False
     thread: int = field(default_factory=get_ident)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -12,13 +13,13 @@ from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.engines import choose_engine
 from gpuetl.backends.fallback import check_refusals
 from gpuetl.errors import RunFailed
-from gpuetl.executors.outputs import execute
 from gpuetl.executors.restart import until_it_fits
 from gpuetl.options import RunOptions
 from gpuetl.plan.plan import Plan
+from gpuetl.planning import lowered
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
 from gpuetl.report.report import device_label, stage_reports
-from gpuetl.run import backend_of, lowered, names_in_order
+from gpuetl.run import backend_of, executed, names_in_order
 from gpuetl.verify.bounds import SumBounds, sum_bounds
 from gpuetl.verify.compare import Contract, Difference, compare_tables
 from gpuetl.verify.keys import promised_order, stage_keys
@@ -53,6 +54,7 @@ def verify_pipeline(
 ) -> VerifyReport:
     """Verify a pipeline: see `Pipeline.verify`."""
     choice, options = choose_engine(engine), options or RunOptions()
+    options.cluster.check_engine(choice.name)
     plan = replace(pipeline.plan(params), sinks={})
     plan = plan.keeping((plan.stages or plan.sources) if stages is None else stages)
     last = [name for name in plan.kept if name in plan.last_stages()]
@@ -92,7 +94,7 @@ def answers(plan: Plan, engine: str, options: RunOptions, progress: Progress | N
     RunFailed
         With the engine on which it did.
     """
-    recorder = Recorder(progress or silent)
+    recorder, run_id = Recorder(progress or silent), f"verify-{uuid.uuid4().hex[:8]}"
     try:
         physical, _ = lowered(plan, options, engine)
         backend = backend_of(engine, options)
@@ -101,7 +103,9 @@ def answers(plan: Plan, engine: str, options: RunOptions, progress: Progress | N
             physical, (_, _, kept) = until_it_fits(
                 physical,
                 lambda rows: lowered(plan, replace(options, partition_rows=rows), engine)[0],
-                lambda physical: execute(physical, backend, recorder, "verify", replace(options, head_rows=0), {}),
+                lambda physical: executed(
+                    engine, physical, backend, replace(options, head_rows=0), recorder, run_id, {}
+                ),
                 recorder,
                 {},
             )

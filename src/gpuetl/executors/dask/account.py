@@ -1,0 +1,93 @@
+"""What tasks did, told to the driver as they end: the report and the progress of a run.
+
+Events of one topic are used, since a scheduler keeps topics for ever.  They reach the driver before the task's result
+does.  A task that ran again, because its worker was lost, counts once.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from distributed import get_worker
+
+from gpuetl.executors.dask.packing import AnyNode, operation_of
+from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.plan.node import Node
+from gpuetl.report.recorder import Recorder, Work
+
+TOPIC = "gpuetl"
+Receive = Callable[["Told"], None]
+_RECEIVERS: WeakKeyDictionary[Any, dict[str, Receive]] = WeakKeyDictionary()
+
+
+class Told(NamedTuple):
+    """What one task did: the work of operations by the number of a node, remarks, and the memory in use at most."""
+
+    task: str
+    work: dict[int, Work]
+    notes: list[str]
+    peaks: dict[str, int]
+
+
+def tell(run_id: str, told: Told) -> None:
+    """Tell the driver of a run, from the thread of a task."""
+    get_worker().log_event(TOPIC, {"run": run_id, "told": pickle.dumps(told)})
+
+
+def listen(client: Any, run_id: str, receive: Receive) -> None:
+    """Have `receive` called, in a thread of the client, with what tasks of a run tell."""
+    receivers = _RECEIVERS.setdefault(client, {})
+    receivers[run_id] = receive
+
+    def hear(event: tuple[float, Mapping[str, Any]]) -> None:
+        if (receiver := receivers.get(event[1]["run"])) is not None:
+            receiver(pickle.loads(event[1]["told"]))
+
+    if len(receivers) == 1:
+        client.subscribe_topic(TOPIC, hear)
+
+
+def stop_listening(client: Any, run_id: str) -> None:
+    """End what `listen` began."""
+    receivers = _RECEIVERS.get(client, {})
+    receivers.pop(run_id, None)
+    if not receivers and client.status == "running":
+        client.unsubscribe_topic(TOPIC)
+
+
+class Account:
+    """Puts together what tasks told."""
+
+    def __init__(self, plan: PhysicalPlan, nodes: Sequence[AnyNode], recorder: Recorder) -> None:
+        self.nodes, self.recorder = nodes, recorder
+        self.told: dict[str, Told] = {}
+        self.done: Counter[int] = Counter()
+        self.partitions = {id(operation_of(node)): node.partitions for node in nodes if not isinstance(node, Node)}
+        self.partitions |= {id(write): source.partitions for write, source in plan.sinks.values()}
+
+    def add(self, told: Told) -> None:
+        """Keep what a task told, and show the progress."""
+        if told.task not in self.told:
+            for number, work in told.work.items():
+                self.done[number] += work.partitions
+                if work.partitions:
+                    of = self.partitions[id(operation_of(self.nodes[number]))]
+                    self.recorder.progress(work.origin, self.done[number], of)
+        self.told[told.task] = told
+
+    def close(self) -> None:
+        """Record everything in the order of the plan, whatever was first: sinks, the logical nodes met here, last."""
+        for told in self.told.values():
+            for note in told.notes:
+                self.recorder.note(note)
+        found = [(number, work) for told in self.told.values() for number, work in told.work.items()]
+        for number, work in sorted(found, key=lambda pair: (isinstance(self.nodes[pair[0]], Node), pair[0])):
+            self.recorder.of(operation_of(self.nodes[number]), work.origin, work.before).add(work)
+
+        for told in self.told.values():
+            for what, peak in told.peaks.items():
+                self.recorder.peaks[f"{what}, of one worker"] = max(peak, self.recorder.peaks.get(what, 0))

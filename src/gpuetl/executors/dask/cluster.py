@@ -1,0 +1,119 @@
+"""The cluster of a run: a client that is passed in, a scheduler by its address, or workers on this machine."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from distributed import Client, LocalCluster, Security
+
+from gpuetl.errors import EngineUnavailable, RunFailed, first_line
+from gpuetl.options import Cluster
+
+CONNECT_S = 20
+POOL_SHARE = 0.6
+"""Of a GPU's memory: above three quarters, mapping it for other processes takes seconds."""
+
+
+@contextmanager
+def connected(engine: str, options: Cluster) -> Iterator[Any]:
+    """Give a client of the cluster that the options name; what is made for it is closed at the end.
+
+    Raises
+    ------
+    EngineUnavailable
+        Where there is no scheduler at the address.
+    """
+    if options.client is not None:
+        yield options.client
+        return
+    with ExitStack() as made:
+        if options.address is None:
+            cluster = made.enter_context(closing(local_cluster(engine, options)))
+            client = made.enter_context(closing(client_of(cluster)))
+        else:
+            client = made.enter_context(closing(client_at(options.address, options)))
+        yield client
+
+
+@contextmanager
+def closing(closed: Any) -> Iterator[Any]:
+    """Close a client or a cluster at the end, and say nothing of what is cut off by that."""
+    try:
+        yield closed
+    finally:
+        with quiet():
+            closed.close(timeout=CONNECT_S)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep `distributed` from logging while the block lasts."""
+    log = logging.getLogger("distributed")
+    level = log.level
+    log.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+
+
+def client_of(cluster: Any) -> Any:
+    """Return a client of a cluster in this process."""
+    return Client(cluster, set_as_default=False)
+
+
+def client_at(address: str, options: Cluster) -> Any:
+    """Return a client of the scheduler at an address; raise `EngineUnavailable` where there is none."""
+    try:
+        with quiet():
+            return Client(address, security=security(options), set_as_default=False, timeout=CONNECT_S)
+    except (OSError, ValueError) as error:
+        raise EngineUnavailable(f"cannot connect to a scheduler at {address}: {first_line(error)}") from None
+
+
+def security(options: Cluster) -> Any:
+    """Return the certificates with which to connect, or nothing."""
+    if not options.tls_ca:
+        return None
+    return Security(
+        tls_ca_file=str(options.tls_ca),
+        tls_client_cert=str(options.tls_cert),
+        tls_client_key=str(options.tls_key),
+        require_encryption=True,
+    )
+
+
+def local_cluster(engine: str, options: Cluster) -> Any:
+    """Start workers on this machine, which nobody else can reach: one a GPU, or a process of one thread a processor."""
+    shared: dict[str, Any] = {
+        "threads_per_worker": 1,
+        "memory_limit": options.worker_memory
+        or 0,  # 0 is none; what `distributed` takes by itself is a share of the host
+        "dashboard_address": options.dashboard,
+        "silence_logs": logging.CRITICAL,
+    }
+    try:
+        if engine == "dask-cuda":
+            return gpu_cluster(options, shared)
+        workers = options.workers or len(os.sched_getaffinity(0))
+        return LocalCluster(n_workers=workers, host="127.0.0.1", protocol="tcp", **shared)
+    except (OSError, RuntimeError, TimeoutError) as error:
+        raise RunFailed(f"cannot start a cluster on this machine: {first_line(error)}") from error
+
+
+def gpu_cluster(options: Cluster, shared: dict[str, Any]) -> Any:
+    """Start a worker for each GPU that the process may see, or for the first ones."""
+    from dask_cuda import LocalCUDACluster
+
+    return LocalCUDACluster(
+        n_workers=options.workers,
+        host="127.0.0.1",
+        protocol="ucx",
+        rmm_pool_size=POOL_SHARE,
+        pre_import="pylibcudf,cupy",
+        **shared,
+    )

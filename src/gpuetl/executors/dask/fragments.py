@@ -1,0 +1,48 @@
+"""What one task computes, as data: steps that each make a frame of frames made before, or of the task's arguments."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Step(NamedTuple):
+    """One physical node, by its number, on one partition.
+
+    `sources` are the frames that it takes: of an earlier step by its place, of the task's arguments by -1, -2, …  A
+    frame is taken once.  `given` is what a scan reads: row groups, or rows of a source in memory.
+    """
+
+    node: int
+    partition: int
+    sources: tuple[int, ...] = ()
+    given: Any = None
+
+
+class Fragment(NamedTuple):
+    """The steps of a task, and the places of the frames that it is about, made by steps or given as arguments."""
+
+    name: str
+    steps: tuple[Step, ...]
+    values: tuple[int, ...]
+
+
+class FragmentBuilder:
+    """Collects steps, and the keys of the tasks whose results they take."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.keys: list[Any] = []
+
+    def step(self, node: int, partition: int, sources: tuple[int, ...] = (), given: Any = None) -> int:
+        """Add a step; return the place of its frame."""
+        self.steps.append(Step(node, partition, sources, given))
+        return len(self.steps) - 1
+
+    def argument(self, key: Any) -> int:
+        """Add the result of a task; return its place."""
+        self.keys.append(key)
+        return -len(self.keys)
+
+    def fragment(self, name: str, values: tuple[int, ...]) -> Fragment:
+        """Return the steps, of which the frames at `values` are wanted."""
+        return Fragment(name, tuple(self.steps), values)

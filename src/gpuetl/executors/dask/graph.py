@@ -1,0 +1,167 @@
+"""Lowers a physical plan to dask tasks: few and large ones, since each costs a millisecond or more.
+
+A task computes a fragment: what follows on one partition up to where rows meet others or have several readers.  What is
+put together of an exchange's pieces goes into the task that reads it, and a task whose rows are split by key ends with
+that; one task a piece, which copies nothing, is what lets a scheduler send each piece to its reader alone, and make it
+again where it was lost.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from operator import getitem
+from typing import Any
+
+from dask.task_spec import Task, TaskRef
+
+from gpuetl.executors.dask import tasks
+from gpuetl.executors.dask.fragments import FragmentBuilder
+from gpuetl.executors.dask.job import Job
+from gpuetl.executors.dask.packing import AnyNode
+from gpuetl.io.frames import FrameDataset
+from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, count_reads, first_read, matching
+from gpuetl.plan.nodes import Write
+
+Key = Any
+"""What dask calls a task: a name, and numbers of partitions."""
+WHOLE = ("gather", "broadcast")
+"""Routes that partitions take as they are; those of others are split."""
+
+
+class TaskGraph:
+    """The tasks of a run.
+
+    `writes` has the keys of what each sink's partitions become, in order, `kept` those of the stages that are kept;
+    `origins` says for each key which node it computes.
+    """
+
+    def __init__(self, plan: PhysicalPlan, nodes: Sequence[AnyNode], job: Job) -> None:
+        self.job = job
+        self.numbers = {id(node): number for number, node in enumerate(nodes)}
+        self.readers: Counter[tuple[int, int]] = count_reads(plan.roots)
+        self.tasks: dict[Key, Any] = {}
+        self.origins: dict[Key, AnyNode] = {}
+        self.pending: list[Callable[[], None]] = []
+        self.writes = {name: self.written(write, source) for name, (write, source) in plan.sinks.items()}
+        self.kept = {name: self.task("keep", node, 0, tasks.keep) for name, node in plan.kept.items()}
+        while self.pending:
+            self.pending.pop()()
+
+    def written(self, write: Write, source: Physical) -> list[Key]:
+        """Add the tasks that write a sink; return their keys."""
+        number = self.numbers[id(write)]
+        indices = range(source.partitions)
+        return [self.task(f"write {number}", source, index, tasks.write, number) for index in indices]
+
+    def task(self, verb: str, node: Physical, index: int, body: Callable[..., Any], *given: Any) -> Key:
+        """Add the task that does something with a partition; return its key."""
+        key = self.key(verb, node, index)
+        builder = FragmentBuilder()
+        self.add(key, builder, (self.computed(builder, node, index),), body, *given)
+        return key
+
+    def key(self, verb: str, node: Physical, *places: int) -> Key:
+        """Name a task: the scheduler's pages show the part before the first hyphen."""
+        key = (f"{verb} {node.origin.name}-{self.job.run_id}-{self.numbers[id(node)]}", *places)
+        self.origins[key] = node
+        return key
+
+    def add(
+        self, key: Key, builder: FragmentBuilder, values: tuple[int, ...], body: Callable[..., Any], *given: Any
+    ) -> None:
+        """Add a task."""
+        fragment = builder.fragment(str(key), values)
+        self.tasks[key] = Task(key, body, self.job, fragment, *given, *map(TaskRef, builder.keys))
+
+    def frame(self, node: Physical, index: int) -> Key:
+        """Return the key of the task that makes a partition which others read."""
+        key = self.key("compute", node, index)
+        if key not in self.tasks:
+            self.tasks[key] = None
+            self.pending.append(lambda: self.compute(key, node, index))
+        return key
+
+    def compute(self, key: Key, node: Physical, index: int) -> None:
+        """Add the task of `frame`."""
+        builder = FragmentBuilder()
+        self.add(key, builder, (self.computed(builder, node, index, here=True),), tasks.compute)
+
+    def computed(self, builder: FragmentBuilder, node: Physical, index: int, here: bool = False) -> int:
+        """Add the steps that compute a partition, back to where its rows are to be had; return its place.
+
+        `here` says that it is this task which computes it for several readers.
+        """
+        chain: list[tuple[Map | Concat | Exchange, int]] = []
+        while self.passes_on(node) and (here or self.has_one_reader(node, index)):
+            chain.append((node, index))  # type: ignore[arg-type]
+            node, index = (node.source, 0) if isinstance(node, Exchange) else first_read(node, index)  # type: ignore[arg-type]
+            here = False
+        value = self.read(builder, node, index, here)
+        for step, at in reversed(chain):
+            others = self.others(builder, step, at) if isinstance(step, Map) else ()
+            value = builder.step(self.numbers[id(step)], at, (value, *others))
+        return value
+
+    def others(self, builder: FragmentBuilder, node: Map | Exchange, index: int) -> tuple[int, ...]:
+        """Add what goes with a partition of the first input, of each of the others; return their places."""
+        return tuple(self.beside(builder, child, matching(child, index)) for child in node.inputs[1:])
+
+    def passes_on(self, node: Physical) -> bool:
+        """Tell whether each partition of a node comes from one partition, so that one task can go on with it."""
+        return isinstance(node, Map | Concat) or (
+            isinstance(node, Exchange) and node.route in WHOLE and node.source.partitions == 1
+        )
+
+    def has_one_reader(self, node: Physical, index: int) -> bool:
+        """Tell whether the task that reads a partition may compute it."""
+        return self.readers[id(node), index] == 1
+
+    def read(self, builder: FragmentBuilder, node: Physical, index: int, here: bool) -> int:
+        """Add what a fragment begins with: a scan, an exchange's pieces, or what another task makes."""
+        number = self.numbers[id(node)]
+        if not (here or self.has_one_reader(node, index)):
+            return builder.argument(self.frame(node, index))
+        if isinstance(node, Scan):
+            return builder.step(number, index, (), what_is_read(node, index))
+        assert isinstance(node, Exchange)
+        pieces = [builder.argument(key) for key in self.pieces(node, index)]
+        return builder.step(number, index, tuple(pieces))
+
+    def beside(self, builder: FragmentBuilder, node: Physical, index: int) -> int:
+        """Add a further input: pieces are put together here, anything else another task computes meanwhile."""
+        if isinstance(node, Exchange) and not self.passes_on(node):
+            return self.read(builder, node, index, here=False)
+        return builder.argument(self.frame(node, index))
+
+    def pieces(self, node: Exchange, index: int) -> list[Key]:
+        """Return the keys of the pieces of one partition, in the order of the partitions that they come from."""
+        sources = range(node.source.partitions)
+        if node.route in WHOLE:
+            return [self.frame(node.source, source) for source in sources]
+        return [self.piece(node, source, index) for source in sources]
+
+    def piece(self, node: Exchange, source: int, index: int) -> Key:
+        """Add the task that takes a piece, and for the first one the task that splits."""
+        split, key = self.key("split", node, source), self.key("take", node, source, index)
+        if split not in self.tasks:
+            self.tasks[split] = None
+            self.pending.append(lambda: self.split(split, node, source))
+        self.tasks[key] = Task(key, getitem, TaskRef(split), index)
+        return key
+
+    def split(self, key: Key, node: Exchange, source: int) -> None:
+        """Add the task that splits one partition."""
+        builder = FragmentBuilder()
+        values = self.computed(builder, node.source, source), *self.others(builder, node, source)
+        self.add(key, builder, values, tasks.split, self.numbers[id(node)], source)
+
+
+def what_is_read(scan: Scan, index: int) -> Any:
+    """Return what a task is given of a source: row groups, or rows that are in memory."""
+    dataset, part = scan.read.dataset, scan.parts[index]
+    if not isinstance(dataset, FrameDataset):
+        return part
+    rows = dataset.rows([group.index for group in part], scan.read.columns) if part else dataset.table.slice(0, 0)
+    return tasks.RowsInMemory(rows)

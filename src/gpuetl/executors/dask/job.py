@@ -1,0 +1,92 @@
+"""What all tasks of a run share; it travels with each of them, and a worker unpacks it once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import cast
+
+from gpuetl.backends.backend import Backend
+from gpuetl.backends.cudf.choices import skipping
+from gpuetl.backends.engines import load_backend
+from gpuetl.backends.fallback import FallbackBackend
+from gpuetl.executors.dask.account import Told, tell
+from gpuetl.executors.dask.packing import AnyNode, operation_of, unpack_nodes
+from gpuetl.executors.runner import Runner
+from gpuetl.physical.nodes import Exchange, Physical
+from gpuetl.plan.nodes import Write
+from gpuetl.report.recorder import Recorder, recording
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run as workers see it: the plan's nodes as bytes, the backend by name, and the options that matter there.
+
+    The tasks carry the bytes themselves: a task that all others read would draw them to the worker that has its result.
+    """
+
+    run_id: str
+    backend: str
+    nodes: bytes
+    fallback: bool = False
+    skipped: frozenset[str] = frozenset()
+    profile: bool = False
+    head_rows: int = 0
+
+    def opened(self) -> OpenJob:
+        """Return the job with its nodes, of which this process keeps one."""
+        return _opened(self)
+
+
+@lru_cache(maxsize=4)
+def _opened(job: Job) -> OpenJob:
+    return OpenJob(job)
+
+
+class OpenJob:
+    """A job in the process of a worker."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+
+    @cached_property
+    def nodes(self) -> list[AnyNode]:
+        """The nodes by their numbers."""
+        return unpack_nodes(self.job.nodes)
+
+    @cached_property
+    def numbers(self) -> dict[int, int]:
+        """The number of what work is recorded under, by its id."""
+        return {id(operation_of(node)): number for number, node in enumerate(self.nodes)}
+
+    def physical(self, number: int) -> Physical:
+        """Return the physical node of a number."""
+        return cast("Physical", self.nodes[number])
+
+    def exchange(self, number: int) -> Exchange:
+        """Return the exchange of a number."""
+        return cast("Exchange", self.nodes[number])
+
+    def write(self, number: int) -> Write:
+        """Return the sink of a number."""
+        return cast("Write", self.nodes[number])
+
+    @cached_property
+    def backend(self) -> Backend:
+        """The backend of the worker."""
+        backend = load_backend(self.job.backend)
+        return FallbackBackend(backend, load_backend("pandas")) if self.job.fallback else backend
+
+    @contextmanager
+    def runner(self, task: str) -> Iterator[Runner]:
+        """Run nodes in the block, with the run's options; tell the driver at its end what the task did."""
+        recorder = Recorder()
+        runner = Runner(self.backend, recorder)
+        measured = self.backend.memory_meter() if self.job.profile else nullcontext()
+        with skipping(self.job.skipped), recording(recorder), measured as recorder.meter:
+            yield runner
+            peaks = dict(recorder.meter.peaks()) if recorder.meter else {}
+        work = {self.numbers[key]: work for key, work in recorder.work.items()}
+        tell(self.job.run_id, Told(task, work, recorder.notes, peaks))

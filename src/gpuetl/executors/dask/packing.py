@@ -1,0 +1,86 @@
+"""A physical plan as bytes for workers.
+
+Nodes are written one after another and name each other by number: written as they hang together, a chain of a thousand
+would recurse.  What only the driver needs stays there: the rows of sources in memory, row groups, places in YAML.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.physical.nodes import Exchange, Physical, Scan
+from gpuetl.plan.graph import walk_graph
+from gpuetl.plan.node import Node
+from gpuetl.spec.values import Text
+
+AnyNode = Node | Physical
+
+
+def nodes_of(plan: PhysicalPlan) -> list[AnyNode]:
+    """Return the nodes in the order in which they get their numbers: logical ones, then physical ones, inputs first."""
+    physical = list(walk_graph(*plan.roots))
+    writes = [write for write, _ in plan.sinks.values()]
+    operations = [operation_of(node) for node in physical if not isinstance(node, Exchange)]
+    return [*walk_graph(*operations, *writes), *physical]
+
+
+def operation_of(node: AnyNode) -> Any:
+    """Return what the work of a node is recorded under: its operation; of what only moves rows, the node."""
+    if isinstance(node, Scan):
+        return node.read
+    return node if isinstance(node, Node | Exchange) else node.operation
+
+
+def pack_nodes(nodes: Sequence[AnyNode]) -> bytes:
+    """Return nodes, inputs first, as bytes."""
+    file = io.BytesIO()
+    pickler = _Pickler(file, {id(node): number for number, node in enumerate(nodes)})
+    for node in nodes:
+        pickler.write(node)
+    return zlib.compress(file.getvalue(), 1)
+
+
+def unpack_nodes(packed: bytes) -> list[AnyNode]:
+    """Return the nodes of `pack_nodes`."""
+    file = io.BytesIO(zlib.decompress(packed))
+    unpickler = _Unpickler(file)
+    while file.tell() < len(file.getbuffer()):
+        unpickler.nodes.append(unpickler.load())
+    return unpickler.nodes
+
+
+class _Pickler(pickle.Pickler):
+    def __init__(self, file: io.BytesIO, numbers: dict[int, int]) -> None:
+        super().__init__(file, pickle.HIGHEST_PROTOCOL)
+        self.numbers, self.written = numbers, -1
+
+    def write(self, node: AnyNode) -> None:
+        self.written = self.numbers[id(node)]
+        self.dump(node)
+
+    def persistent_id(self, value: Any) -> int | None:
+        number = self.numbers.get(id(value))
+        return None if number == self.written else number
+
+    def reducer_override(self, value: Any) -> Any:
+        """Leave out what workers are given with a task, or have no use for; they may run in another folder."""
+        if isinstance(value, Scan):
+            return Scan, (value.read, ((),) * len(value.parts), value.skipped)
+        if isinstance(value, Path):
+            return type(value), (str(value.absolute()),)
+        return (str, (str(value),)) if isinstance(value, Text) else NotImplemented
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, file: io.BytesIO) -> None:
+        super().__init__(file)
+        self.nodes: list[AnyNode] = []
+
+    def persistent_load(self, number: int) -> AnyNode:
+        return self.nodes[number]

@@ -1,0 +1,125 @@
+"""Waits for the tasks of a run, and words what goes wrong with them."""
+
+from __future__ import annotations
+
+from asyncio import CancelledError
+from collections.abc import Callable, Sequence
+from queue import Empty, SimpleQueue
+from time import monotonic
+from typing import Any
+
+import dask
+from distributed import KilledWorker
+
+from gpuetl.errors import RunFailed
+from gpuetl.executors.dask.account import Told, listen, stop_listening
+from gpuetl.executors.dask.graph import TaskGraph
+
+LOOK_S = 2.0
+"""How often to see whether there are workers, while no task ends."""
+PATIENCE_S = 60.0
+"""How long a run waits for a worker where there is none."""
+
+
+def run_tasks(client: Any, graph: TaskGraph, wanted: Sequence[Any], receive: Callable[[Told], None]) -> list[Any]:
+    """Run the tasks; return the results of those that are wanted.
+
+    Raises
+    ------
+    GpuetlError
+        What a task raised; or `RunFailed`, where a task's workers died again and again, or the cluster is lost.
+    """
+    heard: SimpleQueue[Any] = SimpleQueue()
+    listen(client, graph.job.run_id, heard.put)
+    futures: list[Any] = []
+    try:
+        futures = submitted(client, graph, wanted)
+        for future in futures:
+            future.add_done_callback(heard.put)
+        wait(client, graph, {future.key for future in futures}, heard, receive)
+        return gathered(client, graph, futures)
+    finally:
+        stop_listening(client, graph.job.run_id)
+        for future in futures:
+            future.release()
+
+
+def submitted(client: Any, graph: TaskGraph, wanted: Sequence[Any]) -> list[Any]:
+    """Send the tasks to the scheduler; return the futures of those that are wanted.
+
+    Rows of sources in memory are part of the tasks, so that they can run again: the warning of large graphs is not for
+    them.
+    """
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": 1 << 62}):
+        return list(client.get(graph.tasks, list(wanted), sync=False))
+
+
+def wait(
+    client: Any, graph: TaskGraph, waiting: set[Any], heard: SimpleQueue[Any], receive: Callable[[Told], None]
+) -> None:
+    """Wait until all of the wanted tasks are done, and pass on what is heard meanwhile."""
+    hopeless_at = monotonic() + PATIENCE_S
+    while waiting:
+        try:
+            told = heard.get(timeout=LOOK_S)
+        except Empty:
+            hopeless_at = monotonic() + PATIENCE_S if has_workers(client) else hopeless_at
+            if monotonic() > hopeless_at:
+                raise RunFailed(f"the cluster has had no worker for {PATIENCE_S:.0f} s") from None
+            continue
+        if isinstance(told, Told):
+            receive(told)
+        else:
+            check(told, graph)
+            waiting.discard(told.key)
+
+
+def gathered(client: Any, graph: TaskGraph, futures: Sequence[Any]) -> list[Any]:
+    """Return the results; what is lost with a worker just now is computed again."""
+    try:
+        return list(client.gather(futures))
+    except KilledWorker as error:
+        raise killed(error, graph) from None
+    except CancelledError:
+        raise lost(client) from None
+
+
+def has_workers(client: Any) -> bool:
+    """Ask the scheduler whether it has a worker.
+
+    Raises
+    ------
+    RunFailed
+        Where the scheduler is not there any more.
+    """
+    try:
+        return bool(client.scheduler_info()["workers"])
+    except (OSError, TimeoutError) as error:
+        raise lost(client) from error
+
+
+def lost(client: Any) -> RunFailed:
+    """Word that the scheduler has gone."""
+    return RunFailed(f"the scheduler of the cluster is not there any more: {client.scheduler.address}")
+
+
+def check(future: Any, graph: TaskGraph) -> None:
+    """Raise what went wrong with a task, if anything did."""
+    if future.status == "finished":
+        return
+    if future.status != "error":
+        raise lost(future.client)
+    error = future.exception()
+    raise killed(error, graph) if isinstance(error, KilledWorker) else error
+
+
+def killed(error: Any, graph: TaskGraph) -> RunFailed:
+    """Word that workers die of a task."""
+    node = graph.origins.get(error.task)
+    where = f"{node.origin}: " if node is not None else ""
+    times = error.allowed_failures + 1
+    return RunFailed(
+        f"{where}{times} workers died, one after another, while they ran it: the last one was "
+        f"{error.last_worker.address}.  They may have run out of memory: make partitions smaller by --partition-rows, "
+        "or give workers more"
+    )

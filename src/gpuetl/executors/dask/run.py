@@ -1,0 +1,88 @@
+"""A run on a cluster, as the driver sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import pyarrow as pa
+
+from gpuetl.backends.engines import CLUSTERED
+from gpuetl.executors.dask.account import Account
+from gpuetl.executors.dask.cluster import connected
+from gpuetl.executors.dask.graph import TaskGraph
+from gpuetl.executors.dask.job import Job
+from gpuetl.executors.dask.packing import nodes_of, pack_nodes
+from gpuetl.executors.dask.results import run_tasks
+from gpuetl.executors.dask.sinks import SharedSinkWriter
+from gpuetl.io.commit import commit_sinks
+from gpuetl.io.staging import close_writers
+from gpuetl.io.write_files import WRITERS
+from gpuetl.options import RunOptions
+from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.report.recorder import Recorder
+from gpuetl.report.report import SinkReport
+from gpuetl.report.trace import timed
+
+
+def execute_on_cluster(
+    physical: PhysicalPlan, engine: str, options: RunOptions, recorder: Recorder, run_id: str, seconds: dict[str, float]
+) -> tuple[tuple[SinkReport, ...], dict[str, pa.Table], dict[str, Any]]:
+    """Compute all roots on the cluster, and commit the sinks that its workers wrote; return what `execute` does.
+
+    Stages that are kept come as Arrow tables, the pandas engine's frames.
+    """
+    nodes = nodes_of(physical)
+    job = job_of(run_id, CLUSTERED[engine], pack_nodes(nodes), options)
+    graph, account = TaskGraph(physical, nodes, job), Account(physical, nodes, recorder)
+    with sink_writers(physical, run_id) as writers, ExitStack() as cluster:
+        with timed(seconds, "cluster"):
+            client = cluster.enter_context(connected(engine, options.cluster))
+        with timed(seconds, "run"):
+            for writer in writers.values():
+                writer.prepare()
+            results = computed(client, graph, account)
+            for name, keys in graph.writes.items():
+                writers[name].take([results[key] for key in keys])
+            account.close()
+        with timed(seconds, "commit"):
+            commit_sinks(list(writers.values()), recorder.commit)
+    kept = {name: results[key] for name, key in graph.kept.items()}
+    heads = {name: first_rows([results[key].head for key in keys], options) for name, keys in graph.writes.items()}
+    heads |= {name: first_rows([table], options) for name, table in kept.items()}
+    reports = (SinkReport(n, str(w.target.path), w.rows, len(w.files), w.file_bytes) for n, w in writers.items())
+    return tuple(reports), heads, kept
+
+
+def job_of(run_id: str, backend: str, nodes: bytes, options: RunOptions) -> Job:
+    """Return what the tasks of a run share."""
+    skipped = options.skipped_choices
+    return Job(run_id, backend, nodes, options.fallback, skipped, options.profile, options.head_rows)
+
+
+@contextmanager
+def sink_writers(physical: PhysicalPlan, run_id: str) -> Iterator[dict[str, SharedSinkWriter]]:
+    """Give the driver's side of each sink; at the end what is not committed is removed."""
+    threads = ThreadPoolExecutor(1)  # workers write
+    writers = {
+        name: SharedSinkWriter(write.target, run_id, WRITERS[write.target.format], threads)
+        for name, (write, _) in physical.sinks.items()
+    }
+    try:
+        yield writers
+    finally:
+        close_writers(list(writers.values()), threads)
+
+
+def computed(client: Any, graph: TaskGraph, account: Account) -> dict[Any, Any]:
+    """Run the tasks; return the results of those that the driver wants, by key."""
+    wanted = list(dict.fromkeys([*(key for keys in graph.writes.values() for key in keys), *graph.kept.values()]))
+    return dict(zip(wanted, run_tasks(client, graph, wanted, account.add), strict=True)) if wanted else {}
+
+
+def first_rows(tables: Sequence[pa.Table], options: RunOptions) -> pa.Table:
+    """Return the first rows of tables below each other, on memory of their own."""
+    rows = pa.concat_tables(tables)
+    return rows.take(pa.array(range(min(options.head_rows, rows.num_rows)), pa.int64()))

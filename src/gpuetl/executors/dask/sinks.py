@@ -1,0 +1,118 @@
+"""Sinks on a cluster: a worker writes a partition into a folder of that attempt, only the driver commits.
+
+The folders are beside the target, where all workers and the driver see them.  Of several attempts at a partition, made
+where a worker was lost, the driver takes the one whose result it got, and removes the others.
+"""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import uuid
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gpuetl.backends.backend import Frame
+from gpuetl.executors.outputs import file_writer, note_files, write_frame
+from gpuetl.executors.runner import Runner
+from gpuetl.io.staging import SinkWriter
+from gpuetl.plan.node import Origin
+from gpuetl.plan.nodes import Write
+from gpuetl.threads import thread_count
+
+if TYPE_CHECKING:
+    from gpuetl.executors.dask.job import OpenJob
+
+
+@dataclass(frozen=True)
+class Written:
+    """What became of one partition: its files, relative to the attempt's folder, and their sizes; its first rows."""
+
+    attempt: str
+    files: tuple[tuple[str, int], ...]
+    rows: int
+    head: Any
+
+
+@dataclass
+class AttemptWriter(SinkWriter):
+    """Writes one partition on a worker, into a folder of its own."""
+
+    attempt: str = ""
+
+    @property
+    def new(self) -> Path:
+        """The folder of the attempt."""
+        return self.staging / "attempts" / self.attempt
+
+    def prepare(self) -> None:
+        """Make the folder; raise `RunFailed` where the driver's is not there to be seen."""
+        try:
+            self.new.mkdir()
+        except OSError:
+            where = f"the worker on {socket.gethostname()} does not see the folder {self.new.parent}"
+            raise self.failed(
+                f"{where}, which the run made.  Workers write to a folder that all of them share"
+            ) from None
+
+
+@dataclass
+class SharedSinkWriter(SinkWriter):
+    """The driver's side of a sink that workers write: takes their files, and commits them."""
+
+    @property
+    def attempts(self) -> Path:
+        """The folder of workers' folders."""
+        return self.staging / "attempts"
+
+    def prepare(self) -> None:
+        """Make the folder of attempts, too."""
+        super().prepare()
+        self.attempts.mkdir()
+
+    def take(self, partitions: Sequence[Written]) -> None:
+        """Move the files of all partitions, in order, to where a commit finds them; remove what else is there.
+
+        Raises
+        ------
+        RunFailed
+            Where a file is not to be seen here.
+        """
+        for written in partitions:
+            self.rows += written.rows
+            for name, size in written.files:
+                self.take_file(self.attempts / written.attempt / name, Path(name).parent, size)
+        shutil.rmtree(self.attempts, ignore_errors=True)
+
+    def take_file(self, file: Path, folder: Path, size: int) -> None:
+        """Move one file, whose name is numbered anew."""
+        name = folder / self.file_name()
+        (self.new / folder).mkdir(parents=True, exist_ok=True)
+        try:
+            file.rename(self.new / name)
+        except OSError as error:
+            raise self.failed(f"cannot move {file}, which a worker wrote: {error.strerror}") from error
+        self.files.append((str(name), size))
+
+    def close(self) -> None:
+        """Remove what workers left, too."""
+        shutil.rmtree(self.attempts, ignore_errors=True)
+        super().close()
+
+
+def write_partition(job: OpenJob, runner: Runner, write: Write, frame: Frame) -> Written:
+    """Write one partition of a sink on a worker."""
+    attempt = uuid.uuid4().hex
+    with ThreadPoolExecutor(thread_count(), "gpuetl-writer") as threads:
+        files = file_writer(job.backend, write.target.name, write, write.source.schema, runner.guard)
+        writer = AttemptWriter(write.target, job.job.run_id, files, threads, attempt=attempt)
+        writer.prepare()
+        work = runner.recorder.of(write, write.origin, Origin("", ""))
+        write_frame(runner, work, frame, write.source.schema, writer)
+        runner.finish(work, frame, 1)
+        writer.finish()
+    note_files(work, writer, job.backend)
+    return Written(attempt, tuple(writer.files), writer.rows, job.backend.head(frame, job.job.head_rows))

@@ -1,0 +1,102 @@
+"""The bodies of tasks, as they run on a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from gpuetl.backends.backend import Frame
+from gpuetl.executors.dask.fragments import Fragment, Step
+from gpuetl.executors.dask.job import Job, OpenJob
+from gpuetl.executors.dask.parcels import opened, sealed
+from gpuetl.executors.dask.sinks import Written, write_partition
+from gpuetl.executors.runner import Runner
+from gpuetl.io.frames import FrameDataset
+from gpuetl.physical.nodes import Exchange, Scan
+
+
+@dataclass(frozen=True)
+class RowsInMemory:
+    """Rows of a source in memory, without the rest of the table that they are cut from."""
+
+    table: Any
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel as Arrow's stream: a pickled slice takes its whole table along."""
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, self.table.schema) as stream:
+            stream.write_table(self.table)
+        return _rows_in_memory, (sink.getvalue().to_pybytes(),)
+
+
+def _rows_in_memory(stream: bytes) -> RowsInMemory:
+    return RowsInMemory(pa.ipc.open_stream(stream).read_all())
+
+
+def compute(job: Job, fragment: Fragment, *arguments: Any) -> Any:
+    """Return a partition."""
+    job_here = job.opened()
+    with job_here.runner(fragment.name) as runner:
+        (frame,) = computed(job_here, runner, fragment, arguments)
+        return sealed(frame)
+
+
+def split(job: Job, fragment: Fragment, exchange: int, index: int, *arguments: Any) -> list[Any]:
+    """Return the pieces of partition `index` for those to come."""
+    here = job.opened()
+    with here.runner(fragment.name) as runner:
+        frames = computed(here, runner, fragment, arguments)
+        return [sealed(piece) for piece in runner.split(here.exchange(exchange), index, frames)]
+
+
+def keep(job: Job, fragment: Fragment, *arguments: Any) -> Any:
+    """Return a partition as an Arrow table, for the driver."""
+    here = job.opened()
+    with here.runner(fragment.name) as runner:
+        (frame,) = computed(here, runner, fragment, arguments)
+        return here.backend.to_arrow(frame)
+
+
+def write(job: Job, fragment: Fragment, sink: int, *arguments: Any) -> Written:
+    """Write a partition to files of this attempt."""
+    here = job.opened()
+    with here.runner(fragment.name) as runner:
+        (frame,) = computed(here, runner, fragment, arguments)
+        return write_partition(here, runner, here.write(sink), frame)
+
+
+def computed(job: OpenJob, runner: Runner, fragment: Fragment, arguments: Sequence[Any]) -> list[Frame]:
+    """Run the steps of a fragment; return the frames that it is about.  A frame is let go when it is taken."""
+    frames: list[Frame] = []
+
+    def taken(place: int) -> Frame:
+        if place < 0:
+            return opened(arguments[~place])
+        frame, frames[place] = frames[place], None
+        return frame
+
+    for step in fragment.steps:
+        frame = stepped(job, runner, step, [taken(place) for place in step.sources])
+        frames.append(frame)
+    return [taken(place) for place in fragment.values]
+
+
+def stepped(job: OpenJob, runner: Runner, step: Step, frames: Sequence[Frame]) -> Frame:
+    """Run one node on one partition."""
+    node = job.physical(step.node)
+    if isinstance(node, Scan):
+        return runner.scan(given_to_read(job, step, node), step.partition)
+    return runner.merge(node, frames) if isinstance(node, Exchange) else runner.apply(node, step.partition, frames)
+
+
+def given_to_read(job: OpenJob, step: Step, scan: Scan) -> Scan:
+    """Return the scan with the partition that the task is given."""
+    read, part = scan.read, step.given
+    if isinstance(part, RowsInMemory):
+        dataset = FrameDataset.of(read.dataset.name, part.table)
+        read, part = replace(read, dataset=dataset), dataset.row_groups
+        job.numbers[id(read)] = step.node
+    return Scan(read, (*scan.parts[: step.partition], part, *scan.parts[step.partition + 1 :]))

@@ -1,0 +1,77 @@
+"""From a plan to the physical plan of a run: optimized, lowered for the engine, cut so that it fits memory."""
+
+from __future__ import annotations
+
+from gpuetl.backends.backend import Backend
+from gpuetl.backends.engines import ENGINES, choose_engine, free_memory
+from gpuetl.errors import RunFailed
+from gpuetl.io.dataset import DatasetError
+from gpuetl.optimize import optimize
+from gpuetl.options import RunOptions
+from gpuetl.physical.explain import explain_physical
+from gpuetl.physical.explain_memory import memory_lines
+from gpuetl.physical.fit import Fitted, fitted
+from gpuetl.physical.lower import Layout, PhysicalPlan, lower
+from gpuetl.plan.graph import walk_graph
+from gpuetl.plan.nodes import Read
+from gpuetl.plan.plan import Plan
+
+
+def lowered(plan: Plan, options: RunOptions, engine: str) -> tuple[PhysicalPlan, dict[str, float]]:
+    """Optimize a plan and lower it for an engine; return the physical plan, and the seconds of each pass.
+
+    Raises
+    ------
+    RunFailed
+        For a source's file whose footer is not what it should be.
+    """
+    plan, passes = optimized_plan(plan, options)
+    return lower(plan, layout_of(options, engine)), passes
+
+
+def fitted_plan(plan: Plan, options: RunOptions, engine: str, memory: int) -> tuple[Fitted, dict[str, float]]:
+    """Optimize a plan and lower it for so much memory, in the partitions that the user asks for or that fit."""
+    plan, passes = optimized_plan(plan, options)
+    return fitted(plan, layout_of(options, engine), memory, options.partition_rows is not None), passes
+
+
+def optimized_plan(plan: Plan, options: RunOptions) -> tuple[Plan, dict[str, float]]:
+    """Optimize a plan, and look at its files; return the seconds of each pass, too."""
+    passes: dict[str, float] = {}
+    if options.optimize:
+        optimized = optimize(plan, options.skip_passes)
+        plan, passes = optimized.plan, optimized.seconds
+    check_files(plan)
+    return plan, passes
+
+
+def layout_of(options: RunOptions, engine: str) -> Layout:
+    """Return how rows are split, at most."""
+    return Layout(options.rows_a_partition(engine), options.broadcast_bytes)
+
+
+def explained(plan: Plan, options: RunOptions, engine: str) -> str:
+    """Explain what an engine would run; with `options.memory` also one that cannot run here."""
+    memory = options.memory
+    if memory is None or engine not in ENGINES:
+        engine = choose_engine(engine).name
+    if memory is None:
+        memory = free_memory(engine)
+    fit, _ = fitted_plan(plan, options, engine, memory)
+    return "\n".join([explain_physical(fit.plan), *memory_lines(fit)])
+
+
+def memory_of(backend: Backend, options: RunOptions) -> int:
+    """Return the bytes that a run may take: what is free, or less where the user says so."""
+    free = backend.free_memory()
+    return free if options.memory is None else min(free, options.memory)
+
+
+def check_files(plan: Plan) -> None:
+    """Look at the footers of all sources, which are kept; raise `RunFailed` for a file that is not as planned."""
+    for node in walk_graph(*plan.roots):
+        if isinstance(node, Read):
+            try:
+                _ = node.dataset.row_groups
+            except DatasetError as error:
+                raise RunFailed.at(str(node.origin), error) from error
