@@ -22,11 +22,12 @@ from gpuetl.backends.cudf.sinks.delta import Integers
 from gpuetl.backends.cudf.sinks.encoded import Encoded, Encoder
 from gpuetl.backends.cudf.sinks.footer import MAGIC, footer, row_group
 from gpuetl.backends.cudf.sinks.levels import Levels, levels_of
-from gpuetl.backends.cudf.sinks.pages import chunk, group_pages
+from gpuetl.backends.cudf.sinks.numbers import Numbers
+from gpuetl.backends.cudf.sinks.pages import chunk
 from gpuetl.backends.cudf.sinks.pieces import Piece, fetched
 from gpuetl.backends.cudf.sinks.texts import MOST_DISTINCT_BYTES, few_distinct, page_offsets, text_encoder
 from gpuetl.backends.cudf.sinks.thrift import Value
-from gpuetl.backends.cudf.sinks.values import Bits, LongDecimals, Numbers
+from gpuetl.backends.cudf.sinks.values import Bits, LongDecimals
 from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.expressions.types import BOOL, NULL, STRING, DataType, is_floating, is_list
 from gpuetl.plan.schema import Schema
@@ -115,17 +116,17 @@ class RowGroups:
 
     def encoded(self, batch: Mapping[str, Vector]) -> list[Piece]:
         """Return the bytes of the rows of some groups, and take note of them."""
-        levels = levels_of(batch, self.layout.page_rows, self.machine)
+        layout = self.layout
+        levels = levels_of(batch, layout.page_rows, layout.group_rows // layout.page_rows, self.machine)
         encoded = encode(batch, levels, self.few, self.machine)
-        pages = len(next(iter(levels.values())).counts)
-        groups = group_pages(pages, self.layout.group_rows // self.layout.page_rows)
-        return [piece for pages_here in groups for piece in self.group(encoded, levels, pages_here)]
+        groups = next(iter(levels.values())).groups
+        return [piece for group in range(groups) for piece in self.group(encoded, levels, group)]
 
-    def group(self, encoded: Mapping[str, Encoded], levels: Mapping[str, Levels], pages: range) -> list[Piece]:
-        """Return a row group of some pages, and take note of it."""
+    def group(self, encoded: Mapping[str, Encoded], levels: Mapping[str, Levels], group: int) -> list[Piece]:
+        """Return a row group, and take note of it."""
         pieces, chunks = list[Piece](), []
         for column in self.schema:
-            own, place = chunk(column, encoded[column.name], levels[column.name], pages, self.offset)
+            own, place = chunk(column, encoded[column.name], levels[column.name], group, self.offset)
             self.offset += place.size
             pieces += own
             chunks.append(place)

@@ -57,7 +57,7 @@ class HostTexts(Sequence[bytes]):
     def __getitem__(self, at: Any) -> Any:
         return self.data[self.offsets[at] : self.offsets[at + 1]].tobytes()
 
-    def plain(self) -> bytes:
+    def plain(self) -> np.ndarray[Any, Any]:
         """Return all of them as PLAIN encodes them: each behind its length of 4 bytes."""
         sizes = np.diff(self.offsets)
         starts = self.offsets[:-1] + 4 * np.arange(len(self))
@@ -67,7 +67,7 @@ class HostTexts(Sequence[bytes]):
         rest = np.ones(len(encoded), bool)
         rest[heads] = False
         encoded[rest] = self.data
-        return encoded.tobytes()
+        return encoded
 
 
 class Codes:
@@ -91,8 +91,9 @@ class Codes:
             code_page(count, greatest, width, run)
             for count, (_, greatest), width, run in zip(self.levels.counts, found, bits, packed, strict=True)
         ]
-        dictionary = Dictionary(self.texts.plain(), len(self.texts))
-        return Encoded(RLE_DICTIONARY, pages, found, text_limits(self.texts), dictionary)
+        plain = self.texts.plain()
+        dictionary = Dictionary(Span(self.machine.arrays.asarray(plain), 0, len(plain)), len(self.texts))
+        return Encoded(RLE_DICTIONARY, pages, found, text_limits(self.texts), [dictionary] * self.levels.groups)
 
 
 def code_page(count: int, greatest: int, width: int, packed: Piece) -> list[Piece]:
