@@ -25,7 +25,7 @@ from gpuetl.backends.cudf.sinks.levels import Levels, levels_of
 from gpuetl.backends.cudf.sinks.numbers import Numbers
 from gpuetl.backends.cudf.sinks.pages import chunk
 from gpuetl.backends.cudf.sinks.pieces import Piece, fetched
-from gpuetl.backends.cudf.sinks.texts import MOST_DISTINCT_BYTES, few_distinct, page_offsets, text_encoder
+from gpuetl.backends.cudf.sinks.texts import MOST_DISTINCT_BYTES, HostTexts, few_distinct, page_offsets, text_encoder
 from gpuetl.backends.cudf.sinks.thrift import Value
 from gpuetl.backends.cudf.sinks.values import Bits, LongDecimals
 from gpuetl.backends.cudf.vector import Vector, storage_type
@@ -87,8 +87,9 @@ def write_parquet(
     frame = frame.updated({n: decoded(v, machine) for n, v in frame.columns.items() if is_rare(v)})
     layout = with_short_pages(frame, layout, machine)
     few = {name for name, vector in frame.columns.items() if is_few(vector, machine)}
+    known = {n: HostTexts(v.dictionary, machine) for n, v in frame.columns.items() if v.dictionary}
     with machine.written_file(path, alone) as file:
-        writer = RowGroups(schema.to_arrow(), few, layout, machine, file)
+        writer = RowGroups(schema.to_arrow(), few, known, layout, machine, file)
         file.write(0, MAGIC)
         for start in range(0, frame.rows, layout.batch_rows):
             writer.write({name: rows_between(frame.columns[name], start, layout.batch_rows) for name in schema})
@@ -97,10 +98,14 @@ def write_parquet(
 
 @dataclass
 class RowGroups:
-    """The row groups of a file, of which those that are `done` end at `offset`; `few` is as `text_encoder` has it."""
+    """The row groups of a file, of which those that are `done` end at `offset`.
+
+    Of texts, `few` are columns of which few are thought to be distinct, and `known` the dictionaries that others have.
+    """
 
     schema: pa.Schema
     few: set[str]
+    known: Mapping[str, HostTexts]
     layout: Layout
     machine: Machine
     file: WrittenFile
@@ -118,7 +123,7 @@ class RowGroups:
         """Return the bytes of the rows of some groups, and take note of them."""
         layout = self.layout
         levels = levels_of(batch, layout.page_rows, layout.group_rows // layout.page_rows, self.machine)
-        encoded = encode(batch, levels, self.few, self.machine)
+        encoded = encode(batch, levels, self.few, self.known, self.machine)
         groups = next(iter(levels.values())).groups
         return [piece for group in range(groups) for piece in self.group(encoded, levels, group)]
 
@@ -180,19 +185,23 @@ def rows_between(vector: Vector, start: int, most: int) -> Vector:
 
 
 def encode(
-    batch: Mapping[str, Vector], levels: Mapping[str, Levels], few: set[str], machine: Machine
+    batch: Mapping[str, Vector],
+    levels: Mapping[str, Levels],
+    few: set[str],
+    known: Mapping[str, HostTexts],
+    machine: Machine,
 ) -> dict[str, Encoded]:
     """Encode columns; the host waits once for all measures, and for each column of texts' codes."""
-    encoders = {name: encoder(vector, levels[name], name in few, machine) for name, vector in batch.items()}
+    encoders = {n: encoder(v, levels[n], n in few, known.get(n), machine) for n, v in batch.items()}
     measures = iter(fetched([measure for each in encoders.values() for measure in each.measures], machine))
     return {name: each.encoded([next(measures) for _ in each.measures]) for name, each in encoders.items()}
 
 
-def encoder(vector: Vector, levels: Levels, few: bool, machine: Machine) -> Encoder:
+def encoder(vector: Vector, levels: Levels, few: bool, known: HostTexts | None, machine: Machine) -> Encoder:
     """Return the encoder of a column of one type."""
     if vector.dtype == STRING:
         nulls = vector.rows - levels.valid_rows
-        return text_encoder(replace(vector, valid=levels.valid, nulls=nulls), levels, few, machine)
+        return text_encoder(replace(vector, valid=levels.valid, nulls=nulls), levels, few, known, machine)
     return encoder_class(vector.dtype)(vector, levels, machine)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,10 +33,10 @@ def few_distinct(texts: Vector, machine: Machine) -> bool:
     return machine.sorted_texts(sample)[1] <= sample.rows // 2
 
 
-def text_encoder(texts: Vector, levels: Levels, few: bool, machine: Machine) -> Encoder:
+def text_encoder(texts: Vector, levels: Levels, few: bool, dictionary: HostTexts | None, machine: Machine) -> Encoder:
     """Return the encoder of texts that have a dictionary, or of which few are thought to be distinct, or not."""
-    if texts.dictionary:
-        return Codes(texts.data, HostTexts(texts.dictionary, machine), levels, machine)
+    if dictionary is not None:
+        return Codes(texts.data, dictionary, levels, machine)
     if few:
         codes, count = machine.sorted_texts(texts)
         distinct = distinct_texts(texts, codes, count, levels, machine) if count <= MOST_DISTINCT else None
@@ -57,6 +58,7 @@ class HostTexts(Sequence[bytes]):
     def __getitem__(self, at: Any) -> Any:
         return self.data[self.offsets[at] : self.offsets[at + 1]].tobytes()
 
+    @cached_property
     def plain(self) -> np.ndarray[Any, Any]:
         """Return all of them as PLAIN encodes them: each behind its length of 4 bytes."""
         sizes = np.diff(self.offsets)
@@ -91,7 +93,7 @@ class Codes:
             code_page(count, greatest, width, run)
             for count, (_, greatest), width, run in zip(self.levels.counts, found, bits, packed, strict=True)
         ]
-        plain = self.texts.plain()
+        plain = self.texts.plain
         dictionary = Dictionary(Span(self.machine.arrays.asarray(plain), 0, len(plain)), len(self.texts))
         return Encoded(RLE_DICTIONARY, pages, found, text_limits(self.texts), [dictionary] * self.levels.groups)
 
