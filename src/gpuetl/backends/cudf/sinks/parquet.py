@@ -20,13 +20,12 @@ from gpuetl.backends.cudf.machine import Machine, WrittenFile
 from gpuetl.backends.cudf.sinks.assembly import assembled
 from gpuetl.backends.cudf.sinks.delta import Integers
 from gpuetl.backends.cudf.sinks.encoded import Encoded, Encoder
-from gpuetl.backends.cudf.sinks.footer import MAGIC, footer, row_group
+from gpuetl.backends.cudf.sinks.footer import MAGIC, ChunkPlace, footer
 from gpuetl.backends.cudf.sinks.levels import Levels, levels_of
 from gpuetl.backends.cudf.sinks.numbers import Numbers
 from gpuetl.backends.cudf.sinks.pages import chunk
 from gpuetl.backends.cudf.sinks.pieces import Piece, fetched
 from gpuetl.backends.cudf.sinks.texts import MOST_DISTINCT_BYTES, HostTexts, few_distinct, page_offsets, text_encoder
-from gpuetl.backends.cudf.sinks.thrift import Value
 from gpuetl.backends.cudf.sinks.values import Bits, LongDecimals
 from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.expressions.types import BOOL, NULL, STRING, DataType, is_floating, is_list
@@ -74,7 +73,7 @@ def write_parquet(
 ) -> None:
     """Write a frame of columns that `writes` is true for as a file, whole when this returns.
 
-    Device memory is needed for what three batches are encoded to, and for some bytes a row of texts of a batch.
+    Device memory is needed for what four batches are encoded to, and for some bytes a row of texts of a batch.
     `alone` says that no other file is written meanwhile; with several, it should be false.
 
     Raises
@@ -110,7 +109,7 @@ class RowGroups:
     machine: Machine
     file: WrittenFile
     offset: int = len(MAGIC)
-    done: list[Value] = field(default_factory=list)
+    done: list[list[ChunkPlace]] = field(default_factory=list)
 
     def write(self, batch: Mapping[str, Vector]) -> None:
         """Encode the rows of some groups, and hand their bytes to the file's threads."""
@@ -135,7 +134,7 @@ class RowGroups:
             self.offset += place.size
             pieces += own
             chunks.append(place)
-        self.done.append(row_group(chunks, chunks[0].rows, len(self.done)))
+        self.done.append(chunks)
         return pieces
 
 
