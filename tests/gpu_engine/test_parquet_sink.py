@@ -27,8 +27,8 @@ from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow
+from gpuetl.backends.cudf.sinks import numbers, texts
 from gpuetl.backends.cudf.sinks import parquet as sink
-from gpuetl.backends.cudf.sinks import texts
 from gpuetl.backends.cudf.sinks.assembly import assembled
 from gpuetl.backends.cudf.sinks.parquet import Layout, write_parquet, writes
 from gpuetl.backends.cudf.sinks.pieces import Span, chunks
@@ -202,6 +202,41 @@ def test_codes_have_as_many_bits_as_a_page_needs(tmp_path, distinct):
     assert encoding(parquet) == "RLE_DICTIONARY"
     assert parquet.read()["x"].to_pylist() == values
     assert limits(parquet, 0, 0) == (repr(("00000", f"{min(distinct, 256) - 1:05}")), 0)
+
+
+def bits_of(column):
+    values = column.combine_chunks()
+    return values.fill_null(0).to_numpy().view(f"uint{values.type.bit_width}").tolist(), values.is_null().to_pylist()
+
+
+@pytest.mark.parametrize("machine", [MACHINE, EmulatedMachine()], ids=["one thread", "many"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_row_groups_of_few_distinct_floats_have_a_dictionary(tmp_path, dtype, machine):
+    """Each group its own: of 5, of as many as rows, of nulls alone, of one; NaN and zeros keep their bits."""
+    nasty = [0.0, -0.0, nan, 1e30, -inf]
+    rest = SMALL.group_rows
+    values = [*(nasty * rest)[:rest], *map(float, range(rest)), *[None] * rest, *[2.5] * (rest - 1), None, 7.0, 8.0]
+    table = pa.table({"x": pa.array(values, dtype)})
+    parquet = written(table, tmp_path / "x.parquet", machine=machine)
+    encodings = [parquet.metadata.row_group(group).column(0).encodings[-1] for group in range(5)]
+    assert encodings == ["RLE_DICTIONARY", "PLAIN", "PLAIN", "RLE_DICTIONARY", "PLAIN"]
+    assert bits_of(parquet.read()["x"]) == bits_of(table["x"])
+    assert polars.read_parquet(tmp_path / "x.parquet")["x"].null_count() == table["x"].null_count
+    with duckdb.connect() as connection:
+        found = [row[0] for row in connection.execute(f"SELECT x FROM '{tmp_path}/x.parquet'").fetchall()]
+    assert str(found) == str(table["x"].to_pylist())
+
+
+@pytest.mark.parametrize("distinct", [4, 5])
+def test_a_dictionary_of_floats_has_up_to_half_the_places_of_its_table(tmp_path, monkeypatch, distinct):
+    """And a NaN with the bits of a free place is found nowhere."""
+    monkeypatch.setattr(numbers, "MOST_VALUES", 4)
+    table = pa.table({"x": [float(row % distinct) for row in range(200)]})
+    assert encoding(written(table, tmp_path / "x.parquet")) == ("RLE_DICTIONARY" if distinct == 4 else "PLAIN")
+    free = pa.table({"x": np.array([2**64 - 1, 0] * 100, np.uint64).view(np.float64)})
+    parquet = written(free, tmp_path / "x.parquet")
+    assert encoding(parquet) == "PLAIN"
+    assert bits_of(parquet.read()["x"]) == bits_of(free["x"])
 
 
 @pytest.mark.parametrize("limit", [(text_codes, "MOST_TEXTS", 1), (texts, "MOST_DISTINCT_BYTES", 3)])

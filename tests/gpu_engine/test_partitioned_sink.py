@@ -45,13 +45,13 @@ def assert_split_as_arrow_does(table, keys, frame=None):
 
 
 @pytest.mark.parametrize("key", [*KEYS, "nothing"])
-@pytest.mark.parametrize("rows", [0, 1, 300])
+@pytest.mark.parametrize("rows", [0, 200])
 def test_rows_and_folders_are_those_of_arrow_for_keys_of_each_type(key, rows):
     """Zeros of either sign have folders of their own, NaN and null too; texts are escaped."""
     assert_split_as_arrow_does(table_of(rows, seed=rows).select([key, "row"]), (key,))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_rows_are_split_by_several_keys(seed):
     table = table_of(200, seed).select(["bool", "string", "float64", "int8", "row"])
     assert_split_as_arrow_does(table, ("float64", "bool"))

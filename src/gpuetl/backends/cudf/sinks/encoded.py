@@ -15,9 +15,9 @@ from gpuetl.backends.cudf.sinks.statistics import LimitsOf
 
 @dataclass(frozen=True, eq=False)
 class Dictionary:
-    """The distinct texts, encoded as PLAIN, that a chunk's codes stand for."""
+    """The distinct values, encoded as PLAIN, that a chunk's codes stand for."""
 
-    data: bytes
+    data: Piece
     entries: int
 
 
@@ -28,22 +28,26 @@ class Encoded:
     Parameters
     ----------
     encoding
-        The format's number of it.
+        The format's number of it, in row groups without a dictionary.
     pages
         The pieces of each page's values, in which nulls take no place.
     ranges
         The two numbers of each page's `Range`; None where limits are not known.
     limits
         Makes limits of the numbers in `ranges`.
-    dictionary
-        That each column chunk begins with.
+    dictionaries
+        Of each row group, with which its column chunk begins, and of which its pages have codes; empty where none has.
     """
 
     encoding: int
     pages: Sequence[list[Piece]]
     ranges: Sequence[list[int]] | None = None
     limits: LimitsOf | None = None
-    dictionary: Dictionary | None = None
+    dictionaries: Sequence[Dictionary | None] = ()
+
+    def dictionary(self, group: int) -> Dictionary | None:
+        """Return that of a row group."""
+        return self.dictionaries[group] if self.dictionaries else None
 
 
 class Encoder(Protocol):

@@ -9,6 +9,7 @@ import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import starmap
 
 import pyarrow as pa
 
@@ -82,20 +83,20 @@ def column_path(name: str) -> Value:
     return list_of(BINARY, [binary(name.encode())])
 
 
-def row_group(chunks: Sequence[ChunkPlace], rows: int, ordinal: int) -> Value:
+def row_group(ordinal: int, chunks: Sequence[ChunkPlace]) -> Value:
     """Return the struct RowGroup."""
     size = sum(chunk.size for chunk in chunks)
     return struct({
         1: list_of(STRUCT, [chunk.metadata() for chunk in chunks]),
         2: i64(size),
-        3: i64(rows),
+        3: i64(chunks[0].rows),
         5: i64(chunks[0].start),
         6: i64(size),
         7: i16(ordinal) if ordinal < 1 << 15 else None,
     })  # fmt: skip
 
 
-def footer(schema: pa.Schema, rows: int, row_groups: Sequence[Value]) -> bytes:
+def footer(schema: pa.Schema, rows: int, row_groups: Sequence[Sequence[ChunkPlace]]) -> bytes:
     """Return what follows the last page: the struct FileMetaData, its size, and the format's mark."""
     elements = [struct({4: binary(b"schema"), 5: i32(len(schema))}), *map(schema_element, schema)]
     arrow = base64.b64encode(schema.serialize().to_pybytes())
@@ -103,7 +104,7 @@ def footer(schema: pa.Schema, rows: int, row_groups: Sequence[Value]) -> bytes:
         1: i32(2),
         2: list_of(STRUCT, elements),
         3: i64(rows),
-        4: list_of(STRUCT, row_groups),
+        4: list_of(STRUCT, list(starmap(row_group, enumerate(row_groups)))),
         5: list_of(STRUCT, [struct({1: binary(b"ARROW:schema"), 2: binary(arrow)})]),
         6: binary(f"gpuetl version {gpuetl.__version__}".encode()),
         7: list_of(STRUCT, [struct({1: struct({})})] * len(schema)),

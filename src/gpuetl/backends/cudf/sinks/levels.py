@@ -19,14 +19,14 @@ from gpuetl.backends.cudf.vector import Vector
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """The rows of a column's pages, of which each has `page_rows`, a multiple of 32, but the last.
+    """The rows of a column's pages; those of a page are a multiple of 32, but of the last one.
 
     Parameters
     ----------
     rows
         How many.
-    page_rows
-        Of a page.
+    page_rows, group_pages
+        The rows of a page, and the pages of a row group; the last of each may have fewer.
     valid
         Validity words; None where no row is null.
     through
@@ -39,6 +39,7 @@ class Levels:
 
     rows: int
     page_rows: int
+    group_pages: int
     valid: Array | None
     through: Array | None
     counts: list[int]
@@ -53,6 +54,26 @@ class Levels:
     def valid_rows(self) -> int:
         """How many rows are not null."""
         return self.starts[-1]
+
+    @property
+    def groups(self) -> int:
+        """How many row groups there are."""
+        return -(-len(self.counts) // self.group_pages)
+
+    @property
+    def group_rows(self) -> int:
+        """The rows of the largest row group."""
+        return min(self.page_rows * self.group_pages, self.rows)
+
+    def pages_of(self, group: int) -> range:
+        """Return the pages of a row group."""
+        start = group * self.group_pages
+        return range(start, min(start + self.group_pages, len(self.counts)))
+
+    def valid_rows_of(self, group: int) -> int:
+        """Return how many rows of a row group are not null."""
+        pages = self.pages_of(group)
+        return self.starts[pages.stop] - self.starts[pages.start]
 
     def rows_of(self, page: int) -> int:
         """Return the rows of a page."""
@@ -75,7 +96,7 @@ def equal_levels(rows: int, valid: bool) -> bytes:
     return len(run).to_bytes(4, "little") + run
 
 
-def levels_of(vectors: Mapping[str, Vector], page_rows: int, machine: Machine) -> dict[str, Levels]:
+def levels_of(vectors: Mapping[str, Vector], page_rows: int, group_pages: int, machine: Machine) -> dict[str, Levels]:
     """Return the levels of columns of equally many rows; the host waits once, if any may have nulls.
 
     Columns without nulls share theirs.
@@ -84,23 +105,17 @@ def levels_of(vectors: Mapping[str, Vector], page_rows: int, machine: Machine) -
     through = {name: valid_through(vector, machine) for name, vector in vectors.items() if vector.nulls}
     ends = [page_ends(sums, page_rows // 32, machine) for sums in through.values()]
     found = dict(zip(through, fetched(ends, machine), strict=True))
-    full = levels(
-        rows, page_rows, None, None, np.minimum(np.arange(page_rows, rows + page_rows, page_rows), rows), machine
-    )
+    starts = np.arange(0, rows, page_rows)
+
+    def levels(valid: Array | None, through: Array | None, ends: np.ndarray[Any, Any]) -> Levels:
+        counts, d_starts = np.diff(ends, prepend=0).tolist(), machine.arrays.asarray(np.append(0, ends))
+        return Levels(rows, page_rows, group_pages, valid, through, counts, d_starts)
+
+    full = levels(None, None, np.minimum(starts + page_rows, rows))
     return {
-        name: levels(rows, page_rows, vector.valid, through[name], found[name], machine)
-        if name in found and found[name][-1] < rows
-        else full
+        name: levels(vector.valid, through[name], found[name]) if name in found and found[name][-1] < rows else full
         for name, vector in vectors.items()
     }
-
-
-def levels(
-    rows: int, page_rows: int, valid: Array | None, through: Array | None, ends: np.ndarray[Any, Any], machine: Machine
-) -> Levels:
-    """Return the levels of a column; `ends` are the valid rows up to the end of each page (int64)."""
-    counts = np.diff(ends, prepend=0).tolist()
-    return Levels(rows, page_rows, valid, through, counts, machine.arrays.asarray(np.append(0, ends).astype(np.int64)))
 
 
 def valid_through(vector: Vector, machine: Machine) -> Array:

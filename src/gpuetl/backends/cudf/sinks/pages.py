@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 
 import pyarrow as pa
 
 from gpuetl.backends.cudf.sinks.encoded import Dictionary, Encoded
-from gpuetl.backends.cudf.sinks.footer import PLAIN, RLE, ChunkPlace
+from gpuetl.backends.cudf.sinks.footer import PLAIN, RLE, RLE_DICTIONARY, ChunkPlace
 from gpuetl.backends.cudf.sinks.levels import Levels
-from gpuetl.backends.cudf.sinks.pieces import Piece, total_bytes
+from gpuetl.backends.cudf.sinks.pieces import Piece, piece_bytes, total_bytes
 from gpuetl.backends.cudf.sinks.statistics import merged
 from gpuetl.backends.cudf.sinks.thrift import Value, boolean, i32, struct
 
@@ -31,41 +30,34 @@ def page_of(rows: int, encoding: int) -> Value:
 
 def dictionary_pieces(dictionary: Dictionary) -> list[Piece]:
     """Return a dictionary page."""
-    size = i32(len(dictionary.data))
+    size = i32(piece_bytes(dictionary.data))
     page = struct({1: i32(dictionary.entries), 2: i32(PLAIN), 3: boolean(True)})
     return [struct({1: i32(DICTIONARY_PAGE), 2: size, 3: size, 7: page}).data, dictionary.data]
 
 
-def page_pieces(encoded: Encoded, levels: Levels, page: int) -> list[Piece]:
+def page_pieces(encoded: Encoded, encoding: int, levels: Levels, page: int) -> list[Piece]:
     """Return a data page."""
     content = [*levels.pieces(page), *encoded.pages[page]]
-    return [data_header(levels.rows_of(page), total_bytes(content), encoded.encoding), *content]
+    return [data_header(levels.rows_of(page), total_bytes(content), encoding), *content]
 
 
-def chunk(
-    field: pa.Field, encoded: Encoded, levels: Levels, pages: range, offset: int
-) -> tuple[list[Piece], ChunkPlace]:
-    """Return a column chunk of some pages, which is to lie at an offset of the file."""
-    dictionary = dictionary_pieces(encoded.dictionary) if encoded.dictionary else []
-    pieces = [*dictionary, *(piece for page in pages for piece in page_pieces(encoded, levels, page))]
+def chunk(field: pa.Field, encoded: Encoded, levels: Levels, group: int, offset: int) -> tuple[list[Piece], ChunkPlace]:
+    """Return the column chunk of a row group, which is to lie at an offset of the file."""
+    found, pages = encoded.dictionary(group), levels.pages_of(group)
+    dictionary, encoding = (dictionary_pieces(found), RLE_DICTIONARY) if found else ([], encoded.encoding)
+    pieces = [*dictionary, *(piece for page in pages for piece in page_pieces(encoded, encoding, levels, page))]
     rows = sum(map(levels.rows_of, pages))
-    found = None if encoded.ranges is None else merged(encoded.ranges[pages.start : pages.stop])
-    limits = encoded.limits(*found) if encoded.limits and found else None
+    ends = None if encoded.ranges is None else merged(encoded.ranges[pages.start : pages.stop])
+    limits = encoded.limits(*ends) if encoded.limits and ends else None
     place = ChunkPlace(
         field.type,
         field.name,
         rows,
-        rows - sum(levels.counts[pages.start : pages.stop]),
-        encoded.encoding,
+        rows - levels.valid_rows_of(group),
+        encoding,
         limits,
         offset,
         total_bytes(pieces),
         total_bytes(dictionary),
     )
     return pieces, place
-
-
-def group_pages(pages: int, pages_a_group: int) -> Iterator[range]:
-    """Yield the pages of each row group."""
-    for start in range(0, pages, pages_a_group):
-        yield range(start, min(start + pages_a_group, pages))

@@ -20,13 +20,13 @@ from gpuetl.backends.cudf.machine import Machine, WrittenFile
 from gpuetl.backends.cudf.sinks.assembly import assembled
 from gpuetl.backends.cudf.sinks.delta import Integers
 from gpuetl.backends.cudf.sinks.encoded import Encoded, Encoder
-from gpuetl.backends.cudf.sinks.footer import MAGIC, footer, row_group
+from gpuetl.backends.cudf.sinks.footer import MAGIC, ChunkPlace, footer
 from gpuetl.backends.cudf.sinks.levels import Levels, levels_of
-from gpuetl.backends.cudf.sinks.pages import chunk, group_pages
+from gpuetl.backends.cudf.sinks.numbers import Numbers
+from gpuetl.backends.cudf.sinks.pages import chunk
 from gpuetl.backends.cudf.sinks.pieces import Piece, fetched
-from gpuetl.backends.cudf.sinks.texts import MOST_DISTINCT_BYTES, few_distinct, page_offsets, text_encoder
-from gpuetl.backends.cudf.sinks.thrift import Value
-from gpuetl.backends.cudf.sinks.values import Bits, LongDecimals, Numbers
+from gpuetl.backends.cudf.sinks.texts import MOST_DISTINCT_BYTES, HostTexts, few_distinct, page_offsets, text_encoder
+from gpuetl.backends.cudf.sinks.values import Bits, LongDecimals
 from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.expressions.types import BOOL, NULL, STRING, DataType, is_floating, is_list
 from gpuetl.plan.schema import Schema
@@ -73,7 +73,7 @@ def write_parquet(
 ) -> None:
     """Write a frame of columns that `writes` is true for as a file, whole when this returns.
 
-    Device memory is needed for what three batches are encoded to, and for some bytes a row of texts of a batch.
+    Device memory is needed for what four batches are encoded to, and for some bytes a row of texts of a batch.
     `alone` says that no other file is written meanwhile; with several, it should be false.
 
     Raises
@@ -86,8 +86,9 @@ def write_parquet(
     frame = frame.updated({n: decoded(v, machine) for n, v in frame.columns.items() if is_rare(v)})
     layout = with_short_pages(frame, layout, machine)
     few = {name for name, vector in frame.columns.items() if is_few(vector, machine)}
+    known = {n: HostTexts(v.dictionary, machine) for n, v in frame.columns.items() if v.dictionary}
     with machine.written_file(path, alone) as file:
-        writer = RowGroups(schema.to_arrow(), few, layout, machine, file)
+        writer = RowGroups(schema.to_arrow(), few, known, layout, machine, file)
         file.write(0, MAGIC)
         for start in range(0, frame.rows, layout.batch_rows):
             writer.write({name: rows_between(frame.columns[name], start, layout.batch_rows) for name in schema})
@@ -96,15 +97,19 @@ def write_parquet(
 
 @dataclass
 class RowGroups:
-    """The row groups of a file, of which those that are `done` end at `offset`; `few` is as `text_encoder` has it."""
+    """The row groups of a file, of which those that are `done` end at `offset`.
+
+    Of texts, `few` are columns of which few are thought to be distinct, and `known` the dictionaries that others have.
+    """
 
     schema: pa.Schema
     few: set[str]
+    known: Mapping[str, HostTexts]
     layout: Layout
     machine: Machine
     file: WrittenFile
     offset: int = len(MAGIC)
-    done: list[Value] = field(default_factory=list)
+    done: list[list[ChunkPlace]] = field(default_factory=list)
 
     def write(self, batch: Mapping[str, Vector]) -> None:
         """Encode the rows of some groups, and hand their bytes to the file's threads."""
@@ -115,21 +120,21 @@ class RowGroups:
 
     def encoded(self, batch: Mapping[str, Vector]) -> list[Piece]:
         """Return the bytes of the rows of some groups, and take note of them."""
-        levels = levels_of(batch, self.layout.page_rows, self.machine)
-        encoded = encode(batch, levels, self.few, self.machine)
-        pages = len(next(iter(levels.values())).counts)
-        groups = group_pages(pages, self.layout.group_rows // self.layout.page_rows)
-        return [piece for pages_here in groups for piece in self.group(encoded, levels, pages_here)]
+        layout = self.layout
+        levels = levels_of(batch, layout.page_rows, layout.group_rows // layout.page_rows, self.machine)
+        encoded = encode(batch, levels, self.few, self.known, self.machine)
+        groups = next(iter(levels.values())).groups
+        return [piece for group in range(groups) for piece in self.group(encoded, levels, group)]
 
-    def group(self, encoded: Mapping[str, Encoded], levels: Mapping[str, Levels], pages: range) -> list[Piece]:
-        """Return a row group of some pages, and take note of it."""
+    def group(self, encoded: Mapping[str, Encoded], levels: Mapping[str, Levels], group: int) -> list[Piece]:
+        """Return a row group, and take note of it."""
         pieces, chunks = list[Piece](), []
         for column in self.schema:
-            own, place = chunk(column, encoded[column.name], levels[column.name], pages, self.offset)
+            own, place = chunk(column, encoded[column.name], levels[column.name], group, self.offset)
             self.offset += place.size
             pieces += own
             chunks.append(place)
-        self.done.append(row_group(chunks, chunks[0].rows, len(self.done)))
+        self.done.append(chunks)
         return pieces
 
 
@@ -179,19 +184,23 @@ def rows_between(vector: Vector, start: int, most: int) -> Vector:
 
 
 def encode(
-    batch: Mapping[str, Vector], levels: Mapping[str, Levels], few: set[str], machine: Machine
+    batch: Mapping[str, Vector],
+    levels: Mapping[str, Levels],
+    few: set[str],
+    known: Mapping[str, HostTexts],
+    machine: Machine,
 ) -> dict[str, Encoded]:
     """Encode columns; the host waits once for all measures, and for each column of texts' codes."""
-    encoders = {name: encoder(vector, levels[name], name in few, machine) for name, vector in batch.items()}
+    encoders = {n: encoder(v, levels[n], n in few, known.get(n), machine) for n, v in batch.items()}
     measures = iter(fetched([measure for each in encoders.values() for measure in each.measures], machine))
     return {name: each.encoded([next(measures) for _ in each.measures]) for name, each in encoders.items()}
 
 
-def encoder(vector: Vector, levels: Levels, few: bool, machine: Machine) -> Encoder:
+def encoder(vector: Vector, levels: Levels, few: bool, known: HostTexts | None, machine: Machine) -> Encoder:
     """Return the encoder of a column of one type."""
     if vector.dtype == STRING:
         nulls = vector.rows - levels.valid_rows
-        return text_encoder(replace(vector, valid=levels.valid, nulls=nulls), levels, few, machine)
+        return text_encoder(replace(vector, valid=levels.valid, nulls=nulls), levels, few, known, machine)
     return encoder_class(vector.dtype)(vector, levels, machine)
 
 

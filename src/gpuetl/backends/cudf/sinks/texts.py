@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,10 +34,12 @@ def few_distinct(texts: Vector, machine: Machine) -> bool:
     return with_dictionary(sample, machine).dictionary is not None
 
 
-def text_encoder(texts: Vector, levels: Levels, few: bool, machine: Machine) -> Encoder:
+def text_encoder(texts: Vector, levels: Levels, few: bool, dictionary: HostTexts | None, machine: Machine) -> Encoder:
     """Return the encoder of texts that have a dictionary, or of which few are thought to be distinct, or not."""
+    if dictionary is not None:
+        return Codes(texts.data, dictionary, levels, machine)
     coded = with_dictionary(texts, machine) if few else texts
-    if coded.dictionary and (texts.dictionary or coded.dictionary.data.nbytes <= MOST_DISTINCT_BYTES):
+    if coded.dictionary and coded.dictionary.data.nbytes <= MOST_DISTINCT_BYTES:
         return Codes(coded.data, HostTexts(coded.dictionary, machine), levels, machine)
     return Lengths(texts, levels, machine)
 
@@ -54,7 +57,8 @@ class HostTexts(Sequence[bytes]):
     def __getitem__(self, at: Any) -> Any:
         return self.data[self.offsets[at] : self.offsets[at + 1]].tobytes()
 
-    def plain(self) -> bytes:
+    @cached_property
+    def plain(self) -> np.ndarray[Any, Any]:
         """Return all of them as PLAIN encodes them: each behind its length of 4 bytes."""
         sizes = np.diff(self.offsets)
         starts = self.offsets[:-1] + 4 * np.arange(len(self))
@@ -64,7 +68,7 @@ class HostTexts(Sequence[bytes]):
         rest = np.ones(len(encoded), bool)
         rest[heads] = False
         encoded[rest] = self.data
-        return encoded.tobytes()
+        return encoded
 
 
 class Codes:
@@ -88,8 +92,9 @@ class Codes:
             code_page(count, greatest, width, run)
             for count, (_, greatest), width, run in zip(self.levels.counts, found, bits, packed, strict=True)
         ]
-        dictionary = Dictionary(self.texts.plain(), len(self.texts))
-        return Encoded(RLE_DICTIONARY, pages, found, text_limits(self.texts), dictionary)
+        plain = self.texts.plain
+        dictionary = Dictionary(Span(self.machine.arrays.asarray(plain), 0, len(plain)), len(self.texts))
+        return Encoded(RLE_DICTIONARY, pages, found, text_limits(self.texts), [dictionary] * self.levels.groups)
 
 
 def code_page(count: int, greatest: int, width: int, packed: Piece) -> list[Piece]:

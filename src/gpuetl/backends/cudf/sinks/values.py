@@ -24,20 +24,6 @@ BLOCK = 128
 """Values that a warp looks at: as many as a block of DELTA_BINARY_PACKED has differences."""
 
 
-class Numbers:
-    """Floats as they lie in memory."""
-
-    def __init__(self, vector: Vector, levels: Levels, machine: Machine) -> None:
-        self.dtype, self.levels = vector.dtype, levels
-        self.values = valid_values(vector, levels, machine)
-        self.measures = [ranges_of(self.values, stored_c_type(vector.dtype), levels, machine)]
-
-    def encoded(self, measures: Sequence[np.ndarray[Any, Any]]) -> Encoded:
-        """Take the values themselves for the pages."""
-        pages = plain_pages(self.values, self.levels)
-        return Encoded(PLAIN, pages, ranges_found(measures[0]), limits_of(self.dtype))
-
-
 class Bits:
     """Truth values, a bit each."""
 
