@@ -7,10 +7,11 @@ DuckDB's own RANGE frames would take rows after the current one that have its ti
 from typing import Any
 
 from fuzz.duckdb_aggregates import considered
+from fuzz.duckdb_moments import DAY
 from fuzz.duckdb_text import Text, constant_of
 from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.ir import Call
-from gpuetl.expressions.types import DURATION, is_floating
+from gpuetl.expressions.types import DATE, DURATION, is_floating
 
 TIME, GAP = '":time"', '":gap"'
 """The time by which rows are ordered, in microseconds, and what has passed since the row before."""
@@ -66,7 +67,8 @@ def edge(function: str, place: int) -> Text:
 
 def diff(call: Call, x: str, offset: str = "1") -> str:
     """Checked."""
-    return f"({x} - lag({x}, {offset}) OVER w)"
+    difference = f"({x} - lag({x}, {offset}) OVER w)"
+    return f"({difference} * {DAY})" if call.args[0].dtype == DATE else difference
 
 
 def session_id(call: Call, gap: str) -> str:

@@ -24,13 +24,18 @@ from gpuetl.backends.cudf.backend import CudfBackend
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.host_copies import copy_from_host, copy_to_host
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
+<<<<<<< HEAD
 from gpuetl.backends.cudf.sinks.pieces import Span
 from gpuetl.backends.cudf.sinks.threaded_file import Chunk, Store, ThreadedFile, Writers, threaded_file
+=======
+from gpuetl.backends.cudf.sinks.pieces import Piece, Span
+from gpuetl.backends.cudf.sinks.threaded_file import Store, ThreadedFile, Writers, threaded_file
+from gpuetl.backends.cudf.sources.units import type_as_read
+>>>>>>> mends
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.engines import BACKENDS
 from gpuetl.backends.memory import MemoryUse
 from gpuetl.errors import EvaluationError
-from gpuetl.expressions.types import language_type
 from gpuetl.plan.node import Node
 
 COMPILER = shutil.which("g++")
@@ -205,8 +210,7 @@ class HostMachine:
             with pq.ParquetFile(path) as parquet:
                 tables.append(parquet.read_row_groups(list(groups), columns=list(types)))
         whole = pa.concat_tables(tables)
-        nearest = {name: language_type(stored) or stored for name, stored in types.items()}
-        return {name: from_arrow(whole.column(name).cast(dtype), self) for name, dtype in nearest.items()}
+        return {name: from_arrow(whole.column(name).cast(type_as_read(t)), self) for name, t in types.items()}
 
     def written_file(self, path: Path, alone: bool) -> AbstractContextManager[ThreadedFile]:
         """Write by a few threads, little at a time."""

@@ -41,6 +41,7 @@ from gpuetl.backends.cudf.sinks.levels import counting_source
 from gpuetl.backends.cudf.sinks.numbers import values_source as numbers_source
 from gpuetl.backends.cudf.sinks.texts import lengths_source
 from gpuetl.backends.cudf.sinks.values import compacting_source, packing_source, ranges_source, turning_source
+from gpuetl.backends.cudf.sources.units import converting_source
 from gpuetl.backends.cudf.sources.utf8 import source_of
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Cast, Column
@@ -201,6 +202,7 @@ def of_operations():
     ]  # fmt: skip
     yield reduce_source({"x": column(FLOAT64)}, calls, ordered=True)
     texts = from_arrow(pa.chunked_array([["a", None]]), MACHINE)
+    yield from (converting_source(column(pa.timestamp(unit))) for unit in ("s", "ms", "ns"))
     yield gather_source([column(INT64), texts], [True, False], 4)
     yield copy_source(64, 64, 32)
     yield source_of({"s": texts})

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from gpuetl.backends.cudf.sources.text_codes import with_dictionary
+from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 
 from fuzz.data import TYPES, pool
 from gpu_engine.host_machine import COMPILER, HostMachine

@@ -48,7 +48,8 @@ MOST, LEAST = Decimal("9" * 34 + ".9999"), Decimal("-" + "9" * 34 + ".9999")
 
 def numbered(*values, dtype="int64"):
     """Return values in the order of `id`."""
-    return pa.table({"id": pa.array(range(len(values)), pa.int64()), "x": pa.array(values, TYPES[dtype])})
+    x = pa.array(values, "int32").cast("date32") if dtype == "date" else pa.array(values, TYPES[dtype])
+    return pa.table({"id": pa.array(range(len(values)), pa.int64()), "x": x})
 
 
 def computed(text, table):
@@ -144,6 +145,8 @@ def test_the_kernels_compile_for_gpus(monkeypatch):
         ("rolling_sum(x, 2)", "int64", (1, 2**62, 2**62), "rolling_sum leaves int64 at row 2; cast the column to float64 or decimal"),
         ("diff(x)", "int64", (-1, 2**63 - 1), "diff leaves int64 at row 1; cast the column to float64 or decimal"),
         ("diff(x)", "int64", (0, -(2**63)), [None, -(2**63)]),
+        ("diff(x)", "date", (0, 106_751_991), [None, timedelta(days=106_751_991)]),
+        ("diff(x)", "date", (106_751_991, -1), "diff leaves int64 at row 1; cast the column to float64 or decimal"),
         ("cum_sum(x)", "decimal(38,4)", (MOST, LEAST, MOST), [MOST, 0, MOST]),
         ("cum_sum(x)", "decimal(38,4)", (MOST, MOST, LEAST), "cum_sum leaves decimal(38,4) at row 1; cast the column to float64"),
         ("rolling_sum(x, 4)", "decimal(38,4)", (MOST, LEAST, LEAST, MOST), [MOST, 0, LEAST, 0]),

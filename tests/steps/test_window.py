@@ -345,6 +345,27 @@ def test_ignore_nulls_and_tiles_may_be_parameters(source, check, pipeline):
     check(steps, table(types, (None, 1), (1, 2), (None, 3)), ordered=True, params={"skip": False, "n": 3})
 
 
+@pytest.mark.parametrize("call", ["diff(x, 2)", "x - lag(x, 2)"])
+@pytest.mark.parametrize(
+    ("dtype", "times"),
+    [
+        ("timestamp", [datetime(1969, 12, 31, 23), None, datetime(1970, 1, 2, 0, 0, 0, 1), datetime(2000, 1, 1)]),
+        ("timestamp[Europe/Berlin]", [datetime(1969, 12, 31, 23), None, datetime(1970, 1, 2, 0, 0, 0, 1), None]),
+        ("date", [date(1, 1, 1), date(2024, 2, 28), date(9999, 12, 31), date(2024, 3, 1)]),
+    ],
+    ids=["timestamp", "zoned", "date"],
+)
+def test_the_difference_of_times_is_a_duration(source, check, dtype, times, call):
+    """As that of a column and its lag."""
+    if dtype != "date":
+        between = [timedelta(days=1, hours=1, microseconds=1), None]
+    else:
+        between = [times[2] - times[0], timedelta(days=2)]
+    t = source(table({"t": "int64", "x": dtype}, *enumerate(times)))
+    steps = t.window((), "t", y=expr(call)).select("y")
+    check(steps, table({"y": "duration"}, *((each,) for each in (None, None, *between))), ordered=True)
+
+
 @pytest.mark.parametrize("call", ["cum_prod(x)", "cum_sum(x)", "rolling_sum(x, 2)", "lag(x) + x", "diff(-x)"])
 def test_an_integer_overflow_is_an_error_that_names_stage_and_column(source, failure, call):
     t = source(table({"t": "int64", "x": "int64"}, (1, -2), (2, INT64_MAX), (3, INT64_MAX)))

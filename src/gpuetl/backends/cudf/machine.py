@@ -119,12 +119,13 @@ class Machine(Protocol):
     def read_parquet(self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType]) -> dict[str, Vector]:
         """Read columns of some row groups of files, in order, in the language's types nearest to the stored ones.
 
+        Times are still in the unit in which they are stored: see `sources.units`.
         `types` are the stored Arrow types of the columns, which are the same in all files.
 
         Raises
         ------
         OSError, RuntimeError, MemoryError, ValueError
-            For a file that cannot be read, or has times finer than microseconds.
+            For a file that cannot be read.
         """
 
     def written_file(self, path: Path, alone: bool) -> AbstractContextManager[WrittenFile]:

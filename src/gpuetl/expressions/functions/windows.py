@@ -32,6 +32,7 @@ from gpuetl.expressions.types import (
     is_floating,
     is_integer,
     is_number,
+    is_temporal,
     type_name,
 )
 
@@ -50,9 +51,9 @@ def moved(args: Sequence[Expr]) -> Typing:
 
 
 def differed(args: Sequence[Expr]) -> Typing:
-    """Numbers, and a number of rows."""
+    """Numbers, durations, or times, whose difference is a duration; and a number of rows."""
     moved(args)
-    types, result = summed(args[:1])
+    types, result = ([args[0].dtype], DURATION) if is_temporal(args[0].dtype) else summed(args[:1])
     if is_decimal(types[0]):
         result = sum_type(types[0], types[0])
     return [*types, INT64][: len(args)], result
@@ -166,7 +167,7 @@ FUNCTIONS = (
            "last(x) FILTER (WHERE x < 4)", [2, 2, 2, 2]),
     Window("ffill", "x", keeps, "The last x up to here that is not null.", "ffill(x)", [1, 2, 2, 4]),
     Window("bfill", "x", keeps, "The next x from here on that is not null.", "bfill(x)", [1, 2, 4, 4]),
-    Window("diff", "x offset?!", differed, "x minus the x of `offset` (1) rows before.", "diff(x)", [None, 1, None, None],
+    Window("diff", "x offset?!", differed, "x minus the x of `offset` (1) rows before; of times, a duration.", "diff(x)", [None, 1, None, None],
            can_fail=True),
     Window("pct_change", "x offset?!", changed, "x / x' - 1 in float64, with the x' of `offset` (1) rows before.",
            "pct_change(x)", [None, 1.0, None, None]),

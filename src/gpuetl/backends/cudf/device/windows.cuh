@@ -5,6 +5,7 @@
 #pragma once
 
 #include "scan.cuh"
+#include "durations.cuh"
 #include "floats.cuh"
 #include "words.cuh"
 
@@ -159,6 +160,7 @@ DEVICE int64_t less(Fault at, int64_t x, int64_t y) {
     if (((x ^ y) & (x ^ result)) < 0) at(OVERFLOW_);
     return result;
 }
+DEVICE int64_t less(Fault at, int32_t x, int32_t y) { return subtract(at, x, y); }  // days
 DEVICE int128_t less(Fault at, int128_t x, int128_t y) {
     const int128_t result = int128_t(uint128_t(x) - uint128_t(y));
     if (((x ^ y) & (x ^ result)) < 0 || !has_38_digits(result)) at(OVERFLOW_);
@@ -167,7 +169,7 @@ DEVICE int128_t less(Fault at, int128_t x, int128_t y) {
 
 template <class X>
 DEVICE auto difference(Fault at, int64_t row, const X& x, int32_t first, int64_t offset) {
-    typedef typename X::value_type T;
+    typedef decltype(less(at, x[row].value, x[row].value)) T;
     if (row - first < offset || !x.valid(row) || !x.valid(row - offset)) return none<T>();
     return some(less(at, x[row].value, x[row - offset].value));
 }

@@ -6,13 +6,23 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pylibcudf as plc
 
-from gpuetl.backends.cudf.columns.validity import valid_rows, words_of
+from gpuetl.backends.cudf.columns.validity import words_of
 from gpuetl.backends.cudf.gpu.libcudf import Id, from_libcudf, libcudf_type, span_array
 from gpuetl.backends.cudf.machine import Machine
+from gpuetl.backends.cudf.sources.units import counts_units
 from gpuetl.backends.cudf.vector import Vector
-from gpuetl.expressions.types import NULL, STRING, DataType, is_list, language_type
+from gpuetl.expressions.types import DURATION, NULL, STRING, DataType, is_list, language_type
+
+UNITS = {
+    Id.TIMESTAMP_SECONDS: "s", Id.TIMESTAMP_MILLISECONDS: "ms",
+    Id.TIMESTAMP_MICROSECONDS: "us", Id.TIMESTAMP_NANOSECONDS: "ns",
+    Id.DURATION_SECONDS: "s", Id.DURATION_MILLISECONDS: "ms",
+    Id.DURATION_MICROSECONDS: "us", Id.DURATION_NANOSECONDS: "ns",
+}  # fmt: skip
+"""What times count: libcudf's casts between units wrap around."""
 
 
 def read_parquet(
@@ -35,16 +45,16 @@ def read_parquet(
 
 
 def as_language(column: Any, stored: DataType, machine: Machine) -> Vector:
-    """Return a column as the language's type that is nearest to the stored one."""
+    """Return a column as the language's type that is nearest to the stored one; times keep their unit."""
     dtype = language_type(stored) or stored
     if dtype == NULL:
         return null_column(column.size(), machine)
     if is_list(dtype):
-        return list_column(column, stored, dtype, machine)
+        return list_column(column, stored, machine)
     if dtype == STRING:
         return from_libcudf(column, STRING)
-    if column.type().id() in (Id.TIMESTAMP_NANOSECONDS, Id.DURATION_NANOSECONDS):
-        return microseconds(column, dtype, machine)
+    if counts_units(dtype) and (unit := UNITS.get(column.type().id())):
+        return from_libcudf(column, pa.duration(unit) if dtype == DURATION else pa.timestamp(unit, dtype.tz))
     wanted = libcudf_type(dtype)
     if column.type() != wanted:
         column = plc.unary.cast(column, wanted)
@@ -57,23 +67,11 @@ def null_column(rows: int, machine: Machine) -> Vector:
     return Vector(NULL, rows, nothing, words_of(nothing, machine), rows)
 
 
-def list_column(column: Any, stored: DataType, dtype: DataType, machine: Machine) -> Vector:
+def list_column(column: Any, stored: DataType, machine: Machine) -> Vector:
     """Return a column of lists, its elements converted."""
     column = column.copy() if column.offset() else column
     offsets, elements = column.children()
     valid = span_array(column.null_mask(), column).view("uint32") if column.null_count() else None
     places = span_array(offsets.data(), offsets).view("int32")[: offsets.size()]
     inner = as_language(elements, stored.value_type, machine)
-    return Vector(dtype, column.size(), None, valid, column.null_count(), places, inner)
-
-
-def microseconds(column: Any, dtype: DataType, machine: Machine) -> Vector:
-    """Return times of nanoseconds in microseconds; raise `ValueError` where that loses."""
-    column = column.copy() if column.offset() else column
-    values = span_array(column.data(), column).view("int64")[: column.size()]
-    valid = span_array(column.null_mask(), column).view("uint32") if column.null_count() else None
-    whole = Vector(dtype, column.size(), values // 1000, valid, column.null_count())
-    lost = (values % 1000 != 0) & valid_rows(whole, machine).astype(bool)
-    if bool(lost.any()):
-        raise ValueError(f"{dtype} does not hold nanoseconds: row {int(lost.argmax())}")
-    return whole
+    return Vector(pa.list_(inner.dtype), column.size(), None, valid, column.null_count(), places, inner)

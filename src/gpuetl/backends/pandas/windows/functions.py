@@ -13,7 +13,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpuetl.backends.pandas.columns.masked import Masked, greatest_of, least_of
+from gpuetl.backends.no_result import DAY
+from gpuetl.backends.pandas.columns.masked import INT64_MAX, Masked, greatest_of, least_of
 from gpuetl.backends.pandas.windows.combines import (
     add,
     filled,
@@ -102,7 +103,11 @@ def running_max(rows: WindowRows, x: Masked) -> Masked:
 
 @np.errstate(over="ignore", invalid="ignore")
 def difference(rows: WindowRows, x: Masked, offset: int = 1) -> Masked:
-    """Return `x` less the `x` of `offset` rows before in the segment; null where either is."""
+    """Return `x` less the `x` of `offset` rows before in the segment; null where either is.  Of days, microseconds."""
+    if x.values.dtype == np.int32:
+        days = difference(rows, Masked(x.values.astype(np.int64), x.valid), offset)
+        refuse_overflow(days.valid & (np.abs(days.values) > INT64_MAX // DAY), "diff")
+        return Masked(days.values * DAY, days.valid)
     values = summable(x, "diff")
     earlier = previous_value(rows, Masked(values, x.valid), offset)
     valid = x.valid & earlier.valid

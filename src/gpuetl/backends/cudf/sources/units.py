@@ -1,0 +1,72 @@
+"""Times of files that count other units than microseconds: converted exactly, or refused with their row."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+
+from gpuetl.backends.cudf.device.columns import accessors, buffers_of, column_parameters
+from gpuetl.backends.cudf.device.headers import headers_text
+from gpuetl.backends.cudf.expressions.faults import row_and_reason
+from gpuetl.backends.cudf.machine import Machine
+from gpuetl.backends.cudf.vector import Vector
+from gpuetl.expressions.types import DataType, is_list, language_type, type_name
+
+MICROSECONDS = {"s": "int128_t(value) * 1000000", "ms": "int128_t(value) * 1000", "ns": "value / 1000"}
+STORED = {"s": "micros / 1000000", "ms": "micros / 1000", "ns": "micros * 1000"}
+
+
+def counts_units(dtype: DataType) -> bool:
+    """Tell whether a type is a timestamp or a duration, in whatever unit."""
+    return bool(pa.types.is_timestamp(dtype) or pa.types.is_duration(dtype))
+
+
+def type_as_read(stored: DataType) -> DataType:
+    """Return the type in which a machine reads a stored one: the language's, but that times keep their unit."""
+    if is_list(stored):
+        return pa.list_(type_as_read(stored.value_type))
+    return stored if counts_units(stored) else language_type(stored) or stored
+
+
+def in_microseconds(vector: Vector, name: str, machine: Machine) -> Vector:
+    """Return times, or lists of them, in microseconds; any other column as it is.  16 bytes a row, and one wait.
+
+    Raises
+    ------
+    ValueError
+        With the first row whose time is no whole number of microseconds that int64 holds.
+    """
+    if vector.elements is not None:
+        elements = in_microseconds(vector.elements, name, machine)
+        return replace(vector, dtype=pa.list_(elements.dtype), elements=elements)
+    if not counts_units(vector.dtype) or vector.dtype.unit == "us":
+        return vector
+    columns, unit = {"": vector}, vector.dtype.unit
+    micros, fault = machine.arrays.empty(vector.rows, "int64"), machine.arrays.zeros(1, "uint64")
+    module = machine.compiled(converting_source(vector))
+    machine.launch(module, "convert", vector.rows, [vector.rows, micros, fault, *buffers_of(columns)])
+    dtype = language_type(vector.dtype)
+    assert dtype is not None
+    if found := int(fault[0]):
+        row, _ = row_and_reason(found)
+        value = f"{int(vector.data[row])} {unit}"
+        raise ValueError(f"column '{name}' in row {row}: {type_name(dtype)} does not hold {value} in microseconds")
+    return replace(vector, dtype=dtype, data=micros)
+
+
+def converting_source(vector: Vector) -> str:
+    """Return the kernel `convert` of a column's unit, which tells the first row whose time would be another."""
+    unit, parameters = vector.dtype.unit, column_parameters({"": vector})
+    return f"""{headers_text(["rows.cuh"])}
+KERNEL convert({", ".join(["int64_t rows", "int64_t* converted", "uint64_t* fault", *parameters])}) {{
+{accessors({"": vector})}
+    FOR_EACH_ROW(row, rows) {{
+        if (row >= rows) continue;
+        const int64_t value = c0[row].value;
+        const int64_t micros = int64_t({MICROSECONDS[unit]});
+        if ({STORED[unit]} != value) Fault{{fault, row}}(NOT_EXACT);
+        converted[row] = micros;
+    }}
+}}
+"""
