@@ -24,14 +24,9 @@ from gpuetl.backends.cudf.backend import CudfBackend
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.host_copies import copy_from_host, copy_to_host
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
-<<<<<<< HEAD
 from gpuetl.backends.cudf.sinks.pieces import Span
 from gpuetl.backends.cudf.sinks.threaded_file import Chunk, Store, ThreadedFile, Writers, threaded_file
-=======
-from gpuetl.backends.cudf.sinks.pieces import Piece, Span
-from gpuetl.backends.cudf.sinks.threaded_file import Store, ThreadedFile, Writers, threaded_file
 from gpuetl.backends.cudf.sources.units import type_as_read
->>>>>>> mends
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.engines import BACKENDS
 from gpuetl.backends.memory import MemoryUse

@@ -4,10 +4,10 @@ import pickle
 
 import pyarrow as pa
 import pytest
-from gpuetl.backends.cudf.sources.text_codes import with_dictionary
 
 from gpu_engine.host_machine import COMPILER, host_backend
 from gpuetl.backends.cudf.columns.packed import packed, unpacked
+from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.frame import Frame
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")

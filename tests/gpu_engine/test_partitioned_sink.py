@@ -6,12 +6,12 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 
 from fuzz.data import TYPES, pool
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpu_engine.test_columns import uploaded
 from gpuetl import Pipeline
+from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
 from gpuetl.backends.cudf.sinks.partitions import split_by_value
 from gpuetl.expressions.types import is_list
