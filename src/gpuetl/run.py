@@ -91,8 +91,10 @@ def traced_run(
     with backend.memory_meter() if options.profile else nullcontext() as meter:
         recorder.meter = meter
         with noted(recorder.outcome), recording(recorder), skipping(options.skipped_choices):
+            running.rehearse(physical, fingerprint)
             sinks, heads, kept = execute(physical, running, recorder, run_id, options.head_rows, seconds)
         memory = dict(meter.peaks()) if meter else {}
+    recorder.tell_compilation(seconds)
     ceilings = load_ceilings(backend.device)
     if options.profile and ceilings is None:
         recorder.note(UNMEASURED)

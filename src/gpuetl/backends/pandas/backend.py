@@ -31,6 +31,7 @@ from gpuetl.backends.pandas.sources.read import read_row_groups
 from gpuetl.backends.pandas.windows import window  # noqa: F401
 from gpuetl.io.dataset import RowGroup
 from gpuetl.io.target import Target
+from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read
 from gpuetl.plan.schema import Schema
@@ -50,6 +51,9 @@ class PandasBackend:
     def device_of(self, operation: Node) -> Device:
         """Run everything on the CPU."""
         return "CPU"
+
+    def rehearse(self, physical: PhysicalPlan, plan: str) -> None:
+        """Nothing has to be made ready."""
 
     def read(self, read: Read, groups: Sequence[RowGroup]) -> pa.Table:
         """Read the row groups, in order."""
