@@ -76,3 +76,15 @@ def test_a_forked_process_makes_what_it_asks_for_itself() -> None:
         os._exit(0 if ahead.result("k", lambda: "own") == "own" else 1)
     go.set()
     assert os.waitpid(process, 0)[1] == 0
+
+
+def test_a_process_that_ends_waits_for_what_threads_are_at_and_for_nothing_else() -> None:
+    """What has not begun is never made; what is expected later is not either."""
+    ahead, begun, go = Ahead(), threading.Event(), threading.Event()
+    running = ahead.expect("k", lambda: begun.set() or go.wait(10))
+    assert begun.wait(10)
+    threading.Timer(0.01, go.set).start()
+    ahead.stop()
+    assert running.done()
+    assert ahead.expect("later", never).cancelled()
+    assert ahead.result("later", lambda: "here") == "here"

@@ -35,8 +35,10 @@ class ExpectedKernels:
         self.futures.append(ahead().expect((source, path, entry), make))
 
     def end(self) -> None:
-        """Wait for all, and leave the mark."""
+        """Wait for all, and leave the mark, unless the process ends before."""
         wait(self.futures)
+        if ahead().stopped:
+            return
         with suppress(OSError):
             self.mark.parent.mkdir(parents=True, exist_ok=True)
             self.mark.touch()

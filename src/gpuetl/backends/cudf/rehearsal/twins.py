@@ -222,7 +222,7 @@ def state_bytes(launch: Launch) -> None:
 TWINS: dict[str, Callable[[Launch], None]] = {
     "build": build, "compute": compute, "copy_texts": copy_texts, "count": count, "count_valid": count_valid,
     "elementwise": elementwise, "enter": enter, "find": find, "finish": finish, "fold_frames": windows,
-    "gather": gather, "mark": mark, "measure": measure, "pack": pack, "pair_few": pair_few, "scan": windows, "state_bytes": state_bytes,
-    "write": write,
+    "gather": gather, "mark": mark, "measure": measure, "pack": pack, "pair_few": pair_few, "scan": windows,
+    "state_bytes": state_bytes, "write": write,
 }  # fmt: skip
 """By the names of kernels; others decide nothing."""
