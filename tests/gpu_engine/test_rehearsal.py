@@ -1,8 +1,11 @@
 """A rehearsal names the kernels of a run before it, and is heard of in no other way."""
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -12,6 +15,7 @@ from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl.backends.cudf.backend import CudfBackend
 from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.cudf.rehearsal import rehearse as rehearsal
+from gpuetl.backends.cudf.rehearsal.arrays import ArrayOf, ToldArrays
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.report.recorder import Recorder, recording
 from gpuetl.run import RunOptions, lowered
@@ -41,6 +45,7 @@ class Named:
 
     def __init__(self) -> None:
         self.sources: list[str] = []
+        self.calls: list[tuple[str, tuple[Any, ...], Mapping[str, Any]]] = []
         self.ended = False
 
     def source(self, source: str) -> None:
@@ -48,6 +53,9 @@ class Named:
 
     def user_kernel(self, source: str, path: Path, entry: str) -> None:
         self.sources.append(source)
+
+    def array_call(self, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
+        self.calls.append((name, arguments, keywords))
 
     def end(self) -> None:
         self.ended = True
@@ -133,3 +141,23 @@ def test_windows_and_kernels_over_frames_in_memory_are_named(pipeline: gpuetl.Pi
     texts = entries(rehearsed(lowered(pipeline.plan({}).keeping(["s"]), RunOptions(), "cudf")[0]))
     assert "KERNEL scan(" in texts
     assert "KERNEL elementwise(" in texts
+
+
+def test_functions_operators_and_indices_of_arrays_are_told_with_their_types() -> None:
+    """Results tell, too; what needs no kernel is not told."""
+    named = Named()
+    arrays = ToldArrays(named.array_call)
+    numbers = arrays.arange(4, dtype="int32")
+    kept = numbers[arrays.where(numbers > 1, numbers, -1)][1:]
+    kept[:1] = 7
+    assert kept.astype("int64").cumsum(dtype="int64").tolist() == [7, 9, 12]
+    of_int32, of_int64 = ArrayOf("<i4", 1), ArrayOf("<i8", 1)
+    assert named.calls == [
+        ("arange", (2,), {"dtype": "int32"}),
+        ("greater", (of_int32, 1), {}),
+        ("where", (ArrayOf("|b1", 1), of_int32, -1), {}),
+        ("getitem", (of_int32, of_int32), {}),
+        ("setitem", (of_int32, ..., 2), {}),
+        ("astype", (of_int32, np.dtype("int64")), {}),
+        ("cumsum", (of_int64,), {"dtype": np.dtype("int64")}),
+    ]

@@ -42,6 +42,12 @@ class Expected(Protocol):
     def user_kernel(self, source: str, path: Path, entry: str) -> None:
         """Expect a call of `Machine.user_kernel`."""
 
+    def array_call(self, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
+        """Expect a call of a function of the array module, or of getitem, setitem and astype.
+
+        In the place of arrays are such of `rehearsal/arrays.py`.
+        """
+
     def end(self) -> None:
         """Wait for all of them, and keep that the plan's kernels have been expected."""
 

@@ -20,7 +20,7 @@ class Rehearsed:
     Parameters
     ----------
     tables
-        The keys of each table that was built, and their slots, by the identity of its `owners`, beside these.
+        The keys of each table that was built, and their slots, by the address of its `owners`, beside these.
     rows_a_row
         How many rows of a run each row that is looked up in a join stands for: keys range so much more narrowly here.
     """

@@ -11,21 +11,12 @@ import numpy as np
 
 from gpuetl.backends.cudf.interchange import to_arrow
 from gpuetl.backends.cudf.machine import Expected
+from gpuetl.backends.cudf.rehearsal.arrays import ToldArrays, plain
 from gpuetl.backends.cudf.rehearsal.launch import Launch, Rehearsed
 from gpuetl.backends.cudf.rehearsal.sample import Limits, sampled
 from gpuetl.backends.cudf.rehearsal.twins import TWINS
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import DataType
-
-
-class ZeroedArrays:
-    """NumPy, but that no array holds what was in memory before: what a kernel was to write is used as a number."""
-
-    empty, empty_like = staticmethod(np.zeros), staticmethod(np.zeros_like)
-
-    def __getattr__(self, name: str) -> Any:
-        """Return what NumPy has."""
-        return getattr(np, name)
 
 
 class NoFile:
@@ -50,12 +41,12 @@ class RehearsalMachine:
 
     def __init__(self, expects: Expected) -> None:
         self.expects = expects
-        self.arrays = ZeroedArrays()
+        self.arrays = ToldArrays(expects.array_call)
         self.rehearsed = Rehearsed()
 
     def host(self, array: Any) -> Any:
         """It is there already."""
-        return array
+        return plain(array)
 
     def expected(self, plan: str) -> None:
         """Expect nothing: this is what expects."""
@@ -77,7 +68,7 @@ class RehearsalMachine:
     def launch(self, module: str, entry: str, rows: int, arguments: Sequence[Any]) -> None:
         """Run the kernel's twin, if what it writes decides how the run goes on."""
         if twin := TWINS.get(entry):
-            twin(Launch.of(module, entry, arguments, self.rehearsed))
+            twin(Launch.of(module, entry, plain(arguments), self.rehearsed))
 
     def launch_blocks(self, module: str, entry: str, blocks: int, threads: int, arguments: Sequence[Any]) -> None:
         """Run the kernel's twin."""
@@ -89,13 +80,13 @@ class RehearsalMachine:
 
     def sorted_order(self, words: Sequence[Any]) -> Any:
         """Sort by the last word first."""
-        return np.lexsort(words[::-1]).astype(np.int32)
+        return self.arrays.asarray(np.lexsort(plain(words)[::-1]).astype(np.int32))
 
     def sorted_texts(self, texts: Vector) -> tuple[Any, int]:
         """Number the distinct texts."""
         found = [text or "" for text in to_arrow(texts, self).to_pylist()]
         numbers = {text: place for place, text in enumerate(sorted(set(found)))}
-        return np.array([numbers[text] for text in found], np.int32), len(numbers)
+        return self.arrays.asarray(np.array([numbers[text] for text in found], np.int32)), len(numbers)
 
     def read_parquet(self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType]) -> dict[str, Vector]:
         """Read the first rows of the first row group."""

@@ -127,12 +127,12 @@ def build(launch: Launch) -> None:
             launch["repeated"][0] = 1
         else:
             launch["owners"][slot] = row
-    launch.rehearsed.tables[id(launch["owners"])] = (launch["owners"], slots)
+    launch.rehearsed.tables[launch["owners"].ctypes.data] = (launch["owners"], slots)
 
 
 def find(launch: Launch) -> None:
     """Find keys; where the few rows of two large tables hardly meet, every second one is found."""
-    owners, slots = launch.rehearsed.tables[id(launch["owners"])]
+    owners, slots = launch.rehearsed.tables[launch["owners"].ctypes.data]
     found = np.array([slots.get(key, -1) for key in key_tuples(launch, "OtherKeys", 0)], np.int32)
     if slots and np.count_nonzero(found >= 0) < len(found) // LEAST_MET:
         found[::2] = np.arange(len(found[::2])) % len(slots)
