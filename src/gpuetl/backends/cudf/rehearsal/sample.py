@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from gpuetl.backends.cudf.columns.validity import valid_rows, with_valid
+from gpuetl.backends.cudf.device.types import whole_number
 from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.machine import Machine
+from gpuetl.backends.cudf.rehearsal.arrays import plain
 from gpuetl.backends.cudf.vector import Vector
-from gpuetl.expressions.types import STRING, DataType, is_list, language_type
+from gpuetl.expressions.types import STRING, DataType, language_type
 from gpuetl.io.dataset import RowGroup
 
 ROWS = 1 << 12
 """Enough that columns of few distinct texts show as such."""
+LEAST_ROWS = 3
 MOST_GROUPS = 64
 """Row groups whose statistics are looked at: each takes some tens of microseconds a column."""
 Limits = tuple[Any, Any, int]
@@ -34,24 +39,26 @@ def sampled(
         batch = next(file.iter_batches(ROWS, [group], list(types), use_threads=False))
     nearest = {name: language_type(stored) or stored for name, stored in types.items()}
     columns = {name: in_type(batch.column(name), dtype) for name, dtype in nearest.items()}
-    return {name: from_arrow(widened(column, limits.get(name)), machine) for name, column in columns.items()}
+    vectors = {name: from_arrow(column, machine) for name, column in columns.items()}
+    return {name: widened(vector, limits.get(name), machine) for name, vector in vectors.items()}
 
 
-def widened(column: pa.Array, limits: Limits | None) -> pa.Array:
+def widened(vector: Vector, limits: Limits | None, machine: Machine) -> Vector:
     """Return a column with its limits in the first and the last row, which keeps an order, and a null where it has any.
 
     Texts are but given their nulls: how far their numbers range is not known from limits.
     """
-    if limits is None or len(column) < 3 or is_list(column.type):
-        return column
-    least, greatest, nulls = limits
-    middle = column[1:-1]
-    if nulls and not middle.null_count:
-        middle = pa.concat_arrays([pa.nulls(1, column.type), middle[1:]])
-    if least is None or column.type == STRING:
-        return pa.concat_arrays([column[:1], middle, column[-1:]])
-    first, last = (pa.repeat(pa.scalar(value, column.type), 1) for value in (least, greatest))
-    return pa.concat_arrays([first, middle, last])
+    if limits is None or vector.rows < LEAST_ROWS or vector.elements is not None:
+        return vector
+    *ends, nulls = limits
+    valid = plain(valid_rows(vector, machine)).astype(bool)
+    valid[1] &= not nulls
+    if vector.dtype != STRING and ends[0] is not None:
+        data = plain(vector.data).copy()
+        data[[0, -1]] = [end if isinstance(end, float) else whole_number(end, vector.dtype) for end in ends]
+        valid[[0, -1]] = True
+        vector = replace(vector, data=machine.arrays.asarray(data))
+    return with_valid(vector, machine.arrays.asarray(valid), machine)
 
 
 def in_type(column: pa.Array, dtype: DataType) -> pa.Array:
