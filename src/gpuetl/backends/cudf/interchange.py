@@ -58,7 +58,8 @@ def stored(array: Any) -> np.ndarray[Any, Any]:
     if array.type == NULL:
         return np.zeros(rows, np.uint8)
     if array.type == BOOL:
-        return bits(array, 1) & validity(array)
+        true: np.ndarray[Any, Any] = bits(array, 1) & validity(array)
+        return true
     if is_decimal(array.type):
         pairs = np.frombuffer(array.buffers()[1] or b"", np.int64).reshape(-1, 2)[array.offset : array.offset + rows]
         return np.ascontiguousarray(pairs if storage_type(array.type) == "V16" else pairs[:, 0])
