@@ -1,6 +1,7 @@
 """A rehearsal names the kernels of a run before it, and is heard of in no other way."""
 
 import shutil
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,23 @@ def test_a_rehearsal_takes_the_choices_of_its_run(visits: gpuetl.Pipeline) -> No
     assert "KERNEL find_ranges(" in entries(rehearsed(physical_of(visits)))
     with skipping(["encode_on_gpu"]):
         assert "KERNEL find_ranges(" not in entries(rehearsed(physical_of(visits)))
+
+
+def test_a_run_expects_the_kernels_of_its_plan_unless_that_is_skipped(
+    visits: gpuetl.Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread names them; the machine is asked by the plan's fingerprint, and has none where they are in the cache."""
+    plans: list[str] = []
+    named, begun = Named(), threading.Event()
+    monkeypatch.setattr(HostMachine, "expected", lambda self, plan: plans.append(plan) or named)
+    monkeypatch.setattr(rehearsal, "rehearse", lambda physical, expected, backend_on: begun.set())
+    backend = CudfBackend(HostMachine())
+    with skipping(["compile_ahead"]):
+        backend.rehearse(physical_of(visits), "plan")
+    assert plans == []
+    backend.rehearse(physical_of(visits), "plan")
+    assert begun.wait(10)
+    assert plans == ["plan"]
 
 
 def test_a_rehearsal_leaves_no_notes_and_writes_no_file(visits: gpuetl.Pipeline, tmp_path: Path) -> None:
