@@ -1,7 +1,6 @@
 """What kernels write that decides how a run goes on: which rows are kept, found or null, and how far keys range.
 
-A twin does for a few rows what the kernel of its name does, by NumPy; where only a guess is needed, it guesses.  Values
-that computed columns would have are made up: their kernels are known by now, and others depend on types and nulls.
+A twin does for a few rows what the kernel of its name does, by NumPy.
 """
 
 from __future__ import annotations
@@ -12,15 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from gpuetl.backends.cudf.rehearsal.computed import compute, elementwise, finish, windows
 from gpuetl.backends.cudf.rehearsal.keys import digits_of, key_tuples
 from gpuetl.backends.cudf.rehearsal.launch import Launch, set_bits, set_valid
-from gpuetl.backends.cudf.rehearsal.nulls import group_validity, validity
 from gpuetl.backends.cudf.rehearsal.texts import copy_texts, enter, measure_text, write_bytes
 
-VALUES, RESULTS = 8, 1 << 16
-"""The distinct values of columns that are made up: few, as keys by which one groups have; and those of aggregates."""
-MIX, WORD = 2_654_435_761, (1 << 32) - 1
-"""By which rows are mixed: Knuth's multiplicative hash (The Art of Computer Programming 3, 6.4)."""
 TILE, ALL = 1024, (1 << 64) - 1
 STATE_BYTES = 64
 LEAST_MET = 8
@@ -150,60 +145,6 @@ def pair_few(launch: Launch) -> None:
     found = (code >= 0) & (place < counts[code])
     launch["left"][:] = left
     launch["right"][:] = np.where(found, by_code[np.where(found, launch["starts"][code] + place, 0)], -1)
-
-
-def compute(launch: Launch) -> None:
-    """Make up values, null where their text says so; every second truth value is true, if all columns have values."""
-    for place, values in launch.like("r"):
-        valid = validity(launch, f"g{place}")
-        truth = f"uint8_t* r{place}" in launch.own
-        values[:] = made_up(values, launch.valid_in(), 2) if truth else made_up(values, valid, VALUES)
-        set_valid(launch[f"s{place}"], valid)
-        launch["nulls"][place] = np.count_nonzero(~valid)
-
-
-def elementwise(launch: Launch) -> None:
-    """Make up values, null where an input is."""
-    valid = launch.valid_in()
-    for place, values in launch.like("r"):
-        values[:] = made_up(values, valid, VALUES)
-        set_valid(launch[f"s{place}"], valid)
-        launch["nulls"][place] = np.count_nonzero(~valid)
-
-
-def made_up(values: Any, valid: Any, distinct: int) -> Any:
-    """Return values of so few different ones, 0 for null; floats from 1 on, from which 0 is far."""
-    mixed = (np.arange(len(values)) * MIX & WORD) >> 16
-    numbers = np.where(valid, mixed % distinct + (values.dtype.kind == "f"), 0)
-    return numbers[:, None] if values.ndim == 2 else numbers  # long decimals: any will do
-
-
-def finish(launch: Launch) -> None:
-    """Make up the results of groups, which range more widely than keys do."""
-    if "result" in launch:
-        launch["result"][:] = made_up(launch["result"], True, RESULTS)
-        set_valid(launch["bits"], np.ones(launch["rows"], bool))
-    for place, values in launch.like("r"):
-        valid = group_validity(launch, place)
-        values[:] = made_up(values, valid, RESULTS)
-        set_valid(launch[f"s{place}"], valid)
-        launch["nulls"][place] = np.count_nonzero(~valid)
-
-
-def windows(launch: Launch) -> None:
-    """Make up what windows write: null where a column is that must not be, or where they look at another row."""
-    outputs = dict(launch.like("r"))
-    for place, values in outputs.items():
-        if f"b{place}" not in launch:
-            continue
-        made, told = launch.text_of(rf"const auto o{place} = "), launch.text_of(rf"\bg{place} = (?!false)")
-        valid = launch.valid_in({int(column) for column in re.findall(r"c(\d+)\.valid", told)})
-        valid[:1] &= re.match(r"moved|difference|relative_change", made) is None
-        values[:] = made_up(values, valid, VALUES)
-        set_valid(launch[f"b{place}"], valid)
-        launch["state"][len(launch["state"]) - len(outputs) + place] = np.count_nonzero(~valid)
-    for _, flags in launch.like("s"):
-        flags[:] = 1
 
 
 def count_valid(launch: Launch) -> None:
