@@ -96,6 +96,7 @@ def traced_run(
     with limit, backend.memory_meter() if options.profile else nullcontext() as meter:
         recorder.meter = meter
         with noted(recorder.outcome), recording(recorder), skipping(options.skipped_choices):
+            running.rehearse(physical, fingerprint)
             physical, (sinks, heads, kept) = until_it_fits(
                 physical,
                 lambda rows: lowered(plan, replace(options, partition_rows=rows), choice.name)[0],
@@ -106,6 +107,7 @@ def traced_run(
                 seconds,
             )
         memory = recorder.peaks or (dict(meter.peaks()) if meter else {})
+    recorder.tell_compilation(seconds)
     device = device_label(recorder.work.values())
     ceilings = load_ceilings("GPU" if choice.name == "dask-cuda" else backend.device)
     if options.profile and ceilings is None:

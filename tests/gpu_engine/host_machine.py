@@ -131,6 +131,9 @@ class HostMachine:
         """Return NumPy's pointer."""
         return int(array.ctypes.data)
 
+    def expected(self, plan: str) -> None:
+        """Compile nothing ahead."""
+
     def compiled(self, source: str) -> ctypes.CDLL:
         """Compile with g++."""
         return library(source)

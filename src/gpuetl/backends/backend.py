@@ -15,6 +15,7 @@ from gpuetl.io.dataset import RowGroup
 from gpuetl.io.spill_space import SpillSpace
 from gpuetl.io.staging import FileWriter
 from gpuetl.io.target import Target
+from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Read
 from gpuetl.plan.schema import Schema
@@ -57,6 +58,9 @@ class Backend(Protocol):
 
     def device_of(self, operation: Node) -> Device:
         """Return where the backend runs an operation."""
+
+    def rehearse(self, physical: PhysicalPlan, plan: str) -> None:
+        """Begin to make ready, beside the run, what the run will need; `plan` is equal for plans that need the same."""
 
     def read(self, read: Read, groups: Sequence[RowGroup]) -> Frame:
         """Read the source's columns of some row groups; none gives no rows."""

@@ -16,6 +16,7 @@ from gpuetl.io.dataset import RowGroup
 from gpuetl.io.spill_space import SpillSpace
 from gpuetl.io.staging import FileWriter
 from gpuetl.io.target import Target
+from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Map, Physical, Scan
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node, SortKey
@@ -39,6 +40,10 @@ class FallbackBackend:
     def device_of(self, operation: Node) -> Device:
         """Return where the backend runs that takes the operation."""
         return (self.aside if self.backend.refuses(operation) else self.backend).device_of(operation)
+
+    def rehearse(self, physical: PhysicalPlan, plan: str) -> None:
+        """Let the engine rehearse all of it, also what runs elsewhere."""
+        self.backend.rehearse(physical, plan)
 
     def read(self, read: Read, groups: Sequence[RowGroup]) -> Frame:
         """Read by the backend that takes it."""

@@ -16,6 +16,9 @@ from gpuetl.ceilings.ceiling import Link
 from gpuetl.plan.node import Origin
 from gpuetl.report.trace import span
 
+LONG_S = 1.0
+"""A user is told of a wait for kernels that is longer."""
+
 
 class Progress(Protocol):
     """Hears of a run as it goes on."""
@@ -67,7 +70,7 @@ class Recorder:
 
     `meter` measures the memory of what is timed in the run's own thread, if there is one; `peaks` is what workers
     elsewhere measured.  `spilled` has the bytes that crossed each link when frames that waited were spilled, and when
-    they came back.
+    they came back.  `compiled` kernels were in no cache, for which the run has waited `compile_seconds`.
     """
 
     progress: Progress = silent
@@ -78,6 +81,8 @@ class Recorder:
     peaks: dict[str, int] = field(default_factory=dict)
     committed: bool = False
     thread: int = field(default_factory=get_ident)
+    compiled: int = 0
+    compile_seconds: float = 0.0
 
     def of(self, key: object, origin: Origin, before: Origin | None) -> Work:
         """Return the record of an operation that runs, begun when it first does."""
@@ -114,6 +119,15 @@ class Recorder:
         """Say what became of the sinks, where the run is broken off."""
         return "all sinks are written" if self.committed else "no sink has changed"
 
+    def tell_compilation(self, seconds: dict[str, float]) -> None:
+        """Take the waiting for kernels out of the seconds of the run, and say where it was long that it is over."""
+        if self.compiled:
+            waited = min(self.compile_seconds, seconds["run"])
+            seconds |= {"run": seconds["run"] - waited, "compile": waited}
+            if waited > LONG_S:
+                kernels = f"{self.compiled} kernels were compiled, for which the run waited {waited:.1f} s"
+                self.note(f"{kernels}; later runs take them from the cache")
+
     def note(self, message: str) -> None:
         """Keep a remark for the user, once."""
         if message not in self.notes:
@@ -131,6 +145,18 @@ def recording(recorder: Recorder) -> Iterator[Recorder]:
         yield recorder
     finally:
         _NOTED.reset(token)
+
+
+@contextmanager
+def compiling() -> Iterator[None]:
+    """Count a kernel that the run needs, and the seconds of the block, for which it waits."""
+    recorder, start = _NOTED.get(), time.perf_counter()
+    try:
+        yield
+    finally:
+        if recorder is not None:
+            recorder.compiled += 1
+            recorder.compile_seconds += time.perf_counter() - start
 
 
 def note(message: str) -> None:

@@ -46,6 +46,7 @@ from gpuetl.io.dataset import RowGroup
 from gpuetl.io.spill_space import SpillSpace
 from gpuetl.io.staging import FileWriter
 from gpuetl.io.target import Target
+from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Read
 from gpuetl.plan.schema import Schema
@@ -72,6 +73,13 @@ class CudfBackend:
     def device_of(self, operation: Node) -> Device:
         """Run everything on the GPU, but for the text of CSV files, which the CPU reads."""
         return "CPU" if isinstance(operation, Read) and operation.dataset.format == "csv" else "GPU"
+
+    def rehearse(self, physical: PhysicalPlan, plan: str) -> None:
+        """Let kernels be compiled ahead: a rehearsal on a thread names them, where they are not in the cache yet."""
+        if chosen("compile_ahead") and (expected := self.machine.expected(plan)):
+            from gpuetl.backends.cudf.rehearsal.rehearse import begin_rehearsal
+
+            begin_rehearsal(physical, expected, CudfBackend)
 
     def read(self, read: Read, groups: Sequence[RowGroup]) -> Frame:
         """Read the row groups, in order."""

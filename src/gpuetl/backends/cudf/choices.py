@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 CHOICES = {
+    "compile_ahead": "Kernels that a plan's first run will need are named by a rehearsal, and compiled by threads.",
     "notice_order": "Rows that come in the order of their keys are not sorted.",
     "number_texts_by_hash": "Texts that are keys are numbered by their hash; only the distinct ones are sorted.",
     "group_by_table": "Groups of keys that range narrowly are reduced in tables by key; nothing is sorted.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,18 @@ def from_arrow(column: Any, machine: Machine) -> Vector:
         array = array.chunk(0) if array.num_chunks else pa.array([], array.type)
     array = array if len(array) else pa.array([], array.type)  # buffers of no rows may be of any size
     asarray, rows = machine.arrays.asarray, len(array)
-    valid = asarray(packed(np.asarray(array.is_valid()))) if array.null_count else None
+    valid = asarray(packed(validity(array))) if array.null_count else None
     if is_list(array.type) or array.type == STRING:
         return _variable(array, valid, machine)
     return Vector(array.type, rows, asarray(stored(array)), valid, array.null_count)
+
+
+def from_texts(texts: Sequence[str], machine: Machine) -> Vector:
+    """Copy texts to the machine; an Arrow array of a list would import pandas."""
+    encoded = [text.encode() for text in texts]
+    offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+    data = np.frombuffer(b"".join(encoded), np.uint8)
+    return Vector(STRING, len(texts), machine.arrays.asarray(data), offsets=machine.arrays.asarray(offsets))
 
 
 def _variable(array: Any, valid: Any, machine: Machine) -> Vector:
@@ -49,12 +58,27 @@ def stored(array: Any) -> np.ndarray[Any, Any]:
     if array.type == NULL:
         return np.zeros(rows, np.uint8)
     if array.type == BOOL:
-        return np.asarray(array.fill_null(False)).astype(np.uint8)
+        true: np.ndarray[Any, Any] = bits(array, 1) & validity(array)
+        return true
     if is_decimal(array.type):
         pairs = np.frombuffer(array.buffers()[1] or b"", np.int64).reshape(-1, 2)[array.offset : array.offset + rows]
         return np.ascontiguousarray(pairs if storage_type(array.type) == "V16" else pairs[:, 0])
     dtype = np.dtype(storage_type(array.type))
     return np.frombuffer(array.buffers()[1] or b"", dtype)[array.offset : array.offset + rows]
+
+
+def validity(array: Any) -> np.ndarray[Any, Any]:
+    """Return whether each row is valid, as bytes; NumPy's own view of an Arrow array would import pandas."""
+    if not array.null_count:
+        return np.ones(len(array), np.uint8)
+    return np.zeros(len(array), np.uint8) if array.type == NULL else bits(array, 0)
+
+
+def bits(array: Any, place: int) -> np.ndarray[Any, Any]:
+    """Return a buffer of bits as bytes."""
+    unpacked = np.unpackbits(np.frombuffer(array.buffers()[place] or b"", np.uint8), bitorder="little")
+    of_rows: np.ndarray[Any, Any] = unpacked[array.offset : array.offset + len(array)]
+    return of_rows
 
 
 def packed(valid: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

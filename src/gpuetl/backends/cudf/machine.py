@@ -33,6 +33,25 @@ class WrittenFile(Protocol):
         """
 
 
+class Expected(Protocol):
+    """Takes the kernels that a run will ask for, and compiles them on threads of its own."""
+
+    def source(self, source: str) -> None:
+        """Expect that a text will be `compiled`."""
+
+    def user_kernel(self, source: str, path: Path, entry: str) -> None:
+        """Expect a call of `Machine.user_kernel`."""
+
+    def array_call(self, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
+        """Expect a call of a function of the array module, or of getitem, setitem and astype.
+
+        In the place of arrays are such of `rehearsal/arrays.py`.
+        """
+
+    def end(self) -> None:
+        """Wait for all of them, and keep that the plan's kernels have been expected."""
+
+
 class Machine(Protocol):
     """A GPU; in tests a CPU, for which the same kernels are compiled by a C++ compiler."""
 
@@ -61,6 +80,9 @@ class Machine(Protocol):
 
     def release(self) -> None:
         """Give back what is in use for nothing."""
+
+    def expected(self, plan: str) -> Expected | None:
+        """Return what compiles kernels of a plan ahead; None where nothing is gained: they are in the cache."""
 
     def compiled(self, source: str) -> Module:
         """Compile kernels' text, once for each text."""

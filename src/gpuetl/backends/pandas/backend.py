@@ -36,6 +36,7 @@ from gpuetl.io.dataset import RowGroup
 from gpuetl.io.host_memory import host_memory
 from gpuetl.io.spill_space import SpillSpace
 from gpuetl.io.target import Target
+from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Read
 from gpuetl.plan.schema import Schema
@@ -55,6 +56,9 @@ class PandasBackend:
     def device_of(self, operation: Node) -> Device:
         """Run everything on the CPU."""
         return "CPU"
+
+    def rehearse(self, physical: PhysicalPlan, plan: str) -> None:
+        """Nothing has to be made ready."""
 
     def read(self, read: Read, groups: Sequence[RowGroup]) -> pa.Table:
         """Read the row groups, in order."""

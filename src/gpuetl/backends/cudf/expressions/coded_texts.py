@@ -14,7 +14,7 @@ from gpuetl.backends.cudf.columns.dictionaries import MOST_TEXTS, sorted_diction
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.validity import valid_rows
 from gpuetl.backends.cudf.expressions.prepare import chooses
-from gpuetl.backends.cudf.interchange import from_arrow
+from gpuetl.backends.cudf.interchange import from_arrow, from_texts
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.ir import Call, Column, Expr, Literal, can_fail, columns_of
@@ -41,7 +41,7 @@ def as_numbers(name: str, expr: Expr, known: Vectors, machine: Machine) -> Coded
     if not (coded and all(isinstance(leaf, Column | Literal) for leaf in leaves) and chosen("text_codes")):
         return None
     values = sorted({leaf.value for leaf in leaves if isinstance(leaf, Literal) and leaf.value is not None})
-    constants = from_arrow(pa.array(values, STRING), machine)  # code points have the order of their bytes
+    constants = from_texts(values, machine)  # code points have the order of their bytes
     dictionaries = dict.fromkeys(v for column in columns if (v := known[column.name].dictionary))
     if values or not columns:
         dictionaries[constants] = None

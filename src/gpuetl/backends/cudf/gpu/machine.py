@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from gpuetl.backends.cudf.gpu import files
+import gpuetl
+from gpuetl.backends.cudf.gpu import files, kernel_cache
 from gpuetl.backends.cudf.gpu.compiler import named, refuse_block, users_lines
-from gpuetl.backends.cudf.gpu.kernel_cache import loaded
+from gpuetl.backends.cudf.gpu.expected import ExpectedKernels, user_kernel
 from gpuetl.backends.cudf.gpu.libcudf import column_array, radix_order, to_libcudf
 from gpuetl.backends.cudf.gpu.memory import device_memory, free_memory, limited, memory_use
 from gpuetl.backends.cudf.gpu.parquet import read_parquet
@@ -24,6 +25,7 @@ from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.memory import MemoryMeter, MemoryUse
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import DataType
+from gpuetl.report.recorder import compiling
 
 THREADS = 256
 BLOCKS_PER_SM = 16
@@ -79,10 +81,15 @@ class GpuMachine:
         """Wait for the device: what was freed before it had done its work can then be allocated again."""
         self.arrays.cuda.Device().synchronize()
 
+    def expected(self, plan: str) -> ExpectedKernels | None:
+        """Expect the kernels of a plan, unless they have been."""
+        mark = kernel_cache.path_of(f"{plan} {gpuetl.__version__}", "expected")
+        return None if mark.exists() else ExpectedKernels(self.compiled_kernel, mark)
+
     def compiled(self, source: str) -> Any:
         """Compile with NVRTC, or take the machine code from the cache on disk."""
         if source not in self.modules:
-            self.modules[source] = loaded(source)
+            self.modules[source] = kernel_cache.loaded(source)
         return self.modules[source]
 
     def launch(self, module: Any, entry: str, rows: int, arguments: Sequence[Any]) -> None:
@@ -99,7 +106,8 @@ class GpuMachine:
     def user_kernel(self, source: str, path: Path, entry: str) -> Callable[[int, int, Sequence[Any]], None]:
         """Compile a user's kernel once, with headers from its own folder, as C++17 with CUDA's usual contractions."""
         if (source, path, entry) not in self.user_kernels:
-            self.user_kernels[source, path, entry] = self.compiled_kernel(source, path, str(entry))
+            with compiling():
+                self.user_kernels[source, path, entry] = user_kernel(self.compiled_kernel, source, path, str(entry))
         kernel = self.user_kernels[source, path, entry]
 
         def launch(blocks: int, threads: int, arguments: Sequence[Any]) -> None:

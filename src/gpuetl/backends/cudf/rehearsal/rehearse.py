@@ -1,0 +1,158 @@
+"""A plan's operations run over a few rows of its sources, in the order of a run, for the kernels that they ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from contextvars import copy_context
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from threading import Thread
+
+import numpy as np
+import pyarrow as pa
+
+from gpuetl.backends.backend import Backend
+from gpuetl.backends.cudf.columns.dictionaries import decoded
+from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.interchange import from_arrow
+from gpuetl.backends.cudf.machine import Expected
+from gpuetl.backends.cudf.rehearsal.machine import RehearsalMachine
+from gpuetl.backends.cudf.rehearsal.sample import ROWS, limits_of
+from gpuetl.backends.cudf.sources.text_codes import with_dictionary
+from gpuetl.backends.cudf.vector import Vector
+from gpuetl.expressions.types import DataType
+from gpuetl.io.frames import FrameDataset
+from gpuetl.physical.estimate import estimated_rows
+from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
+from gpuetl.plan.graph import walk_graph
+from gpuetl.plan.nodes import Join, Write
+from gpuetl.plan.schema import Schema
+from gpuetl.report.recorder import Recorder, recording
+
+HEAD_ROWS = 10
+"""As many as `RunOptions` shows of each sink."""
+
+
+def begin_rehearsal(
+    physical: PhysicalPlan, expected: Expected, backend_on: Callable[[RehearsalMachine], Backend]
+) -> None:
+    """Rehearse a plan on a thread, with the choices that are made here; the process ends without waiting for it."""
+    run = partial(copy_context().run, rehearse, physical, expected, backend_on)
+    Thread(target=run, name="gpuetl-rehearsal", daemon=True).start()
+
+
+def rehearse(physical: PhysicalPlan, expected: Expected, backend_on: Callable[[RehearsalMachine], Backend]) -> None:
+    """Rehearse a plan; notes and warnings are those of the run, which has them once more."""
+    machine = RehearsalMachine(expected)
+    with suppress(Exception), recording(Recorder()), np.errstate(all="ignore"):
+        Rehearsal(backend_on(machine), machine).run(physical)
+        expected.end()
+
+
+class Rehearsal:
+    """The frames of a plan's nodes; of a node at which the rehearsal fails, rows that are made up."""
+
+    def __init__(self, backend: Backend, machine: RehearsalMachine) -> None:
+        self.backend, self.machine = backend, machine
+        self.frames: dict[int, Frame] = {}
+        self.rows: dict[int, int] = {}
+
+    def run(self, physical: PhysicalPlan) -> None:
+        """Rehearse what sinks write and what is kept, in the order of a run."""
+        self.rows = estimated_rows(*physical.roots)
+        for write, source in physical.sinks.values():
+            self.compute(source)
+            with suppress(Exception):
+                self.written(write, self.frames[id(source)])
+        for source in physical.kept.values():
+            self.compute(source)
+        for source in physical.kept.values():
+            with suppress(Exception):
+                self.backend.head(self.frames[id(source)], HEAD_ROWS)
+
+    def compute(self, root: Physical) -> None:
+        """Rehearse a node and what it needs.  Whatever goes wrong costs nothing but kernels that are compiled later."""
+        for node in walk_graph(root):
+            if id(node) in self.frames:
+                continue
+            try:
+                self.frames[id(node)] = self.frame_of(node)
+            except Exception:
+                self.frames[id(node)] = self.made_up(node.schema)
+
+    def frame_of(self, node: Physical) -> Frame:
+        """Return some rows of a node."""
+        frames = [self.frames[id(child)] for child in node.inputs]
+        if isinstance(node, Scan):
+            return self.scanned(node)
+        if isinstance(node, Map) and isinstance(node.operation, Join):
+            return self.joined(node, frames)
+        if isinstance(node, Map):
+            return self.filled(self.backend.run(node.operation, *frames), node)
+        if isinstance(node, Exchange) and node.route == "hash":
+            self.backend.split_by_hash(frames[0], node.keys, node.partitions)
+        if isinstance(node, Exchange) and node.source.partitions > 1:
+            self.backend.concat([frames[0], frames[0]], node.schema)
+        assert isinstance(node, Exchange | Concat)
+        return frames[0]
+
+    def joined(self, node: Map, frames: Sequence[Frame]) -> Frame:
+        """Join; which of two ways a large right side takes depends on how many rows of it there are: it goes both."""
+        rows_a_row = self.rows[id(node.inputs[1])] // max(1, frames[1].rows)
+        if rows_a_row > 1:
+            self.backend.run(node.operation, *frames)
+        self.machine.rehearsed.rows_a_row = max(1, rows_a_row)
+        try:
+            return self.filled(self.backend.run(node.operation, *frames), node)
+        finally:
+            self.machine.rehearsed.rows_a_row = 1
+
+    def filled(self, frame: Frame, node: Physical) -> Frame:
+        """Return a frame, other rows where it has none."""
+        return frame if frame.rows else self.made_up(node.schema)
+
+    def scanned(self, scan: Scan) -> Frame:
+        """Read the first rows of a source; those of CSV files are made up."""
+        read, dataset = scan.read, scan.read.dataset
+        groups = [group for part in scan.parts for group in part]
+        if isinstance(dataset, FrameDataset):
+            rows = dataset.table.select(list(read.schema))[:ROWS]
+            return self.as_read({name: from_arrow(rows.column(name), self.machine) for name in read.schema}, len(rows))
+        if dataset.format != "parquet" or not groups:
+            return self.made_up(read.schema)
+        self.machine.limits = limits_of(list(read.schema), dataset.row_groups)
+        first = replace(groups[0], rows=min(ROWS, groups[0].rows))
+        frame: Frame = self.backend.read(read, [first])
+        return frame
+
+    def as_read(self, columns: Mapping[str, Vector], rows: int) -> Frame:
+        """Return columns with dictionaries where few texts are distinct."""
+        return Frame({name: with_dictionary(column, self.machine) for name, column in columns.items()}, rows)
+
+    def made_up(self, schema: Schema) -> Frame:
+        """Return rows without nulls, of few values a column."""
+        columns = {name: from_arrow(values_of(dtype), self.machine) for name, dtype in schema.items()}
+        return self.as_read(columns, ROWS)
+
+    def written(self, write: Write, frame: Frame) -> None:
+        """Write a sink's frame, and copy its first rows to the host."""
+        writer = self.backend.file_writer(write.target, write.schema)
+        if writer is None:
+            for vector in frame.columns.values():
+                decoded(vector, self.machine)
+        else:
+            for part in writer.parts(frame):
+                writer.write(part, Path())
+        self.backend.head(frame, HEAD_ROWS)
+
+
+def values_of(dtype: DataType) -> pa.Array:
+    """Return values of a type, few of them different."""
+    numbers = pa.array([row % 50 for row in range(ROWS)], pa.int64())
+    try:
+        return numbers.cast(dtype)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return pa.nulls(ROWS, dtype)

@@ -1,0 +1,80 @@
+"""A few rows of a source: the first ones, with the limits and nulls that the statistics of its files tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from gpuetl.backends.cudf.columns.validity import valid_rows, with_valid
+from gpuetl.backends.cudf.device.types import whole_number
+from gpuetl.backends.cudf.interchange import from_arrow
+from gpuetl.backends.cudf.machine import Machine
+from gpuetl.backends.cudf.rehearsal.arrays import plain
+from gpuetl.backends.cudf.vector import Vector
+from gpuetl.expressions.types import STRING, DataType, language_type
+from gpuetl.io.dataset import RowGroup
+
+ROWS = 1 << 12
+"""Enough that columns of few distinct texts show as such."""
+LEAST_ROWS = 3
+MOST_GROUPS = 64
+"""Row groups whose statistics are looked at: each takes some tens of microseconds a column."""
+Limits = tuple[Any, Any, int]
+"""A column's least and greatest value, and its nulls."""
+
+
+def sampled(
+    path: Path, group: int, types: Mapping[str, DataType], limits: Mapping[str, Limits], machine: Machine
+) -> dict[str, Vector]:
+    """Return the first rows of a row group of a Parquet file."""
+    from pyarrow import parquet
+
+    if not types:
+        return {}
+    with parquet.ParquetFile(path, memory_map=True) as file:
+        batch = next(file.iter_batches(ROWS, [group], list(types), use_threads=False))
+    nearest = {name: language_type(stored) or stored for name, stored in types.items()}
+    columns = {name: in_type(batch.column(name), dtype) for name, dtype in nearest.items()}
+    vectors = {name: from_arrow(column, machine) for name, column in columns.items()}
+    return {name: widened(vector, limits.get(name), machine) for name, vector in vectors.items()}
+
+
+def widened(vector: Vector, limits: Limits | None, machine: Machine) -> Vector:
+    """Return a column with its limits in the first and the last row, which keeps an order, and a null where it has any.
+
+    Texts are but given their nulls: how far their numbers range is not known from limits.
+    """
+    if limits is None or vector.rows < LEAST_ROWS or vector.elements is not None:
+        return vector
+    *ends, nulls = limits
+    valid = plain(valid_rows(vector, machine)).astype(bool)
+    valid[1] &= not nulls
+    if vector.dtype != STRING and ends[0] is not None:
+        data = plain(vector.data).copy()
+        data[[0, -1]] = [end if isinstance(end, float) else whole_number(end, vector.dtype) for end in ends]
+        valid[[0, -1]] = True
+        vector = replace(vector, data=machine.arrays.asarray(data))
+    return with_valid(vector, machine.arrays.asarray(valid), machine)
+
+
+def in_type(column: pa.Array, dtype: DataType) -> pa.Array:
+    """Return a column in a type, often its own: a cast imports much."""
+    return column if column.type == dtype else column.cast(dtype)
+
+
+def limits_of(names: Sequence[str], groups: Sequence[RowGroup]) -> dict[str, Limits]:
+    """Return the limits of columns of which each row group states them."""
+    groups = groups[:: -(-len(groups) // MOST_GROUPS) or 1]
+    found = {name: [group.ranges.get(name) for group in groups] for name in names}
+    return {name: together([each for each in of if each]) for name, of in found.items() if of and all(of)}
+
+
+def together(limits: Sequence[Limits]) -> Limits:
+    """Return the limits of all."""
+    least, greatest = ([each[end] for each in limits if each[end] is not None] for end in range(2))
+    nulls = sum(each[2] for each in limits)
+    return (min(least), max(greatest), nulls) if least else (None, None, nulls)

@@ -1,0 +1,57 @@
+"""Twins of kernels that read or write texts."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from gpuetl.backends.cudf.rehearsal.launch import Launch, set_bits, set_valid
+
+TEXT_BYTES = 3
+"""Of texts that are made up."""
+
+
+def enter(launch: Launch) -> None:
+    """Give each text a slot, which the first row that has it owns."""
+    data, offsets, words = launch["data0"].tobytes(), launch["offsets0"].tolist(), launch.named.get("bits0")
+    rows, owners = launch["rows"], launch["owners"]
+    texts = [data[start:end] for start, end in pairwise(offsets[: rows + 1])]
+    slots = {text: slot for slot, text in enumerate(dict.fromkeys(texts))}
+    if len(slots) > len(owners):
+        launch["overflow"][0] = 1
+        return
+    found = np.fromiter(map(slots.__getitem__, texts), np.int32, rows)
+    valid = np.ones(rows, bool) if words is None else set_bits(words)[:rows]
+    launch["slots"][:rows] = np.where(valid, found, 0)
+    owners[found[valid][::-1]] = np.flatnonzero(valid)[::-1]
+
+
+def copy_texts(launch: Launch) -> None:
+    """Copy the texts of some rows side by side."""
+    data, starts, offsets = launch["data"].tobytes(), launch["starts"], launch["offsets"]
+    begins = starts[np.clip(launch["from"], 0, len(starts) - 1)].tolist()
+    sizes = np.diff(offsets).tolist()
+    copied = b"".join([data[begin : begin + size] for begin, size in zip(begins, sizes, strict=True) if size])
+    launch["bytes"][: len(copied)] = np.frombuffer(copied, np.uint8)
+
+
+def measure_text(launch: Launch) -> None:
+    """Make up sizes of texts that are computed, or cut into parts: null where a column that is read is."""
+    if "least" in launch:
+        return
+    rows, valid = launch["rows"], launch.valid_in()
+    launch["sizes"][:rows] = np.where(valid, TEXT_BYTES, 0)
+    set_valid(launch["bits"], valid)
+    launch["nulls"][0] = np.count_nonzero(~valid)
+    if "counts" in launch:
+        launch["counts"][:rows] = valid
+
+
+def write_bytes(launch: Launch) -> None:
+    """Make up texts: numbers of few digits, some of which repeat."""
+    numbers = np.arange(-(-len(launch["bytes"]) // TEXT_BYTES)) % 100
+    text = "".join(f"{number:0{TEXT_BYTES}}" for number in numbers.tolist()).encode()
+    launch["bytes"][:] = np.frombuffer(text, np.uint8)[: len(launch["bytes"])]
+    if "starts" in launch:  # parts that texts are cut into
+        launch["offsets"][:] = np.arange(len(launch["offsets"])) * TEXT_BYTES

@@ -1,0 +1,169 @@
+"""What kernels write that decides how a run goes on: which rows are kept, found or null, and how far keys range.
+
+A twin does for a few rows what the kernel of its name does, by NumPy.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gpuetl.backends.cudf.rehearsal.computed import compute, elementwise, finish, windows
+from gpuetl.backends.cudf.rehearsal.keys import digits_of, key_tuples
+from gpuetl.backends.cudf.rehearsal.launch import Launch, set_bits, set_valid
+from gpuetl.backends.cudf.rehearsal.texts import copy_texts, enter, measure_text, write_bytes
+
+TILE, ALL = 1024, (1 << 64) - 1
+STATE_BYTES = 64
+LEAST_MET = 8
+"""Of so many rows one finds its partner at least."""
+
+
+def count(launch: Launch) -> None:
+    """Count the marked rows of tiles, or rows by their code."""
+    if "codes" in launch:
+        launch["counts"][:] += np.bincount(launch["codes"], minlength=launch["size"]).astype(np.int32)
+        return
+    marks = launch["marks"]
+    padded = np.zeros(launch["tiles"] * TILE, np.int32)
+    padded[: len(marks)] = marks != 0
+    launch["counts"][:] = padded.reshape(-1, TILE).sum(1)
+
+
+def write(launch: Launch) -> None:
+    """Write the numbers of marked rows, or the bytes of texts."""
+    if "numbers" in launch:
+        launch["numbers"][:] = np.flatnonzero(launch["marks"])
+    elif "bytes" in launch:
+        write_bytes(launch)
+
+
+def gather(launch: Launch) -> None:
+    """Gather values, sizes of texts, and validity."""
+    rows = launch["from"]
+    there = rows >= 0
+    for place, source in launch.like("d"):
+        own, words = there, launch.named.get(f"b{place}")
+        if words is not None:
+            own = there & set_bits(words)[np.where(there, rows, 0)]
+        at, made = np.where(own, rows, 0), launch[f"r{place}"]
+        sized = re.search(rf"d{place}\[at \+ 1\]", launch.own)
+        at = np.minimum(at, len(source) - 1 - bool(sized))  # numbers that are made up may be too large
+        values = source[at + 1] - source[at] if sized else source[at]
+        made[own] = values[own]
+        made[~own] = 0
+        if f"s{place}" in launch:
+            set_valid(launch[f"s{place}"], own)
+            launch["nulls"][place] = np.count_nonzero(~own)
+
+
+def measure(launch: Launch) -> None:
+    """Measure keys, or the sizes of texts."""
+    if "places" not in launch:
+        measure_text(launch)
+        return
+    digits, known = digits_of(launch)
+    places = launch["places"]
+    for place, (digit, valid) in enumerate(zip(digits, known, strict=True)):
+        if valid.any():
+            least, greatest = int(digit[valid].min()), int(digit[valid].max())
+            places[2 * place] = ALL - least
+            narrow = (greatest - least) // launch.rehearsed.rows_a_row
+            places[2 * place + 1] = max(least + narrow, min(greatest, least + len(digit)))
+    order = np.lexsort(digits[::-1])
+    places[-1] = bool((order != np.arange(len(order))).any())
+
+
+def pack(launch: Launch) -> None:
+    """Pack digits of keys into words."""
+    if "w0" not in launch:
+        return
+    digits, known = digits_of(launch)
+    for place, words in launch.like("w"):
+        text = launch.text_of(rf"w{place}\[row\] = ")
+        parts = [
+            np.where(known[d], digits[d] - np.uint64(launch[f"least{d}"] & ALL), 0) << np.uint64(launch[f"shift{d}"])
+            for d in map(int, re.findall(r"least(\d+)", text))
+        ]
+        words[:] = np.bitwise_or.reduce(parts)
+
+
+def mark(launch: Launch) -> None:
+    """Mark rows that differ from the one before, in words or in columns."""
+    if "order" in launch:
+        words = {place: each[launch["order"]] for place, each in launch.like("w")}
+    else:
+        words = dict(enumerate(digits_of(launch)[0]))
+    ties = launch["rows"]
+    for place, marks in launch.like("m"):
+        text, marks[:1] = launch.text_of(rf"\bd{place} = (?!true)"), 1
+        for digit in range(int(text.partition("before, ")[2].partition(")")[0] or 0)):
+            marks[1:] |= words[digit][1:] != words[digit][:-1]
+        for each in re.findall(r"x(\d+)(?: >> shift)? !=", text):
+            shifted = words[int(each)].astype(np.uint64) >> np.uint64(launch["shift"] if f"x{each} >>" in text else 0)
+            marks[1:] |= shifted[1:] != shifted[:-1]
+        ties = launch["rows"] - np.count_nonzero(marks)
+    launch["ties"][0] = ties
+
+
+def build(launch: Launch) -> None:
+    """Give each key a slot."""
+    slots: dict[Any, int] = {}
+    for row, key in enumerate(key_tuples(launch, "Keys", 0)):
+        if key is None:
+            launch["slots"][row] = -1
+            continue
+        slot = slots.setdefault(key, len(slots))
+        launch["slots"][row] = slot
+        if launch["owners"][slot] >= 0:
+            launch["repeated"][0] = 1
+        else:
+            launch["owners"][slot] = row
+    launch.rehearsed.tables[launch["owners"].ctypes.data] = (launch["owners"], slots)
+
+
+def find(launch: Launch) -> None:
+    """Find keys; where the few rows of two large tables hardly meet, every second one is found."""
+    owners, slots = launch.rehearsed.tables[launch["owners"].ctypes.data]
+    found = np.array([slots.get(key, -1) for key in key_tuples(launch, "OtherKeys", 0)], np.int32)
+    if slots and np.count_nonzero(found >= 0) < len(found) // LEAST_MET:
+        found[::2] = np.arange(len(found[::2])) % len(slots)
+    launch["found"][:] = found if launch["want_slots"] else np.where(found < 0, -1, owners[found])
+    launch["count"][0] = np.count_nonzero(found >= 0)
+
+
+def pair_few(launch: Launch) -> None:
+    """Pair each left row with the right rows of its code, or with none."""
+    codes, counts, ends, by_code = (launch[name] for name in ("codes", "counts", "ends", "by_code"))
+    sizes = np.diff(ends, prepend=0)
+    left = np.repeat(np.arange(len(codes)), sizes)
+    place = np.arange(len(left)) - (ends - sizes)[left]
+    code = codes[left]
+    found = (code >= 0) & (place < counts[code])
+    launch["left"][:] = left
+    launch["right"][:] = np.where(found, by_code[np.where(found, launch["starts"][code] + place, 0)], -1)
+
+
+def count_valid(launch: Launch) -> None:
+    """Count the valid rows of words."""
+    valid = set_bits(launch["valid"])[: launch["rows"]]
+    padded = np.zeros(launch["words"] * 32, np.int32)
+    padded[: len(valid)] = valid
+    launch["counts"][:] = padded.reshape(-1, 32).sum(1)
+
+
+def state_bytes(launch: Launch) -> None:
+    """Make up a size."""
+    launch["size"][0] = STATE_BYTES
+
+
+TWINS: dict[str, Callable[[Launch], None]] = {
+    "build": build, "compute": compute, "copy_texts": copy_texts, "count": count, "count_valid": count_valid,
+    "elementwise": elementwise, "enter": enter, "find": find, "finish": finish, "fold_frames": windows,
+    "gather": gather, "mark": mark, "measure": measure, "pack": pack, "pair_few": pair_few, "scan": windows,
+    "state_bytes": state_bytes, "write": write,
+}  # fmt: skip
+"""By the names of kernels; others decide nothing."""

@@ -1,0 +1,181 @@
+"""A rehearsal names the kernels of a run before it, and is heard of in no other way."""
+
+import shutil
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import gpuetl
+from gpu_engine.host_machine import COMPILER, HostMachine
+from gpuetl.backends.cudf.backend import CudfBackend
+from gpuetl.backends.cudf.choices import skipping
+from gpuetl.backends.cudf.rehearsal import rehearse as rehearsal
+from gpuetl.backends.cudf.rehearsal.arrays import ArrayOf, ToldArrays
+from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.report.recorder import Recorder, recording
+from gpuetl.run import RunOptions, lowered
+
+FILES = Path(__file__).parent.parent / "kernels_files"
+PIPELINE = """
+gpuetl: 1
+name: p
+sources:
+  visits: {parquet: visits.parquet}
+  places: {parquet: places.parquet}
+stages:
+  s:
+    from: visits
+    steps:
+      - filter: seconds > 10
+      - join: {with: places, on: place, how: left}
+      - with_columns: {late: "seconds > 100 AND area > 1"}
+      - aggregate: {by: name, columns: {visits: count(*), longest: max(seconds)}}
+sinks:
+  out: {from: s, parquet: out.parquet}
+"""
+
+
+class Named:
+    """Takes the kernels that are expected."""
+
+    def __init__(self) -> None:
+        self.sources: list[str] = []
+        self.calls: list[tuple[str, tuple[Any, ...], Mapping[str, Any]]] = []
+        self.ended = False
+
+    def source(self, source: str) -> None:
+        self.sources.append(source)
+
+    def user_kernel(self, source: str, path: Path, entry: str) -> None:
+        self.sources.append(source)
+
+    def array_call(self, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
+        self.calls.append((name, arguments, keywords))
+
+    def end(self) -> None:
+        self.ended = True
+
+
+@pytest.fixture
+def visits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> gpuetl.Pipeline:
+    """Return a pipeline over two files, of which one has nulls and keys that the other has not."""
+    rows = {"place": [3, 1, 2, 9] * 500, "seconds": [5, 50, 500, 20] * 499 + [5, 50, 500, None]}
+    places = {"place": [1, 2, 3], "name": ["x", "y", "x"], "area": [1.5, 2.5, None]}
+    for name, columns in (("visits", rows), ("places", places)):
+        pq.write_table(pa.table(columns), tmp_path / f"{name}.parquet")
+    (tmp_path / "p.yaml").write_text(PIPELINE, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return gpuetl.load(tmp_path / "p.yaml")
+
+
+def physical_of(pipeline: gpuetl.Pipeline) -> PhysicalPlan:
+    """Return what a run of the pipeline executes."""
+    return lowered(pipeline.plan({}), RunOptions(), "cudf")[0]
+
+
+def rehearsed(physical: PhysicalPlan) -> Named:
+    """Return what the rehearsal of a plan names."""
+    named = Named()
+    rehearsal.rehearse(physical, named, CudfBackend)
+    return named
+
+
+def entries(named: Named) -> str:
+    """Return the generated parts of all texts."""
+    return "\n".join(source[source.index("\nKERNEL ") :] for source in named.sources)
+
+
+@pytest.mark.skipif(COMPILER is None, reason="needs g++")
+def test_a_rehearsal_names_each_kernel_that_the_run_asks_for(
+    visits: gpuetl.Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reading, the step's kernels with the nulls that the data have, and the sink's encoders; few in vain."""
+    named, asked = rehearsed(physical_of(visits)), set()
+    compiled = HostMachine.compiled
+    monkeypatch.setattr(HostMachine, "compiled", lambda self, source: asked.add(source) or compiled(self, source))
+    visits.run(engine="cudf-on-cpu")
+    assert named.ended
+    assert asked - set(named.sources) == set()
+    assert len(set(named.sources)) <= len(asked) + 3
+
+
+def test_a_rehearsal_takes_the_choices_of_its_run(visits: gpuetl.Pipeline) -> None:
+    """Where Arrow writes the files, no kernel encodes them."""
+    assert "KERNEL find_ranges(" in entries(rehearsed(physical_of(visits)))
+    with skipping(["encode_on_gpu"]):
+        assert "KERNEL find_ranges(" not in entries(rehearsed(physical_of(visits)))
+
+
+def test_a_run_expects_the_kernels_of_its_plan_unless_that_is_skipped(
+    visits: gpuetl.Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread names them; the machine is asked by the plan's fingerprint, and has none where they are in the cache."""
+    plans: list[str] = []
+    named, begun = Named(), threading.Event()
+    monkeypatch.setattr(HostMachine, "expected", lambda self, plan: plans.append(plan) or named)
+    monkeypatch.setattr(rehearsal, "rehearse", lambda physical, expected, backend_on: begun.set())
+    backend = CudfBackend(HostMachine())
+    with skipping(["compile_ahead"]):
+        backend.rehearse(physical_of(visits), "plan")
+    assert plans == []
+    backend.rehearse(physical_of(visits), "plan")
+    assert begun.wait(10)
+    assert plans == ["plan"]
+
+
+def test_a_rehearsal_leaves_no_notes_and_writes_no_file(visits: gpuetl.Pipeline, tmp_path: Path) -> None:
+    """It is no run."""
+    before = sorted(path.name for path in tmp_path.iterdir())
+    with recording(Recorder()) as recorder:
+        assert rehearsed(physical_of(visits)).sources
+    assert recorder.notes == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_a_rehearsal_that_cannot_read_goes_on_with_rows_that_it_makes_up(
+    visits: gpuetl.Pipeline, tmp_path: Path
+) -> None:
+    """What is wrong is told by the run."""
+    physical = physical_of(visits)
+    (tmp_path / "visits.parquet").write_bytes(b"PAR1")
+    named = rehearsed(physical)
+    assert named.ended
+    assert "KERNEL reduce_chunks(" in entries(named)
+
+
+def test_windows_and_kernels_over_frames_in_memory_are_named(pipeline: gpuetl.Pipeline, tmp_path: Path) -> None:
+    """Those that users write are in the texts around them."""
+    shutil.copytree(FILES, tmp_path, dirs_exist_ok=True)
+    rows = pipeline.from_frame("m", pa.table({"k": ["a", "b"] * 20, "n": range(40), "x": [1.5, None] * 20}))
+    rows = rows.window(by="k", order_by="n", total=gpuetl.col("x").cum_sum())
+    kernel = {"body": "y = x + n;", "inputs": ["x", "n"], "outputs": {"y": "float64"}, "reference": "texts.py:scaled"}
+    rows.elementwise_kernel(**kernel).stage("s")
+    texts = entries(rehearsed(lowered(pipeline.plan({}).keeping(["s"]), RunOptions(), "cudf")[0]))
+    assert "KERNEL scan(" in texts
+    assert "KERNEL elementwise(" in texts
+
+
+def test_functions_operators_and_indices_of_arrays_are_told_with_their_types() -> None:
+    """Results tell, too; what needs no kernel is not told."""
+    named = Named()
+    arrays = ToldArrays(named.array_call)
+    numbers = arrays.arange(4, dtype="int32")
+    kept = numbers[arrays.where(numbers > 1, numbers, -1)][1:]
+    kept[:1] = 7
+    assert kept.astype("int64").cumsum(dtype="int64").tolist() == [7, 9, 12]
+    of_int32, of_int64 = ArrayOf("<i4", 1), ArrayOf("<i8", 1)
+    assert named.calls == [
+        ("arange", (2,), {"dtype": "int32"}),
+        ("greater", (of_int32, 1), {}),
+        ("where", (ArrayOf("|b1", 1), of_int32, -1), {}),
+        ("getitem", (of_int32, of_int32), {}),
+        ("setitem", (of_int32, ..., 2), {}),
+        ("astype", (of_int32, np.dtype("int64")), {}),
+        ("cumsum", (of_int64,), {"dtype": np.dtype("int64")}),
+    ]
