@@ -7,7 +7,7 @@ from expressions.test_cast_matrix import CANDIDATES, TYPES, is_of, of_type
 from gpu_engine.differential import chunks
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl.backends.cudf.columns.written import empty_column
-from gpuetl.backends.cudf.device.columns import buffers_of
+from gpuetl.backends.cudf.device.columns import ColumnKinds, buffers_of
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.expressions.kernels import fixed_kernel
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
@@ -62,7 +62,7 @@ def test_strict_casts_refuse_what_is_null_in_lenient_ones(source):
     frame, lenient = pa.table({"x": column}), casts_of(column, lenient=True)
     held = {name: evaluate_column(cast, frame).is_valid().to_pylist() for name, cast in lenient.items()}
     fallible = [cast for name, cast in casts_of(column, lenient=False).items() if not all(held[name])]
-    kernel = fixed_kernel({"x": from_arrow(column, MACHINE)}, fallible)
+    kernel = fixed_kernel(ColumnKinds.of({"x": from_arrow(column, MACHINE)}), tuple(fallible))
     assert list(kernel.sites) == fallible
     for row in range(len(column)):
         wanted = [parse_type(name) for name, valid in held.items() if not valid[row]]

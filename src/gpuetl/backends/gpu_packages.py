@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
@@ -21,17 +22,22 @@ def missing_modules() -> tuple[str, ...]:
 
 def installed() -> dict[str, str]:
     """Return the installed packages of the GPU engine with their versions, under the names of their wheels."""
-    return dict(_found())
-
-
-def _found() -> Iterator[tuple[str, str]]:
     endings = ("", *(ending for ending, _ in WHEELS.values()))
     names = [name + ending for name in RAPIDS for ending in endings]
-    for name in [*names, "cupy", *(cupy for _, cupy in WHEELS.values())]:
-        try:
-            yield name, version(name)
-        except PackageNotFoundError:
-            continue
+    names += ["cupy", *(cupy for _, cupy in WHEELS.values())]
+    return {name: found for name in names if (found := version_of(name))}
+
+
+@cache
+def version_of(name: str) -> str:
+    """Return the version of a package, nothing where it is not installed.
+
+    Kept while the process lasts, for every run asks: looking for what is not there takes some milliseconds.
+    """
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
 
 
 def cuda_majors(packages: Mapping[str, str]) -> tuple[int, ...]:

@@ -17,10 +17,12 @@ from gpuetl.optimize.push_limits import push_limits
 from gpuetl.optimize.reduce_groups import reduce_groups
 from gpuetl.optimize.select_row_groups import select_row_groups
 from gpuetl.optimize.share_sorts import share_sorts
+from gpuetl.optimize.shorten_keys import shorten_keys
 from gpuetl.plan.plan import Plan
 
 PASSES: tuple[Callable[[Plan], Plan], ...] = (
-    fold_expressions, push_filters, reduce_groups, push_limits, prune_columns, select_row_groups, share_sorts,
+    fold_expressions, push_filters, reduce_groups, push_limits, prune_columns, select_row_groups, shorten_keys,
+    share_sorts,
 )  # fmt: skip
 NAMES = tuple(rewrite.__name__ for rewrite in PASSES)
 

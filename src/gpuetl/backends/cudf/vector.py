@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import pyarrow as pa
@@ -64,6 +65,7 @@ class Vector:
         return replace(self, dtype=STRING, dictionary=dictionary) if dictionary else self
 
 
+@cache
 def storage_type(dtype: DataType) -> str:
     """Return the name of the NumPy type in which a fixed-width column lies in memory.
 

@@ -19,11 +19,14 @@ class Aggregate(SingleInput):
     Null is a group, NaN another, -0.0 is 0.0; a float key leaves as 0.0 and as the one NaN.  Without keys there is one
     row, also of no rows.  Row order is not promised.  Expressions around and inside the calls stand in projections
     after and before.  `orders` has the order of rows for each call that needs one: `first` and `last`.
+
+    Rows that are equal in the other keys are equal in those that are `determined`, as the optimizer knows.
     """
 
     by: tuple[str, ...]
     calls: Mapping[str, Call]
     orders: Mapping[str, tuple[SortKey, ...]] = field(default_factory=dict)
+    determined: tuple[str, ...] = ()
     locality: ClassVar[Locality] = Locality.KEY
 
     def output_schema(self, *schemas: Schema) -> Schema:
@@ -50,6 +53,11 @@ class Aggregate(SingleInput):
         return self.by
 
     @property
+    def compared(self) -> tuple[str, ...]:
+        """The keys that tell groups apart."""
+        return tuple(name for name in self.by if name not in self.determined)
+
+    @property
     def expressions(self) -> tuple[Expr, ...]:
         """The calls."""
         return tuple(self.calls.values())
@@ -57,7 +65,8 @@ class Aggregate(SingleInput):
     def describe(self) -> str:
         """Return the calls with their orders, and the keys."""
         calls = ", ".join(f"{name} = {to_sql(call)}{self.describe_order(name)}" for name, call in self.calls.items())
-        return f"Aggregate {calls}{' by ' + ', '.join(self.by) if self.by else ''}"
+        told = f", which tell {', '.join(self.determined)}" if self.determined else ""
+        return f"Aggregate {calls}{' by ' + ', '.join(self.compared) if self.by else ''}{told}"
 
     def describe_order(self, name: str) -> str:
         """Return the order of rows for a call, if it needs one."""

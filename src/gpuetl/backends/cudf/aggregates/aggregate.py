@@ -42,7 +42,7 @@ def aggregate_groups(operation: Aggregate, machine: Machine, frame: Frame) -> Fr
     EvaluationError
         Where a sum leaves its type.
     """
-    groups = Groups.by(frame, operation.by, machine)
+    groups = Groups.by(frame, operation.compared, machine)
     together = {name: call for name, call in operation.calls.items() if has_state(call)}
     results = reduced(groups, together) if together else {}
     for name, call in operation.calls.items():

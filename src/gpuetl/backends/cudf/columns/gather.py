@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpuetl.backends.cudf.columns.gather_kernel import gather_source
+from gpuetl.backends.cudf.columns.gather_kernel import Gathered, gather_source
 from gpuetl.backends.cudf.columns.text_bytes import with_bytes
 from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
 from gpuetl.backends.cudf.columns.written import empty_values, list_offsets
@@ -94,12 +94,12 @@ def gather_fixed(
         made = taken[name]
         source = vector.data if vector.offsets is None else vector.offsets
         arguments += [each for each in (source, vector.valid, made.data, made.valid) if each is not None]
-    marked = [made.valid is not None for made in taken.values()]
+    columns = tuple(Gathered.of(place, vector, taken[name]) for place, (name, vector) in enumerate(vectors.items()))
     told = None
-    if any(marked) or any(vector.offsets is not None for vector in vectors.values()):
+    if any(column.sized or column.words for column in columns):
         told = machine.arrays.zeros(2 * len(vectors), "uint64")
     if vectors:
-        module = machine.compiled(gather_source(list(vectors.values()), marked, rows.dtype.itemsize))
+        module = machine.compiled(gather_source(columns, rows.dtype.itemsize))
         counted = [] if told is None else [told]
         machine.launch(module, "gather", len(rows), [len(rows), rows, *counted, *arguments])
     return told

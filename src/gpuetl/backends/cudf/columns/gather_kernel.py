@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.device.types import stored_c_type
@@ -12,12 +13,10 @@ LOADS_TOGETHER = 8
 """Columns that are read before any of them is written: a load does not wait for a store, and registers suffice."""
 
 
-def gather_source(vectors: list[Vector], marked: list[bool], index_bytes: int) -> str:
-    """Return the kernel `gather` for columns of these kinds, of which those that are `marked` get validity words."""
-    columns = [
-        Gathered(place, vector, words) for place, (vector, words) in enumerate(zip(vectors, marked, strict=True))
-    ]
-    told = [column.told(len(vectors)) for column in columns]
+@lru_cache(1024)
+def gather_source(columns: tuple[Gathered, ...], index_bytes: int) -> str:
+    """Return the kernel `gather` for columns of these kinds; kept, since columns of few kinds are gathered often."""
+    told = [column.told(len(columns)) for column in columns]
     steps: list[str] = []
     for at in range(0, len(columns), LOADS_TOGETHER):
         steps += [column.load for column in columns[at : at + LOADS_TOGETHER]]
@@ -26,7 +25,7 @@ def gather_source(vectors: list[Vector], marked: list[bool], index_bytes: int) -
     parameters += [parameter for column in columns for parameter in column.parameters]
     return f"""{headers_text(["rows.cuh", "words.cuh", "reduce.cuh"])}
 KERNEL gather({", ".join(parameters)}) {{
-    uint32_t missing[{len(vectors)}] = {{}};
+    uint32_t missing[{len(columns)}] = {{}};
     {" ".join(f"Tally amount{column.place};" for column in columns if column.sized)}
     FOR_EACH_ROW(row, rows) {{
         const int64_t at = row < rows ? int64_t(from[row]) : -1;
@@ -39,36 +38,42 @@ KERNEL gather({", ".join(parameters)}) {{
 
 @dataclass(frozen=True)
 class Gathered:
-    """The text of a kernel that gathers a column: its number, and whether validity words are written."""
+    """The text of a kernel that gathers a column.
+
+    Its number, the C++ type that is read, whether that are offsets, of which the sizes are written, and whether
+    validity words are read and written.
+    """
 
     place: int
-    vector: Vector
+    stored: str
+    sized: bool
+    nullable: bool
     words: bool
 
-    @property
-    def sized(self) -> bool:
-        """Whether it is the sizes of texts or lists that are written."""
-        return self.vector.offsets is not None
+    @classmethod
+    def of(cls, place: int, vector: Vector, made: Vector) -> Gathered:
+        """Return what gathers a column into another."""
+        sized = vector.offsets is not None
+        stored = f"int{8 * vector.offsets.dtype.itemsize}_t" if sized else stored_c_type(vector.dtype)
+        return cls(place, stored, sized, vector.valid is not None, made.valid is not None)
 
     @property
-    def types(self) -> tuple[str, str]:
-        """The C++ types of what is read and of what is written."""
-        if self.vector.offsets is None:
-            return (stored_c_type(self.vector.dtype),) * 2
-        return f"int{8 * self.vector.offsets.dtype.itemsize}_t", "int32_t"
+    def result(self) -> str:
+        """The C++ type that is written."""
+        return "int32_t" if self.sized else self.stored
 
     @property
     def parameters(self) -> list[str]:
         """Values or offsets, and validity words, as they are read; then as they are written."""
-        place, (stored, result) = self.place, self.types
-        read = [f"const {stored}* d{place}", *[f"const uint32_t* b{place}"] * (self.vector.valid is not None)]
-        return [*read, f"{result}* r{place}", *[f"uint32_t* s{place}"] * self.words]
+        place = self.place
+        read = [f"const {self.stored}* d{place}", *[f"const uint32_t* b{place}"] * self.nullable]
+        return [*read, f"{self.result}* r{place}", *[f"uint32_t* s{place}"] * self.words]
 
     @property
     def load(self) -> str:
         """The statements that read a row."""
-        place, (_, result) = self.place, self.types
-        bits = f"b{place}" if self.vector.valid is not None else "nullptr"
+        place, result = self.place, self.result
+        bits = f"b{place}" if self.nullable else "nullptr"
         value = f"d{place}[at + 1] - d{place}[at]" if self.sized else f"d{place}[at]"
         return f"""
         const bool g{place} = there && bit_is_set({bits}, at);

@@ -3,10 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from gpuetl.backends.cudf.device.types import accessor_type, stored_c_type
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import STRING
+
+
+@dataclass(frozen=True)
+class ColumnKinds:
+    """What a kernel's text tells of the columns that it reads: equal ones are read by the same text."""
+
+    nullable: tuple[tuple[str, bool], ...]
+    """The names in their order, and whether there are nulls."""
+    parameters: tuple[str, ...]
+    accessors: str
+
+    @classmethod
+    def of(cls, columns: Mapping[str, Vector]) -> ColumnKinds:
+        """Return the kinds of columns."""
+        nullable = tuple((name, vector.valid is not None) for name, vector in columns.items())
+        return cls(nullable, tuple(column_parameters(columns)), accessors(columns))
 
 
 def column_parameters(columns: Mapping[str, Vector]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
 from gpuetl.backends.cudf.columns.written import empty_column, offsets_of_sizes
-from gpuetl.backends.cudf.device.columns import buffers_of
+from gpuetl.backends.cudf.device.columns import ColumnKinds, buffers_of
 from gpuetl.backends.cudf.expressions.coded_texts import as_numbers, by_dictionary
 from gpuetl.backends.cudf.expressions.faults import no_result
 from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, Library
@@ -92,7 +92,7 @@ def computed_together(exprs: Mapping[str, Expr], known: Vectors, rows: int, mach
     """Compute columns of fixed width in one kernel."""
     columns = columns_read(exprs, known)
     outputs = list(dict.fromkeys(exprs.values()))
-    kernel = fixed_kernel(columns, outputs)
+    kernel = fixed_kernel(ColumnKinds.of(columns), tuple(outputs))
     results = {
         expr: empty_column(expr.dtype, rows, machine, nullable)
         for expr, nullable in zip(outputs, kernel.nullable, strict=True)
@@ -106,7 +106,8 @@ def computed_together(exprs: Mapping[str, Expr], known: Vectors, rows: int, mach
 def written(expr: Expr, known: Vectors, rows: int, machine: Machine) -> Vector:
     """Compute a column of texts: first their sizes, then their bytes."""
     arrays, columns = machine.arrays, columns_read({"": expr}, known)
-    kernel = text_kernel(columns, expr)
+    kinds = ColumnKinds.of(columns)
+    kernel = text_kernel(kinds, expr)
     if not rows:
         return Vector(expr.dtype, 0, arrays.empty(0, "uint8"), offsets=arrays.zeros(1, "int32"))
     sizes, valid = arrays.empty(rows + 1, "int64"), empty_bits(rows, machine)
@@ -115,7 +116,7 @@ def written(expr: Expr, known: Vectors, rows: int, machine: Machine) -> Vector:
     data = arrays.empty(total, "uint8")
     if total:
         state = arrays.zeros(len(kernel.sites) + 2, "uint64")
-        module = machine.compiled(text_kernel(columns, expr, str(offsets.dtype)).source)
+        module = machine.compiled(text_kernel(kinds, expr, str(offsets.dtype)).source)
         machine.launch(module, "write", rows, [rows, state, state, *buffers_of(columns), offsets, data])
     return with_nulls(Vector(expr.dtype, rows, data, valid, 0, offsets), nulls)
 

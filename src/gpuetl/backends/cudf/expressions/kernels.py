@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from gpuetl.backends.cudf.device.columns import accessors, column_parameters
+from gpuetl.backends.cudf.device.columns import ColumnKinds
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.device.types import stored_c_type
 from gpuetl.backends.cudf.expressions.casts import cast_headers
 from gpuetl.backends.cudf.expressions.emit import Emitter
 from gpuetl.backends.cudf.expressions.functions import HEADERS
 from gpuetl.backends.cudf.expressions.zone_tables import zone_table, zones_read
-from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.ir import Call, Cast, Expr, walk
+
+MOST_KEPT = 1024
+"""Texts of kernels, by what they compute and read: to write one anew takes longer than to launch it."""
 
 
 @dataclass(frozen=True)
@@ -25,13 +28,14 @@ class RowKernel:
     nullable: Sequence[bool]
 
 
-def fixed_kernel(columns: Mapping[str, Vector], outputs: Sequence[Expr]) -> RowKernel:
+@lru_cache(MOST_KEPT)
+def fixed_kernel(columns: ColumnKinds, outputs: tuple[Expr, ...]) -> RowKernel:
     """Return the kernel `compute` that computes columns of fixed width.
 
     Its parameters are the rows, `faults` and `nulls` (a count for each output that can be null) where there are any,
     the columns' buffers, and of each output the values, and validity words where it can be null.
     """
-    emitter = Emitter({name: vector.valid is not None for name, vector in columns.items()})
+    emitter = Emitter(dict(columns.nullable))
     stores: list[str] = []
     sums: list[str] = []
     declared, results, nullable = [], [], []
@@ -49,13 +53,13 @@ def fixed_kernel(columns: Mapping[str, Vector], outputs: Sequence[Expr]) -> RowK
         sums.append(f"add_nulls(nulls + {len(sums)}, missing[{len(sums)}]);")
         stores.append(f"missing[{len(stores)}] += store_word(s{place}, row, row < rows, g{place});")
     told = ["uint64_t* faults", "uint64_t* nulls"] if emitter.sites or stores else []
-    parameters = ["int64_t rows", *told, *column_parameters(columns), *results]
+    parameters = ["int64_t rows", *told, *columns.parameters, *results]
     body = "\n".join(
         ["    " + text for text in declared] + ["        if (row < rows) {"] + emitter.lines + ["        }"]
     )
     source = f"""{headers(outputs, "words.cuh")}
 KERNEL compute({", ".join(parameters)}) {{
-{accessors(columns)}
+{columns.accessors}
     uint32_t missing[{max(1, len(stores))}] = {{}};
     FOR_EACH_ROW(row, rows) {{
     {body}
@@ -67,18 +71,19 @@ KERNEL compute({", ".join(parameters)}) {{
     return RowKernel(source, emitter.sites, nullable)
 
 
-def text_kernel(columns: Mapping[str, Vector], output: Expr, offset: str = "int32") -> RowKernel:
+@lru_cache(MOST_KEPT)
+def text_kernel(columns: ColumnKinds, output: Expr, offset: str = "int32") -> RowKernel:
     """Return the kernels `measure`, which gives each text's size and validity, and `write`, which gives its bytes.
 
     Their parameters are the rows, `faults`, `nulls` (a count, and the bytes of all texts), the columns' buffers, and
     sizes after a first 0 and validity words, or offsets of the type `offset` and bytes.
     """
-    emitter = Emitter({name: vector.valid is not None for name, vector in columns.items()})
+    emitter = Emitter(dict(columns.nullable))
     emitter.text(output, "valid")
-    parameters = ", ".join(["int64_t rows", "uint64_t* faults", "uint64_t* nulls", *column_parameters(columns)])
-    names = ", ".join(f"c{place}" for place in range(len(columns)))
-    types = ", ".join(f"class C{place}" for place in range(len(columns)))
-    taken = "".join(f", C{place} c{place}" for place in range(len(columns)))
+    parameters = ", ".join(["int64_t rows", "uint64_t* faults", "uint64_t* nulls", *columns.parameters])
+    names = ", ".join(f"c{place}" for place in range(len(columns.nullable)))
+    types = ", ".join(f"class C{place}" for place in range(len(columns.nullable)))
+    taken = "".join(f", C{place} c{place}" for place in range(len(columns.nullable)))
     body = "\n".join(emitter.lines)
     source = f"""{headers([output], "staging.cuh", "words.cuh", "reduce.cuh")}
 template <class OUT{types and ", " + types}>
@@ -88,7 +93,7 @@ DEVICE bool write_row(OUT& out, int64_t row, uint64_t* faults{taken}) {{
     return valid;
 }}
 KERNEL measure({parameters}, int64_t* sizes, uint32_t* bits) {{
-{accessors(columns)}
+{columns.accessors}
     uint32_t missing = 0;
     Tally bytes;
     FOR_EACH_ROW(row, rows) {{
@@ -106,7 +111,7 @@ KERNEL measure({parameters}, int64_t* sizes, uint32_t* bits) {{
     bytes.store(nulls + 1);
 }}
 KERNEL write({parameters}, const {offset}_t* offsets, char* bytes) {{
-{accessors(columns)}
+{columns.accessors}
     write_texts(rows, offsets, bytes, [&](int64_t row, char* at) {{
         Bytes out{{at}};
         write_row(out, row, faults{names and ", " + names});
