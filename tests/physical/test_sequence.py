@@ -89,6 +89,13 @@ def test_a_window_over_a_sequence_does_not_sort_again(ascending, pipeline):
     assert assert_same(pipeline, ordered=True)["s_1"]["n"].to_pylist() == [0, 1, 3, 6, 10, 15]
 
 
+def test_a_sort_without_an_exchange_is_explained(ascending, pipeline):
+    """The plan says why there is none."""
+    ascending.sort("a").stage("s")
+    text = pipeline.explain(options=RunOptions(partition_rows=2))
+    assert "    Sort by a; partitions follow each other  ~6 rows\n      Read t" in text
+
+
 def test_partition_columns_are_in_sequence(pipeline):
     """A folder by day, read by its names."""
     for day in (1, 2, 3):
