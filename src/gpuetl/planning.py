@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gpuetl.backends.backend import Backend
 from gpuetl.backends.engines import ENGINES, choose_engine, free_memory
 from gpuetl.errors import RunFailed
@@ -27,6 +29,11 @@ def lowered(plan: Plan, options: RunOptions, engine: str) -> tuple[PhysicalPlan,
     """
     plan, passes = optimized_plan(plan, options)
     return lower(plan, layout_of(options, engine)), passes
+
+
+def lowered_again(plan: Plan, options: RunOptions, engine: str, rows: int) -> PhysicalPlan:
+    """Return the physical plan in which partitions of sources have at most so many rows."""
+    return lowered(plan, replace(options, partition_rows=rows), engine)[0]
 
 
 def fitted_plan(plan: Plan, options: RunOptions, engine: str, memory: int) -> tuple[Fitted, dict[str, float]]:

@@ -6,25 +6,24 @@ import time
 import uuid
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpuetl.backends.backend import Backend
+from gpuetl.backends.backend import Backend, Device
 from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.engines import CLUSTERED, Choice, load_backend
 from gpuetl.backends.fallback import FallbackBackend, check_refusals
 from gpuetl.ceilings.cache import load_ceilings
 from gpuetl.errors import InvalidPipeline, have_hint
-from gpuetl.executors.outputs import execute
-from gpuetl.executors.restart import until_it_fits
+from gpuetl.executors.execution import Execution
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain_memory import chunk_lines
-from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.plan.plan import Plan
-from gpuetl.planning import fitted_plan, lowered, memory_of
+from gpuetl.planning import fitted_plan, lowered_again, memory_of
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
-from gpuetl.report.report import RunReport, SinkReport, device_label, stage_reports
+from gpuetl.report.report import RunReport, device_label, stage_reports
 from gpuetl.report.trace import Trace, timed, tracing
 from gpuetl.results import Result
 from gpuetl.signals import noted
@@ -34,6 +33,8 @@ if TYPE_CHECKING:
     from gpuetl.pipeline import Pipeline
 
 UNMEASURED = "how near stages came to what the hardware allows is not known: `gpuetl bench device` measures that, once"
+FRAMES: dict[str, Device] = {"dask-cuda": "GPU"}
+"""Where frames are, of engines whose backend in this process is the driver's."""
 
 
 @dataclass(frozen=True)
@@ -86,61 +87,45 @@ def traced_run(
         backend = backend_of(choice.name, options)
     with timed(seconds, "optimize"):
         fit, passes = fitted_plan(plan, options, choice.name, memory_of(backend, options))
-        physical = fit.plan
-        check_refusals(backend, physical.roots)
+        check_refusals(backend, fit.plan.roots)
         running = backend.traced(trace, options.profile) if trace else backend
     recorder = Recorder(progress or silent)
     for line in chunk_lines(fit):
         recorder.note(line)
+    execution = Execution(choice.name, running, options, recorder, run_id, seconds)
     limit = backend.limited(options.memory) if options.memory else nullcontext()
     with limit, backend.memory_meter() if options.profile else nullcontext() as meter:
         recorder.meter = meter
         with noted(recorder.outcome), recording(recorder), skipping(options.skipped_choices):
-            running.rehearse(physical, fingerprint)
-            physical, (sinks, heads, kept) = until_it_fits(
-                physical,
-                lambda rows: lowered(plan, replace(options, partition_rows=rows), choice.name)[0],
-                lambda physical: executed(
-                    choice.name, physical, running, options, recorder, run_id, seconds, fit.reads_ahead
-                ),
-                recorder,
-                seconds,
+            running.rehearse(fit.plan, fingerprint)
+            physical, outputs = execution.run_to_fit(
+                fit.plan, partial(lowered_again, plan, options, choice.name), fit.reads_ahead
             )
-        memory = recorder.peaks or (dict(meter.peaks()) if meter else {})
+        recorder.peaks = recorder.peaks or (dict(meter.peaks()) if meter else {})
+    add_notes(recorder, options, ceilings := load_ceilings(FRAMES.get(choice.name, backend.device)), seconds)
+    report = RunReport(
+        pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
+        device=device_label(recorder.work.values()), fingerprint=fingerprint,
+        stages=stage_reports(recorder, names_in_order(plan), physical.roots, ceilings),
+        sinks=outputs.sinks, seconds=seconds, passes=passes, notes=tuple(recorder.notes), memory=recorder.peaks,
+        spilled=dict(recorder.spilled), expected_memory=fit.expected.bytes, head=outputs.heads,
+    )  # fmt: skip
+    return Run(report, {name: Result(frame, backend) for name, frame in outputs.kept.items()})
+
+
+def add_notes(recorder: Recorder, options: RunOptions, ceilings: Any, seconds: dict[str, float]) -> None:
+    """Leave what the user should know of the run as a whole."""
     recorder.tell_compilation(seconds)
-    device = device_label(recorder.work.values())
-    ceilings = load_ceilings("GPU" if choice.name == "dask-cuda" else backend.device)
     if options.profile and ceilings is None:
         recorder.note(UNMEASURED)
     if recorder.spilled:
         recorder.note(spill_note(recorder))
-    stages = stage_reports(recorder, names_in_order(plan), physical.roots, ceilings)
-    report = RunReport(
-        pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
-        device=device, fingerprint=fingerprint,
-        stages=stages, sinks=sinks, seconds=seconds,
-        passes=passes, notes=tuple(recorder.notes), memory=memory, spilled=dict(recorder.spilled),
-        expected_memory=fit.expected.bytes, head=heads,
-    )  # fmt: skip
-    return Run(report, {name: Result(frame, backend) for name, frame in kept.items()})
 
 
 def spill_note(recorder: Recorder) -> str:
     """Say how much was spilled."""
     links = ", ".join(f"{size(count)} {link}" for link, count in recorder.spilled.items())
     return f"frames that waited took too much memory: {links}"
-
-
-def executed(
-    engine: str, physical: PhysicalPlan, backend: Backend, options: RunOptions, recorder: Recorder, run_id: str,
-    seconds: dict[str, float], reads_ahead: bool = False,
-) -> tuple[tuple[SinkReport, ...], dict[str, Any], dict[str, Any]]:  # fmt: skip
-    """Run a physical plan in this process or on a cluster; return the sinks' reports, first rows, and kept stages."""
-    if engine not in CLUSTERED:
-        return execute(physical, backend, recorder, run_id, options, seconds, reads_ahead)
-    from gpuetl.executors.dask.run import execute_on_cluster
-
-    return execute_on_cluster(physical, engine, options, recorder, run_id, seconds)
 
 
 def backend_of(engine: str, options: RunOptions) -> Backend:

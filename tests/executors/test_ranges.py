@@ -127,6 +127,7 @@ def test_a_limit_of_ranges_leaves_the_rest_alone(pipeline, source):
     (frame,) = executor.partitions(physical.kept["first"])
     assert frame["x"].to_pylist() == [0, 1, 2]
     assert not executor.store.waiting
+    assert not +executor.readers
     assert [work.partitions for work in runner.recorder.work.values() if work.name == "Sort"] == [2]
 
 

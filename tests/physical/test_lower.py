@@ -268,7 +268,7 @@ def test_limit_takes_its_rows_of_each_partition_first(t, lines):
 
 
 def test_the_first_rows_in_an_order_are_taken_of_each_partition_first(t, lines):
-    assert lines(t.sort("x").limit(2)) == ["Read [3]", "Sort [3]", "gather [1]", "Sort [1]", "Limit [1]"]
+    assert lines(t.sort("x desc").limit(2)) == ["Read [3]", "Sort [3]", "gather [1]", "Sort [1]", "Limit [1]"]
 
 
 def test_limit_of_ordered_rows_restores_their_order(t, lines):

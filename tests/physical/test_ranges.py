@@ -72,7 +72,7 @@ def test_what_keeps_an_order_keeps_ranges_in_sequence(t, pipeline, steps, after)
 
 def test_a_limit_of_ranges_stops_where_it_has_its_rows(t, pipeline):
     """The first rows are in the first partitions."""
-    ordered = t.sort("x").stage("sorted")
+    ordered = t.sort("x desc").stage("sorted")
     ordered.limit(2).stage("first")
     ordered.filter(col("x") > 100).stage("other")
     gather = next(n for n in walk_graph(lowered(pipeline).kept["first"]) if isinstance(n, Exchange) and n.limit)

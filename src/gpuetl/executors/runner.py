@@ -84,7 +84,7 @@ class Runner:
 
     def split(self, node: Exchange, index: int, frames: Sequence[Frame]) -> list[Frame]:
         """Cut partition `index` into its pieces for the partitions to come: `frames` are those of the node's inputs."""
-        if node.route in ("gather", "broadcast"):
+        if node.whole:
             return [frames[0]]
         work = self.recorder.of(node, node.origin, node.origin)
         rows = self.backend.rows(frames[0])

@@ -47,7 +47,8 @@ def describe(node: Physical, rows: int) -> str:
         return describe_scan(node, rows)
     expected = f"  ~{rows:,} rows"
     if isinstance(node, Map):
-        return describe_operation(node.operation) + expected
+        alone = isinstance(node.operation, Sort) and node.in_sequence and not isinstance(node.inputs[0], Exchange)
+        return describe_operation(node.operation) + "; partitions follow each other" * alone + expected
     if isinstance(node, Concat):
         return f"{node.operation.describe()}: {node.partitions} partitions, one input's after the other's{expected}"
     return f"{describe_exchange(node)}: {node.source.partitions} to {node.partitions} partitions{expected}"

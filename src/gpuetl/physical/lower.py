@@ -13,6 +13,7 @@ from gpuetl.physical.aggregates import two_phases
 from gpuetl.physical.estimate import estimated_bytes, estimated_rows
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.physical.ranges import RangeExchange, by_range
+from gpuetl.physical.sequence import follow_each_other
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node, Origin
 from gpuetl.plan.nodes import Aggregate, Distinct, Grouped, Join, Limit, Read, Sort, Union, Write
@@ -110,16 +111,20 @@ class _Lowering:
     def sort(self, node: Sort, source: Physical) -> Physical:
         """Sort ranges of the order, or all rows in one partition that is none too large for it.
 
-        What is in order stays as it is.  Of a limit, each partition's first rows are taken, and then the first of them.
+        What is in order stays as it is, and partitions that follow each other stay where they are.  Of a limit, each
+        partition's first rows are taken, and then the first of them.
         """
         if node.presorted and (source.partitions == 1 or source.in_sequence):
             return source
-        rows = self.layout.partition_rows
+        if source.partitions > 1 and follow_each_other(source, node.by):
+            return Map(node, (source,), in_sequence=True)
         if node.limit is not None and source.partitions > 1:
             source = Map(node, (source,))
+        rows = self.layout.partition_rows
+        node = replace(node, presorted=False)
         if node.limit is not None or source.partitions == 1 or estimated_rows(source)[id(source)] <= rows:
-            return Map(replace(node, presorted=False), (gathered(source, node.origin),))
-        return Map(replace(node, presorted=False), (by_range(source, node.by, rows, node.origin),))
+            return Map(node, (gathered(source, node.origin),))
+        return Map(node, (by_range(source, node.by, rows, node.origin),), in_sequence=True)
 
     @node.register
     def limit(self, node: Limit, source: Physical) -> Physical:

@@ -64,15 +64,23 @@ class Map:
     """Run an operation on each partition of the first input.
 
     Further inputs have as many partitions, whose rows belong together, or one, which goes with every partition.
+    `in_sequence` says that the order in which the operation leaves rows goes on from each partition to the next: the
+    planner knows it of sorts, and operations that keep an order keep that.
     """
 
     operation: Node
     inputs: tuple[Physical, ...]
+    in_sequence: bool = False
     partitions: int = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "partitions", self.inputs[0].partitions)
-        _ = self.in_sequence  # at once, while the input knows its own: asked for later, a long chain would recurse
+        keeps = (
+            self.operation.ordering
+            and not isinstance(self.operation, Sort)
+            and self.operation.locality is not Locality.KEY
+        )
+        object.__setattr__(self, "in_sequence", self.in_sequence or bool(keeps and self.inputs[0].in_sequence))
 
     @cached_property
     def partitioned_by(self) -> tuple[str, ...]:
@@ -83,15 +91,6 @@ class Map:
             return tuple(names[name] for name in kept) if all(name in names for name in kept) else ()
         made = self.operation.made if isinstance(self.operation, Grouped) else frozenset[str]()
         return kept if all(name in self.schema and name not in made for name in kept) else ()
-
-    @cached_property
-    def in_sequence(self) -> bool:
-        """Whether the order in which the operation leaves rows goes on from each partition to the next."""
-        child = self.inputs[0]
-        if isinstance(self.operation, Sort):
-            return isinstance(child, Exchange) and child.in_sequence
-        passed = bool(self.operation.ordering) and self.operation.locality is not Locality.KEY
-        return passed and child.in_sequence
 
     @property
     def main(self) -> int:
@@ -135,8 +134,13 @@ class Exchange:
 
     @property
     def in_sequence(self) -> bool:
-        """Whether the partitions are ranges of an order."""
-        return self.route == "range"
+        """Rows come in no order."""
+        return False
+
+    @property
+    def whole(self) -> bool:
+        """Whether partitions are moved as they are, and not cut."""
+        return self.route in ("gather", "broadcast")
 
     @property
     def schema(self) -> Schema:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -13,13 +14,13 @@ from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.engines import choose_engine
 from gpuetl.backends.fallback import check_refusals
 from gpuetl.errors import RunFailed
-from gpuetl.executors.restart import until_it_fits
+from gpuetl.executors.execution import Execution
 from gpuetl.options import RunOptions
 from gpuetl.plan.plan import Plan
-from gpuetl.planning import lowered
+from gpuetl.planning import lowered, lowered_again
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
 from gpuetl.report.report import device_label, stage_reports
-from gpuetl.run import backend_of, executed, names_in_order
+from gpuetl.run import backend_of, names_in_order
 from gpuetl.verify.bounds import SumBounds, sum_bounds
 from gpuetl.verify.compare import Contract, Difference, compare_tables
 from gpuetl.verify.keys import promised_order, stage_keys
@@ -100,16 +101,9 @@ def answers(plan: Plan, engine: str, options: RunOptions, progress: Progress | N
         backend = backend_of(engine, options)
         check_refusals(backend, physical.roots)
         with recording(recorder), skipping(options.skipped_choices):
-            physical, (_, _, kept) = until_it_fits(
-                physical,
-                lambda rows: lowered(plan, replace(options, partition_rows=rows), engine)[0],
-                lambda physical: executed(
-                    engine, physical, backend, replace(options, head_rows=0), recorder, run_id, {}
-                ),
-                recorder,
-                {},
-            )
-        rows = {name: backend.to_arrow(frame) for name, frame in kept.items()}
+            execution = Execution(engine, backend, replace(options, head_rows=0), recorder, run_id, {})
+            physical, outputs = execution.run_to_fit(physical, partial(lowered_again, plan, options, engine))
+        rows = {name: backend.to_arrow(frame) for name, frame in outputs.kept.items()}
     except RunFailed as error:
         raise RunFailed(f"on {engine}: {error}") from error
     reports = stage_reports(recorder, names_in_order(plan), physical.roots)

@@ -26,8 +26,6 @@ from gpuetl.plan.nodes import Write
 
 Key = Any
 """What dask calls a task: a name, and numbers of partitions."""
-WHOLE = ("gather", "broadcast")
-"""Routes that partitions take as they are; those of others are split."""
 
 
 class TaskGraph:
@@ -111,7 +109,7 @@ class TaskGraph:
     def passes_on(self, node: Physical) -> bool:
         """Tell whether each partition of a node comes from one partition, so that one task can go on with it."""
         return isinstance(node, Map | Concat) or (
-            isinstance(node, Exchange) and node.route in WHOLE and node.source.partitions == 1
+            isinstance(node, Exchange) and node.whole and node.source.partitions == 1
         )
 
     def has_one_reader(self, node: Physical, index: int) -> bool:
@@ -138,7 +136,7 @@ class TaskGraph:
     def pieces(self, node: Exchange, index: int) -> list[Key]:
         """Return the keys of the pieces of one partition, in the order of the partitions that they come from."""
         sources = range(node.source.partitions)
-        if node.route in WHOLE:
+        if node.whole:
             return [self.frame(node.source, source) for source in sources]
         return [self.piece(node, source, index) for source in sources]
 

@@ -1,0 +1,53 @@
+"""A physical plan executed for a run, in this process or on a cluster, in partitions that fit memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from gpuetl.backends.backend import Backend
+from gpuetl.backends.engines import CLUSTERED
+from gpuetl.executors.outputs import execute
+from gpuetl.executors.restart import until_it_fits
+from gpuetl.options import RunOptions
+from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.report.recorder import Recorder
+from gpuetl.report.report import SinkReport
+
+
+class Outputs(NamedTuple):
+    """What a run is for: the reports of sinks, the first rows of these and of kept stages, and the kept frames."""
+
+    sinks: tuple[SinkReport, ...]
+    heads: Mapping[str, Any]
+    kept: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Execution:
+    """What plans of one run are executed with; `seconds` gets the wall time of each phase."""
+
+    engine: str
+    backend: Backend
+    options: RunOptions
+    recorder: Recorder
+    run_id: str
+    seconds: dict[str, float]
+
+    def run(self, physical: PhysicalPlan, reads_ahead: bool = False) -> Outputs:
+        """Execute a plan; `reads_ahead` says that there is memory for two partitions of a source at a time."""
+        if self.engine not in CLUSTERED:
+            found = execute(physical, self.backend, self.recorder, self.run_id, self.options, self.seconds, reads_ahead)
+            return Outputs(*found)
+        from gpuetl.executors.dask.run import execute_on_cluster
+
+        return Outputs(
+            *execute_on_cluster(physical, self.engine, self.options, self.recorder, self.run_id, self.seconds)
+        )
+
+    def run_to_fit(
+        self, physical: PhysicalPlan, lowered: Callable[[int], PhysicalPlan], reads_ahead: bool = False
+    ) -> tuple[PhysicalPlan, Outputs]:
+        """Execute a plan, or one that `lowered` gives for fewer rows a partition; return the one that fitted."""
+        return until_it_fits(physical, lowered, lambda one: self.run(one, reads_ahead), self.recorder, self.seconds)

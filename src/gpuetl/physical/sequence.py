@@ -1,0 +1,63 @@
+"""Whether a source's partitions follow each other in an order already, by what footers say of their values.
+
+Files are often written as time goes on: such rows need no exchange to be sorted, each partition is sorted by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+from gpuetl.expressions.types import is_floating
+from gpuetl.physical.nodes import Map, Physical, Scan
+from gpuetl.plan.node import SortKey
+from gpuetl.plan.nodes import Filter, Project
+
+Limits = tuple[Any, Any]
+
+
+def follow_each_other(source: Physical, by: tuple[SortKey, ...]) -> bool:
+    """Tell whether the first key of an order ascends, or descends, from partition to partition.
+
+    Where a value is in two partitions, rows that tie in one key are in the input's order still; those of several keys
+    may not be.
+    """
+    scan, column = traced(source, by[0].column)
+    if scan is None or is_floating(scan.schema[column]):  # NaN is not in the statistics
+        return False
+    try:
+        limits = list(partition_limits(scan, column))[:: -1 if by[0].descending else 1]
+        return None not in limits and all(
+            before[1] < after[0] or (before[1] == after[0] and len(by) == 1)
+            for before, after in pairwise(pair for pair in limits if pair)
+        )
+    except TypeError:  # values of different types in different files
+        return False
+
+
+def traced(source: Physical, column: str) -> tuple[Scan | None, str]:
+    """Return the source from which filters and projections pass a column on, and its name there."""
+    while isinstance(source, Map):
+        operation = source.operation
+        if isinstance(operation, Project) and column in operation.passed:
+            column = operation.passed[column]
+        elif not isinstance(operation, Filter):
+            return None, column
+        source = source.inputs[0]
+    return (source if isinstance(source, Scan) else None), column
+
+
+def partition_limits(scan: Scan, column: str) -> Iterator[Limits | tuple[()] | None]:
+    """Yield the least and the greatest value of each partition; nothing where it has no rows, None for unknown ones."""
+    known = {(group.file.path, group.index): group.ranges for group in scan.read.dataset.row_groups}
+    for part in scan.parts:
+        ranges = [known[group.file.path, group.index] for group in part if group.rows]
+        found = [own.get(column, (None, None, 1)) for own in ranges]
+        if not found:
+            yield ()
+        elif any(nulls for _, _, nulls in found):
+            yield None
+        else:
+            least, greatest, _ = zip(*found, strict=True)
+            yield min(least), max(greatest)
