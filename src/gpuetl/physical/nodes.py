@@ -199,10 +199,8 @@ def matching(child: Physical, index: int) -> int:
 
 def reads(node: Physical) -> Iterator[tuple[int, int]]:
     """Yield each partition, by id and number, that a node reads of its inputs, as often as it asks for it."""
-    if isinstance(node, Exchange):
-        yield from ((id(node.source), index) for index in range(node.source.partitions))
-    elif isinstance(node, Map):
-        for index in range(node.partitions):
+    if isinstance(node, Map | Exchange):
+        for index in range(node.inputs[0].partitions):
             yield from ((id(child), matching(child, index)) for child in node.inputs)
     elif isinstance(node, Concat):
         yield from ((id(child), index) for child in node.inputs for index in range(child.partitions))
