@@ -16,7 +16,8 @@ from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.aggregates.reduce import reduce_source
 from gpuetl.backends.cudf.aggregates.states import STATES
 from gpuetl.backends.cudf.choices import skipping
-from gpuetl.backends.cudf.columns.gather import gather_source
+from gpuetl.backends.cudf.columns.compact import numbers_source
+from gpuetl.backends.cudf.columns.gather_kernel import Gathered, gather_source
 from gpuetl.backends.cudf.columns.keys import Key, Keys
 from gpuetl.backends.cudf.columns.order import sort_rows
 from gpuetl.backends.cudf.columns.text_bytes import copy_source
@@ -199,7 +200,9 @@ def of_operations():
     ]  # fmt: skip
     yield reduce_source({"x": column(FLOAT64)}, calls, ordered=True)
     texts = from_arrow(pa.chunked_array([["a", None]]), MACHINE)
-    yield gather_source([column(INT64), texts], [True, False], 4)
+    yield gather_source((Gathered(0, "int64_t", False, True, True), Gathered(1, "int32_t", True, False, False)), 4)
+    yield gather_source((Gathered(0, "int128_t", False, False, False),), 8)
+    yield numbers_source("int32", ">= 0", "int64", True)
     yield copy_source(64, 64, 32)
     yield source_of({"s": texts})
     machine = CollectingMachine()
