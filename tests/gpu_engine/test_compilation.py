@@ -16,7 +16,8 @@ from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.aggregates.reduce import reduce_source
 from gpuetl.backends.cudf.aggregates.states import STATES
 from gpuetl.backends.cudf.choices import skipping
-from gpuetl.backends.cudf.columns.gather import gather_source
+from gpuetl.backends.cudf.columns.compact import numbers_source
+from gpuetl.backends.cudf.columns.gather_kernel import Gathered, gather_source
 from gpuetl.backends.cudf.columns.keys import Key, Keys
 from gpuetl.backends.cudf.columns.order import sort_rows
 from gpuetl.backends.cudf.columns.text_bytes import copy_source
@@ -38,7 +39,7 @@ from gpuetl.backends.cudf.operations.kernel_scan import scan_source
 from gpuetl.backends.cudf.sinks.assembly import assembling_source
 from gpuetl.backends.cudf.sinks.delta import delta_source
 from gpuetl.backends.cudf.sinks.levels import counting_source
-from gpuetl.backends.cudf.sinks.numbers import values_source as numbers_source
+from gpuetl.backends.cudf.sinks.numbers import values_source as float_tables_source
 from gpuetl.backends.cudf.sinks.texts import lengths_source
 from gpuetl.backends.cudf.sinks.values import compacting_source, packing_source, ranges_source, turning_source
 from gpuetl.backends.cudf.sources.units import converting_source
@@ -203,7 +204,9 @@ def of_operations():
     yield reduce_source({"x": column(FLOAT64)}, calls, ordered=True)
     texts = from_arrow(pa.chunked_array([["a", None]]), MACHINE)
     yield from (converting_source(column(pa.timestamp(unit))) for unit in ("s", "ms", "ns"))
-    yield gather_source([column(INT64), texts], [True, False], 4)
+    yield gather_source((Gathered(0, "int64_t", False, True, True), Gathered(1, "int32_t", True, False, False)), 4)
+    yield gather_source((Gathered(0, "int128_t", False, False, False),), 8)
+    yield numbers_source("int32", ">= 0", "int64", True)
     yield copy_source(64, 64, 32)
     yield source_of({"s": texts})
     machine = CollectingMachine()
@@ -218,7 +221,7 @@ def of_sinks():
     yield from (ranges_source(c_type) for c_type in ("float", "double", "uint8_t", "uint32_t"))
     yield from (compacting_source(c_type) for c_type in (*stored, "float", "double", "int128_t"))
     yield from (packing_source("uint8_t"), packing_source("int32_t"), turning_source(), counting_source())
-    yield from (assembling_source(), numbers_source(32), numbers_source(64))
+    yield from (assembling_source(), float_tables_source(32), float_tables_source(64))
     yield from (lengths_source(width, nullable) for width in (4, 8) for nullable in (False, True))
 
 
