@@ -1,6 +1,7 @@
 """Memory that runs out at any allocation: the right rows or an error that names the step, and nothing is left."""
 
 import gc
+import pickle
 import threading
 import weakref
 from pathlib import Path
@@ -274,4 +275,5 @@ def test_what_an_error_came_through_holds_nothing(backend):
     with pytest.raises(OutOfMemory) as caught:
         Guard(backend).run(Origin("stage", "s", 1), step, rows=1)
     assert [ref() for ref in refs] == [None, None]
+    assert pickle.loads(pickle.dumps(caught.value)).__dict__ == caught.value.__dict__
     assert caught.value.where == "stage 's', step 1"
