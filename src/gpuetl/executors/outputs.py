@@ -102,7 +102,7 @@ def file_writer(backend: Backend, sink: str, write: Write, schema: Schema, guard
 
 def written(writer: SinkWriter) -> str:
     """Wait until what was handed over is written, and so held no more."""
-    writer.finish()
+    writer.settle()
     return ""
 
 
