@@ -65,6 +65,8 @@ WORK: dict[type[Node], Work] = {
     Explode: Work(16, 32),  # lengths and their sums; rows, places and elements of the output (8 each)
 }
 """What the cudf engine works with, as its handlers are written; the pandas engine's arrays are about as large."""
+VALUES_SORTED = {"median", "quantile", "mode", "count_distinct"}
+"""Aggregates that sort values, also of a single group."""
 SPLIT = Work(SORTING, 22)
 """Of a hash exchange: hashes (8), targets (8 + 2) and the order (4)."""
 SPLIT_COPIES = 2
@@ -252,8 +254,11 @@ class _Model:
 
 
 def work_of(operation: Node) -> Work:
-    """Return what an operation works with; rows that are in order are not sorted."""
+    """Return what an operation works with; rows that are in order, or of one group, are not sorted."""
     work = WORK[type(operation)]
+    if isinstance(operation, Aggregate) and not operation.by:
+        sorts = any(call.function.name in VALUES_SORTED for call in operation.calls.values())
+        return work if sorts else Work(0, 0)
     if getattr(operation, "presorted", False):
         return work._replace(before=MARKING)
     return work._replace(before=SORTING) if isinstance(operation, Kernel) and operation.grouped else work
