@@ -122,6 +122,32 @@ class RunFailed(GpuetlError):
         return cls(f"cannot read {path}: {first_line(error)}.  Check the file, or take it out of the source's path.")
 
 
+class OutOfMemory(RunFailed):
+    """Memory that did not suffice for a step, also when it was freed of all else.
+
+    `where` is the stage and step, `rows` how many it was given, and `gathered` whether these are all rows of the
+    sources however they are split.
+    """
+
+    where: str = ""
+    what: str = ""
+    rows: int = 0
+    gathered: bool = False
+
+    @classmethod
+    def during(cls, where: str, told: str, rows: int = 0) -> Self:
+        """Name the step, and say what was asked for and in use."""
+        what = f"{where}: out of memory: {told}"
+        error = cls(what)
+        error.where, error.what, error.rows = where, what, rows
+        return error
+
+    def advised(self, advice: str) -> Self:
+        """Return the error with what to do."""
+        self.args = (f"{self.what}.  {advice}, or run where there is more memory.",)
+        return self
+
+
 class SinkExists(GpuetlError):
     """A sink in mode `error` whose target is already there."""
 

@@ -34,6 +34,11 @@ class RunOptions:
         How many rows of each sink the report keeps to show.
     fallback
         Operations that the engine refuses run on pandas, and the report says so; else they are errors before the run.
+    resident_bytes
+        Frames that wait to be read stay in the engine's memory up to so many bytes, and are spilled beyond: the GPU's
+        to host memory, and to files where that is short; None is half of the memory.  Where that runs out all are.
+    spill_folder
+        Where these files are, which have no names; None is the system's folder for temporary files.
     profile
         The report says how much memory the run and each stage took at most, which takes some time to measure.
     memory
@@ -50,14 +55,17 @@ class RunOptions:
     skip_passes: tuple[str, ...] = ()
     head_rows: int = 10
     fallback: bool = False
+    resident_bytes: int | None = None
+    spill_folder: str | Path | None = None
     profile: bool = False
     memory: int | None = None
     trace: str | Path | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("partition_rows", 1), ("broadcast_bytes", 0), ("head_rows", 0), ("memory", 1)):
+        leasts = {"partition_rows": 1, "broadcast_bytes": 0, "head_rows": 0, "resident_bytes": 0, "memory": 1}
+        for name, least in leasts.items():
             value = getattr(self, name)
-            if value is None and name in ("partition_rows", "memory"):
+            if value is None and name in ("partition_rows", "resident_bytes", "memory"):
                 continue
             if not isinstance(value, int) or value < least:
                 raise InvalidPipeline.because(f"option {name} takes a whole number from {least}, got {value!r}")
@@ -65,6 +73,8 @@ class RunOptions:
             check_pass(name, (*NAMES, *CHOICES))
         if self.trace is not None and not Path(self.trace).parent.is_dir():
             raise InvalidPipeline.because(f"option trace: there is no folder {Path(self.trace).parent}")
+        if self.spill_folder is not None and not Path(self.spill_folder).is_dir():
+            raise InvalidPipeline.because(f"option spill_folder: there is no folder {self.spill_folder}")
 
     @property
     def skipped_choices(self) -> frozenset[str]:

@@ -6,18 +6,20 @@ import time
 import uuid
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpuetl.backends.backend import Backend
 from gpuetl.backends.cudf.choices import skipping
-from gpuetl.backends.engines import ENGINES, choose_engine, free_memory, load_backend
+from gpuetl.backends.engines import ENGINES, choose_engine, load_backend
 from gpuetl.backends.fallback import FallbackBackend, check_refusals
 from gpuetl.ceilings.cache import load_ceilings
 from gpuetl.errors import InvalidPipeline, RunFailed, have_hint
 from gpuetl.executors.outputs import execute
+from gpuetl.executors.restart import until_it_fits
 from gpuetl.io.dataset import DatasetError
+from gpuetl.io.host_memory import host_memory
 from gpuetl.optimize import optimize
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain import explain_physical
@@ -32,10 +34,13 @@ from gpuetl.report.report import RunReport, device_label, stage_reports
 from gpuetl.report.trace import Trace, timed, tracing
 from gpuetl.results import Result
 from gpuetl.signals import noted
+from gpuetl.sizes import size
 
 if TYPE_CHECKING:
     from gpuetl.pipeline import Pipeline
 
+HOST_SHARE = 0.8
+"""Of the host's memory that is available, what a run may take."""
 UNMEASURED = "how near stages came to what the hardware allows is not known: `gpuetl bench device` measures that, once"
 
 
@@ -99,22 +104,36 @@ def traced_run(
     with limit, backend.memory_meter() if options.profile else nullcontext() as meter:
         recorder.meter = meter
         with noted(recorder.outcome), recording(recorder), skipping(options.skipped_choices):
-            sinks, heads, kept = execute(
-                physical, running, recorder, run_id, options.head_rows, seconds, fit.reads_ahead
+            physical, (sinks, heads, kept) = until_it_fits(
+                physical,
+                lambda rows: lowered(plan, replace(options, partition_rows=rows), choice.name)[0],
+                lambda physical: execute(
+                    physical, running, recorder, run_id, options, seconds, fit.reads_ahead and physical is fit.plan
+                ),
+                recorder,
+                seconds,
             )
         memory = dict(meter.peaks()) if meter else {}
     ceilings = load_ceilings(backend.device)
     if options.profile and ceilings is None:
         recorder.note(UNMEASURED)
+    if recorder.spilled:
+        recorder.note(spill_note(recorder))
     stages = stage_reports(recorder, names_in_order(plan), physical.roots, ceilings)
     report = RunReport(
         pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
         device=device_label(recorder.work.values()), fingerprint=fingerprint,
         stages=stages, sinks=sinks, seconds=seconds,
         passes=passes, notes=tuple(recorder.notes), memory=memory,
-        expected_memory=fit.expected.bytes, head=heads,
+        expected_memory=fit.expected.bytes, spilled=dict(recorder.spilled), head=heads,
     )  # fmt: skip
     return Run(report, {name: Result(frame, backend) for name, frame in kept.items()})
+
+
+def spill_note(recorder: Recorder) -> str:
+    """Say how much was spilled."""
+    links = ", ".join(f"{size(count)} {link}" for link, count in recorder.spilled.items())
+    return f"frames that waited took too much memory: {links}"
 
 
 def lowered(plan: Plan, options: RunOptions, engine: str = "pandas") -> tuple[PhysicalPlan, dict[str, float]]:
@@ -155,16 +174,22 @@ def explained(plan: Plan, options: RunOptions, engine: str) -> str:
     memory = options.memory
     if memory is None or engine not in ENGINES:
         engine = choose_engine(engine).name
-    if memory is None:
-        memory = free_memory(engine)
+    if memory is None:  # what the host has is known without an engine
+        memory = free_memory(load_backend(engine)) if engine == "cudf" else int(HOST_SHARE * host_memory().available)
     fit, _ = fitted_plan(plan, options, engine, memory)
     return "\n".join([explain_physical(fit.plan), *memory_lines(fit)])
 
 
 def memory_of(backend: Backend, options: RunOptions) -> int:
     """Return the bytes that a run may take: what is free, or less where the user says so."""
-    free = backend.free_memory()
+    free = free_memory(backend)
     return free if options.memory is None else min(free, options.memory)
+
+
+def free_memory(backend: Backend) -> int:
+    """Return the bytes that a backend's frames may still take: on the host, others want some of what is there, too."""
+    use = backend.memory_use()
+    return int((use.limit - use.in_use) * (HOST_SHARE if backend.device == "CPU" else 1))
 
 
 def backend_of(engine: str, options: RunOptions) -> Backend:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextvars import copy_context
 from functools import cache
 from threading import current_thread
@@ -31,6 +31,7 @@ def in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> lis
     if len(items) < 2 or current_thread().name.startswith(THREAD_NAME):
         return [function(item) for item in items]
     futures = [_pool(thread_count()).submit(copy_context().run, function, item) for item in items]
+    wait(futures)  # also where one fails: the others would go on, and hold what they work on
     return [future.result() for future in futures]
 
 

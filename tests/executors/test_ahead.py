@@ -20,16 +20,16 @@ from tables import table, write_source
 class WatchedBackend(PandasBackend):
     """Notes the row groups that are read, in which thread, and fails where it is told to."""
 
-    def __init__(self, failing=None, error=None):
-        self.reads, self.threads, self.failing, self.error = [], set(), failing, error
+    def __init__(self, failing=None, error=None, times=1):
+        self.reads, self.threads, self.failing, self.error, self.times = [], set(), failing, error, times
         self.read_one = threading.Semaphore(0)
 
     def read(self, read, groups):
         self.reads.append((read.dataset.name, groups[0].index))
         self.threads.add(threading.current_thread().name)
         self.read_one.release()
-        if groups[0].index == self.failing:
-            self.failing = None
+        if groups[0].index == self.failing and self.times:
+            self.times -= 1
             raise self.error
         return super().read(read, groups)
 
@@ -50,7 +50,7 @@ def reading(pipeline, backend, options=None):
     physical = lowered(pipeline, options)
     runner = Runner(backend, Recorder())
     with ReadAhead(runner, physical.roots) as ahead:
-        yield LocalExecutor(runner, physical.roots, ahead), physical.roots
+        yield LocalExecutor(runner, physical.roots, ahead=ahead), physical.roots
 
 
 def order(pipeline, options=None):
@@ -113,11 +113,31 @@ def test_an_error_is_told_when_its_partition_is_asked_for(pipeline):
 
 
 def test_what_does_not_fit_beside_others_is_read_alone(pipeline):
+    """The thread tries twice; then the run does, and nothing is read ahead any more."""
     pipeline.table("t").write_parquet("out", "out")
-    backend = WatchedBackend(1, MemoryError())
+    backend = WatchedBackend(1, MemoryError(), times=2)
     with reading(pipeline, backend) as (executor, roots):
         assert [part.num_rows for part in executor.partitions(roots[0])] == [2, 2, 2]
-    assert backend.reads == [("t", 0), ("t", 1), ("t", 1), ("t", 2)]
+        assert not executor.scan.__self__.enough
+    assert backend.reads == [("t", 0), ("t", 1), ("t", 1), ("t", 1), ("t", 2)]
+
+
+def test_where_memory_runs_out_what_was_read_is_let_go_of(pipeline):
+    """It is read again when it is asked for."""
+
+    class FullBackend(WatchedBackend):
+        def run(self, operation, *frames):
+            assert self.read_one.acquire(timeout=20)
+            if self.times:
+                self.times -= 1
+                raise MemoryError
+            return super().run(operation, *frames)
+
+    pipeline.table("t").filter(col("x") >= 0).write_parquet("out", "out")
+    backend = FullBackend()
+    with reading(pipeline, backend) as (executor, roots):
+        assert [part.num_rows for part in executor.partitions(roots[0])] == [2, 2, 2]
+    assert backend.reads == [*T[:2], *T[1:]]
 
 
 def test_a_run_that_ends_early_lets_go_of_what_was_read(pipeline):

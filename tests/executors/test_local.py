@@ -75,8 +75,9 @@ def test_every_partition_is_let_go_after_its_last_reader(pipeline, options):
     shared.window("k", "x", n=expr("row_number()")).stage("b")
     shared.limit(3).stage("c")
     executor, _ = execute(pipeline, options)
-    assert not executor.held
-    assert all(not pieces for exchange in executor.pieces.values() for pieces in exchange)
+    assert not executor.store.waiting
+    assert not executor.store.resident
+    assert executor.store.size == 0
     assert not +executor.readers
 
 
@@ -84,9 +85,9 @@ def test_what_one_stage_reads_is_not_held(pipeline):
     pipeline.table("t").filter(col("x") > 0).with_columns(y=col("x") + 1).stage("s")
     physical, held = lowered(pipeline), []
     executor = LocalExecutor(Runner(CountingBackend(), Recorder()), physical.roots)
-    executor.runner.map = lambda *what, run=executor.runner.map: held.append(len(executor.held)) or run(*what)
+    executor.runner.map = lambda *what, run=executor.runner.map: held.extend(executor.store.waiting) or run(*what)
     next(executor.partitions(physical.kept["s"]))
-    assert set(held) == {0}
+    assert {kind for kind, *_ in held} == {"pieces"}
 
 
 def test_partitions_are_pulled_one_at_a_time(pipeline):
@@ -153,7 +154,7 @@ def test_a_stage_that_is_united_with_itself_is_computed_once_and_let_go(pipeline
     assert executor.runner.backend.reads == {0: 1, 1: 1, 2: 1}
     assert executor.runner.backend.runs["Filter"] == (1 if options == RunOptions() else 3)
     assert sorted(rows["sums"]["s"]) == [18, 27]
-    assert all(frame is None for frames in executor.held.values() for frame in frames)
+    assert not executor.store.waiting
     assert not +executor.readers
 
 

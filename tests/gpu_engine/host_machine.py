@@ -22,10 +22,12 @@ import pyarrow.parquet as pq
 
 from gpuetl.backends.cudf.backend import CudfBackend
 from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.host_copies import copy_from_host, copy_to_host
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
 from gpuetl.backends.cudf.sinks.pieces import Piece, Span
 from gpuetl.backends.cudf.sinks.threaded_file import Store, ThreadedFile, Writers, threaded_file
 from gpuetl.backends.cudf.vector import Vector
+from gpuetl.backends.memory import MemoryUse
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import language_type
 from gpuetl.plan.node import Node
@@ -93,10 +95,6 @@ class HostMachine:
     arrays = np
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
-    def free_memory(self) -> int:
-        """All of it."""
-        return self.memory
-
     def limited(self, memory: int) -> AbstractContextManager[None]:
         """Limit nothing."""
         return nullcontext()
@@ -104,6 +102,21 @@ class HostMachine:
     def thread_setup(self) -> Callable[[], None]:
         """Threads need nothing."""
         return lambda: None
+
+    def to_host(self, arrays: Any, memory: Any) -> None:
+        """Copy little at a time."""
+        copy_to_host(arrays, memory, writers())
+
+    def from_host(self, memory: Any, arrays: Any) -> None:
+        """Copy little at a time."""
+        copy_from_host(memory, arrays, writers())
+
+    def memory_use(self) -> MemoryUse:
+        """Nobody counts."""
+        return MemoryUse(0, self.memory)
+
+    def release(self) -> None:
+        """There is nothing to wait for."""
 
     def host(self, array: Any) -> Any:
         """It is there already."""
@@ -194,13 +207,21 @@ class HostMachine:
 @cache
 def writers() -> Writers:
     """Return the threads that write files."""
-    return Writers(ThreadPoolExecutor(3), 3, 1000, lambda: write_chunk)
+    return Writers(ThreadPoolExecutor(3), 3, 1000, lambda: write_chunk, lambda: fill_chunk)
 
 
 def write_chunk(store: Store, offset: int, pieces: Sequence[Piece]) -> None:
     """Write pieces one behind another."""
     data = b"".join(span_bytes(piece) if isinstance(piece, Span) else piece for piece in pieces)
     store(np.frombuffer(data, np.uint8), offset)
+
+
+def fill_chunk(memory: Any, offset: int, spans: Sequence[Span]) -> None:
+    """Fill parts of arrays."""
+    for array, start, size in spans:
+        assert array.flags.c_contiguous
+        array.reshape(-1).view(np.uint8)[start : start + size] = memory[offset : offset + size]
+        offset += size
 
 
 def span_bytes(span: Span) -> bytes:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
-from gpuetl.backends.memory import MemoryMeter
+from gpuetl.backends.memory import MemoryMeter, MemoryUse
+from gpuetl.ceilings.ceiling import Link
 from gpuetl.io.dataset import RowGroup
+from gpuetl.io.spill_space import SpillSpace
 from gpuetl.io.staging import FileWriter
 from gpuetl.io.target import Target
 from gpuetl.plan.node import Node
@@ -19,6 +21,21 @@ Frame = Any
 """A backend's own table: rows in order, columns as in the schema of the node that made it."""
 
 Device = Literal["GPU", "CPU"]
+
+
+class Spilled(Protocol):
+    """A frame outside of the engine's memory, in room that is given back when nobody holds this any more."""
+
+    @property
+    def went(self) -> Mapping[Link, int]:
+        """The bytes over each link on the way out."""
+
+    @property
+    def comes(self) -> Mapping[Link, int]:
+        """The bytes over each link on the way back."""
+
+    def restored(self) -> Frame:
+        """Return the frame; raise `MemoryError` where there is no room for it."""
 
 
 class Backend(Protocol):
@@ -56,14 +73,26 @@ class Backend(Protocol):
     def nbytes(self, frame: Frame, columns: Iterable[str]) -> int:
         """Return the bytes of some columns in memory; asks the device nothing."""
 
-    def free_memory(self) -> int:
-        """Return the bytes that frames may still take."""
-
     def limited(self, memory: int) -> AbstractContextManager[None]:
         """Let the engine allocate no more than so many bytes while the block lasts, where it can be held to that."""
 
     def thread_setup(self) -> Callable[[], None]:
         """Return what a new thread calls first, so that it works where this one does."""
+
+    def spill(self, frame: Frame, space: SpillSpace) -> Spilled:
+        """Copy a frame out of the engine's memory.
+
+        Raises
+        ------
+        OSError, MemoryError
+            Where there is no room elsewhere.
+        """
+
+    def release(self) -> None:
+        """Give back memory that is in use for nothing: garbage, and what is kept to be used again."""
+
+    def memory_use(self) -> MemoryUse:
+        """Return how much of the engine's memory is in use, and how much may be."""
 
     def traced(self, trace: Trace, timed: bool) -> Backend:
         """Return a backend that writes what the device is asked to do into a trace; `timed`, also how long it took."""

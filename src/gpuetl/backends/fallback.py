@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from gpuetl.backends.backend import Backend, Device, Frame
-from gpuetl.backends.memory import MemoryMeter
+from gpuetl.backends.backend import Backend, Device, Frame, Spilled
+from gpuetl.backends.memory import MemoryMeter, MemoryUse
 from gpuetl.errors import InvalidPipeline, Problem
 from gpuetl.io.dataset import RowGroup
+from gpuetl.io.spill_space import SpillSpace
 from gpuetl.io.staging import FileWriter
 from gpuetl.io.target import Target
 from gpuetl.physical.nodes import Map, Physical, Scan
@@ -71,10 +72,6 @@ class FallbackBackend:
         """Return the bytes of columns on the engine."""
         return self.backend.nbytes(frame, columns)
 
-    def free_memory(self) -> int:
-        """Return what the engine's frames may take."""
-        return self.backend.free_memory()
-
     def limited(self, memory: int) -> AbstractContextManager[None]:
         """Limit the engine's memory."""
         return self.backend.limited(memory)
@@ -82,6 +79,19 @@ class FallbackBackend:
     def thread_setup(self) -> Callable[[], None]:
         """Return what the engine needs; the other backend is not on a device."""
         return self.backend.thread_setup()
+
+    def spill(self, frame: Frame, space: SpillSpace) -> Spilled:
+        """Copy a frame out of the engine's memory."""
+        return self.backend.spill(frame, space)
+
+    def release(self) -> None:
+        """Give back what neither uses."""
+        self.aside.release()
+        self.backend.release()
+
+    def memory_use(self) -> MemoryUse:
+        """Return the engine's, where the frames are."""
+        return self.backend.memory_use()
 
     def traced(self, trace: Trace, timed: bool) -> Backend:
         """Trace both."""

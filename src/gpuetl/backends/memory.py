@@ -1,44 +1,25 @@
-"""How much memory there is on the host, and how much a run takes, told while it is profiled."""
+"""How much memory a run takes, told while it is profiled."""
 
 from __future__ import annotations
 
 import re
 import resource
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 
 PROCESS = Path("/proc/self")
-CONTROL_GROUPS = Path("/sys/fs/cgroup")
-LIMITS = (("memory.max", "memory.current", "inactive_file"),
-          ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file"))  # fmt: skip
-"""Of control groups of version 2 and 1: the limit, what is used, and how much of that is files that nobody needs."""
-HOST_SHARE = 0.8
-"""What a run may take of the memory that is available: others want some, too."""
-AVAILABLE = re.compile(r"MemAvailable:\s+(\d+) kB")
-HIGHEST = re.compile(r"VmHWM:\s+(\d+) kB")
+HIGHEST, RESIDENT = re.compile(r"VmHWM:\s+(\d+) kB"), re.compile(r"VmRSS:\s+(\d+) kB")
 
 
-def free_host_memory() -> int:
-    """Return the bytes that a run may take: a share of what Linux has available, or of what a control group leaves."""
-    found = AVAILABLE.search(Path("/proc/meminfo").read_text())
-    available = int(found[1]) << 10 if found else 0
-    return int(
-        HOST_SHARE * min([available, *(left for names in LIMITS if (left := left_of_group(*names)) is not None)])
-    )
+class MemoryUse(NamedTuple):
+    """The bytes of an engine's memory that are in use, and those that may be."""
 
-
-def left_of_group(limit: str, used: str, cached: str) -> int | None:
-    """Return what the control group that the process sees as the outermost one may still take; None without a limit."""
-    try:
-        most, taken = (int((CONTROL_GROUPS / name).read_text()) for name in (limit, used))
-        statistics = ((CONTROL_GROUPS / used).parent / "memory.stat").read_text()
-    except (OSError, ValueError):  # no such group, or no limit: the text `max`
-        return None
-    files = re.search(rf"^{cached} (\d+)", statistics, re.MULTILINE)
-    return most - taken + (int(files[1]) if files else 0)
+    in_use: int
+    limit: int
 
 
 class MemoryMeter(Protocol):
@@ -75,8 +56,7 @@ class HostMemory:
         """Return the peak since `begin`."""
         if not self.resets:
             return None
-        found = HIGHEST.search((PROCESS / "status").read_text())
-        peak = int(found[1]) << 10 if found else 0
+        peak = told(HIGHEST)
         self.highest = max(self.highest, peak)
         return peak or None
 
@@ -87,3 +67,16 @@ class HostMemory:
             "resident set": self.highest or process,
             "Arrow's pool since the process began": int(pa.default_memory_pool().max_memory() or 0),
         }
+
+
+def resident_set() -> int:
+    """Return the bytes that the process has in memory."""
+    return told(RESIDENT)
+
+
+def told(what: re.Pattern[str]) -> int:
+    """Return a number of bytes that the system tells of the process; 0 where it does not."""
+    with suppress(OSError):
+        if found := what.search((PROCESS / "status").read_text()):
+            return int(found[1]) << 10
+    return 0

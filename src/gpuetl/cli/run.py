@@ -25,6 +25,8 @@ def add_to(commands: Commands) -> None:
     add_options(command)
     add_memory(command)
     add_fallback(command)
+    text = "where frames go for which memory is short; by default where temporary files are"
+    command.add_argument("--spill-folder", metavar="FOLDER", help=text)
     command.add_argument("--profile", action="store_true", help="measure the memory that the run and each stage take")
     command.add_argument(
         "--trace", metavar="FILE", type=report_path, help="write a timeline there, which ui.perfetto.dev opens"
@@ -42,6 +44,7 @@ def run(
     partition_rows: int | None = None,
     memory: int | None = None,
     fallback: bool = False,
+    spill_folder: str | None = None,
     profile: bool = False,
     trace: Path | None = None,
     quiet: bool = False,
@@ -53,7 +56,9 @@ def run(
 
     pipeline = load(file, root)
     screen = Screen(quiet)
-    options = run_options(skip, partition_rows, memory=memory, fallback=fallback, profile=profile, trace=trace)
+    options = run_options(
+        skip, partition_rows, memory=memory, fallback=fallback, profile=profile, trace=trace, spill_folder=spill_folder
+    )
     screen.engine(choose_engine(engine))
     gc.enable()
     with screen.progress() as progress:

@@ -1,8 +1,8 @@
 """Runs a physical plan in this process, partition by partition.
 
-Partitions are pulled: asking for one partition of a root runs the fragment above it.  What is held in memory is the
+Partitions are pulled: asking for one partition of a root runs the fragment above it.  What waits in the store is the
 output of exchanges, as pieces until a partition is asked for, and of nodes with a second reader, each partition until
-its last reader has it.
+its last reader has it; and what an operation of two inputs has of the first, while the second is computed.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from gpuetl.backends.backend import Frame
 from gpuetl.executors.ahead import ReadAhead
 from gpuetl.executors.runner import Runner
+from gpuetl.executors.store import Key, Store
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, first_read, matching
 from gpuetl.plan.graph import walk_graph
 
@@ -24,15 +25,19 @@ class LocalExecutor:
     ----------
     roots
         What will be asked for, each of whose partitions is asked for once.
+    store
+        Holds what waits; the runner has it spilled where memory runs out.
     ahead
         What reads sources, if something does before they are asked for.
     """
 
-    def __init__(self, runner: Runner, roots: Sequence[Physical], ahead: ReadAhead | None = None) -> None:
-        self.runner = runner
+    def __init__(
+        self, runner: Runner, roots: Sequence[Physical], store: Store | None = None, ahead: ReadAhead | None = None
+    ) -> None:
+        self.runner, self.store = runner, store or Store(runner.backend, runner.recorder)
+        self.runner.guard.frees.append(self.store.spill_all)
         self.scan = ahead.scan if ahead else runner.scan
-        self.held: dict[tuple[int, int], Frame] = {}
-        self.pieces: dict[int, list[list[Frame]]] = {}
+        self.exchanged: set[int] = set()
         self.readers: Counter[tuple[int, int]] = Counter()
         for root in roots:
             self.readers.update((id(root), index) for index in range(root.partitions))
@@ -52,8 +57,9 @@ class LocalExecutor:
     def partitions(self, root: Physical) -> Iterator[Frame]:
         """Yield the partitions of a root, computed as they are asked for."""
         for node in walk_graph(root):  # exchanges in their order: a chain of them must not recurse
-            if isinstance(node, Exchange) and id(node) not in self.pieces:
-                self.pieces[id(node)] = self.exchanged(node)
+            if isinstance(node, Exchange) and id(node) not in self.exchanged:
+                self.exchanged.add(id(node))
+                self.exchange(node)
         for index in range(root.partitions):
             yield self.partition(root, index)
 
@@ -64,23 +70,27 @@ class LocalExecutor:
             self.readers[id(node), index] -= 1
             fragment.append((node, index))
             node, index = first_read(node, index)
-        frame = self.boundary(node, index)
+        frames = [self.boundary(node, index)]
         for step, at in reversed(fragment):
-            frame = self.applied(step, at, frame)
-        return frame
+            frames = [self.applied(step, at, frames.pop())]  # handed over: who gets it may have it spilled
+        return frames.pop()
 
     def has_one_reader(self, node: Physical, index: int) -> bool:
         """Tell whether a partition that is still to be computed is for one reader, so that nobody need hold it."""
         key = (id(node), index)
-        return self.readers[key] == 1 and key not in self.held
+        return self.readers[key] == 1 and key not in self.store
 
     def boundary(self, node: Physical, index: int) -> Frame:
-        """Return one partition of a source, an exchange or a shared node; its last reader takes it out of memory."""
+        """Return one partition of a source, an exchange or a shared node; its last reader takes it out of the store."""
         key = (id(node), index)
-        frame = self.held.pop(key) if key in self.held else self.computed(node, index)
+        if key not in self.store:
+            frame = self.computed(node, index)
+            if self.readers[key] > 1:
+                self.store.add(key, frame, node.schema)
+        else:
+            held = self.store.take if self.readers[key] == 1 else self.store.read
+            (frame,) = self.runner.step(node, 0, lambda: held(key))
         self.readers[key] -= 1
-        if self.readers[key]:
-            self.held[key] = frame
         return frame
 
     def computed(self, node: Physical, index: int) -> Frame:
@@ -89,26 +99,37 @@ class LocalExecutor:
             return self.applied(node, index, self.partition(*first_read(node, index)))
         if isinstance(node, Scan):
             return self.scan(node, index)
-        pieces, self.pieces[id(node)][index] = self.pieces[id(node)][index], []
-        return self.runner.merge(node, pieces)
+        return self.runner.merge(node, self.taken(node, pieces_key(node, index)))
 
     def applied(self, node: Map | Concat, index: int, frame: Frame) -> Frame:
         """Take one partition through a node: `frame` of the input read first, and what goes with it of the others."""
-        others = node.inputs[1:] if isinstance(node, Map) else ()
-        return self.runner.apply(node, index, [frame, *(self.partition(c, matching(c, index)) for c in others)])
+        if not isinstance(node, Map) or len(node.inputs) == 1:
+            return self.runner.apply(node, index, [frame])
+        first, second = node.inputs
+        key = ("inputs", id(node), index)
+        self.store.add(key, frame, first.schema)
+        del frame
+        other = self.partition(second, matching(second, index))
+        return self.runner.apply(node, index, [*self.taken(node, key), other])
 
-    def exchanged(self, node: Exchange) -> list[list[Frame]]:
-        """Compute all partitions of the input, or as many as hold the rows that are wanted; return their pieces."""
-        pieces: list[list[Frame]] = [[] for _ in range(node.partitions)]
+    def taken(self, node: Physical, key: Key) -> list[Frame]:
+        """Take out of the store what a node is made from."""
+        return self.runner.step(node, 0, lambda: self.store.take(key))
+
+    def exchange(self, node: Exchange) -> None:
+        """Compute all partitions of the input, or as many as hold the rows that are wanted; store their pieces."""
         rows = 0
         for index in range(node.source.partitions):
-            for piece, target in zip(self.runner.split(node, self.partition(node.source, index)), pieces, strict=True):
-                target.append(piece)
-            rows += self.runner.backend.rows(pieces[0][-1])
+            rows += self.keep(node, self.runner.split(node, self.partition(node.source, index)))
             if node.limit is not None and rows >= node.limit:
                 self.let_go((node.source, rest) for rest in range(index + 1, node.source.partitions))
                 break
-        return pieces
+
+    def keep(self, node: Exchange, pieces: Sequence[Frame]) -> int:
+        """Store the pieces of one partition; return how many rows the first one has."""
+        for target, piece in enumerate(pieces):
+            self.store.add(pieces_key(node, target), piece, node.schema)
+        return self.runner.backend.rows(pieces[0])
 
     def let_go(self, partitions: Iterable[tuple[Physical, int]]) -> None:
         """Count a reader less of each partition, which it does not want any more, and of what only that one reads."""
@@ -118,11 +139,17 @@ class LocalExecutor:
             self.readers[id(node), index] -= 1
             if self.readers[id(node), index]:
                 continue
-            if isinstance(node, Exchange) and id(node) in self.pieces:
-                self.pieces[id(node)][index] = []
-            elif (id(node), index) in self.held:
-                del self.held[id(node), index]
+            if isinstance(node, Exchange) and id(node) in self.exchanged:
+                self.store.drop(pieces_key(node, index))
+                self.store.drop((id(node), index))
+            elif (id(node), index) in self.store:
+                self.store.drop((id(node), index))
             elif isinstance(node, Concat):
                 stack.append(node.part(index))
             elif isinstance(node, Map):
                 stack.extend((child, matching(child, index)) for child in node.inputs)
+
+
+def pieces_key(node: Exchange, index: int) -> Key:
+    """Return the key of the pieces of one partition."""
+    return "pieces", id(node), index

@@ -5,17 +5,23 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from gpuetl.backends.backend import Backend
 from gpuetl.executors.ahead import ReadAhead
+from gpuetl.executors.guard import Guard
 from gpuetl.executors.local import LocalExecutor
 from gpuetl.executors.runner import Runner
+from gpuetl.executors.store import Store
 from gpuetl.io.commit import commit_sinks
+from gpuetl.io.spill_space import SpillSpace
 from gpuetl.io.staging import FileWriter, SinkWriter, close_writers
 from gpuetl.io.write_files import WRITERS
+from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Physical
 from gpuetl.plan.node import Origin
@@ -32,7 +38,7 @@ def execute(
     backend: Backend,
     recorder: Recorder,
     run_id: str,
-    head_rows: int,
+    options: RunOptions,
     seconds: dict[str, float],
     reads_ahead: bool = False,
 ) -> tuple[tuple[SinkReport, ...], dict[str, pa.Table], dict[str, Any]]:
@@ -40,14 +46,18 @@ def execute(
 
     `reads_ahead` says that there is memory for two partitions of a source at a time.
     """
+    store = waiting_frames(backend, recorder, options)
     runner = Runner(backend, recorder)
     ahead = ReadAhead(runner, physical.roots) if reads_ahead else None
-    executor = LocalExecutor(runner, physical.roots, ahead)
+    executor = LocalExecutor(runner, physical.roots, store, ahead)
     threads = ThreadPoolExecutor(thread_count(), "gpuetl-writer")
+    in_threads = Guard(backend, store.spill_all)  # not the runner's, which waits for the threads
     writers = {
-        name: SinkWriter(write.target, run_id, file_writer(backend, name, write, source), threads)
+        name: SinkWriter(write.target, run_id, file_writer(backend, name, write, source, in_threads), threads)
         for name, (write, source) in physical.sinks.items()
     }
+    runner.guard.frees.extend(partial(written, writer) for writer in writers.values())
+    head_rows = options.head_rows
     try:
         with timed(seconds, "run"), ahead or nullcontext():
             for writer in writers.values():
@@ -60,7 +70,10 @@ def execute(
             for name, (write, _) in physical.sinks.items():
                 writers[name].finish()
                 note_files(recorder.of(write, write.origin, Origin("", "")), writers[name], backend)
-        heads |= {name: backend.head(frame, head_rows) for name, frame in kept.items()}
+        heads |= {
+            name: runner.step(physical.kept[name], 0, partial(backend.head, frame, head_rows))
+            for name, frame in kept.items()
+        }
         with timed(seconds, "commit"):
             commit_sinks(list(writers.values()), recorder.commit)
     finally:
@@ -69,10 +82,30 @@ def execute(
     return tuple(reports), heads, kept
 
 
-def file_writer(backend: Backend, sink: str, write: Write, source: Physical) -> FileWriter:
+def waiting_frames(backend: Backend, recorder: Recorder, options: RunOptions) -> Store:
+    """Return what holds frames that wait, by default in up to half of the engine's memory."""
+    limit = options.resident_bytes
+    if limit is None:
+        limit = (options.memory or backend.memory_use().limit) // 2
+    return Store(
+        backend, recorder, limit, SpillSpace(None if options.spill_folder is None else Path(options.spill_folder))
+    )
+
+
+def file_writer(backend: Backend, sink: str, write: Write, source: Physical, guard: Guard) -> FileWriter:
     """Return what writes a sink's files, the engine itself where it can; the trace of the run shows each file."""
     writer = backend.file_writer(write.target, source.schema) or WRITERS[write.target.format]
-    return replace(writer, write=spanned(writer.write, f"write {sink}", "file"))
+
+    def guarded(table: Any, path: Path) -> None:
+        guard.run(write.origin, partial(writer.write, table, path))
+
+    return replace(writer, write=spanned(guarded, f"write {sink}", "file"))
+
+
+def written(writer: SinkWriter) -> str:
+    """Wait until what was handed over is written, and so held no more."""
+    writer.finish()
+    return ""
 
 
 def note_files(work: Work, writer: SinkWriter, backend: Backend) -> None:
@@ -85,20 +118,21 @@ def note_files(work: Work, writer: SinkWriter, backend: Backend) -> None:
 
 def write_sink(executor: LocalExecutor, source: Physical, write: Write, writer: SinkWriter, head_rows: int) -> pa.Table:
     """Write a sink's partitions as they come; return its first rows."""
-    runner, backend = executor.runner, executor.runner.backend
+    runner, backend, guard = executor.runner, executor.runner.backend, executor.runner.guard
     work = runner.recorder.of(write, write.origin, Origin("", ""))
     as_arrow = writer.writer.takes_arrow
     heads: list[pa.Table] = []
     for frame in executor.partitions(source):
         rows = backend.rows(frame)
-        with runner.recorder.timed(work):
-            table = backend.to_arrow(frame) if as_arrow else frame
-        if as_arrow:
-            work.moved.update(write_traffic(backend, frame, source.schema))
-        writer.write(table, rows)
-        work.rows_in += rows
         missing = head_rows - sum(head.num_rows for head in heads)
         if missing > 0:
-            heads.append(backend.head(frame, missing))
+            heads.append(guard.run(write.origin, partial(backend.head, frame, missing)))
+        with runner.recorder.timed(work):
+            table = guard.run(write.origin, partial(backend.to_arrow, frame), rows) if as_arrow else frame
+        if as_arrow:
+            work.moved.update(write_traffic(backend, frame, source.schema))
+        guard.run(write.origin, partial(writer.write, table, rows), rows)
+        work.rows_in += rows
         runner.finish(work, frame, source.partitions)
+        del frame, table  # not held while the next one is computed
     return pa.concat_tables(heads) if heads else write.schema.to_arrow().empty_table()

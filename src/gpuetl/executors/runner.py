@@ -2,32 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TypeVar
 
 from gpuetl.backends.backend import Backend, Frame
-from gpuetl.errors import EvaluationError, RunFailed
+from gpuetl.errors import EvaluationError, OutOfMemory, RunFailed
+from gpuetl.executors.guard import Guard
 from gpuetl.io.dataset import DatasetError
 from gpuetl.physical.estimate import file_bytes
-from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
+from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, gathers
 from gpuetl.plan.node import Origin
 from gpuetl.report.recorder import Recorder, Work
 from gpuetl.report.traffic import copy_traffic, operation_traffic, read_traffic
 
+Result = TypeVar("Result")
+
 
 class Runner:
-    """Runs one node on one partition at a time.  It holds no frame and knows no other partition."""
+    """Runs one node on one partition at a time.  It holds no frame and knows no other partition.
 
-    def __init__(self, backend: Backend, recorder: Recorder) -> None:
-        self.backend, self.recorder = backend, recorder
+    Each step is done again, once, where memory runs out: see `Guard`, by default one that has nothing to spill.
+    """
+
+    def __init__(self, backend: Backend, recorder: Recorder, guard: Guard | None = None) -> None:
+        self.backend, self.recorder, self.guard = backend, recorder, guard or Guard(backend)
+
+    def step(self, node: Physical, rows: int, step: Callable[[], Result]) -> Result:
+        """Do a step of a node, which is given so many rows.
+
+        Raises
+        ------
+        OutOfMemory, RunFailed
+            With the stage and step of the pipeline.
+        """
+        try:
+            with told(node.origin):
+                return self.guard.run(node.origin, step, rows)
+        except OutOfMemory as error:
+            error.gathered = gathers(node)
+            raise
 
     def scan(self, scan: Scan, index: int) -> Frame:
         """Read one partition of a source."""
         work = self.recorder.of(scan.read, scan.origin, None)
         part, work.device = scan.parts[index], self.backend.device_of(scan.read)
-        with self.recorder.timed(work), told(scan.origin):
-            frame = self.backend.read(scan.read, part)
-        work.rows_in += sum(max(group.rows, 0) for group in part) or self.backend.rows(frame)
+        rows = sum(max(group.rows, 0) for group in part)
+        with self.recorder.timed(work):
+            frame = self.step(scan, rows, lambda: self.backend.read(scan.read, part))
+        work.rows_in += rows or self.backend.rows(frame)
         work.file_bytes += (of_files := file_bytes(Scan(scan.read, (part,))))
         work.moved.update(read_traffic(self.backend, scan.read, of_files, frame))
         self.finish(work, frame, scan.partitions)
@@ -43,8 +66,9 @@ class Runner:
         work = self.recorder.of(node.operation, node.origin, source_of(main))
         work.device = self.backend.device_of(node.operation)
         work.rows_in += self.backend.rows(frames[node.main]) if index < main.partitions else 0  # one that goes with all
-        with self.recorder.timed(work), told(node.origin):
-            frame = self.backend.run(node.operation, *frames)
+        rows = sum(self.backend.rows(frame) for frame in frames)
+        with self.recorder.timed(work):
+            frame = self.step(node, rows, lambda: self.backend.run(node.operation, *frames))
         work.moved.update(operation_traffic(self.backend, node.operation, frames, frame))
         self.finish(work, frame, node.partitions)
         return frame
@@ -61,16 +85,18 @@ class Runner:
         if node.route != "hash":
             return [frame]
         work = self.recorder.of(node, node.origin, node.origin)
-        with self.recorder.timed(work), told(node.origin):
-            pieces = self.backend.split_by_hash(frame, node.keys, node.partitions)
+        rows = self.backend.rows(frame)
+        with self.recorder.timed(work):
+            pieces = self.step(node, rows, lambda: self.backend.split_by_hash(frame, node.keys, node.partitions))
         work.moved.update(copy_traffic(self.backend, pieces, node.schema))
         return pieces
 
     def merge(self, node: Exchange, pieces: Sequence[Frame]) -> Frame:
         """Put the pieces of one partition together; a single one is not copied."""
         work = self.recorder.of(node, node.origin, node.origin)
-        with self.recorder.timed(work), told(node.origin):
-            frame = self.backend.concat(pieces, node.schema)
+        rows = sum(self.backend.rows(piece) for piece in pieces)
+        with self.recorder.timed(work):
+            frame = self.step(node, rows, lambda: self.backend.concat(pieces, node.schema))
         work.rows_out += self.backend.rows(frame)
         if len(pieces) > 1:
             work.moved.update(copy_traffic(self.backend, [frame], node.schema))

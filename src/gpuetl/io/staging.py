@@ -133,8 +133,9 @@ class SinkWriter:
             Where this table, or one before, cannot be written.
         """
         self.finish(TABLES_IN_FLIGHT - 1)
+        pieces = self.named_pieces(table)
         self.rows += rows
-        self.in_flight.append([self.threads.submit(self.write_piece, *piece) for piece in self.named_pieces(table)])
+        self.in_flight.append([self.threads.submit(self.write_piece, *piece) for piece in pieces])
 
     def finish(self, in_flight: int = 0) -> None:
         """Wait until no more than `in_flight` tables are being written; raise `RunFailed` where one cannot be."""

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 from gpuetl.io.dataset import RowGroup
+from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes import Grouped, Join, Project, Read, Union
 from gpuetl.plan.schema import Schema
@@ -168,3 +169,10 @@ def matching(child: Physical, index: int) -> int:
 def first_read(node: Map | Concat, index: int) -> tuple[Physical, int]:
     """Return the partition that partition `index` of a node is made from, the first one where there are several."""
     return node.part(index) if isinstance(node, Concat) else (node.inputs[0], matching(node.inputs[0], index))
+
+
+def gathers(node: Physical) -> bool:
+    """Tell whether a node has in one partition what several had, so that it gets no less where they get smaller."""
+    return node.partitions == 1 and any(
+        isinstance(below, Exchange) and below.source.partitions > 1 for below in walk_graph(node)
+    )

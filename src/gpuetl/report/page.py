@@ -27,6 +27,7 @@ def report_page(report: RunReport) -> str:
         stage_table(report),
         table("Sinks", ("name", "rows", "files", "bytes", "path"), sinks),
         *([table("Peak memory", ("of", "bytes"), report.memory.items())] if report.memory else []),
+        *([table("Spilled", ("link", "bytes"), report.spilled.items())] if report.spilled else []),
         table("Phases", ("phase", "seconds"), report.seconds.items()),
         table("Optimizer passes", ("pass", "seconds"), report.passes.items()),
         *(f"<p>Note: {escape(remark)}</p>" for remark in report.notes),

@@ -56,13 +56,15 @@ class Work:
 class Recorder:
     """The work of a run by operation, in the order of last execution, and the notes that operations left.
 
-    `meter` measures the memory of what is timed in the run's own thread, if there is one.
+    `meter` measures the memory of what is timed in the run's own thread, if there is one.  `spilled` has the bytes that
+    crossed each link when frames that waited were spilled, and when they came back.
     """
 
     progress: Progress = silent
     meter: MemoryMeter | None = None
     work: dict[int, Work] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    spilled: Counter[Link] = field(default_factory=Counter)
     committed: bool = False
     thread: int = field(default_factory=get_ident)
 
@@ -90,6 +92,12 @@ class Recorder:
             work.seconds += time.perf_counter() - start
             if meter and (peak := meter.end()) is not None:
                 work.peak_bytes = max(peak, work.peak_bytes or 0)
+
+    def begin_again(self, reason: str) -> None:
+        """Forget what was done, which was in vain, and note why."""
+        self.work.clear()
+        self.spilled.clear()
+        self.note(reason)
 
     def commit(self) -> None:
         """Keep that all sinks are in place."""

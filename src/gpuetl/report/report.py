@@ -63,7 +63,8 @@ class RunReport:
     pass), run, commit; stages' seconds are their own work.  `notes` are remarks, such as an order with ties, `head`
     the first rows of each sink and kept stage.  `memory` has the most bytes in use by what was measured, of a run that
     is profiled: on a GPU device memory, of which stages' `peak_bytes` tell too; else the process' resident set, and
-    Arrow's pool.  `expected_memory` is what the plan was expected to need at most where frames are.
+    Arrow's pool.  `expected_memory` is what the plan was expected to need at most where frames are.  `spilled` has the
+    bytes that crossed each link because frames that waited took too much memory, there and back.
     """
 
     pipeline: str
@@ -79,6 +80,7 @@ class RunReport:
     notes: tuple[str, ...] = ()
     memory: Mapping[str, int] = field(default_factory=dict)
     expected_memory: int = 0
+    spilled: Mapping[Link, int] = field(default_factory=dict)
     head: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def __call__(self, path: str | Path) -> None:

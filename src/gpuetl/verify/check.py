@@ -13,6 +13,7 @@ from gpuetl.backends.engines import choose_engine
 from gpuetl.backends.fallback import check_refusals
 from gpuetl.errors import RunFailed
 from gpuetl.executors.outputs import execute
+from gpuetl.executors.restart import until_it_fits
 from gpuetl.options import RunOptions
 from gpuetl.plan.plan import Plan
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
@@ -97,7 +98,13 @@ def answers(plan: Plan, engine: str, options: RunOptions, progress: Progress | N
         backend = backend_of(engine, options)
         check_refusals(backend, physical.roots)
         with recording(recorder), skipping(options.skipped_choices):
-            _, _, kept = execute(physical, backend, recorder, "verify", 0, {})
+            physical, (_, _, kept) = until_it_fits(
+                physical,
+                lambda rows: lowered(plan, replace(options, partition_rows=rows))[0],
+                lambda physical: execute(physical, backend, recorder, "verify", replace(options, head_rows=0), {}),
+                recorder,
+                {},
+            )
         rows = {name: backend.to_arrow(frame) for name, frame in kept.items()}
     except RunFailed as error:
         raise RunFailed(f"on {engine}: {error}") from error

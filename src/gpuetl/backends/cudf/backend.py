@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -34,13 +35,15 @@ from gpuetl.backends.cudf.operations import (  # noqa: F401
 )
 from gpuetl.backends.cudf.sinks.parquet import parts_of, write_parquet, writes
 from gpuetl.backends.cudf.sources.read import read_row_groups
+from gpuetl.backends.cudf.spilled import SpilledFrame, spilled
 from gpuetl.backends.cudf.traced import traced_machine
 from gpuetl.backends.cudf.windows import window  # noqa: F401
-from gpuetl.backends.memory import MemoryMeter
+from gpuetl.backends.memory import MemoryMeter, MemoryUse
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column
 from gpuetl.expressions.types import BOOL, INT64
 from gpuetl.io.dataset import RowGroup
+from gpuetl.io.spill_space import SpillSpace
 from gpuetl.io.staging import FileWriter
 from gpuetl.io.target import Target
 from gpuetl.plan.node import Node
@@ -112,10 +115,6 @@ class CudfBackend:
         """Return the bytes of columns."""
         return frame.select(tuple(columns)).nbytes
 
-    def free_memory(self) -> int:
-        """Return what the machine has."""
-        return self.machine.free_memory()
-
     def limited(self, memory: int) -> AbstractContextManager[None]:
         """Limit the machine's."""
         return self.machine.limited(memory)
@@ -123,6 +122,19 @@ class CudfBackend:
     def thread_setup(self) -> Callable[[], None]:
         """Return what binds a thread to the device."""
         return self.machine.thread_setup()
+
+    def spill(self, frame: Frame, space: SpillSpace) -> SpilledFrame:
+        """Copy a frame to host memory, or to a file that is mapped."""
+        return spilled(frame, space, self.machine)
+
+    def release(self) -> None:
+        """Collect garbage, and let the device finish with what it holds."""
+        gc.collect()
+        self.machine.release()
+
+    def memory_use(self) -> MemoryUse:
+        """Ask the machine."""
+        return self.machine.memory_use()
 
     def traced(self, trace: Trace, timed: bool) -> CudfBackend:
         """Return the backend with a machine that is traced."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gpuetl.backends.cudf.vector import Vector
-from gpuetl.backends.memory import MemoryMeter
+from gpuetl.backends.memory import MemoryMeter, MemoryUse
 from gpuetl.expressions.types import DataType
 
 Module = Any
@@ -47,6 +47,18 @@ class Machine(Protocol):
     def host(self, array: Array) -> Any:
         """Return an array as one of NumPy's."""
 
+    def to_host(self, arrays: Sequence[Array], memory: Array) -> None:
+        """Copy contiguous arrays into host memory, an array of bytes, one behind another; all is there on return."""
+
+    def from_host(self, memory: Array, arrays: Sequence[Array]) -> None:
+        """Fill contiguous arrays from host memory, an array of bytes, in which they lie one behind another."""
+
+    def memory_use(self) -> MemoryUse:
+        """Return how much is in use, and how much may be."""
+
+    def release(self) -> None:
+        """Give back what is in use for nothing."""
+
     def compiled(self, source: str) -> Module:
         """Compile kernels' text, once for each text."""
 
@@ -82,9 +94,6 @@ class Machine(Protocol):
 
     def seconds_between(self, start: Moment, end: Moment) -> float:
         """Return the seconds between two moments; waits for the second."""
-
-    def free_memory(self) -> int:
-        """Return the bytes that can still be allocated."""
 
     def limited(self, memory: int) -> AbstractContextManager[None]:
         """Let no more than so many bytes be allocated while the block lasts, beside what was before it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -11,7 +12,7 @@ import pyarrow as pa
 
 from gpuetl.backends.arrays import check_array
 from gpuetl.backends.backend import Device
-from gpuetl.backends.memory import HostMemory, MemoryMeter, free_host_memory
+from gpuetl.backends.memory import HostMemory, MemoryMeter, MemoryUse, resident_set
 from gpuetl.backends.pandas.aggregates import aggregate  # noqa: F401  it registers its handler, as do those below
 from gpuetl.backends.pandas.columns.gather import take_rows
 from gpuetl.backends.pandas.columns.keys import hash_rows
@@ -28,8 +29,11 @@ from gpuetl.backends.pandas.operations import (  # noqa: F401
     union,
 )  # fmt: skip
 from gpuetl.backends.pandas.sources.read import read_row_groups
+from gpuetl.backends.pandas.spilled import SpilledTable, spilled
 from gpuetl.backends.pandas.windows import window  # noqa: F401
 from gpuetl.io.dataset import RowGroup
+from gpuetl.io.host_memory import host_memory
+from gpuetl.io.spill_space import SpillSpace
 from gpuetl.io.target import Target
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read
@@ -83,10 +87,6 @@ class PandasBackend:
         """Return the bytes of columns, of slices what lies in them."""
         return int(frame.select(list(columns)).nbytes)
 
-    def free_memory(self) -> int:
-        """Return what the system has available, or the process' control group leaves of it."""
-        return free_host_memory()
-
     def limited(self, memory: int) -> AbstractContextManager[None]:
         """Limit nothing: NumPy and Arrow ask the system."""
         return nullcontext()
@@ -94,6 +94,20 @@ class PandasBackend:
     def thread_setup(self) -> Callable[[], None]:
         """Threads need nothing."""
         return nothing
+
+    def spill(self, frame: pa.Table, space: SpillSpace) -> SpilledTable:
+        """Write a table to a file, from which it is mapped."""
+        return spilled(frame, space)
+
+    def release(self) -> None:
+        """Collect garbage, and give back what Arrow's pool keeps."""
+        gc.collect()
+        pa.default_memory_pool().release_unused()
+
+    def memory_use(self) -> MemoryUse:
+        """Return what the process has, and what it could have beside all others."""
+        in_use = resident_set()
+        return MemoryUse(in_use, in_use + host_memory().available)
 
     def traced(self, trace: Trace, timed: bool) -> PandasBackend:
         """Return the backend: there is no device."""

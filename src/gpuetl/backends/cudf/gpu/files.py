@@ -1,4 +1,4 @@
-"""Files written from device memory: by threads, each with a stream and pinned memory of its own.
+"""Files written from device memory, and frames copied to and from it: by threads, each with a stream and pinned memory.
 
 A thread copies some MiB to pinned memory, waits for the copy, and puts it at its place in the file.  That takes ten
 times as long as the copy, so while some threads copy the others write.
@@ -16,8 +16,8 @@ import cupy
 import numpy as np
 from cupy.cuda import runtime
 
-from gpuetl.backends.cudf.sinks.pieces import Piece, Span, piece_bytes
-from gpuetl.backends.cudf.sinks.threaded_file import Store, WriteChunk, Writers
+from gpuetl.backends.cudf.sinks.pieces import Piece, Span, piece_bytes, total_bytes
+from gpuetl.backends.cudf.sinks.threaded_file import FillChunk, Store, WriteChunk, Writers
 
 THREADS = 16
 CHUNK_BYTES = 8 << 20
@@ -31,7 +31,7 @@ def writers(device: int) -> Writers:
     threads = ThreadPoolExecutor(THREADS, "gpuetl-write", begin_thread, (device,))
     for _ in range(THREADS):
         threads.submit(int)
-    return Writers(threads, THREADS, CHUNK_BYTES, begin_copies)
+    return Writers(threads, THREADS, CHUNK_BYTES, begin_copies, begin_filling)
 
 
 def begin_thread(device: int) -> None:
@@ -44,9 +44,19 @@ def begin_thread(device: int) -> None:
 
 def begin_copies() -> WriteChunk:
     """Return what copies when the current stream has done what it has been given."""
+    return partial(write_chunk, recorded())
+
+
+def begin_filling() -> FillChunk:
+    """Return what fills arrays when the current stream has done what it has been given, such as their allocation."""
+    return partial(fill_chunk, recorded())
+
+
+def recorded() -> Any:
+    """Return an event of the current stream."""
     ready = cupy.cuda.Event(disable_timing=True)
     ready.record()
-    return partial(write_chunk, ready)
+    return ready
 
 
 def write_chunk(ready: Any, store: Store, offset: int, pieces: Sequence[Piece]) -> None:
@@ -64,3 +74,16 @@ def write_chunk(ready: Any, store: Store, offset: int, pieces: Sequence[Piece]) 
         at += size
     stream.synchronize()
     store(view[:at], offset)
+
+
+def fill_chunk(ready: Any, memory: np.ndarray[Any, Any], offset: int, spans: Sequence[Span]) -> None:
+    """Copy host memory to the thread's own, and from there to parts of arrays."""
+    stream, view = _THREAD.stream, _THREAD.view
+    stream.wait_event(ready)
+    total = total_bytes(spans)
+    np.copyto(view[:total], memory[offset : offset + total])
+    at = view.ctypes.data
+    for array, start, size in spans:
+        runtime.memcpyAsync(array.data.ptr + start, at, size, runtime.memcpyHostToDevice, stream.ptr)
+        at += size
+    stream.synchronize()

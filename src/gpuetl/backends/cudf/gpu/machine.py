@@ -15,12 +15,13 @@ from gpuetl.backends.cudf.gpu import files
 from gpuetl.backends.cudf.gpu.compiler import named, refuse_block, users_lines
 from gpuetl.backends.cudf.gpu.kernel_cache import loaded
 from gpuetl.backends.cudf.gpu.libcudf import column_array, radix_order, to_libcudf
-from gpuetl.backends.cudf.gpu.memory import device_memory, free_memory, limited
+from gpuetl.backends.cudf.gpu.memory import device_memory, limited, memory_use
 from gpuetl.backends.cudf.gpu.parquet import read_parquet
 from gpuetl.backends.cudf.gpu.settings import KVIKIO_THREADS
+from gpuetl.backends.cudf.host_copies import copy_from_host, copy_to_host
 from gpuetl.backends.cudf.sinks.threaded_file import ThreadedFile, threaded_file
 from gpuetl.backends.cudf.vector import Vector
-from gpuetl.backends.memory import MemoryMeter
+from gpuetl.backends.memory import MemoryMeter, MemoryUse
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import DataType
 
@@ -57,6 +58,22 @@ class GpuMachine:
     def host(self, array: Any) -> Any:
         """Copy an array to host memory."""
         return self.arrays.asnumpy(array)
+
+    def to_host(self, arrays: Sequence[Any], memory: Any) -> None:
+        """Copy by threads."""
+        copy_to_host(arrays, memory, files.writers(self.arrays.cuda.Device().id))
+
+    def from_host(self, memory: Any, arrays: Sequence[Any]) -> None:
+        """Copy by threads."""
+        copy_from_host(memory, arrays, files.writers(self.arrays.cuda.Device().id))
+
+    def memory_use(self) -> MemoryUse:
+        """Ask RMM."""
+        return memory_use()
+
+    def release(self) -> None:
+        """Wait for the device: what was freed before it had done its work can then be allocated again."""
+        self.arrays.cuda.Device().synchronize()
 
     def compiled(self, source: str) -> Any:
         """Compile with NVRTC, or take the machine code from the cache on disk."""
@@ -127,10 +144,6 @@ class GpuMachine:
         """Ask the events."""
         end.synchronize()
         return float(self.arrays.cuda.get_elapsed_time(start, end)) / 1000
-
-    def free_memory(self) -> int:
-        """Ask the pool, which keeps what was freed; else the device."""
-        return free_memory(POOL_SHARE)
 
     def limited(self, memory: int) -> AbstractContextManager[None]:
         """Limit RMM's resource."""

@@ -1,4 +1,4 @@
-"""Device memory by RMM: what is free, what a run may take, and what it took while it is profiled."""
+"""Device memory by RMM: what is in use, what a run may take, and what it took while it is profiled."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import cupy
 import rmm
+
+from gpuetl.backends.memory import MemoryUse
 
 
 class DeviceMemory:
@@ -27,14 +30,6 @@ class DeviceMemory:
     def peaks(self) -> Mapping[str, int]:
         """Return the run's peak."""
         return {"device memory": int(self.counted.allocation_counts.peak_bytes)}
-
-
-def free_memory(share: float) -> int:
-    """Return the bytes that the current resource may still give: up to its limit, or a share of what the device has."""
-    resource = rmm.mr.get_current_device_resource()
-    if isinstance(resource, rmm.mr.LimitingResourceAdaptor):
-        return int(resource.get_allocation_limit() - resource.get_allocated_bytes())
-    return int(rmm.mr.available_device_memory()[0] * share)
 
 
 @contextmanager
@@ -68,3 +63,14 @@ def device_memory() -> Iterator[DeviceMemory]:
     counted = rmm.mr.StatisticsResourceAdaptor(rmm.mr.get_current_device_resource())
     with resource(counted):
         yield DeviceMemory(counted)
+
+
+def memory_use() -> MemoryUse:
+    """Return what the resource that limits allocations has given away; where there is none, what the device has."""
+    resource = rmm.mr.get_current_device_resource()
+    while not isinstance(resource, rmm.mr.LimitingResourceAdaptor):
+        if not isinstance(resource, rmm.mr.UpstreamResourceAdaptor):
+            free, total = cupy.cuda.runtime.memGetInfo()
+            return MemoryUse(total - free, total)
+        resource = resource.get_upstream()
+    return MemoryUse(resource.get_allocated_bytes(), resource.get_allocation_limit())

@@ -25,6 +25,8 @@ Store = Callable[[Any, int], None]
 """Puts a NumPy array of bytes at an offset of a file."""
 WriteChunk = Callable[[Store, int, Sequence[Piece]], None]
 """Stores pieces, one behind another, from an offset on."""
+FillChunk = Callable[[Any, int, Sequence[Piece]], None]
+"""Fills parts of arrays with the bytes of host memory, one behind another, from an offset on."""
 Chunks = deque[tuple[int, list[Piece]]]
 THREADS_BY_CALLS = 2
 """Of a file: one waits for its copy while the other one writes."""
@@ -32,16 +34,17 @@ THREADS_BY_CALLS = 2
 
 @dataclass(frozen=True)
 class Writers:
-    """What writes files: so many threads, each with memory for so many bytes.
+    """What copies between device and host: so many threads, each with memory for so many bytes.
 
     `begin` is called when pieces are handed over: it marks what the device has been given to do, and returns what a
-    thread does with each chunk.
+    thread does with each chunk.  `begin_filling` does so for the way back.
     """
 
     executor: Executor
     threads: int
     chunk_bytes: int
     begin: Callable[[], WriteChunk]
+    begin_filling: Callable[[], FillChunk]
 
 
 class HandedOver(NamedTuple):

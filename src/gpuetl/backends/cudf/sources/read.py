@@ -97,7 +97,9 @@ def read_parquet(files: Sequence[Piece], types: Mapping[str, DataType], machine:
     try:
         columns = machine.read_parquet({file.path: [group.index for group in own] for file, own in files}, types)
         columns = {name: checked(vector, name, machine) for name, vector in columns.items()}
-    except (OSError, RuntimeError, MemoryError, ValueError, pa.ArrowException) as error:
+    except MemoryError:  # Arrow's is one of its other errors, too
+        raise
+    except (OSError, RuntimeError, ValueError, pa.ArrowException) as error:
         if len(files) > 1:  # which one is it?
             for piece in files:
                 read_parquet([piece], types, machine)

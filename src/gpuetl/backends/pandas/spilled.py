@@ -1,0 +1,43 @@
+"""A table in a file."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from gpuetl.ceilings.ceiling import Link
+from gpuetl.io.spill_space import SpillSpace
+
+
+@dataclass(frozen=True, eq=False)
+class SpilledTable:
+    """Arrow's stream format, mapped: what comes back is read from the file where it is used."""
+
+    stream: pa.Buffer
+
+    @property
+    def went(self) -> Mapping[Link, int]:
+        """The bytes written."""
+        return {"host to file": self.stream.size}
+
+    @property
+    def comes(self) -> Mapping[Link, int]:
+        """The bytes read."""
+        return {"file to host": self.stream.size}
+
+    def restored(self) -> pa.Table:
+        """Return the table, whose columns are in the mapping."""
+        with pa.ipc.open_stream(self.stream) as reader:
+            return reader.read_all()
+
+
+def spilled(table: pa.Table, space: SpillSpace) -> SpilledTable:
+    """Write a table to a file; raise `OSError` where that cannot be written, or its disk is full."""
+    with space.file() as file:
+        with pa.ipc.new_stream(pa.PythonFile(file, "w"), table.schema) as writer:
+            writer.write_table(table)
+        file.flush()
+        return SpilledTable(pa.py_buffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))

@@ -1,0 +1,122 @@
+"""Frames that wait for their readers, of which the oldest are spilled where they would take too much memory."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from threading import RLock
+
+from gpuetl.backends.backend import Backend, Frame, Spilled
+from gpuetl.errors import first_line
+from gpuetl.io.spill_space import SpillSpace
+from gpuetl.report.recorder import Recorder
+from gpuetl.report.trace import span
+
+Key = Hashable
+EVERYTHING = 1 << 62
+
+
+@dataclass(eq=False)
+class Waiting:
+    """A frame, or where it is kept instead; `size` is what it takes in the engine's memory."""
+
+    frame: Frame
+    size: int
+    spilled: Spilled | None = None
+
+
+class Store:
+    """Holds frames by key, several under one in the order in which they were added.
+
+    What is spilled stays so: each reader gets a frame of its own.  The writers' threads may ask for memory, too, so
+    that a lock is held.
+
+    Parameters
+    ----------
+    limit
+        The bytes that frames take in the engine's memory before the oldest are spilled.
+    """
+
+    def __init__(
+        self, backend: Backend, recorder: Recorder, limit: int = EVERYTHING, space: SpillSpace | None = None
+    ) -> None:
+        self.backend, self.recorder, self.limit, self.space = backend, recorder, limit, space or SpillSpace()
+        self.waiting: dict[Key, list[Waiting]] = {}
+        self.resident: dict[Waiting, None] = {}
+        self.size = 0
+        self.lock = RLock()
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self.waiting
+
+    def add(self, key: Key, frame: Frame, columns: Iterable[str]) -> None:
+        """Hold one more frame under a key.  Where the limit is met and there is no room elsewhere, it is exceeded."""
+        waiting = Waiting(frame, self.backend.nbytes(frame, columns))
+        with self.lock:
+            self.waiting.setdefault(key, []).append(waiting)
+            self.resident[waiting] = None
+            self.size += waiting.size
+            self.spill(self.limit)
+
+    def read(self, key: Key) -> list[Frame]:
+        """Return the frames of a key, which stay; none where there is no such key.
+
+        Raises
+        ------
+        MemoryError
+            Where there is no room for what was spilled.
+        """
+        with self.lock:
+            return [self.frame(waiting) for waiting in self.waiting.get(key, ())]
+
+    def take(self, key: Key) -> list[Frame]:
+        """Return the frames of a key, and hold them no more; raise as `read` does, then they stay."""
+        with self.lock:
+            frames = self.read(key)
+            self.drop(key)
+            return frames
+
+    def drop(self, key: Key) -> None:
+        """Hold the frames of a key no more, if there are any."""
+        with self.lock:
+            for waiting in self.waiting.pop(key, ()):
+                self.forget(waiting)
+
+    def clear(self) -> None:
+        """Hold nothing."""
+        for key in list(self.waiting):
+            self.drop(key)
+
+    def spill_all(self) -> str:
+        """Spill all frames; return why that was not possible, or nothing."""
+        with self.lock:
+            return self.spill(0)
+
+    def spill(self, most: int) -> str:
+        """Spill the oldest frames until the others take no more than so many bytes; return what hindered that."""
+        while self.size > most:
+            waiting = next(iter(self.resident))
+            try:
+                with span("spill", "memory", bytes=waiting.size):
+                    waiting.spilled = self.backend.spill(waiting.frame, self.space)
+            except (OSError, MemoryError) as error:
+                return f"frames that wait cannot be spilled: {first_line(error)}"
+            self.forget(waiting)
+            self.recorder.spilled.update(waiting.spilled.went)
+        return ""
+
+    def forget(self, waiting: Waiting) -> None:
+        """Let go of a frame in the engine's memory."""
+        if waiting in self.resident:
+            del self.resident[waiting]
+            self.size -= waiting.size
+            waiting.frame = None
+
+    def frame(self, waiting: Waiting) -> Frame:
+        """Return a frame from wherever it is."""
+        if waiting.spilled is None:
+            return waiting.frame
+        with span("read back", "memory", bytes=waiting.size):
+            frame = waiting.spilled.restored()
+        self.recorder.spilled.update(waiting.spilled.comes)
+        return frame
