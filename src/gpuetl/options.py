@@ -36,7 +36,8 @@ class RunOptions:
         Operations that the engine refuses run on pandas, and the report says so; else they are errors before the run.
     resident_bytes
         Frames that wait to be read stay in the engine's memory up to so many bytes, and are spilled beyond: the GPU's
-        to host memory, and to files where that is short; None is half of the memory.  Where that runs out all are.
+        to host memory, and to files where that is short; None is what the plan is expected to leave.  Where memory runs
+        out all are.
     spill_folder
         Where these files are, which have no names; None is the system's folder for temporary files.
     profile

@@ -97,6 +97,8 @@ def traced_run(
         physical = fit.plan
         check_refusals(backend, physical.roots)
         running = backend.traced(trace, options.profile) if trace else backend
+    if options.resident_bytes is None:
+        options = replace(options, resident_bytes=fit.resident_bytes)
     recorder = Recorder(progress or silent)
     for line in chunk_lines(fit):
         recorder.note(line)
