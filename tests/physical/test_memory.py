@@ -6,6 +6,7 @@ import pytest
 
 from gpuetl import Pipeline, RunOptions, col, expr
 from gpuetl.io.dataset import DataFile, RowGroup
+from gpuetl.physical.estimate import estimated_rows
 from gpuetl.physical.explain_memory import memory_lines
 from gpuetl.physical.fit import fitted
 from gpuetl.physical.lower import Layout
@@ -137,6 +138,18 @@ def test_texts_are_as_wide_as_the_footer_says(pipeline):
     assert widths["plain"] == pytest.approx(44, abs=2)
     assert widths["few"] == 4 + 3
     assert widths["list"] == 2 * 8
+
+
+def test_few_texts_make_few_groups(pipeline):
+    """As many as the bits of their codes tell apart, and one of nulls; of other keys nothing is known."""
+    rows = pa.table({"few": ["ab", "wxyz"] * 5000, "x": list(range(10_000))})
+    pq.write_table(rows, pipeline.root / "w.parquet")
+    w = pipeline.read_parquet("w", "w.parquet")
+    w.aggregate("few", n=expr("count(*)")).stage("s")
+    w.aggregate(["few", "x"], n=expr("count(*)")).stage("all")
+    groups = [estimated_rows(root, widths=column_widths(root))[id(root)] for root in lowered(pipeline, AT_ONCE).roots]
+    assert 3 <= groups[0] <= 5
+    assert groups[1] == 10_000
 
 
 def fit(plan, budget, partition_rows=1 << 28, fixed=False):

@@ -133,9 +133,9 @@ class _Model:
         self.nodes = list(walk_graph(*roots))
         self.places = {id(node): place for place, node in enumerate(self.nodes)}
         self.readers = Counter(map(id, roots)) + Counter(id(child) for node in self.nodes for child in node.inputs)
-        self.all_rows = estimated_rows(*roots)
-        self.rows = chunk_rows(*roots, of_all=self.all_rows)
         self.widths = column_widths(*roots)
+        self.all_rows = estimated_rows(*roots, widths=self.widths)
+        self.rows = chunk_rows(*roots, of_all=self.all_rows, widths=self.widths)
         self.tables: dict[int, dict[int, float]] = {}
         self.needs: dict[int, Need] = {}
         self.held: dict[int, float] = {}
