@@ -38,12 +38,12 @@ def limited(memory: int) -> Iterator[None]:
 
     What was allocated meanwhile keeps the limited resource, and through it the one below, until it is freed.
     """
-    with resource(rmm.mr.LimitingResourceAdaptor(rmm.mr.get_current_device_resource(), memory)):
+    with current_resource(rmm.mr.LimitingResourceAdaptor(rmm.mr.get_current_device_resource(), memory)):
         yield
 
 
 @contextmanager
-def resource(own: Any) -> Iterator[None]:
+def current_resource(own: Any) -> Iterator[None]:
     """Make a resource the current one while the block lasts, unless somebody sets another one, which stays."""
     before = rmm.mr.get_current_device_resource()
     rmm.mr.set_current_device_resource(own)
@@ -61,7 +61,7 @@ def device_memory() -> Iterator[DeviceMemory]:
     What was allocated meanwhile keeps the resource that counts, and through it the one below, until it is freed.
     """
     counted = rmm.mr.StatisticsResourceAdaptor(rmm.mr.get_current_device_resource())
-    with resource(counted):
+    with current_resource(counted):
         yield DeviceMemory(counted)
 
 
