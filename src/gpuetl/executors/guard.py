@@ -47,7 +47,7 @@ class Guard:
             try:
                 return step()
             except Exception as error:
-                if isinstance(error, OutOfMemory) or not is_out_of_memory(error):
+                if not is_out_of_memory(error):
                     raise
                 told = self.told(error)
                 let_go(error)

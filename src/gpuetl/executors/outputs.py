@@ -104,7 +104,7 @@ def file_writer(backend: Backend, sink: str, write: Write, source: Physical, gua
 
 def written(writer: SinkWriter) -> str:
     """Wait until what was handed over is written, and so held no more."""
-    writer.finish()
+    writer.settle()
     return ""
 
 

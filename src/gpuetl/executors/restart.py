@@ -54,7 +54,7 @@ def until_it_fits(
         try:
             return physical, execute(physical)
         except Exception as error:
-            if not is_out_of_memory(error):
+            if not (isinstance(error, OutOfMemory) or is_out_of_memory(error)):
                 raise
             let_go(error)
             failed = error if isinstance(error, OutOfMemory) else OutOfMemory.during("run", str(error))

@@ -6,7 +6,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -142,6 +142,10 @@ class SinkWriter:
         while len(self.in_flight) > in_flight:
             for future in self.in_flight.pop(0):
                 self.seconds += future.result()
+
+    def settle(self) -> None:
+        """Wait until nothing is being written, and so no table held; any thread may.  `finish` raises what failed."""
+        wait([future for futures in list(self.in_flight) for future in futures])
 
     def named_pieces(self, table: Any) -> list[tuple[Path, Any]]:
         """Return the files that a table becomes, relative to the folder."""

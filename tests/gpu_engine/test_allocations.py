@@ -1,0 +1,84 @@
+"""On a GPU: allocations that fail, each in its turn, leave the right rows or an error, and no byte behind."""
+
+import gc
+import threading
+
+import pytest
+
+from gpuetl import OutOfMemory
+from small_pipelines import OPTIONS, PIPELINES, pipeline_of, rows_of
+
+pytestmark = pytest.mark.gpu
+EVERY = 7
+"""Of the allocations from which on all fail: each such run begins again as often as partitions get smaller."""
+
+
+class Device:
+    """RMM's current resource, before which allocations are counted, and those that `fails` names raise."""
+
+    def __init__(self, rmm):
+        pool = rmm.mr.get_current_device_resource()
+        self.lock = threading.Lock()
+        self.made, self.fails = 0, lambda made: False
+
+        def allocate(size, stream):
+            with self.lock:
+                self.made += 1
+                failing = self.fails(self.made)
+            if failing:
+                raise MemoryError(f"failed to allocate {size} B")
+            return pool.allocate(size, stream)
+
+        def free(address, size, stream):
+            pool.deallocate(address, size, stream)
+
+        self.counted = rmm.mr.StatisticsResourceAdaptor(rmm.mr.CallbackMemoryResource(allocate, free))
+        rmm.mr.set_current_device_resource(self.counted)
+
+    @property
+    def held(self):
+        """The bytes that nobody has freed."""
+        gc.collect()
+        return self.counted.allocation_counts.current_bytes
+
+
+@pytest.fixture
+def device():
+    """The device's memory, of which every allocation can fail."""
+    rmm = pytest.importorskip("rmm")
+    from gpuetl.backends.cudf.gpu.machine import machine
+
+    machine()
+    before = rmm.mr.get_current_device_resource()
+    yield Device(rmm)
+    rmm.mr.set_current_device_resource(before)
+
+
+def outcome(pipeline, device, fails=lambda made: False):
+    """Return a run's rows, or what it raised, as text."""
+    device.made, device.fails = 0, fails
+    try:
+        run = pipeline.run(engine="cudf", options=OPTIONS)
+    except OutOfMemory as error:
+        return str(error)
+    finally:
+        device.fails = lambda made: False
+    return rows_of(run)
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_whichever_allocation_fails_the_rows_are_right_or_the_error_names_the_step(name, device, tmp_path):
+    """Once, and from one on all of them."""
+    pipeline = pipeline_of(name, tmp_path)
+    expected = outcome(pipeline, device)  # compiles, and makes what the engine keeps
+    held = device.held
+    assert outcome(pipeline, device) == expected
+    last = device.made
+    for number in range(1, last + 1):
+        assert outcome(pipeline, device, lambda made, number=number: made == number) == expected
+    assert device.held == held
+    for number in range(1, last + 1, EVERY):
+        told = outcome(pipeline, device, lambda made, number=number: made >= number)
+        assert told == expected or (told.startswith(("source '", "stage '", "sink '")) and ": out of memory: " in told)
+    assert device.held == held
+    assert not list(tmp_path.rglob(".*"))

@@ -1,0 +1,119 @@
+"""Pipelines that have every operation between them, over two sources of a few small row groups."""
+
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from gpuetl import Pipeline, RunOptions, col, expr
+from tables import NAN, table, write_source
+
+FILES = Path(__file__).parent / "kernels_files"
+OPTIONS = RunOptions(partition_rows=4, broadcast_bytes=0)
+"""Three partitions of two row groups each: they can be made smaller."""
+TYPES = {"k": "string", "t": "int64", "x": "float64"}
+
+
+def aggregate(t, u):
+    t.filter(col("t") > 0).aggregate("k", n=expr("count(*)"), s=expr("sum(t)"), m=expr("max(x)")).stage("groups")
+
+
+def join(t, u):
+    t.join(u, "k").stage("inner")
+    t.join(u, "k", how="left").stage("left")
+
+
+def outer_join(t, u):
+    t.join(u, "k", how="full").stage("full")
+    t.join(u, "k", how="right").stage("right")
+
+
+def semi_join(t, u):
+    t.join(u, "k", how="semi").stage("semi")
+    t.join(u, "k", how="anti").stage("anti")
+
+
+def window(t, u):
+    t.window("k", "t", n=expr("row_number()"), s=expr("cum_sum(t)"), before=expr("lag(x)")).stage("rows")
+
+
+def whole(t, u):
+    t.window(order_by="t", n=expr("row_number()")).stage("numbered")
+
+
+def kernel(t, u):
+    t.kernel(
+        cuda="sums.cu", entry="running_sum", inputs=["x"], outputs={"total": "float64"}, by="k", order_by="t",
+        reference="sums.py:running_sum",
+    ).stage("sums")  # fmt: skip
+
+
+def sort(t, u):
+    t.sort("k desc", "t").stage("sorted")
+    t.sort("x", "t").limit(5).stage("first")
+
+
+def distinct(t, u):
+    t.select("k").union(u.select("k")).distinct().stage("keys")
+
+
+def explode(t, u):
+    t.with_columns(word=expr("split(k, 'b')")).explode("word").stage("words")
+
+
+def sinks(t, u):
+    shared = t.with_columns(y=col("t") * 2).stage("shared")
+    shared.write_parquet("parts", "parts", mode="overwrite")
+    shared.aggregate("k", s=expr("sum(y)")).write_parquet("file", "file.parquet", mode="overwrite")
+    shared.select("k", "t").write_csv("csv", "csv", partition_by="k", mode="overwrite")
+
+
+PIPELINES = {
+    function.__name__: function
+    for function in (
+        aggregate,
+        join,
+        outer_join,
+        semi_join,
+        window,
+        whole,
+        kernel,
+        sort,
+        distinct,
+        explode,
+        sinks,
+    )
+}
+
+
+def pipeline_of(name, root):
+    """Return a pipeline, with its sources written below a folder."""
+    shutil.copytree(FILES, root, dirs_exist_ok=True)
+    pipeline = Pipeline(name, root=root)
+    keys = ["b", "a", None, "abc", "b", "a", "", "c", "b", "a", None, "é"]
+    rows = [(k, i + 1, None if i % 5 == 3 else NAN if i == 7 else i * 0.5) for i, k in enumerate(keys)]
+    t = write_source(pipeline, "t", table(TYPES, *rows))
+    u = write_source(pipeline, "u", table({"k": "string", "v": "int64"}, *((k, -i) for i, k in enumerate("abcdef"))))
+    PIPELINES[name](t, u)
+    return pipeline
+
+
+def answers(pipeline, engine, options=OPTIONS):
+    """Run a pipeline; return the rows of its last stages and of its sinks."""
+    return rows_of(pipeline.run(engine=engine, options=options))
+
+
+def rows_of(run):
+    """Return the rows of a run's stages and sinks, in an order of their own."""
+    rows = {name: result.to_arrow() for name, result in run.results.items()}
+    for sink in run.report.sinks:
+        path = Path(sink.path)
+        rows[sink.name] = pq.read_table(path) if "csv" not in path.name else written(path)
+    return {name: sorted(map(repr, found.to_pylist())) for name, found in rows.items()}
+
+
+def written(folder):
+    """Return the lines of CSV files below a folder, but for their headers, each with the folder of its file."""
+    lines = [f"{p.parent.name}: {line}" for p in folder.rglob("*.csv") for line in p.read_text().splitlines()[1:]]
+    return pa.table({"line": lines})
