@@ -10,9 +10,10 @@ from gpuetl.physical.estimate import estimated_rows
 from gpuetl.physical.explain_memory import memory_lines
 from gpuetl.physical.fit import fitted
 from gpuetl.physical.lower import Layout
-from gpuetl.physical.memory import SORTING, SPLIT, WORK, expected_memory
+from gpuetl.physical.memory import expected_memory
 from gpuetl.physical.nodes import Scan
 from gpuetl.physical.widths import column_widths
+from gpuetl.physical.working_sets import SORTING, SPLIT, WORK
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import NODES, Filter, Join, Read, Sort, Window, Write
 from plans import kept_plan, lowered
