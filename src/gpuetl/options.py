@@ -88,7 +88,8 @@ class RunOptions:
         Operations that the engine refuses run on pandas, and the report says so; else they are errors before the run.
     resident_bytes
         Frames that wait to be read stay in the engine's memory up to so many bytes, and are spilled beyond: the GPU's
-        to host memory, and to files where that is short; None is half of the memory.  Where that runs out all are.
+        to host memory, and to files where that is short; None is what the plan is expected to leave.  Where memory runs
+        out all are.
     spill_folder
         Where these files are, which have no names; None is the system's folder for temporary files.
     profile
@@ -117,9 +118,8 @@ class RunOptions:
     cluster: Cluster = Cluster()
 
     def __post_init__(self) -> None:
-        for name, least in (
-            ("partition_rows", 1), ("broadcast_bytes", 0), ("head_rows", 0), ("resident_bytes", 0), ("memory", 1)
-        ):  # fmt: skip
+        leasts = {"partition_rows": 1, "broadcast_bytes": 0, "head_rows": 0, "resident_bytes": 0, "memory": 1}
+        for name, least in leasts.items():
             value = getattr(self, name)
             if value is None and name in ("partition_rows", "resident_bytes", "memory"):
                 continue

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpuetl.backends.backend import Backend
-from gpuetl.backends.engines import ENGINES, choose_engine, free_memory
+from gpuetl.backends.engines import ENGINES, choose_engine, load_backend
 from gpuetl.errors import RunFailed
 from gpuetl.io.dataset import DatasetError
+from gpuetl.io.host_memory import host_memory
 from gpuetl.optimize import optimize
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain import explain_physical
@@ -17,6 +18,9 @@ from gpuetl.physical.lower import Layout, PhysicalPlan, lower
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import Read
 from gpuetl.plan.plan import Plan
+
+HOST_SHARE = 0.8
+"""Of the host's memory that is available, what a run may take."""
 
 
 def lowered(plan: Plan, options: RunOptions, engine: str) -> tuple[PhysicalPlan, dict[str, float]]:
@@ -62,16 +66,22 @@ def explained(plan: Plan, options: RunOptions, engine: str) -> str:
     memory = options.memory
     if memory is None or engine not in ENGINES:
         engine = choose_engine(engine).name
-    if memory is None:
-        memory = free_memory(engine)
+    if memory is None:  # what the host has is known without an engine
+        memory = free_memory(load_backend(engine)) if engine == "cudf" else int(HOST_SHARE * host_memory().available)
     fit, _ = fitted_plan(plan, options, engine, memory)
     return "\n".join([explain_physical(fit.plan), *memory_lines(fit)])
 
 
 def memory_of(backend: Backend, options: RunOptions) -> int:
     """Return the bytes that a run may take: what is free, or less where the user says so."""
-    free = backend.free_memory()
+    free = free_memory(backend)
     return free if options.memory is None else min(free, options.memory)
+
+
+def free_memory(backend: Backend) -> int:
+    """Return the bytes that a backend's frames may still take: on the host, others want some of what is there, too."""
+    use = backend.memory_use()
+    return int((use.limit - use.in_use) * (HOST_SHARE if backend.device == "CPU" else 1))
 
 
 def check_files(plan: Plan) -> None:

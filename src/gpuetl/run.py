@@ -6,7 +6,7 @@ import time
 import uuid
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,6 +89,8 @@ def traced_run(
         fit, passes = fitted_plan(plan, options, choice.name, memory_of(backend, options))
         check_refusals(backend, fit.plan.roots)
         running = backend.traced(trace, options.profile) if trace else backend
+    if options.resident_bytes is None:
+        options = replace(options, resident_bytes=fit.resident_bytes)
     recorder = Recorder(progress or silent)
     for line in chunk_lines(fit):
         recorder.note(line)

@@ -111,6 +111,8 @@ def test_failed_run_names_stage_step_and_row_and_writes_nothing(file: Path):
         (["--skip", "push_filter"], "Did you mean 'push_filters'?"),
         (["--skip", "group_by_tables"], "Did you mean 'group_by_table'?"),
         (["--partition-rows", "0"], "option partition_rows takes a whole number from 1, got 0"),
+        (["--memory", "0GB"], "option memory takes a whole number from 1, got 0"),
+        (["--memory", "much"], "argument --memory: 'much' is no size, such as 8GB or 500MB"),
     ],
 )
 def test_run_refuses_wrong_arguments(file: Path, arguments: list[str], message: str):
@@ -171,6 +173,31 @@ def test_plan_shows_pruning_and_expectations_without_running(file: Path):
     assert "Read rows: 1 of 1 columns, 1 of 2 row groups" in result.stdout
     assert "sorts: 0; exchanges: none; reads " in result.stdout
     assert not (file.parent / "out.parquet").exists()
+
+
+def test_plan_says_what_is_expected_of_memory_and_what_is_cut_because_of_it(file: Path):
+    """Of an engine that cannot run here, too, where the memory is given."""
+    fits = gpuetl("plan", file, "--engine", "cudf", "--memory", "140GB")
+    assert fits.stdout.splitlines()[-1].startswith("expected peak: ")
+    assert " of 140.0 GB, " in fits.stdout.splitlines()[-1]
+    cut = gpuetl("plan", file, "--engine", "cudf", "--memory", "100B").stdout
+    assert "rows: 16 B in memory, 2 partitions of up to 1 rows, since " not in cut
+    assert "may not fit, even in its smallest partitions: " in cut
+    assert " of 140.0 GB" not in cut
+    unknown = gpuetl("plan", file, "--engine", "cuda", "--memory", "1GB")
+    assert (unknown.exit_code, "Did you mean 'cudf'?" in unknown.stderr) == (2, True)
+
+
+def test_a_run_says_what_was_cut_to_fit_memory(file: Path):
+    """And writes the same."""
+    many = pa.table({"x": pa.array(range(1000), pa.int64())})
+    pq.write_table(many, file.parent / "rows.parquet", row_group_size=100)
+    file.write_text(PIPELINE.replace("parquet: out.parquet", "parquet: out"))
+    result = gpuetl("run", file, "--memory", "20kB")
+    assert result.exit_code == 0, result.output
+    note = "note: rows: 8.0 kB in memory, 10 partitions of up to 100 rows, since "
+    assert note in " ".join(result.stdout.split())
+    assert pq.read_table(file.parent / "out").num_rows == 999
 
 
 def test_plan_stops_before_a_pass(file: Path):

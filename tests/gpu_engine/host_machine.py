@@ -96,10 +96,6 @@ class HostMachine:
     arrays = np
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
-    def free_memory(self) -> int:
-        """All of it."""
-        return self.memory
-
     def limited(self, memory: int) -> AbstractContextManager[None]:
         """Limit nothing."""
         return nullcontext()

@@ -90,9 +90,6 @@ class Backend(Protocol):
     def nbytes(self, frame: Frame, columns: Iterable[str]) -> int:
         """Return the bytes of some columns in memory; asks the device nothing."""
 
-    def free_memory(self) -> int:
-        """Return the bytes that frames may still take."""
-
     def limited(self, memory: int) -> AbstractContextManager[None]:
         """Let the engine allocate no more than so many bytes while the block lasts, where it can be held to that."""
 

@@ -104,13 +104,6 @@ def look_for_gpu() -> GpuSearch:
     return GpuSearch(f"{found.gpus[0]} was found")
 
 
-def free_memory(engine: str) -> int:
-    """Return the bytes that an engine's frames may take; to know the host's, no engine is imported."""
-    from gpuetl.backends.memory import free_host_memory
-
-    return free_host_memory() if engine == "pandas" else load_backend(engine).free_memory()
-
-
 def load_backend(name: str) -> Backend:
     """Import and return the backend of an engine; nothing of the others is imported."""
     module, _, factory = BACKENDS[name].partition(":")

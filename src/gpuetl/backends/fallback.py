@@ -88,10 +88,6 @@ class FallbackBackend:
         """Return the bytes of columns on the engine."""
         return self.backend.nbytes(frame, columns)
 
-    def free_memory(self) -> int:
-        """Return what the engine's frames may take."""
-        return self.backend.free_memory()
-
     def limited(self, memory: int) -> AbstractContextManager[None]:
         """Limit the engine's memory."""
         return self.backend.limited(memory)

@@ -1,4 +1,4 @@
-"""How much memory there is on the host, and how much a run takes, told while it is profiled."""
+"""How much memory a run takes, told while it is profiled."""
 
 from __future__ import annotations
 
@@ -11,11 +11,7 @@ from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 
-from gpuetl.io.host_memory import host_memory
-
 PROCESS = Path("/proc/self")
-HOST_SHARE = 0.8
-"""What a run may take of the memory that is available: others want some, too."""
 HIGHEST, RESIDENT = re.compile(r"VmHWM:\s+(\d+) kB"), re.compile(r"VmRSS:\s+(\d+) kB")
 
 
@@ -24,11 +20,6 @@ class MemoryUse(NamedTuple):
 
     in_use: int
     limit: int
-
-
-def free_host_memory() -> int:
-    """Return the bytes that a run may take of the host's memory."""
-    return int(HOST_SHARE * host_memory().available)
 
 
 class MemoryMeter(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from dataclasses import dataclass
 from types import TracebackType
@@ -29,22 +29,25 @@ class ReadAhead:
     """Reads the partitions of a plan's sources: what is asked for, and then the next one, before it is asked for.
 
     At most one partition is there that nobody has asked for yet.  An error is raised when its partition is asked for.
-    Where memory does not suffice for two, the partition is read again, alone.
+    Where memory runs out, what was read is let go of, and read again when it is asked for; no more is read ahead.
 
     Parameters
     ----------
     runner
-        Reads.
+        Reads what was not read ahead.
     roots
         The roots of the plan, in the order in which they are computed.
     """
 
     def __init__(self, runner: Runner, roots: Sequence[Physical]) -> None:
         self.runner = runner
+        self.runner.guard.frees.append(self.let_go)
+        self.in_thread = Runner(runner.backend, runner.recorder)  # the other's guard spills what the run works with
         self.order = list(scans_in_order(roots))
         self.places = {(id(scan), index): place for place, (scan, index) in enumerate(self.order)}
         self.threads = ThreadPoolExecutor(1, "gpuetl-reader", runner.backend.thread_setup())
         self.reading: _Reading | None = None
+        self.enough = True
 
     def scan(self, scan: Scan, index: int) -> Frame:
         """Return one partition of a source, and begin to read the next one."""
@@ -72,15 +75,23 @@ class ReadAhead:
 
     def begin(self, place: int) -> None:
         """Begin to read a partition, if there is one, for the run that is under way in this thread."""
-        if place < len(self.order):
+        if place < len(self.order) and self.enough:
             self.reading = _Reading(place, self.threads.submit(copy_context().run, self.read, place))
 
     def read(self, place: int) -> Frame | None:
         """Read a partition."""
         try:
-            return self.runner.scan(*self.order[place])
-        except (MemoryError, OutOfMemory):  # the thread that computes has more to let go of
+            return self.in_thread.scan(*self.order[place])
+        except OutOfMemory:
+            self.enough = False
             return None
+
+    def let_go(self) -> str:
+        """Hold nothing that was read ahead, nor what is being read; nothing hinders that."""
+        reading, self.reading, self.enough = self.reading, None, False
+        if reading is not None and not reading.frame.cancel():
+            wait([reading.frame])
+        return ""
 
     def __enter__(self) -> Self:
         """Return itself."""
@@ -88,8 +99,8 @@ class ReadAhead:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         """Let go of what was read, and end the thread."""
-        self.reading = None
-        self.threads.shutdown(cancel_futures=True)
+        self.let_go()
+        self.threads.shutdown()
 
 
 def scans_in_order(roots: Sequence[Physical]) -> Iterator[tuple[Scan, int]]:

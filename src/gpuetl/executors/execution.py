@@ -50,4 +50,6 @@ class Execution:
         self, physical: PhysicalPlan, lowered: Callable[[int], PhysicalPlan], reads_ahead: bool = False
     ) -> tuple[PhysicalPlan, Outputs]:
         """Execute a plan, or one that `lowered` gives for fewer rows a partition; return the one that fitted."""
-        return until_it_fits(physical, lowered, lambda one: self.run(one, reads_ahead), self.recorder, self.seconds)
+        return until_it_fits(
+            physical, lowered, lambda one: self.run(one, reads_ahead and one is physical), self.recorder, self.seconds
+        )

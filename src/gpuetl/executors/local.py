@@ -31,15 +31,11 @@ class LocalExecutor:
     """
 
     def __init__(
-        self,
-        runner: Runner,
-        roots: Sequence[Physical],
-        store: Store | None = None,
-        ahead: ReadAhead | None = None,
+        self, runner: Runner, roots: Sequence[Physical], store: Store | None = None, ahead: ReadAhead | None = None
     ) -> None:
         self.runner, self.store = runner, store or Store(runner.backend, runner.recorder)
-        self.scan = ahead.scan if ahead else runner.scan
         self.runner.guard.frees.append(self.store.spill_all)
+        self.scan = ahead.scan if ahead else runner.scan
         self.exchanged: set[int] = set()
         self.readers = count_reads(roots)
 

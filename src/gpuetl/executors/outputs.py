@@ -86,8 +86,11 @@ def execute(
 def waiting_frames(backend: Backend, recorder: Recorder, options: RunOptions) -> Store:
     """Return what holds frames that wait, by default in up to half of the engine's memory."""
     limit = options.resident_bytes
-    folder = None if options.spill_folder is None else Path(options.spill_folder)
-    return Store(backend, recorder, backend.memory_use().limit // 2 if limit is None else limit, SpillSpace(folder))
+    if limit is None:
+        limit = (options.memory or backend.memory_use().limit) // 2
+    return Store(
+        backend, recorder, limit, SpillSpace(None if options.spill_folder is None else Path(options.spill_folder))
+    )
 
 
 def file_writer(backend: Backend, sink: str, write: Write, schema: Schema, guard: Guard) -> FileWriter:

@@ -6,8 +6,9 @@ import glob
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -49,6 +50,17 @@ class RowGroup:
     rows: int
     file_bytes: Mapping[str, int]
     ranges: Mapping[str, tuple[Any, Any, int]]
+
+
+class ColumnValues(NamedTuple):
+    """What a footer tells of a column of texts or lists: values a row, bytes of a text with its offset, distinct texts.
+
+    Each is what a few row groups have; `distinct` is infinite where nothing tells.
+    """
+
+    a_row: float
+    text_bytes: float
+    distinct: float = inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,14 +168,11 @@ class Dataset:
             group for f in self.files for group in self.footers.row_groups(f, planned, self.partition_ranges(f))
         )
 
-    def value_bytes(self, name: str) -> tuple[float, float] | None:
-        """Return how many values a row of a column has, and the bytes of a text among them, offset included.
-
-        One by one and in memory; None where nothing tells, as of CSV files and partition columns.
-        """
+    def column_values(self, name: str) -> ColumnValues | None:
+        """Return what is told of a column of texts or lists; None of CSV files, partition columns and no rows."""
         if self.format != "parquet" or name in self.partitions or not self.files:
             return None
-        return self.footers.value_bytes(self.files, name)  # type: ignore[no-any-return]
+        return self.footers.column_values(self.files, name)  # type: ignore[no-any-return]
 
     def partition_ranges(self, file: DataFile) -> dict[str, tuple[Any, Any, int]]:
         """Return the partition columns of a file as ranges of one value."""

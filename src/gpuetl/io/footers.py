@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gpuetl.expressions.types import DataType
-from gpuetl.io.dataset import DataFile, DatasetError, RowGroup, check_widens
+from gpuetl.io.dataset import ColumnValues, DataFile, DatasetError, RowGroup, check_widens
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SAMPLED_FILES = 4
 """Of so many files, spread over all of them, the first and the last row group tell how wide texts and lists are."""
+MOST_BITS = 32
 OFFSET_BYTES = 4
 """Where a text or list begins: Parquet's length of a text and Arrow's offset take as many."""
 MICROSECONDS = {"s": 1_000_000, "ms": 1000, "us": 1}
@@ -105,7 +107,7 @@ class Footers:
         self._footers: dict[Path, Footer] = {}
         self._alike: Any = None
         self._sampled: list[Group] = []
-        self._values: dict[str, tuple[float, float] | None] = {}
+        self._values: dict[str, ColumnValues | None] = {}
 
     def footer(self, file: DataFile) -> Footer:
         """Return the file's footer.
@@ -131,24 +133,22 @@ class Footers:
         """Return the file's Arrow schema, as stored."""
         return self.footer(file).schema
 
-    def value_bytes(self, files: Sequence[DataFile], name: str) -> tuple[float, float] | None:
-        """Return how many values a row of a column has, and the bytes of one, by what a few row groups hold.
-
-        The bytes are those of texts, with an offset; of values of a fixed width they say nothing.  None where there are
-        no rows.
-        """
+    def column_values(self, files: Sequence[DataFile], name: str) -> ColumnValues | None:
+        """Return what a few row groups tell of a column of texts or lists; None where there are no rows."""
         if name not in self._values:
-            self._values[name] = self._value_bytes(files, name)
+            self._values[name] = self._column_values(files, name)
         return self._values[name]
 
-    def _value_bytes(self, files: Sequence[DataFile], name: str) -> tuple[float, float] | None:
+    def _column_values(self, files: Sequence[DataFile], name: str) -> ColumnValues | None:
         if not self._sampled:
             step = max(1, len(files) // SAMPLED_FILES)
             for footer in map(self.footer, files[::step][:SAMPLED_FILES]):
                 self._sampled += [*footer.groups[:1], *footer.groups[1:][-1:]]
         chunks = [group.chunk(name) for group in self._sampled if group.rows]
         rows, values = sum(group.rows for group in self._sampled), sum(chunk.num_values for chunk in chunks)
-        return (values / rows, sum(map(_text_bytes, chunks)) / values) if values else None
+        if not values:
+            return None
+        return ColumnValues(values / rows, sum(map(_text_bytes, chunks)) / values, max(map(_distinct, chunks)))
 
     def row_groups(
         self, file: DataFile, planned: Mapping[str, DataType], ranges: Mapping[str, Limits]
@@ -184,6 +184,15 @@ def _text_bytes(chunk: Any) -> float:
     if len(bounds) != 2 or not all(isinstance(bound, str | bytes) for bound in bounds):
         return size
     return max(size, int(chunk.num_values) * (OFFSET_BYTES + sum(map(len, bounds)) / 2))
+
+
+def _distinct(chunk: Any) -> float:
+    """Return how many distinct values a chunk has at most: those that its codes, of so many bits a row, can tell apart.
+
+    The bytes of the dictionary are among those of the codes; where they are many, the number is far too large.
+    """
+    bits = 8 * chunk.total_uncompressed_size / max(1, chunk.num_values)
+    return float(2**bits) if chunk.has_dictionary_page and bits < MOST_BITS else inf
 
 
 class _Ranges(Mapping[str, tuple[Any, Any, int]]):

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from gpuetl.errors import InvalidPipeline, first_line
 from gpuetl.expressions.types import language_type
-from gpuetl.io.dataset import DataFile, Dataset, RowGroup
+from gpuetl.io.dataset import ColumnValues, DataFile, Dataset, RowGroup
 from gpuetl.plan.schema import Schema
 
 SLICE_ROWS = 1 << 20
@@ -50,9 +50,10 @@ class FrameDataset(Dataset):
         sizes = (min(SLICE_ROWS, self.table.num_rows - start) for start in starts)
         return tuple(RowGroup(self.files[0], index, rows, {}, {}) for index, rows in enumerate(sizes))
 
-    def value_bytes(self, name: str) -> tuple[float, float] | None:
-        """Return what the table's own column has, as one value a row."""
-        return (1.0, self.table.column(name).nbytes / self.table.num_rows) if self.table.num_rows else None
+    def column_values(self, name: str) -> ColumnValues | None:
+        """Return what the table's own column takes, as one value a row."""
+        rows = self.table.num_rows
+        return ColumnValues(1.0, self.table.column(name).nbytes / rows) if rows else None
 
     def rows(self, slices: Sequence[int], names: Sequence[str]) -> pa.Table:
         """Return columns of slices that follow each other, on the table's memory."""

@@ -5,25 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from gpuetl.io.dataset import RowGroup
-from gpuetl.physical.nodes import Concat, Exchange, Physical, Scan
+from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.physical.ranges import Boundaries
-from gpuetl.physical.widths import LIST_ELEMENTS, column_widths, total
+from gpuetl.physical.widths import LIST_ELEMENTS, Widths, column_widths, distinct_keys, total
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import Aggregate, Explode, Join, KernelReduction, Limit, Sort, Union
+from gpuetl.plan.nodes import Aggregate, Distinct, Explode, Join, KernelReduction, Limit, Sort, Union
 
 CSV_ROW_BYTES = 32
 
 
-def estimated_rows(*roots: Physical) -> dict[int, int]:
-    """Return the rows that each node may give, by identity: filters keep all, joins match every row."""
+def estimated_rows(*roots: Physical, widths: Mapping[int, Widths] | None = None) -> dict[int, int]:
+    """Return the rows that each node may give, by identity: filters keep all, joins match every row.
+
+    `widths`, where they are known, tell of how many groups there may be.
+    """
     rows: dict[int, int] = {}
     for node in walk_graph(*roots):
-        rows[id(node)] = _rows(node, [rows[id(child)] for child in node.inputs])
+        rows[id(node)] = _grouped(
+            node, _rows(node, [rows[id(child)] for child in node.inputs]), node.partitions, widths
+        )
     return rows
 
 
-def chunk_rows(*roots: Physical, of_all: Mapping[int, int]) -> dict[int, int]:
+def _grouped(node: Physical, rows: int, partitions: int, widths: Mapping[int, Widths] | None) -> int:
+    """Return the rows that some partitions of a node have, which are fewer where it makes few groups in each."""
+    operation = node.operation if isinstance(node, Map) else None
+    if widths is None or not isinstance(operation, Aggregate | KernelReduction | Distinct):
+        return rows
+    keys = operation.on if isinstance(operation, Distinct) else operation.by
+    return int(min(rows, distinct_keys(widths[id(node.inputs[0])], keys) * partitions)) if keys else rows
+
+
+def chunk_rows(*roots: Physical, of_all: Mapping[int, int], widths: Mapping[int, Widths]) -> dict[int, int]:
     """Return the rows that one partition of each node may have; `of_all` are those of all partitions.
 
     Of a source it is the largest.  A hash exchange makes equal ones: keys that are far more frequent than others are
@@ -39,7 +53,7 @@ def chunk_rows(*roots: Physical, of_all: Mapping[int, int]) -> dict[int, int]:
         elif isinstance(node, Concat):
             rows[id(node)] = max(inputs)
         else:
-            rows[id(node)] = _operation_rows(node.operation, inputs, 1)
+            rows[id(node)] = _grouped(node, _operation_rows(node.operation, inputs, 1), 1, widths)
     return rows
 
 
@@ -88,8 +102,8 @@ def _joined_rows(join: Join, left: int, right: int) -> int:
 
 def estimated_bytes(node: Physical) -> int:
     """Return the bytes in memory of all rows that a node may give."""
-    widths = column_widths(node)[id(node)]
-    return int(estimated_rows(node)[id(node)] * total(widths.values()))
+    widths = column_widths(node)
+    return int(estimated_rows(node, widths=widths)[id(node)] * total(widths[id(node)].values()))
 
 
 def file_bytes(scan: Scan) -> int:

@@ -14,6 +14,9 @@ from gpuetl.plan.plan import Plan
 BROADCAST_SHARE = 8
 """A side that goes to every partition takes at most this part of the memory, for it stays there."""
 
+LEAST_WAITING = 4
+"""Of the memory, the share that frames that wait may always take."""
+
 
 @dataclass(frozen=True)
 class Fitted:
@@ -45,6 +48,12 @@ class Fitted:
     def reads_ahead(self) -> bool:
         """Whether a source has several partitions, of which the next one may be read while one is computed."""
         return self.expected.ahead > self.expected.bytes and self.expected.ahead <= self.budget
+
+    @property
+    def resident_bytes(self) -> int:
+        """What frames that wait may take: what one partition leaves, or the least share, for the model is a bound."""
+        needed = self.expected.ahead if self.reads_ahead else self.expected.bytes
+        return max(self.budget - needed, self.budget // LEAST_WAITING)
 
 
 def fitted(plan: Plan, layout: Layout, budget: int, fixed: bool = False) -> Fitted:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from math import inf, prod
 
 from gpuetl.expressions.types import STRING, DataType, is_list
 from gpuetl.io.dataset import Dataset
@@ -18,10 +19,14 @@ LIST_ELEMENTS = 8
 
 @dataclass(frozen=True, eq=False)
 class Width:
-    """The bytes a row of a column; columns that lie in the same memory have the same `Width`."""
+    """The bytes a row of a column, and how many distinct values it may have.
+
+    Columns that lie in the same memory have the same `Width`.
+    """
 
     dtype: DataType
     bytes: float
+    distinct: float = inf
 
 
 Widths = Mapping[str, Width]
@@ -42,9 +47,9 @@ def total(widths: Iterable[Width]) -> float:
 
 def _widths(node: Physical, inputs: Sequence[Widths]) -> Widths:
     if isinstance(node, Scan):
-        return {name: Width(dtype, read_bytes(node.read.dataset, name, dtype)) for name, dtype in node.schema.items()}
+        return {name: read_width(node.read.dataset, name, dtype) for name, dtype in node.schema.items()}
     if isinstance(node, Exchange):
-        return {name: Width(width.dtype, width.bytes) for name, width in inputs[0].items()}
+        return {name: replace(width) for name, width in inputs[0].items()}
     return _made(node, inputs)
 
 
@@ -58,23 +63,26 @@ def _made(node: Map | Concat, inputs: Sequence[Widths]) -> Widths:
     made: dict[str, Width] = {}
     for name, dtype in node.schema.items():
         found = next((widths[name] for widths in inputs if name in widths and widths[name].dtype == dtype), None)
-        made[name] = (
-            found if found and name not in written else Width(dtype, found.bytes if found else type_bytes(dtype))
-        )
+        if found:
+            made[name] = replace(found) if name in written else found
+        else:
+            made[name] = Width(dtype, type_bytes(dtype))
     return made
 
 
-def read_bytes(dataset: Dataset, name: str, dtype: DataType) -> float:
-    """Return the bytes a row of a source's column."""
-    if dtype != STRING and not is_list(dtype):
-        return type_bytes(dtype)
-    told = dataset.value_bytes(name)
+def read_width(dataset: Dataset, name: str, dtype: DataType) -> Width:
+    """Return the width of a source's column."""
+    told = dataset.column_values(name) if dtype == STRING or is_list(dtype) else None
     if told is None:
-        return type_bytes(dtype)
-    values, text_bytes = told
+        return Width(dtype, type_bytes(dtype))
     if not is_list(dtype):
-        return text_bytes
-    return values * (text_bytes if dtype.value_type == STRING else type_bytes(dtype.value_type))
+        return Width(dtype, told.text_bytes, told.distinct)
+    return Width(dtype, told.a_row * (told.text_bytes if dtype.value_type == STRING else type_bytes(dtype.value_type)))
+
+
+def distinct_keys(widths: Widths, keys: Sequence[str]) -> float:
+    """Return how many distinct rows columns have at most, nulls among them."""
+    return prod(widths[name].distinct + 1 for name in keys)
 
 
 @cache

@@ -93,12 +93,16 @@ class Recorder:
     @contextmanager
     def timed(self, work: Work) -> Iterator[None]:
         """Add the seconds of the block to `work`, and look at its memory where there is a meter."""
-        meter = self.meter if get_ident() == self.thread else None
+        alone = get_ident() == self.thread
+        meter, track = (
+            self.meter if alone else None,
+            f"{work.origin.kind} {work.origin.name}{'' if alone else ', ahead'}",
+        )
         if meter:
             meter.begin()
         start = time.perf_counter()
         try:
-            with span(work.name, "operation", f"{work.origin.kind} {work.origin.name}", step=work.origin.step):
+            with span(work.name, "operation", track, step=work.origin.step):
                 yield
         finally:
             work.seconds += time.perf_counter() - start

@@ -1,7 +1,8 @@
 """A timeline of a run as Chrome's trace events, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
 
-A track is a thread, a stage or the device.  Events are "complete" ones (`ph` X, times in microseconds), as described in
-Google's "Trace Event Format"; those of one track lie beside or inside each other.
+A track is a thread, a stage or the device, these two for each thread apart that works for them.  Events are "complete"
+ones (`ph` X, times in microseconds), as described in Google's "Trace Event Format"; those of one track lie beside or
+inside each other.
 """
 
 from __future__ import annotations

@@ -119,10 +119,6 @@ class CudfBackend:
         """Return the bytes of columns."""
         return frame.select(tuple(columns)).nbytes
 
-    def free_memory(self) -> int:
-        """Return what the machine has."""
-        return self.machine.free_memory()
-
     def limited(self, memory: int) -> AbstractContextManager[None]:
         """Limit the machine's."""
         return self.machine.limited(memory)

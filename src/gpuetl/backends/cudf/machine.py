@@ -120,9 +120,6 @@ class Machine(Protocol):
     def seconds_between(self, start: Moment, end: Moment) -> float:
         """Return the seconds between two moments; waits for the second."""
 
-    def free_memory(self) -> int:
-        """Return the bytes that can still be allocated."""
-
     def limited(self, memory: int) -> AbstractContextManager[None]:
         """Let no more than so many bytes be allocated while the block lasts, beside what was before it."""
 

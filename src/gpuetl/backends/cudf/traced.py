@@ -12,7 +12,7 @@ from typing import Any, cast
 from gpuetl.backends.cudf.machine import Array, Machine, Module
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import DataType
-from gpuetl.report.trace import Event, Trace
+from gpuetl.report.trace import Event, Trace, thread_track
 
 ENTRY = re.compile(r"^KERNEL (\w+)", re.MULTILINE)
 DEVICE = "device"
@@ -42,14 +42,14 @@ class TracedMachine:
         with self.trace.span(name, category, **details):
             yield
         if self.timed:
-            end = self.machine.moment()
-            self.trace.later.append(lambda: self.on_device(name, category, start, end, details))
+            end, track = self.machine.moment(), device_track()
+            self.trace.later.append(lambda: self.on_device(track, name, category, start, end, details))
 
-    def on_device(self, name: str, category: str, start: Any, end: Any, details: dict[str, Any]) -> Event:
+    def on_device(self, track: str, name: str, category: str, start: Any, end: Any, details: dict[str, Any]) -> Event:
         """Return what happened between two moments, on the host's clock."""
         first, at = self.first
         begun = at + self.machine.seconds_between(first, start)
-        return Event(name, category, DEVICE, begun, self.machine.seconds_between(start, end), details)
+        return Event(name, category, track, begun, self.machine.seconds_between(start, end), details)
 
     @contextmanager
     def loading(self, source: str, names: str) -> Iterator[None]:
@@ -112,6 +112,12 @@ class TracedMachine:
         groups = sum(map(len, files.values()))
         with self.launched(f"read {len(files)} files", "libcudf", row_groups=groups, columns=len(types)):
             return self.machine.read_parquet(files, types)
+
+
+def device_track() -> str:
+    """Return the track of what the thread that runs asks of the device: what two threads ask for may overlap."""
+    thread = thread_track()
+    return DEVICE if thread == "run" else f"{DEVICE}, {thread}"
 
 
 def entries(source: str) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gpuetl.backends.arrays import check_array
 from gpuetl.backends.backend import Device
-from gpuetl.backends.memory import HostMemory, MemoryMeter, MemoryUse, free_host_memory, resident_set
+from gpuetl.backends.memory import HostMemory, MemoryMeter, MemoryUse, resident_set
 from gpuetl.backends.pandas.aggregates import aggregate  # noqa: F401  it registers its handler, as do those below
 from gpuetl.backends.pandas.columns.gather import take_rows
 from gpuetl.backends.pandas.exchange import split_by_hash, split_by_order
@@ -97,10 +97,6 @@ class PandasBackend:
     def nbytes(self, frame: pa.Table, columns: Iterable[str]) -> int:
         """Return the bytes of columns, of slices what lies in them."""
         return int(frame.select(list(columns)).nbytes)
-
-    def free_memory(self) -> int:
-        """Return what the system has available, or the process' control group leaves of it."""
-        return free_host_memory()
 
     def limited(self, memory: int) -> AbstractContextManager[None]:
         """Limit nothing: NumPy and Arrow ask the system."""

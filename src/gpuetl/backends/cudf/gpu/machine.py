@@ -16,7 +16,7 @@ from gpuetl.backends.cudf.gpu import files, kernel_cache
 from gpuetl.backends.cudf.gpu.compiler import named, refuse_block, users_lines
 from gpuetl.backends.cudf.gpu.expected import ExpectedKernels, user_kernel
 from gpuetl.backends.cudf.gpu.libcudf import column_array, radix_order, to_libcudf
-from gpuetl.backends.cudf.gpu.memory import device_memory, free_memory, limited, memory_use
+from gpuetl.backends.cudf.gpu.memory import device_memory, limited, memory_use
 from gpuetl.backends.cudf.gpu.parquet import read_parquet
 from gpuetl.backends.cudf.gpu.settings import KVIKIO_THREADS
 from gpuetl.backends.cudf.host_copies import copy_from_host, copy_to_host
@@ -156,10 +156,6 @@ class GpuMachine:
         """Ask the events."""
         end.synchronize()
         return float(self.arrays.cuda.get_elapsed_time(start, end)) / 1000
-
-    def free_memory(self) -> int:
-        """Ask the pool, which keeps what was freed; else the device."""
-        return free_memory(POOL_SHARE)
 
     def limited(self, memory: int) -> AbstractContextManager[None]:
         """Limit RMM's resource."""

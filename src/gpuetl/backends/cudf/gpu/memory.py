@@ -1,4 +1,4 @@
-"""Device memory by RMM: what is free, what a run may take, and what it took while it is profiled."""
+"""Device memory by RMM: what is in use, what a run may take, and what it took while it is profiled."""
 
 from __future__ import annotations
 
@@ -32,26 +32,18 @@ class DeviceMemory:
         return {"device memory": int(self.counted.allocation_counts.peak_bytes)}
 
 
-def free_memory(share: float) -> int:
-    """Return the bytes that the current resource may still give: up to its limit, or a share of what the device has."""
-    resource = rmm.mr.get_current_device_resource()
-    if isinstance(resource, rmm.mr.LimitingResourceAdaptor):
-        return int(resource.get_allocation_limit() - resource.get_allocated_bytes())
-    return int(rmm.mr.available_device_memory()[0] * share)
-
-
 @contextmanager
 def limited(memory: int) -> Iterator[None]:
     """Limit what the current resource gives, which is set again at the end.
 
     What was allocated meanwhile keeps the limited resource, and through it the one below, until it is freed.
     """
-    with resource(rmm.mr.LimitingResourceAdaptor(rmm.mr.get_current_device_resource(), memory)):
+    with current_resource(rmm.mr.LimitingResourceAdaptor(rmm.mr.get_current_device_resource(), memory)):
         yield
 
 
 @contextmanager
-def resource(own: Any) -> Iterator[None]:
+def current_resource(own: Any) -> Iterator[None]:
     """Make a resource the current one while the block lasts, unless somebody sets another one, which stays."""
     before = rmm.mr.get_current_device_resource()
     rmm.mr.set_current_device_resource(own)
@@ -69,7 +61,7 @@ def device_memory() -> Iterator[DeviceMemory]:
     What was allocated meanwhile keeps the resource that counts, and through it the one below, until it is freed.
     """
     counted = rmm.mr.StatisticsResourceAdaptor(rmm.mr.get_current_device_resource())
-    with resource(counted):
+    with current_resource(counted):
         yield DeviceMemory(counted)
 
 

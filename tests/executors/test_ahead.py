@@ -1,0 +1,181 @@
+"""Sources read ahead: in which order, how far, and what becomes of errors, of clocks and of what nobody asks for."""
+
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from gpuetl import Pipeline, RunFailed, RunOptions, col, expr
+from gpuetl.backends.pandas.backend import PandasBackend
+from gpuetl.executors.ahead import ReadAhead, scans_in_order
+from gpuetl.executors.local import LocalExecutor
+from gpuetl.executors.runner import Runner
+from gpuetl.io.dataset import DatasetError
+from gpuetl.report.recorder import Recorder
+from plans import lowered
+from tables import table, write_source
+
+
+class WatchedBackend(PandasBackend):
+    """Notes the row groups that are read, in which thread, and fails where it is told to."""
+
+    def __init__(self, failing=None, error=None, times=1):
+        self.reads, self.threads, self.failing, self.error, self.times = [], set(), failing, error, times
+        self.read_one = threading.Semaphore(0)
+
+    def read(self, read, groups):
+        self.reads.append((read.dataset.name, groups[0].index))
+        self.threads.add(threading.current_thread().name)
+        self.read_one.release()
+        if groups[0].index == self.failing and self.times:
+            self.times -= 1
+            raise self.error
+        return super().read(read, groups)
+
+
+@pytest.fixture
+def pipeline(tmp_path):
+    """Sources t of 3 row groups, u of 2 and one of 1."""
+    pipeline = Pipeline("test", root=tmp_path)
+    write_source(pipeline, "t", table({"k": "int64", "x": "int64"}, *((i % 2, i) for i in range(6))))
+    write_source(pipeline, "u", table({"k": "int64", "y": "int64"}, *((i, i) for i in range(4))))
+    write_source(pipeline, "one", table({"k": "int64", "z": "int64"}, (0, 0)))
+    return pipeline
+
+
+@contextmanager
+def reading(pipeline, backend, options=None):
+    """Return an executor that reads ahead, and the plan's roots."""
+    physical = lowered(pipeline, options)
+    runner = Runner(backend, Recorder())
+    with ReadAhead(runner, physical.roots) as ahead:
+        yield LocalExecutor(runner, physical.roots, ahead=ahead), physical.roots
+
+
+def order(pipeline, options=None):
+    scans = scans_in_order(lowered(pipeline, options).roots)
+    return [(scan.read.dataset.name, index) for scan, index in scans]
+
+
+NO_BROADCAST = RunOptions(partition_rows=2, broadcast_bytes=0)
+T, U = [("t", 0), ("t", 1), ("t", 2)], [("u", 0), ("u", 1)]
+
+
+def test_the_order_is_that_in_which_the_executor_asks(pipeline):
+    """First what is broadcast, then the rows; a source of one partition is not read ahead."""
+    t, u = pipeline.table("t"), pipeline.table("u")
+    t.join(u, "k").join(pipeline.table("one"), "k").stage("joined")
+    assert order(pipeline) == [*U, *T]
+    assert order(pipeline, NO_BROADCAST) == [*T, *U]
+
+
+@pytest.mark.parametrize("options", [None, NO_BROADCAST])
+def test_reads_come_in_that_order_whatever_the_plan(pipeline, options):
+    """Shared stages, unions and exchanges: nothing is read twice, or by another thread than the reader's."""
+    t, u = pipeline.table("t"), pipeline.table("u")
+    shared = t.filter(col("x") >= 0).stage("shared")
+    shared.join(u, "k", "left").aggregate("k", s=col("x").sum()).stage("sums")
+    shared.select("k").union(u.select("k"), shared.select("k")).aggregate(n=expr("count(*)")).stage("counted")
+    backend = WatchedBackend()
+    with reading(pipeline, backend, options) as (executor, roots):
+        rows = [next(executor.partitions(root)).to_pydict() for root in roots]
+    assert backend.reads == order(pipeline, options)
+    assert len(backend.reads) == 5
+    assert rows[1] == {"n": [16]}
+    assert not +executor.readers
+
+
+def test_one_partition_is_read_before_it_is_asked_for_and_no_more(pipeline):
+    pipeline.table("t").filter(col("x") >= 0).write_parquet("out", "out")
+    backend = WatchedBackend()
+    with reading(pipeline, backend) as (executor, roots):
+        parts = executor.partitions(roots[0])
+        assert backend.reads == []
+        for count, begun in ((2, 2), (3, 1)):
+            next(parts)
+            for _ in range(begun):
+                assert backend.read_one.acquire(timeout=20)
+            time.sleep(0.05)  # more would come now
+            assert len(backend.reads) == count
+        assert next(parts).to_pydict() == {"k": [0, 1], "x": [4, 5]}
+    assert backend.reads == T
+
+
+def test_an_error_is_told_when_its_partition_is_asked_for(pipeline):
+    """In the words in which it would be told otherwise."""
+    pipeline.table("t").write_parquet("out", "out")
+    with reading(pipeline, WatchedBackend(1, DatasetError("t is gone"))) as (executor, roots):
+        parts = executor.partitions(roots[0])
+        assert next(parts).num_rows == 2
+        with pytest.raises(RunFailed, match=r"^source 't': t is gone$"):
+            next(parts)
+
+
+def test_what_does_not_fit_beside_others_is_read_alone(pipeline):
+    """The thread tries twice; then the run does, and nothing is read ahead any more."""
+    pipeline.table("t").write_parquet("out", "out")
+    backend = WatchedBackend(1, MemoryError(), times=2)
+    with reading(pipeline, backend) as (executor, roots):
+        assert [part.num_rows for part in executor.partitions(roots[0])] == [2, 2, 2]
+        assert not executor.scan.__self__.enough
+    assert backend.reads == [("t", 0), ("t", 1), ("t", 1), ("t", 1), ("t", 2)]
+
+
+def test_where_memory_runs_out_what_was_read_is_let_go_of(pipeline):
+    """It is read again when it is asked for."""
+
+    class FullBackend(WatchedBackend):
+        def run(self, operation, *frames):
+            assert self.read_one.acquire(timeout=20)
+            if self.times:
+                self.times -= 1
+                raise MemoryError
+            return super().run(operation, *frames)
+
+    pipeline.table("t").filter(col("x") >= 0).write_parquet("out", "out")
+    backend = FullBackend()
+    with reading(pipeline, backend) as (executor, roots):
+        assert [part.num_rows for part in executor.partitions(roots[0])] == [2, 2, 2]
+    assert backend.reads == [*T[:2], *T[1:]]
+
+
+def test_a_run_that_ends_early_lets_go_of_what_was_read(pipeline):
+    """No thread of it is left."""
+    pipeline.table("t").write_parquet("out", "out")
+    with reading(pipeline, WatchedBackend()) as (executor, roots):
+        next(executor.partitions(roots[0]))
+        ahead = executor.scan.__self__
+        assert ahead.reading is not None
+    assert ahead.reading is None
+    assert not [thread for thread in threading.enumerate() if thread in ahead.threads._threads]
+
+
+def test_what_a_limit_may_leave_is_not_read(pipeline):
+    pipeline.table("t").filter(col("x") >= 0).limit(1).stage("some")
+    backend = WatchedBackend()
+    with reading(pipeline, backend) as (executor, roots):
+        next(executor.partitions(roots[0]))
+    assert backend.reads == [("t", 0)]
+
+
+def test_a_run_says_how_long_it_waited_for_what_was_read_ahead(pipeline, monkeypatch):
+    """A source's seconds are those of reading, wherever; one of one partition was not read ahead."""
+
+    class SlowBackend(PandasBackend):
+        def read(self, read, groups):
+            time.sleep(0.05)
+            return super().read(read, groups)
+
+        def run(self, operation, *frames):
+            time.sleep(0.05)
+            return super().run(operation, *frames)
+
+    steps = pipeline.table("t").filter(col("x") >= 0).join(pipeline.table("one"), "k", "left")
+    steps.aggregate(n=expr("count(*)")).stage("s")
+    monkeypatch.setattr("gpuetl.run.load_backend", lambda name: SlowBackend())
+    report = pipeline.run(engine="pandas", options=RunOptions(partition_rows=2)).report
+    t, one = (next(stage for stage in report.stages if stage.name == name) for name in ("t", "one"))
+    assert t.seconds >= 0.15
+    assert 0 <= t.waited < 0.1
+    assert one.waited is None
