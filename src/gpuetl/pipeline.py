@@ -193,6 +193,7 @@ class Pipeline:
         keep: str | Iterable[str] | None = None,
         options: RunOptions | None = None,
         progress: Progress | None = None,
+        client: Any = None,
     ) -> Run:
         """Run the pipeline: write its sinks, and return its results and its report.
 
@@ -206,6 +207,9 @@ class Pipeline:
             How the plan is optimized and split.
         progress
             Called as operations finish partitions.
+        client
+            A `distributed.Client` of the cluster on which the engines `dask` and `dask-cuda` run, as in
+            `RunOptions.cluster`; by default the client that is current, or a cluster of the run's own.
         keep
             Stages and sources whose rows the run keeps in memory; by default the stages that no other stage reads.
 
@@ -218,6 +222,10 @@ class Pipeline:
         """
         from gpuetl.run import run_pipeline
 
+        if client is not None:
+            from gpuetl.options import Cluster, RunOptions
+
+            options = replace(options or RunOptions(), cluster=Cluster(client=client))
         return run_pipeline(self, params or {}, engine, None if keep is None else as_names(keep), options, progress)
 
     def verify(

@@ -6,9 +6,17 @@ import gc
 from argparse import ArgumentTypeError
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from gpuetl.cli.arguments import Params, add_command, add_fallback, add_options, run_options
+from gpuetl.cli.arguments import (
+    Params,
+    add_cluster,
+    add_command,
+    add_fallback,
+    add_options,
+    cluster_options,
+    run_options,
+)
 from gpuetl.signals import noted
 
 if TYPE_CHECKING:
@@ -18,12 +26,15 @@ if TYPE_CHECKING:
 def add_to(commands: Commands) -> None:
     """Add the command to the command line."""
     command = add_command(commands, run)
-    command.add_argument("--engine", default="auto", help="auto, cudf or pandas; auto takes cudf where it can run")
+    command.add_argument(
+        "--engine", default="auto", help="auto, cudf, pandas, dask or dask-cuda; auto takes cudf where it can run"
+    )
     command.add_argument(
         "--report", metavar="FILE", type=report_path, help="write the report there: .json, or .html for people"
     )
     add_options(command)
     add_fallback(command)
+    add_cluster(command)
     command.add_argument("--profile", action="store_true", help="measure the memory that the run and each stage take")
     command.add_argument(
         "--trace", metavar="FILE", type=report_path, help="write a timeline there, which ui.perfetto.dev opens"
@@ -43,6 +54,7 @@ def run(
     profile: bool = False,
     trace: Path | None = None,
     quiet: bool = False,
+    **cluster: Any,
 ) -> None:
     """Run a pipeline and write its sinks, all of them or none."""
     from gpuetl.backends.engines import choose_engine
@@ -51,8 +63,12 @@ def run(
 
     pipeline = load(file, root)
     screen = Screen(quiet)
-    options = run_options(skip, partition_rows, fallback=fallback, profile=profile, trace=trace)
-    screen.engine(choose_engine(engine))
+    options = run_options(
+        skip, partition_rows, fallback=fallback, profile=profile, trace=trace, cluster=cluster_options(cluster)
+    )
+    choice = choose_engine(engine)
+    options.cluster.check_engine(choice.name)
+    screen.engine(choice)
     gc.enable()
     with screen.progress() as progress:
         keep = () if pipeline.spec.sinks else None  # without a sink, the last stages are the result

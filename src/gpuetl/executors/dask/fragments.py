@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 
@@ -18,12 +19,17 @@ class Step(NamedTuple):
     given: Any = None
 
 
-class Fragment(NamedTuple):
-    """The steps of a task, whose last one makes its frame; without steps it is the frame at `value`."""
+@dataclass(frozen=True)
+class Fragment:
+    """The steps of a task, of which the frame at `value` is wanted; `name` is the task's."""
 
     name: str
     steps: tuple[Step, ...]
     value: int
+
+    def __dask_tokenize__(self) -> str:
+        """Tell dask by what tasks differ: it would look through all that they hold."""
+        return self.name
 
 
 class FragmentBuilder:
