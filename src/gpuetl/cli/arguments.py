@@ -64,9 +64,7 @@ def add_cluster(command: ArgumentParser) -> None:
     group.add_argument(
         "--worker-memory", metavar="BYTES", type=int, help="from there a worker that is started moves results to disk"
     )
-    group.add_argument(
-        "--dashboard", metavar="ADDRESS", help="where to serve the pages of dask, such as 127.0.0.1:8787"
-    )
+    group.add_argument("--dashboard", metavar="ADDRESS", help="serve the pages of dask there, as at 127.0.0.1:8787")
     group.add_argument("--cluster", metavar="ADDRESS", help="run on an existing scheduler, such as tcp://host:8786")
     for name, what in (("ca", "authority"), ("cert", "certificate"), ("key", "certificate's key")):
         group.add_argument(f"--tls-{name}", metavar="FILE", type=Path, help=f"the {what} to connect with")
