@@ -113,6 +113,14 @@ def test_a_worker_that_does_not_see_the_folder_of_a_sink_is_an_error(flights, cl
         flights.run(engine="dask", options=TINY)
 
 
+def test_a_timeline_of_the_driver_says_that_it_is(flights, cluster, tmp_path):
+    """Workers are not traced."""
+    report = flights.run(engine="dask", options=replace(TINY, trace=tmp_path / "t.json")).report
+    assert report.notes == (
+        "the timeline shows the driver: what workers did is in the report, and on the pages of dask",
+    )
+
+
 def test_the_same_stages_are_verified_on_a_cluster(flights, cluster):
     """`verify` runs the engine on the cluster, and the oracle here."""
     report = flights.verify(engine="dask", options=TINY)

@@ -82,7 +82,7 @@ def client_at(address: str, options: Cluster) -> Any:
     try:
         with quiet():
             return Client(address, security=security(options), set_as_default=False, timeout=CONNECT_S)
-    except (OSError, ValueError) as error:
+    except (OSError, TypeError, ValueError) as error:  # a TypeError is what `distributed` makes of missing certificates
         raise EngineUnavailable(f"cannot connect to a scheduler at {address}: {first_line(error)}") from None
 
 
