@@ -8,7 +8,7 @@ from hypothesis import settings
 
 from gpu_engine.host_machine import COMPILER, ON_CPU
 from gpuetl import InvalidPipeline, Pipeline
-from gpuetl.backends.engines import ENGINES
+from gpuetl.backends.engines import CLUSTERED, ENGINES
 from gpuetl.testing import LAYOUTS, assert_tables_equal
 from tables import write_source
 
@@ -27,13 +27,76 @@ def has_driver():
     return True
 
 
-@pytest.fixture(params=[pytest.param(n, marks=[pytest.mark.gpu] * (n in GPU_ENGINES)) for n in (*ENGINES, ON_CPU)])
+NO_PAGES = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
+CLUSTER_LAYOUT = "2-rows-a-partition-no-broadcast"
+"""The one in which tests run on a cluster: with an exchange wherever one can be."""
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out the other layouts on clusters: what is different there is between partitions."""
+    chosen = [item for item in items if not is_left_out(item)]
+    config.hook.pytest_deselected(items=[item for item in items if is_left_out(item)])
+    items[:] = chosen
+
+
+def is_left_out(item):
+    """Tell whether a test is for a cluster, in another layout."""
+    callspec = getattr(item, "callspec", None)
+    on_cluster = callspec is not None and callspec.params.get("engine") in CLUSTERED
+    return on_cluster and "layout" in callspec.params and CLUSTER_LAYOUT not in callspec.id
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """Two workers in this process, which is quick; what runs on `dask` finds their client."""
+    distributed = pytest.importorskip("distributed")
+    options = {"processes": False, "threads_per_worker": 1, "memory_limit": 0, "scheduler_kwargs": NO_PAGES}
+    with (
+        distributed.LocalCluster(n_workers=2, **options) as made,
+        distributed.Client(made) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="session")
+def gpu_cluster():
+    """A worker for each of two GPUs."""
+    dask_cuda = pytest.importorskip("dask_cuda")
+    distributed = pytest.importorskip("distributed")
+    options = {"threads_per_worker": 1, "memory_limit": 0, "scheduler_kwargs": NO_PAGES, "rmm_pool_size": 0.6}
+    with (
+        dask_cuda.LocalCUDACluster(n_workers=2, host="127.0.0.1", protocol="ucx", **options) as made,
+        distributed.Client(made) as client,
+    ):
+        yield client
+
+
+def engine_params(names):
+    """Return parameters for engines, of which those that need a GPU are marked."""
+    return [pytest.param(name, marks=[pytest.mark.gpu] * (name in GPU_ENGINES)) for name in names]
+
+
+def skip_where_it_cannot_run(name):
+    """Skip a test where there is not what the engine needs."""
+    if name in GPU_ENGINES and not has_driver():
+        pytest.skip("no NVIDIA driver was found")
+    if name == ON_CPU and COMPILER is None:
+        pytest.skip("needs g++")
+
+
+@pytest.fixture(params=engine_params((*ENGINES, ON_CPU)))
 def engine(request):
     """The engine to run on; those that need a GPU are skipped where there is none."""
-    if request.param in GPU_ENGINES and not has_driver():
-        pytest.skip("no NVIDIA driver was found")
-    if request.param == ON_CPU and COMPILER is None:
-        pytest.skip("needs g++")
+    skip_where_it_cannot_run(request.param)
+    if request.param in CLUSTERED:
+        request.getfixturevalue("cluster" if request.param == "dask" else "gpu_cluster")
+    return request.param
+
+
+@pytest.fixture(params=engine_params((*(name for name in ENGINES if name in BACKENDS), ON_CPU)))
+def local_engine(request):
+    """An engine that runs in this process."""
+    skip_where_it_cannot_run(request.param)
     return request.param
 
 
@@ -67,12 +130,18 @@ def answer(engine, layout):
 
 
 @pytest.fixture
-def check(answer):
+def ways(engine):
+    """Whether to optimize: both ways, but on a cluster, where it makes no difference."""
+    return (True,) if engine in CLUSTERED else (True, False)
+
+
+@pytest.fixture
+def check(answer, ways):
     """Compares the rows of a table's steps, optimized and as written, with those expected."""
 
     def compare(steps, expected, ordered=False, params=None):
         result = steps.pipeline.table(steps.named())
-        for optimize in (True, False):
+        for optimize in ways:
             got = answer(result, optimize, params)
             assert_tables_equal(got, expected, ordered, what="optimized" if optimize else "as written")
 
@@ -80,12 +149,12 @@ def check(answer):
 
 
 @pytest.fixture
-def failure(answer):
+def failure(answer, ways):
     """Returns the message with which a table's steps fail, the same optimized and as written."""
 
     def message(steps, error):
         texts, result = set(), steps.stage("result")
-        for optimize in (True, False):
+        for optimize in ways:
             with pytest.raises(error) as caught:
                 answer(result, optimize)
             texts.add(str(caught.value))

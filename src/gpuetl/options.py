@@ -21,6 +21,8 @@ BROADCAST_BYTES = 64 << 20
 class Cluster:
     """Where the engines `dask` and `dask-cuda` run: on workers that the run starts here, or on those of a scheduler.
 
+    Without any of these, a run takes the client that is current (`distributed.Client.current`), if there is one.
+
     Parameters
     ----------
     address
@@ -34,7 +36,7 @@ class Cluster:
     worker_memory
         Bytes from which a worker that is started moves results to disk; None is no limit.
     dashboard
-        Where a cluster that is started serves its pages, such as `:8787`; None is nowhere.
+        Where a cluster that is started serves its pages, such as `127.0.0.1:8787`; None is nowhere.
     """
 
     address: str | None = None

@@ -202,6 +202,7 @@ class Pipeline:
         keep: str | Iterable[str] | None = None,
         options: RunOptions | None = None,
         progress: Progress | None = None,
+        client: Any = None,
     ) -> Run:
         """Run the pipeline: write its sinks, and return its results and its report.
 
@@ -215,6 +216,9 @@ class Pipeline:
             How the plan is optimized and split.
         progress
             Called as operations finish partitions.
+        client
+            A `distributed.Client` of the cluster on which the engines `dask` and `dask-cuda` run, as in
+            `RunOptions.cluster`; by default the client that is current, or a cluster of the run's own.
         keep
             Stages and sources whose rows the run keeps in memory; by default the stages that no other stage reads.
 
@@ -228,6 +232,10 @@ class Pipeline:
         from gpuetl.backends.engines import choose_engine
 
         choice = choose_engine(engine)
+        if client is not None:
+            from gpuetl.options import Cluster, RunOptions
+
+            options = replace(options or RunOptions(), cluster=Cluster(client=client))
         from gpuetl.run import run_pipeline  # while a GPU's context is opened
 
         return run_pipeline(self, params or {}, choice, None if keep is None else as_names(keep), options, progress)

@@ -37,11 +37,11 @@ OPTIONS = RunOptions(partition_rows=2)
 
 
 @pytest.fixture
-def partitions(pipeline, engine):
+def partitions(pipeline, local_engine):
     """Runs a table's steps in partitions of 2 rows, and returns the partitions that are gathered to be kept."""
 
     def run(steps, options=OPTIONS):
-        name, backend = steps.named(), load_backend(engine)
+        name, backend = steps.named(), load_backend(local_engine)
         ranges = lowered(pipeline, options).kept[name].source
         executor = LocalExecutor(Runner(backend, Recorder()), [ranges])
         tables = [backend.to_arrow(frame) for frame in executor.partitions(ranges)]

@@ -39,9 +39,9 @@ SHAPES = {
 
 
 @pytest.fixture
-def backend(engine):
+def backend(local_engine):
     """The engine's."""
-    return load_backend(engine)
+    return load_backend(local_engine)
 
 
 @pytest.fixture(params=["in memory", "in files"])
@@ -127,14 +127,14 @@ def test_a_full_disk_leaves_frames_where_they_are(backend, monkeypatch):
 
 @pytest.mark.parametrize("limit", [0, 100])
 @pytest.mark.parametrize("name", PIPELINES)
-def test_pipelines_that_spill_give_the_same_rows(name, limit, engine, tmp_path):
+def test_pipelines_that_spill_give_the_same_rows(name, limit, local_engine, tmp_path):
     """The report says over which links; the bytes that went have come, but for what nobody read."""
     pipeline = pipeline_of(name, tmp_path)
     options = RunOptions(partition_rows=2, broadcast_bytes=0, resident_bytes=limit)
-    assert answers(pipeline, engine, options) == answers(pipeline, "pandas", RunOptions(optimize=False))
-    report = pipeline.run(engine=engine, options=options).report
-    went = Counter(report.spilled)["device to host" if engine != "pandas" else "host to file"]
-    came = Counter(report.spilled)["host to device" if engine != "pandas" else "file to host"]
+    assert answers(pipeline, local_engine, options) == answers(pipeline, "pandas", RunOptions(optimize=False))
+    report = pipeline.run(engine=local_engine, options=options).report
+    went = Counter(report.spilled)["device to host" if local_engine != "pandas" else "host to file"]
+    came = Counter(report.spilled)["host to device" if local_engine != "pandas" else "file to host"]
     assert 0 < went <= came
     assert any(note.startswith("frames that waited took too much memory: ") for note in report.notes)
 

@@ -85,7 +85,7 @@ EXPECTED = table({"k": "string", "n": "int64"}, ("a", 2), ("b", 1))
 def test_the_report_says_where_a_run_ran(counted, pipeline, engine, layout):
     """On one device, from the first operation to the last."""
     report = pipeline.run(engine=engine, options=layout).report
-    device = "CPU" if engine == "pandas" else "GPU"
+    device = "CPU" if engine in ("pandas", "dask") else "GPU"
     assert report.device == device
     assert [stage.device for stage in report.stages] == [device] * 3
     assert report.to_dict()["device"] == device

@@ -40,6 +40,8 @@ def test_a_profiled_run_says_what_it_took_at_most(steps, pipeline, engine):
         set(report.memory)
         == {
             "pandas": {"resident set", "Arrow's pool since the process began"},
+            "dask": {"resident set, of one worker", "Arrow's pool since the process began, of one worker"},
+            "dask-cuda": {"device memory, of one worker"},
             "cudf": {"device memory"},
             "cudf-on-cpu": {"traced memory"},
         }[engine]

@@ -27,7 +27,7 @@ def near(expected):
 @pytest.fixture
 def memory(engine):
     """The link within the memory of the engine's frames."""
-    return "host memory" if engine == "pandas" else "device memory"
+    return "host memory" if engine in ("pandas", "dask") else "device memory"
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_sources_and_sinks_move_files(whole, engine):
     source, sink = report.stages[0], report.stages[-1]
     written = {"host to file": (whole.root / "out.parquet").stat().st_size}
     assert source.file_bytes > 0
-    if engine == "pandas":
+    if engine in ("pandas", "dask"):
         assert source.moved["file to host"] == source.file_bytes
         assert 120 <= source.moved["host memory"] - source.file_bytes <= 130  # with masks of validity
         assert sink.moved == written
@@ -117,7 +117,7 @@ def test_frames_and_csv_come_from_the_host(pipeline, engine):
     pipeline.from_frame("frame", pa.table({"x": [1, 2]}))
     report = pipeline.run(engine=engine, keep=["csv", "frame"]).report
     csv, frame = (stage.moved for stage in report.stages)
-    crossed = {} if engine == "pandas" else {"host to device": 16}
+    crossed = {} if engine in ("pandas", "dask") else {"host to device": 16}
     assert {**csv, "host memory": 22} == {"file to host": 6, "host memory": 22, **crossed}
     assert 22 <= csv["host memory"] <= 23
     assert frame == crossed

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gpuetl.errors import GpuetlError
 from gpuetl.signals import Stopped, stopping
@@ -17,7 +17,7 @@ from gpuetl.sizes import read_size
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
-    from gpuetl.options import RunOptions
+    from gpuetl.options import Cluster, RunOptions
 
     Commands: TypeAlias = _SubParsersAction[ArgumentParser]
 
@@ -70,6 +70,27 @@ def add_fallback(command: ArgumentParser) -> None:
     """Add the argument that lets pandas run what the engine refuses."""
     text = "run on pandas what the engine refuses, and say so in the report"
     command.add_argument("--fallback", action="store_true", help=text)
+
+
+def add_cluster(command: ArgumentParser) -> None:
+    """Add the arguments that `cluster_options` takes."""
+    group = command.add_argument_group("engines dask and dask-cuda")
+    group.add_argument("--workers", metavar="COUNT", type=int, help="start so many; by default one a processor or GPU")
+    group.add_argument(
+        "--worker-memory", metavar="BYTES", type=int, help="from there a worker that is started moves results to disk"
+    )
+    group.add_argument("--dashboard", metavar="ADDRESS", help="serve the pages of dask there, as at 127.0.0.1:8787")
+    group.add_argument("--cluster", metavar="ADDRESS", help="run on an existing scheduler, such as tcp://host:8786")
+    for name, what in (("ca", "authority"), ("cert", "certificate"), ("key", "certificate's key")):
+        group.add_argument(f"--tls-{name}", metavar="FILE", type=Path, help=f"the {what} to connect with")
+
+
+def cluster_options(given: Mapping[str, Any]) -> Cluster:
+    """Return where to run, of the arguments that `add_cluster` adds."""
+    from gpuetl.options import Cluster
+
+    options = {name: value for name, value in given.items() if value is not None}
+    return Cluster(address=options.pop("cluster", None), **options)
 
 
 def name_and_value(text: str) -> tuple[str, str]:

@@ -6,9 +6,18 @@ import gc
 from argparse import ArgumentTypeError
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from gpuetl.cli.arguments import Params, add_command, add_fallback, add_memory, add_options, run_options
+from gpuetl.cli.arguments import (
+    Params,
+    add_cluster,
+    add_command,
+    add_fallback,
+    add_memory,
+    add_options,
+    cluster_options,
+    run_options,
+)
 from gpuetl.signals import noted
 
 if TYPE_CHECKING:
@@ -18,7 +27,9 @@ if TYPE_CHECKING:
 def add_to(commands: Commands) -> None:
     """Add the command to the command line."""
     command = add_command(commands, run)
-    command.add_argument("--engine", default="auto", help="auto, cudf or pandas; auto takes cudf where it can run")
+    command.add_argument(
+        "--engine", default="auto", help="auto, cudf, pandas, dask or dask-cuda; auto takes cudf where it can run"
+    )
     command.add_argument(
         "--report", metavar="FILE", type=report_path, help="write the report there: .json, or .html for people"
     )
@@ -27,6 +38,7 @@ def add_to(commands: Commands) -> None:
     add_fallback(command)
     text = "where frames go for which memory is short; by default where temporary files are"
     command.add_argument("--spill-folder", metavar="FOLDER", help=text)
+    add_cluster(command)
     command.add_argument("--profile", action="store_true", help="measure the memory that the run and each stage take")
     command.add_argument(
         "--trace", metavar="FILE", type=report_path, help="write a timeline there, which ui.perfetto.dev opens"
@@ -48,6 +60,7 @@ def run(
     profile: bool = False,
     trace: Path | None = None,
     quiet: bool = False,
+    **cluster: Any,
 ) -> None:
     """Run a pipeline and write its sinks, all of them or none."""
     from gpuetl.backends.engines import choose_engine
@@ -57,9 +70,11 @@ def run(
     pipeline = load(file, root)
     screen = Screen(quiet)
     options = run_options(
-        skip, partition_rows, memory=memory, fallback=fallback, profile=profile, trace=trace, spill_folder=spill_folder
-    )
+        skip, partition_rows, memory=memory, fallback=fallback, profile=profile, trace=trace,
+        spill_folder=spill_folder, cluster=cluster_options(cluster),
+    )  # fmt: skip
     choice = choose_engine(engine)
+    options.cluster.check_engine(choice.name)
     screen.engine(choice)
     from gpuetl.run import run_pipeline  # while a GPU's context is opened
 

@@ -5,9 +5,17 @@ from __future__ import annotations
 import gc
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from gpuetl.cli.arguments import Params, add_command, add_fallback, add_options, run_options
+from gpuetl.cli.arguments import (
+    Params,
+    add_cluster,
+    add_command,
+    add_fallback,
+    add_options,
+    cluster_options,
+    run_options,
+)
 
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
@@ -30,6 +38,7 @@ def add_to(commands: Commands) -> None:
     command.add_argument("--json", action="store_true", help="print the report as JSON, and nothing else")
     add_options(command)
     add_fallback(command)
+    add_cluster(command)
 
 
 def verify(
@@ -43,6 +52,7 @@ def verify(
     skip: Sequence[str] = (),
     partition_rows: int | None = None,
     fallback: bool = False,
+    **cluster: Any,
 ) -> None:
     """Compare an engine's stages with the pandas engine's.  Writes no sink; exits with 3 if they differ."""
     from gpuetl.cli.render import Screen
@@ -50,7 +60,7 @@ def verify(
     from gpuetl.pipeline import load
 
     pipeline, screen = load(file, root), Screen(quiet=json)
-    options = run_options(skip, partition_rows, fallback=fallback)
+    options = run_options(skip, partition_rows, fallback=fallback, cluster=cluster_options(cluster))
     gc.enable()
     with screen.progress() as progress:
         report = pipeline.verify(

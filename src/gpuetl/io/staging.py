@@ -166,12 +166,16 @@ class SinkWriter:
         """Write one file; return the seconds that it took."""
         start, path = time.perf_counter(), self.new / name
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            self.make_folder(path.parent)
             self.writer.write(rows, path)
         except (OSError, MemoryError, RuntimeError, pa.ArrowException) as error:
             raise self.failed(f"cannot write {path.name}: {first_line(error)}") from error
         self.files.append((str(name), path.stat().st_size))
         return time.perf_counter() - start
+
+    def make_folder(self, folder: Path) -> None:
+        """Make a folder for files, below `new`."""
+        folder.mkdir(parents=True, exist_ok=True)
 
     def pieces(self, table: Any) -> list[tuple[str, Any]]:
         """Return the folder and the rows of each value of the partition columns."""

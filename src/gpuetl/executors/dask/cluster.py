@@ -20,15 +20,18 @@ POOL_SHARE = 0.6
 
 @contextmanager
 def connected(engine: str, options: Cluster) -> Iterator[Any]:
-    """Give a client of the cluster that the options name; what is made for it is closed at the end.
+    """Give a client of the cluster that the options name, else the one that is current, as other users of dask do.
+
+    Where there is none, one is made.  What is made is closed at the end.
 
     Raises
     ------
     EngineUnavailable
         Where there is no scheduler at the address.
     """
-    if options.client is not None:
-        yield options.client
+    given = options.client or (current_client() if options == Cluster() else None)
+    if given is not None:
+        yield given
         return
     with ExitStack() as made:
         if options.address is None:
@@ -37,6 +40,14 @@ def connected(engine: str, options: Cluster) -> Iterator[Any]:
         else:
             client = made.enter_context(closing(client_at(options.address, options)))
         yield client
+
+
+def current_client() -> Any:
+    """Return the client that is current in this thread, or the last one that was made as such; None without one."""
+    try:
+        return Client.current()
+    except ValueError:
+        return None
 
 
 @contextmanager
@@ -71,7 +82,7 @@ def client_at(address: str, options: Cluster) -> Any:
     try:
         with quiet():
             return Client(address, security=security(options), set_as_default=False, timeout=CONNECT_S)
-    except (OSError, ValueError) as error:
+    except (OSError, TypeError, ValueError) as error:  # a TypeError is what `distributed` makes of missing certificates
         raise EngineUnavailable(f"cannot connect to a scheduler at {address}: {first_line(error)}") from None
 
 
@@ -93,7 +104,7 @@ def local_cluster(engine: str, options: Cluster) -> Any:
         "threads_per_worker": 1,
         "memory_limit": options.worker_memory
         or 0,  # 0 is none; what `distributed` takes by itself is a share of the host
-        "dashboard_address": options.dashboard,
+        "scheduler_kwargs": pages(options.dashboard),
         "silence_logs": logging.CRITICAL,
     }
     try:
@@ -103,6 +114,11 @@ def local_cluster(engine: str, options: Cluster) -> Any:
         return LocalCluster(n_workers=workers, host="127.0.0.1", protocol="tcp", **shared)
     except (OSError, RuntimeError, TimeoutError) as error:
         raise RunFailed(f"cannot start a cluster on this machine: {first_line(error)}") from error
+
+
+def pages(address: str | None) -> dict[str, Any]:
+    """Return how a scheduler serves its pages; without an address a port for its health alone, which nobody knows."""
+    return {"dashboard": address is not None, "dashboard_address": address or "127.0.0.1:0"}
 
 
 def gpu_cluster(options: Cluster, shared: dict[str, Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 
@@ -18,12 +19,20 @@ class Step(NamedTuple):
     given: Any = None
 
 
-class Fragment(NamedTuple):
-    """The steps of a task, and the places of the frames that it is about, made by steps or given as arguments."""
+@dataclass(frozen=True)
+class Fragment:
+    """The steps of a task, and the places of the frames that it is about, made by steps or given as arguments.
+
+    `name` is the task's.
+    """
 
     name: str
     steps: tuple[Step, ...]
     values: tuple[int, ...]
+
+    def __dask_tokenize__(self) -> str:
+        """Tell dask by what tasks differ: it would look through all that they hold."""
+        return self.name
 
 
 class FragmentBuilder:

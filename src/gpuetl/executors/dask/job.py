@@ -35,6 +35,10 @@ class Job:
     profile: bool = False
     head_rows: int = 0
 
+    def __dask_tokenize__(self) -> str:
+        """Tell dask by what runs differ."""
+        return self.run_id
+
     def opened(self) -> OpenJob:
         """Return the job with its nodes, of which this process keeps one."""
         return _opened(self)

@@ -50,7 +50,7 @@ def in_one(buffers: Sequence[Buffer]) -> tuple[Places, Buffer]:
     for buffer in buffers:
         places.append((size, buffer.dtype.str, buffer.shape))
         size += -(-buffer.nbytes // ALIGNMENT) * ALIGNMENT
-    whole = arrays_of(buffers).empty(size, "uint8")
+    whole = arrays_of(buffers).empty(size or 1, "uint8")  # nothing is no frame
     for buffer, (start, _, _) in zip(buffers, places, strict=True):
         if buffer.nbytes:
             whole[start : start + buffer.nbytes] = as_bytes(buffer)

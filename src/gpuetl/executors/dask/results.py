@@ -67,6 +67,7 @@ def wait(
             if monotonic() > hopeless_at:
                 raise RunFailed(f"the cluster has had no worker for {PATIENCE_S:.0f} s") from None
             continue
+        hopeless_at = monotonic() + PATIENCE_S
         if isinstance(told, Told):
             receive(told)
         else:

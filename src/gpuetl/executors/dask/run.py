@@ -17,6 +17,7 @@ from gpuetl.executors.dask.job import Job
 from gpuetl.executors.dask.packing import nodes_of, pack_nodes
 from gpuetl.executors.dask.results import run_tasks
 from gpuetl.executors.dask.sinks import SharedSinkWriter
+from gpuetl.executors.dask.warm import warm
 from gpuetl.io.commit import commit_sinks
 from gpuetl.io.staging import close_writers
 from gpuetl.io.write_files import WRITERS
@@ -37,9 +38,12 @@ def execute_on_cluster(
     nodes = nodes_of(physical)
     job = job_of(run_id, CLUSTERED[engine], pack_nodes(nodes), options)
     graph, account = TaskGraph(physical, nodes, job), Account(physical, nodes, recorder)
+    if options.trace:
+        recorder.note("the timeline shows the driver: what workers did is in the report, and on the pages of dask")
     with sink_writers(physical, run_id) as writers, ExitStack() as cluster:
         with timed(seconds, "cluster"):
             client = cluster.enter_context(connected(engine, options.cluster))
+        warming = warm(client) if engine == "dask-cuda" else []
         with timed(seconds, "run"):
             for writer in writers.values():
                 writer.prepare()
@@ -47,6 +51,7 @@ def execute_on_cluster(
             for name, keys in graph.writes.items():
                 writers[name].take([results[key] for key in keys])
             account.close()
+            del warming  # until now: tasks that nobody wants are not run
         with timed(seconds, "commit"):
             commit_sinks(list(writers.values()), recorder.commit)
     kept = {name: results[key] for name, key in graph.kept.items()}

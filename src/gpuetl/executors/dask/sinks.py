@@ -11,6 +11,7 @@ import socket
 import uuid
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,6 +59,12 @@ class AttemptWriter(SinkWriter):
                 f"{where}, which the run made.  Workers write to a folder that all of them share"
             ) from None
 
+    def make_folder(self, folder: Path) -> None:
+        """Make a folder below the attempt's, and never that: the run may have ended, and removed it."""
+        for part in reversed((folder, *folder.parents)):
+            if part.is_relative_to(self.new) and part != self.new:
+                part.mkdir(exist_ok=True)
+
 
 @dataclass
 class SharedSinkWriter(SinkWriter):
@@ -85,7 +92,14 @@ class SharedSinkWriter(SinkWriter):
             self.rows += written.rows
             for name, size in written.files:
                 self.take_file(self.attempts / written.attempt / name, Path(name).parent, size)
-        shutil.rmtree(self.attempts, ignore_errors=True)
+        self.remove_attempts()
+
+    def remove_attempts(self) -> None:
+        """Remove the folder of attempts, under another name: a task that still runs finds none to write to."""
+        left = self.staging / "left"
+        with suppress(OSError):
+            self.attempts.rename(left)
+        shutil.rmtree(left, ignore_errors=True)
 
     def take_file(self, file: Path, folder: Path, size: int) -> None:
         """Move one file, whose name is numbered anew."""
@@ -99,7 +113,7 @@ class SharedSinkWriter(SinkWriter):
 
     def close(self) -> None:
         """Remove what workers left, too."""
-        shutil.rmtree(self.attempts, ignore_errors=True)
+        self.remove_attempts()
         super().close()
 
 

@@ -1,0 +1,222 @@
+"""Clusters of processes: the command line, workers that are killed, a scheduler by its address, interrupts."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from gpuetl import EngineUnavailable, Pipeline, RunFailed, RunOptions, expr, load
+from gpuetl.options import Cluster
+from gpuetl.testing import assert_tables_equal
+from tables import table, write_source
+
+distributed = pytest.importorskip("distributed")
+FLIGHTS = Path(__file__).parents[3] / "pipelines/flights.yaml"
+KILLED_RUNS = int(os.environ.get("GPUETL_KILLED_RUNS", "3"))
+NAP = """\
+import os, time
+
+def k(x):
+    time.sleep({seconds})
+    return {{"y": x + 1}}
+"""
+CUDA = 'extern "C" __global__ void k(const long long* x, long long* y, long long n) {}\n'
+
+
+def gpuetl(*arguments, **options):
+    """Run the command line in a process of its own."""
+    command = [sys.executable, "-c", "from gpuetl.cli import main; main()", *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+def napping(pipeline, seconds):
+    """A pipeline of 8 partitions, each of which takes a while, with an exchange, a folder and a file."""
+    (pipeline.root / "k.cu").write_text(CUDA)
+    (pipeline.root / "k.py").write_text(NAP.format(seconds=seconds))
+    t = write_source(pipeline, "t", table({"k": "int64", "x": "int64"}, *((i % 3, i) for i in range(16))))
+    slow = t.kernel(cuda="k.cu", entry="k", inputs="x", outputs={"y": "int64"}, reference="k.py:k").stage("slow")
+    sums = slow.aggregate("k", s=expr("sum(y)"), n=expr("count(*)")).stage("sums")
+    slow.join(sums, "k").stage("joined").write_parquet("rows", "out/rows", mode="overwrite")
+    sums.write_parquet("sums_out", "out/sums.parquet", mode="overwrite")
+    return pipeline
+
+
+TINY = RunOptions(partition_rows=2, broadcast_bytes=0)
+
+
+@pytest.fixture(scope="module")
+def processes():
+    """A client of two workers, each in a process that is started again when it dies."""
+    options = {"threads_per_worker": 1, "memory_limit": 0, "silence_logs": 60}
+    pages = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
+    with (
+        distributed.LocalCluster(n_workers=2, host="127.0.0.1", scheduler_kwargs=pages, **options) as made,
+        distributed.Client(made, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def kill_one(client, chosen):
+    """Kill the process of a worker, if there is one."""
+    workers = list(client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.workers)))
+    if workers:
+        pids = client.run(os.getpid, workers=workers, on_error="ignore")
+        os.kill(chosen(sorted(pids.values())), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("seed", range(KILLED_RUNS))
+def test_a_worker_killed_at_any_moment_changes_nothing(pipeline, processes, seed):
+    """Its tasks run again elsewhere; what it wrote half is not in the sink."""
+    chance = random.Random(seed)
+    napping(pipeline, 0.05)
+    moment = threading.Timer(chance.uniform(0.05, 1.0), kill_one, (processes, chance.choice))
+    moment.start()
+    check_run(pipeline, processes)
+    moment.join()
+    processes.wait_for_workers(2, timeout=60)
+
+
+def test_all_workers_killed_change_nothing(pipeline, processes):
+    """Everything is computed again, by the workers that are started in their place."""
+    napping(pipeline, 0.05)
+    processes.run(doom)
+    check_run(pipeline, processes)
+    processes.wait_for_workers(2, timeout=60)
+
+
+async def doom(dask_worker):
+    """Have a worker die in a while."""
+    from distributed.chaos import KillWorker
+
+    await KillWorker(delay="200 ms", mode="segfault").setup(dask_worker)
+
+
+def check_run(pipeline, client):
+    """Run the pipeline of `napping`, and compare its files."""
+    report = pipeline.run(engine="dask", client=client, options=TINY).report
+    rows = pq.read_table(pipeline.root / "out/rows").sort_by("x")
+    assert rows.column("x").to_pylist() == list(range(16))
+    sums = pq.read_table(pipeline.root / "out/sums.parquet").sort_by("k").to_pylist()
+    assert sums == [{"k": k, "s": sum(i + 1 for i in range(k, 16, 3)), "n": len(range(k, 16, 3))} for k in range(3)]
+    assert {stage.name: stage.rows_out for stage in report.stages}["slow"] == 16
+    assert sorted(path.name for path in (pipeline.root / "out").iterdir()) == ["rows", "sums.parquet"]
+
+
+def test_a_task_of_which_workers_die_is_an_error(pipeline, processes):
+    """It says the stage, and how many died."""
+    napping(pipeline, 0)
+    (pipeline.root / "k.py").write_text("import os\n\ndef k(x):\n    os._exit(1)\n")
+    with pytest.raises(RunFailed, match=r"stage 'slow', step 1: 4 workers died, one after another"):
+        pipeline.run(engine="dask", client=processes, options=RunOptions())
+    assert not (pipeline.root / "out").exists()
+    processes.wait_for_workers(2, timeout=60)
+
+
+def test_the_command_line_runs_flights_on_two_workers(tmp_path):
+    """Its files have the rows of one process."""
+    root = FLIGHTS.parent
+    text = (
+        FLIGHTS.read_text()
+        .replace("parquet: out/", f"parquet: {tmp_path}/dask/")
+        .replace("csv: out/", f"csv: {tmp_path}/dask/")
+    )
+    (tmp_path / "flights.yaml").write_text(text)
+    arguments = (
+        "run",
+        tmp_path / "flights.yaml",
+        "--root",
+        root,
+        "--engine",
+        "dask",
+        "--workers",
+        2,
+        "--partition-rows",
+        60000,
+    )
+    out, err = gpuetl(*arguments).communicate(timeout=200)
+    assert "engine: dask (asked for)" in out, err
+    assert {line.split()[0] for line in err.splitlines()} <= {"source", "stage", "sink"}
+    expected = load(tmp_path / "flights.yaml", root).run(engine="pandas", keep=["carrier_months", "rotations"])
+    months = pq.read_table(tmp_path / "dask/flights/carrier_months.parquet")
+    assert_tables_equal(months, expected["carrier_months"].to_arrow())
+
+
+def certificates(folder):
+    """Make an authority that signs itself, which is the certificate too."""
+    subject = ("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1")
+    made = (
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "2",
+        "-keyout",
+        folder / "key.pem",
+        "-out",
+        folder / "cert.pem",
+    )
+    subprocess.run(["openssl", "req", *made, *subject], check=True, capture_output=True)
+    return {"tls_ca": folder / "cert.pem", "tls_cert": folder / "cert.pem", "tls_key": folder / "key.pem"}
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
+def test_a_scheduler_at_an_address_is_reached_by_tls(pipeline, tmp_path):
+    """With certificates; without them it is not."""
+    napping(pipeline, 0)
+    files = certificates(tmp_path)
+    ca, cert, key = map(str, files.values())
+    security = distributed.Security(
+        tls_ca_file=ca, tls_scheduler_cert=cert, tls_scheduler_key=key, tls_worker_cert=cert, tls_worker_key=key,
+        tls_client_cert=cert, tls_client_key=key, require_encryption=True,
+    )  # fmt: skip
+    pages = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
+    options = {"processes": False, "threads_per_worker": 1, "memory_limit": 0, "scheduler_kwargs": pages}
+    with distributed.LocalCluster(n_workers=2, protocol="tls", host="127.0.0.1", security=security, **options) as made:
+        cluster = Cluster(address=made.scheduler_address, **files)
+        assert pipeline.run(engine="dask", options=replace(TINY, cluster=cluster)).report.sinks[0].rows == 16
+        with pytest.raises(EngineUnavailable, match="cannot connect to a scheduler at tls://"):
+            pipeline.run(engine="dask", options=RunOptions(cluster=Cluster(address=made.scheduler_address)))
+
+
+def test_an_interrupted_run_ends_quietly_with_its_workers(tmp_path):
+    """Ctrl-C goes to workers as well; none is left, and no sink has changed."""
+    pipeline = napping(Pipeline("p", root=tmp_path), 0.5)
+    pipeline.to_yaml(tmp_path / "p.yaml")
+    arguments = ("run", "-q", tmp_path / "p.yaml", "--engine", "dask", "--workers", 2, "--partition-rows", 2)
+    process = gpuetl(*arguments, start_new_session=True)
+    while not (tmp_path / "out").exists():  # the staging folders are made as the tasks begin
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    time.sleep(0.5)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert err == "interrupted (SIGINT): no sink has changed\n"
+    assert not (tmp_path / "out").exists()
+    deadline = time.monotonic() + 20
+    while living(process.pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def living(group):
+    """Return the processes of a group that still run."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, of_group = status.read_text().rpartition(")")[2].split()[:3]
+        except OSError:  # it has ended meanwhile
+            continue
+        if int(of_group) == group and state != "Z":
+            found.append(status.parent.name)
+    return found
