@@ -8,7 +8,7 @@ from hypothesis import settings
 
 from gpu_engine.host_machine import COMPILER, ON_CPU
 from gpuetl import InvalidPipeline, Pipeline
-from gpuetl.backends.engines import CLUSTERED, ENGINES
+from gpuetl.backends.engines import BACKENDS, CLUSTERED, ENGINES
 from gpuetl.testing import LAYOUTS, assert_tables_equal
 from tables import write_source
 
