@@ -17,6 +17,9 @@ CONNECT_S = 20
 POOL_SHARE = 0.6
 """Of a GPU's memory: above three quarters, mapping it for other processes takes seconds."""
 
+HELD_SHARE = 0.4
+"""Of a GPU's memory that results of tasks may take before dask-cuda moves some to the host: tasks need the rest."""
+
 
 @contextmanager
 def connected(engine: str, options: Cluster) -> Iterator[Any]:
@@ -130,6 +133,7 @@ def gpu_cluster(options: Cluster, shared: dict[str, Any]) -> Any:
         host="127.0.0.1",
         protocol="ucx",
         rmm_pool_size=POOL_SHARE,
+        device_memory_limit=HELD_SHARE,
         pre_import="pylibcudf,cupy",
         **shared,
     )
