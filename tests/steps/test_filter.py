@@ -1,5 +1,7 @@
 """filter: rows where the predicate is true."""
 
+import re
+
 import pytest
 
 from gpuetl import InvalidPipeline, RunFailed, expr, param
@@ -77,7 +79,7 @@ def test_an_unknown_column_is_told_with_the_nearest(t, problem):
 def test_an_overflow_names_the_step_and_the_row(t, failure):
     message = failure(t.filter(expr("id * 9223372036854775807 > 0")), RunFailed)
     assert message.startswith("stage 'result', step 1")
-    assert "in row 0, for 2" in message or "in row 1, for 2" in message
+    assert re.search(r"in row [01], for [23]", message)  # the first that is met, of rows in two partitions
 
 
 def test_a_filter_sees_only_what_an_earlier_one_left(t, check):

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import EngineUnavailable, Pipeline, RunFailed, RunOptions, expr, load
+from gpuetl.executors.dask.cluster import connected
 from gpuetl.options import Cluster
 from gpuetl.testing import assert_tables_equal
 from tables import table, write_source
@@ -56,12 +57,7 @@ TINY = RunOptions(partition_rows=2, broadcast_bytes=0)
 @pytest.fixture(scope="module")
 def processes():
     """A client of two workers, each in a process that is started again when it dies."""
-    options = {"threads_per_worker": 1, "memory_limit": 0, "silence_logs": 60}
-    pages = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
-    with (
-        distributed.LocalCluster(n_workers=2, host="127.0.0.1", scheduler_kwargs=pages, **options) as made,
-        distributed.Client(made, set_as_default=False) as client,
-    ):
+    with connected("dask", Cluster(workers=2)) as client:
         yield client
 
 

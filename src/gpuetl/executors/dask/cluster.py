@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from multiprocessing import resource_tracker
 from typing import Any
 
+import dask
 from distributed import Client, LocalCluster, Security
 
 from gpuetl.errors import EngineUnavailable, RunFailed, first_line
 from gpuetl.options import Cluster
 
 CONNECT_S = 20
+RESTART_S = 600
+"""How long a worker that died may take to start again: dask gives it up after 15 s, too short for a busy machine."""
 POOL_SHARE = 0.6
 """Of a GPU's memory: above three quarters, mapping it for other processes takes seconds."""
+
+HELD_SHARE = 0.4
+"""Of a GPU's memory that results of tasks may take before dask-cuda moves some to the host: tasks need the rest."""
 
 
 @contextmanager
@@ -35,7 +43,9 @@ def connected(engine: str, options: Cluster) -> Iterator[Any]:
         return
     with ExitStack() as made:
         if options.address is None:
-            cluster = made.enter_context(closing(local_cluster(engine, options)))
+            made.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": f"{RESTART_S} s"}))
+            with interrupts_blocked():
+                cluster = made.enter_context(closing(local_cluster(engine, options)))
             client = made.enter_context(closing(client_of(cluster)))
         else:
             client = made.enter_context(closing(client_at(options.address, options)))
@@ -70,6 +80,20 @@ def quiet() -> Iterator[None]:
         yield
     finally:
         log.setLevel(level)
+
+
+@contextmanager
+def interrupts_blocked() -> Iterator[None]:
+    """Keep Ctrl-C for the driver: threads that begin in the block, and the processes that they start, do not see it.
+
+    One that comes meanwhile waits.
+    """
+    resource_tracker.ensure_running()  # begun later, by multiprocessing, it would lift the block
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def client_of(cluster: Any) -> Any:
@@ -130,6 +154,7 @@ def gpu_cluster(options: Cluster, shared: dict[str, Any]) -> Any:
         host="127.0.0.1",
         protocol="ucx",
         rmm_pool_size=POOL_SHARE,
+        device_memory_limit=HELD_SHARE,
         pre_import="pylibcudf,cupy",
         **shared,
     )

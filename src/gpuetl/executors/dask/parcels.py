@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -138,3 +139,7 @@ cuda_deserialize.register(Parcel, from_device)
 dask_serialize.register(Parcel, to_host)
 dask_deserialize.register(Parcel, from_host)
 sizeof.register(Parcel, bytes_of)
+with suppress(ImportError):  # dask-cuda moves what it takes for device objects to the host where memory is short
+    from dask_cuda.is_device_object import is_device_object
+
+    is_device_object.register(Parcel, lambda parcel: arrays_of(packed(parcel.frame)[1]) is not np)
