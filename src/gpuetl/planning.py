@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 from gpuetl.backends.backend import Backend
-from gpuetl.backends.engines import ENGINES, choose_engine, load_backend
+from gpuetl.backends.engines import CLUSTERED, ENGINES, choose_engine, load_backend
 from gpuetl.errors import RunFailed
 from gpuetl.io.dataset import DatasetError
 from gpuetl.io.host_memory import host_memory
@@ -23,7 +24,14 @@ HOST_SHARE = 0.8
 """Of the host's memory that is available, what a run may take."""
 
 
-def lowered(plan: Plan, options: RunOptions, engine: str) -> tuple[PhysicalPlan, dict[str, float]]:
+class Capacity(NamedTuple):
+    """What a plan is made for: the bytes that frames of one worker may take, and how many workers there are."""
+
+    memory: int
+    workers: int = 1
+
+
+def lowered(plan: Plan, options: RunOptions, engine: str, workers: int = 1) -> tuple[PhysicalPlan, dict[str, float]]:
     """Optimize a plan and lower it for an engine; return the physical plan, and the seconds of each pass.
 
     Raises
@@ -32,7 +40,7 @@ def lowered(plan: Plan, options: RunOptions, engine: str) -> tuple[PhysicalPlan,
         For a source's file whose footer is not what it should be.
     """
     plan, passes = optimized_plan(plan, options)
-    return lower(plan, layout_of(options, engine)), passes
+    return lower(plan, layout_of(options, engine, workers)), passes
 
 
 def lowered_again(plan: Plan, options: RunOptions, engine: str, rows: int) -> PhysicalPlan:
@@ -40,10 +48,11 @@ def lowered_again(plan: Plan, options: RunOptions, engine: str, rows: int) -> Ph
     return lowered(plan, replace(options, partition_rows=rows), engine)[0]
 
 
-def fitted_plan(plan: Plan, options: RunOptions, engine: str, memory: int) -> tuple[Fitted, dict[str, float]]:
-    """Optimize a plan and lower it for so much memory, in the partitions that the user asks for or that fit."""
+def fitted_plan(plan: Plan, options: RunOptions, engine: str, capacity: Capacity) -> tuple[Fitted, dict[str, float]]:
+    """Optimize a plan and lower it for a capacity, in the partitions that the user asks for or that fit."""
     plan, passes = optimized_plan(plan, options)
-    return fitted(plan, layout_of(options, engine), memory, options.partition_rows is not None), passes
+    layout = layout_of(options, engine, capacity.workers)
+    return fitted(plan, layout, capacity.memory, options.partition_rows is not None), passes
 
 
 def optimized_plan(plan: Plan, options: RunOptions) -> tuple[Plan, dict[str, float]]:
@@ -56,9 +65,10 @@ def optimized_plan(plan: Plan, options: RunOptions) -> tuple[Plan, dict[str, flo
     return plan, passes
 
 
-def layout_of(options: RunOptions, engine: str) -> Layout:
-    """Return how rows are split, at most."""
-    return Layout(options.rows_a_partition(engine), options.broadcast_bytes)
+def layout_of(options: RunOptions, engine: str, workers: int) -> Layout:
+    """Return how rows are split, at most; each worker gets a share, unless the user says how many rows it has."""
+    shares = workers if options.partition_rows is None else 1
+    return Layout(options.rows_a_partition(engine), options.broadcast_bytes, shares)
 
 
 def explained(plan: Plan, options: RunOptions, engine: str) -> str:
@@ -67,8 +77,13 @@ def explained(plan: Plan, options: RunOptions, engine: str) -> str:
     if memory is None or engine not in ENGINES:
         engine = choose_engine(engine).name
     if memory is None:  # what the host has is known without an engine
-        memory = free_memory(load_backend(engine)) if engine == "cudf" else int(HOST_SHARE * host_memory().available)
-    fit, _ = fitted_plan(plan, options, engine, memory)
+        memory = (
+            free_memory(load_backend("cudf"))
+            if CLUSTERED.get(engine, engine) == "cudf"
+            else int(HOST_SHARE * host_memory().available)
+        )
+    workers = options.cluster.workers or 1 if engine in CLUSTERED else 1
+    fit, _ = fitted_plan(plan, options, engine, Capacity(memory, workers))
     return "\n".join([explain_physical(fit.plan), *memory_lines(fit)])
 
 

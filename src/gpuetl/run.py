@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable, Mapping
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -17,11 +17,11 @@ from gpuetl.backends.engines import CLUSTERED, Choice, load_backend
 from gpuetl.backends.fallback import FallbackBackend, check_refusals
 from gpuetl.ceilings.cache import load_ceilings
 from gpuetl.errors import InvalidPipeline, have_hint
-from gpuetl.executors.execution import Execution
+from gpuetl.executors.execution import Execution, on_workers
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain_memory import chunk_lines
 from gpuetl.plan.plan import Plan
-from gpuetl.planning import fitted_plan, lowered_again, memory_of
+from gpuetl.planning import fitted_plan, lowered_again
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
 from gpuetl.report.report import RunReport, device_label, stage_reports
 from gpuetl.report.trace import Trace, timed, tracing
@@ -85,25 +85,21 @@ def traced_run(
         fingerprint = plan.fingerprint
     with timed(seconds, "load"):
         backend = backend_of(choice.name, options)
-    with timed(seconds, "optimize"):
-        fit, passes = fitted_plan(plan, options, choice.name, memory_of(backend, options))
-        check_refusals(backend, fit.plan.roots)
-        running = backend.traced(trace, options.profile) if trace else backend
-    if options.resident_bytes is None:
-        options = replace(options, resident_bytes=fit.resident_bytes)
     recorder = Recorder(progress or silent)
-    for line in chunk_lines(fit):
-        recorder.note(line)
-    execution = Execution(choice.name, running, options, recorder, run_id, seconds)
-    limit = backend.limited(options.memory) if options.memory else nullcontext()
-    with limit, backend.memory_meter() if options.profile else nullcontext() as meter:
-        recorder.meter = meter
-        with noted(recorder.outcome), recording(recorder), skipping(options.skipped_choices):
+    with on_workers(choice.name, backend, options, seconds) as (placed, capacity):
+        with timed(seconds, "optimize"):
+            fit, passes = fitted_plan(plan, placed, choice.name, capacity)
+            check_refusals(backend, fit.plan.roots)
+            running = backend.traced(trace, placed.profile) if trace else backend
+        resident = fit.resident_bytes if options.resident_bytes is None else options.resident_bytes
+        for line in chunk_lines(fit):
+            recorder.note(line)
+        execution = Execution(choice.name, running, replace(placed, resident_bytes=resident), recorder, run_id, seconds)
+        with measured(backend, options, recorder), recording(recorder), skipping(options.skipped_choices):
             running.rehearse(fit.plan, fingerprint)
             physical, outputs = execution.run_to_fit(
                 fit.plan, partial(lowered_again, plan, options, choice.name), fit.reads_ahead
             )
-        recorder.peaks = recorder.peaks or (dict(meter.peaks()) if meter else {})
     add_notes(recorder, options, ceilings := load_ceilings(FRAMES.get(choice.name, backend.device)), seconds)
     report = RunReport(
         pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
@@ -113,6 +109,16 @@ def traced_run(
         spilled=dict(recorder.spilled), expected_memory=fit.expected.bytes, head=outputs.heads,
     )  # fmt: skip
     return Run(report, {name: Result(frame, backend) for name, frame in outputs.kept.items()})
+
+
+@contextmanager
+def measured(backend: Backend, options: RunOptions, recorder: Recorder) -> Iterator[None]:
+    """Limit the engine's memory and measure it, as the options say; a signal tells what became of the sinks."""
+    limit = backend.limited(options.memory) if options.memory else nullcontext()
+    with limit, backend.memory_meter() if options.profile else nullcontext() as meter, noted(recorder.outcome):
+        recorder.meter = meter
+        yield
+        recorder.peaks = recorder.peaks or (dict(meter.peaks()) if meter else {})
 
 
 def add_notes(recorder: Recorder, options: RunOptions, ceilings: Any, seconds: dict[str, float]) -> None:

@@ -8,7 +8,7 @@ from gpuetl import Pipeline, RunOptions, col, expr
 from gpuetl.expressions.functions import table_entry
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.io.dataset import DataFile, RowGroup
-from gpuetl.physical.lower import split_groups
+from gpuetl.physical.lower import Layout, split_groups
 from gpuetl.physical.nodes import Map, Scan
 from gpuetl.plan.graph import walk_graph
 from plans import lowered, physical_line, physical_lines
@@ -345,8 +345,25 @@ def group(rows, index=0):
     ],
 )
 def test_row_groups_are_packed_into_partitions(rows, expected):
-    parts = split_groups([group(count) for count in rows], partition_rows=4)
+    parts = split_groups([group(count) for count in rows], Layout(4, 0))
     assert [[g.rows for g in part] for part in parts] == expected
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([4] * 8, [4, 4]),
+        ([3] * 5, [3, 2]),
+        ([1] * 4, [4]),  # too few to be worth a worker each
+        ([9, 1, 1, 1], [1, 3]),
+        ([20] * 3, [1, 1, 1]),  # more than workers, where they would be too large
+        ([-1, -1], [1, 1]),
+    ],
+)
+def test_each_worker_gets_a_share_of_a_large_source(rows, expected):
+    """Two workers; how many row groups each partition has."""
+    groups = [group(count << 18 if count > 0 else count) for count in rows]
+    assert [len(part) for part in split_groups(groups, Layout(21 << 18, 0, partitions=2))] == expected
 
 
 def test_row_groups_that_statistics_exclude_are_not_read(t, pipeline):

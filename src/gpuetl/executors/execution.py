@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from gpuetl.backends.backend import Backend
 from gpuetl.backends.engines import CLUSTERED
 from gpuetl.executors.outputs import execute
 from gpuetl.executors.restart import until_it_fits
-from gpuetl.options import RunOptions
+from gpuetl.options import Cluster, RunOptions
 from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.planning import Capacity, memory_of
 from gpuetl.report.recorder import Recorder
 from gpuetl.report.report import SinkReport
+from gpuetl.report.trace import timed
 
 
 class Outputs(NamedTuple):
@@ -22,6 +25,28 @@ class Outputs(NamedTuple):
     sinks: tuple[SinkReport, ...]
     heads: Mapping[str, Any]
     kept: Mapping[str, Any]
+
+
+@contextmanager
+def on_workers(
+    engine: str, backend: Backend, options: RunOptions, seconds: dict[str, float]
+) -> Iterator[tuple[RunOptions, Capacity]]:
+    """Give the options with a client of the cluster that the engine runs on, if it does, and what a plan is made for.
+
+    A cluster that is made for the run is closed at the end.
+    """
+    if engine not in CLUSTERED:
+        yield options, Capacity(memory_of(backend, options))
+        return
+    from gpuetl.executors.dask.cluster import connected
+    from gpuetl.executors.dask.workers import capacity_of
+
+    with ExitStack() as made:
+        with timed(seconds, "cluster"):
+            client = made.enter_context(connected(engine, options.cluster))
+            found = capacity_of(client, CLUSTERED[engine])
+        memory = found.memory if options.memory is None else min(found.memory, options.memory)
+        yield replace(options, cluster=Cluster(client=client)), found._replace(memory=memory)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,9 @@ from gpuetl.plan.node import Locality, Node, Origin
 from gpuetl.plan.nodes import Aggregate, Distinct, Grouped, Join, Limit, Read, Sort, Union, Write
 from gpuetl.plan.plan import Plan
 
+LEAST_SHARE = 1 << 20
+"""Rows that are worth a partition of their own, so that one more worker has something to do."""
+
 
 @dataclass(frozen=True)
 class PhysicalPlan:
@@ -36,11 +39,12 @@ class PhysicalPlan:
 @dataclass(frozen=True)
 class Layout:
     """How rows are split: at most `partition_rows` rows a partition of a source; a side of a join of at most
-    `broadcast_bytes` goes whole to every partition of the other.
+    `broadcast_bytes` goes whole to every partition of the other.  A large source has `partitions` at least.
     """
 
     partition_rows: int
     broadcast_bytes: int
+    partitions: int = 1
 
 
 def lower(plan: Plan, layout: Layout) -> PhysicalPlan:
@@ -95,7 +99,7 @@ class _Lowering:
         groups = node.dataset.row_groups
         kept = [g for g in groups if all(may_hold(part, g.ranges, g.rows) for part in node.pruning)]
         kept = kept if node.limit is None else first_groups(kept, node.limit)
-        parts = split_groups([replace(g, ranges={}) for g in kept], self.layout.partition_rows)
+        parts = split_groups([replace(g, ranges={}) for g in kept], self.layout)
         return Scan(node, parts, len(groups) - len(kept))
 
     @node.register
@@ -212,7 +216,14 @@ def must_meet(node: Join) -> bool:
     return node.how == "full" or node.unique[0]
 
 
-def split_groups(groups: list[RowGroup], partition_rows: int) -> tuple[tuple[RowGroup, ...], ...]:
+def split_groups(groups: list[RowGroup], layout: Layout) -> tuple[tuple[RowGroup, ...], ...]:
+    """Cut a list of row groups into partitions: not too large, and enough of them where there are many rows."""
+    parts, rows = parts_of_at_most(groups, layout.partition_rows), sum(max(group.rows, 0) for group in groups)
+    shares = min(layout.partitions, rows // LEAST_SHARE)
+    return parts if shares < 2 or len(parts) > shares else even_parts(groups, shares)
+
+
+def parts_of_at_most(groups: list[RowGroup], partition_rows: int) -> tuple[tuple[RowGroup, ...], ...]:
     """Cut a list of row groups into partitions of at most `partition_rows` rows, or one row group."""
     parts: list[list[RowGroup]] = [[]]
     rows = 0
@@ -224,3 +235,12 @@ def split_groups(groups: list[RowGroup], partition_rows: int) -> tuple[tuple[Row
         parts[-1].append(group)
         rows += size
     return tuple(map(tuple, parts))
+
+
+def even_parts(groups: list[RowGroup], shares: int) -> tuple[tuple[RowGroup, ...], ...]:
+    """Cut a list of row groups into up to `shares` partitions of about as many rows; a group goes where it mostly lies."""
+    rows = [max(group.rows, 0) for group in groups]
+    parts: dict[int, list[RowGroup]] = {}
+    for group, size, start in zip(groups, rows, accumulate(rows, initial=0), strict=False):
+        parts.setdefault((2 * start + size) * shares // (2 * sum(rows) + 1), []).append(group)
+    return tuple(map(tuple, parts.values()))

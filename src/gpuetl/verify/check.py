@@ -14,7 +14,7 @@ from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.engines import choose_engine
 from gpuetl.backends.fallback import check_refusals
 from gpuetl.errors import RunFailed
-from gpuetl.executors.execution import Execution
+from gpuetl.executors.execution import Execution, on_workers
 from gpuetl.options import RunOptions
 from gpuetl.plan.plan import Plan
 from gpuetl.planning import lowered, lowered_again
@@ -100,8 +100,9 @@ def answers(plan: Plan, engine: str, options: RunOptions, progress: Progress | N
         physical, _ = lowered(plan, options, engine)
         backend = backend_of(engine, options)
         check_refusals(backend, physical.roots)
-        with recording(recorder), skipping(options.skipped_choices):
-            execution = Execution(engine, backend, replace(options, head_rows=0), recorder, run_id, {})
+        placed = on_workers(engine, backend, replace(options, head_rows=0), {})
+        with recording(recorder), skipping(options.skipped_choices), placed as (running, _):
+            execution = Execution(engine, backend, running, recorder, run_id, {})
             physical, outputs = execution.run_to_fit(physical, partial(lowered_again, plan, options, engine))
         rows = {name: backend.to_arrow(frame) for name, frame in outputs.kept.items()}
     except RunFailed as error:

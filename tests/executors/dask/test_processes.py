@@ -83,17 +83,16 @@ def test_a_worker_killed_at_any_moment_changes_nothing(pipeline, processes, seed
 
 def test_all_workers_killed_change_nothing(pipeline, processes):
     """Everything is computed again, by the workers that are started in their place."""
+
+    async def doom(dask_worker):  # in here: workers cannot import this module
+        from distributed.chaos import KillWorker
+
+        await KillWorker(delay="200 ms", mode="segfault").setup(dask_worker)
+
     napping(pipeline, 0.05)
     processes.run(doom)
     check_run(pipeline, processes)
     processes.wait_for_workers(2, timeout=60)
-
-
-async def doom(dask_worker):
-    """Have a worker die in a while."""
-    from distributed.chaos import KillWorker
-
-    await KillWorker(delay="200 ms", mode="segfault").setup(dask_worker)
 
 
 def check_run(pipeline, client):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
 
 from gpuetl.backends.engines import CLUSTERED
 from gpuetl.executors.dask.account import Account
-from gpuetl.executors.dask.cluster import connected
 from gpuetl.executors.dask.graph import TaskGraph
 from gpuetl.executors.dask.job import Job
 from gpuetl.executors.dask.packing import nodes_of, pack_nodes
@@ -31,7 +30,7 @@ from gpuetl.report.trace import timed
 def execute_on_cluster(
     physical: PhysicalPlan, engine: str, options: RunOptions, recorder: Recorder, run_id: str, seconds: dict[str, float]
 ) -> tuple[tuple[SinkReport, ...], dict[str, pa.Table], dict[str, Any]]:
-    """Compute all roots on the cluster, and commit the sinks that its workers wrote; return what `execute` does.
+    """Compute all roots on the options' client, and commit the sinks that workers wrote; return what `execute` does.
 
     Stages that are kept come as Arrow tables, the pandas engine's frames.
     """
@@ -40,9 +39,8 @@ def execute_on_cluster(
     graph, account = TaskGraph(physical, nodes, job), Account(physical, nodes, recorder)
     if options.trace:
         recorder.note("the timeline shows the driver: what workers did is in the report, and on the pages of dask")
-    with sink_writers(physical, run_id) as writers, ExitStack() as cluster:
-        with timed(seconds, "cluster"):
-            client = cluster.enter_context(connected(engine, options.cluster))
+    client = options.cluster.client
+    with sink_writers(physical, run_id) as writers:
         warming = warm(client) if engine == "dask-cuda" else []
         with timed(seconds, "run"):
             for writer in writers.values():
