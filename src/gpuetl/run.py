@@ -98,7 +98,7 @@ def traced_run(
         with measured(backend, options, recorder), recording(recorder), skipping(options.skipped_choices):
             running.rehearse(fit.plan, fingerprint)
             physical, outputs = execution.run_to_fit(
-                fit.plan, partial(lowered_again, plan, options, choice.name), fit.reads_ahead
+                fit.plan, partial(lowered_again, plan, options, choice.name), fit.partitions_ahead
             )
     add_notes(recorder, options, ceilings := load_ceilings(FRAMES.get(choice.name, backend.device)), seconds)
     report = RunReport(

@@ -1,4 +1,4 @@
-"""Partitions of sources read ahead: while one is computed, a thread reads the one that will be asked for next."""
+"""Partitions of sources read ahead: while one is computed, threads read those that will be asked for next."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
@@ -16,20 +15,15 @@ from gpuetl.executors.runner import Runner
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, matching
 from gpuetl.plan.graph import walk_graph
 
-
-@dataclass(frozen=True)
-class _Reading:
-    """A partition that is being read, or was; its frame is None where there was not enough memory."""
-
-    place: int
-    frame: Future[Frame | None]
+THREADS = 4
+"""Read at a time: more would wait for the same link."""
 
 
 class ReadAhead:
-    """Reads the partitions of a plan's sources: what is asked for, and then the next one, before it is asked for.
+    """Reads the partitions of a plan's sources: what is asked for, and those that come next, before they are asked for.
 
-    At most one partition is there that nobody has asked for yet.  An error is raised when its partition is asked for.
-    Where memory runs out, what was read is let go of, and read again when it is asked for; no more is read ahead.
+    An error is raised when its partition is asked for.  Where memory runs out, what was read is let go of, and read
+    again when it is asked for; no more is read ahead.
 
     Parameters
     ----------
@@ -37,49 +31,57 @@ class ReadAhead:
         Reads what was not read ahead.
     roots
         The roots of the plan, in the order in which they are computed.
+    most
+        So many partitions may be there that nobody has asked for yet.  With one, sources of one partition are left to
+        who asks for them, and nothing is read before the first is asked for; with more, reading begins at once.
     """
 
-    def __init__(self, runner: Runner, roots: Sequence[Physical]) -> None:
-        self.runner = runner
+    def __init__(self, runner: Runner, roots: Sequence[Physical], most: int = 1) -> None:
+        self.runner, self.most = runner, most
         self.runner.guard.frees.append(self.let_go)
         self.in_thread = Runner(runner.backend, runner.recorder)  # the other's guard spills what the run works with
-        self.order = list(scans_in_order(roots))
+        self.order = [found for found in scans_in_order(roots) if most > 1 or found[0].partitions > 1]
         self.places = {(id(scan), index): place for place, (scan, index) in enumerate(self.order)}
-        self.threads = ThreadPoolExecutor(1, "gpuetl-reader", runner.backend.thread_setup())
-        self.reading: _Reading | None = None
+        self.threads = ThreadPoolExecutor(min(most, THREADS), "gpuetl-reader", runner.backend.thread_setup())
+        self.reading: dict[int, Future[Frame | None]] = {}
+        self.next = 0
         self.enough = True
 
     def scan(self, scan: Scan, index: int) -> Frame:
-        """Return one partition of a source, and begin to read the next one."""
+        """Return one partition of a source, and begin to read those that come next."""
         place = self.places.get((id(scan), index))
         if place is None:
             return self.runner.scan(scan, index)
+        self.next = max(self.next, place + 1)
         frame = self.taken(place)
         if frame is None:
             frame = self.runner.scan(scan, index)
-        self.begin(place + 1)
+        self.begin(place + 1 + self.most)
         return frame
 
     def taken(self, place: int) -> Frame | None:
-        """Return a partition if it was read ahead, and wait for it; another one that was is not wanted any more."""
-        reading, self.reading = self.reading, None
-        if reading is None or reading.place != place:
+        """Return a partition if it was read ahead, and wait for it."""
+        reading = self.reading.pop(place, None)
+        if reading is None:
             return None
         start = time.perf_counter()
         try:
-            return reading.frame.result()
+            return reading.result()
         finally:
             scan, _ = self.order[place]
             work = self.runner.recorder.of(scan.read, scan.origin, None)
             work.waited = (work.waited or 0.0) + time.perf_counter() - start
 
-    def begin(self, place: int) -> None:
-        """Begin to read a partition, if there is one, for the run that is under way in this thread."""
-        if place < len(self.order) and self.enough:
-            self.reading = _Reading(place, self.threads.submit(copy_context().run, self.read, place))
+    def begin(self, end: int) -> None:
+        """Begin to read what comes before a place, for the run that is under way in this thread."""
+        while self.enough and self.next < min(end, len(self.order)):
+            place, self.next = self.next, self.next + 1
+            self.reading[place] = self.threads.submit(copy_context().run, self.read, place)
 
     def read(self, place: int) -> Frame | None:
-        """Read a partition."""
+        """Read a partition; None where there is not enough memory."""
+        if not self.enough:
+            return None
         try:
             return self.in_thread.scan(*self.order[place])
         except OutOfMemory:
@@ -88,23 +90,24 @@ class ReadAhead:
 
     def let_go(self) -> str:
         """Hold nothing that was read ahead, nor what is being read; nothing hinders that."""
-        reading, self.reading, self.enough = self.reading, None, False
-        if reading is not None and not reading.frame.cancel():
-            wait([reading.frame])
+        reading, self.reading, self.enough = self.reading, {}, False
+        wait([future for future in reading.values() if not future.cancel()])
         return ""
 
     def __enter__(self) -> Self:
-        """Return itself."""
+        """Begin to read, where all sources may be read at once; return itself."""
+        if self.most > 1:
+            self.begin(self.most)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Let go of what was read, and end the thread."""
+        """Let go of what was read, and end the threads."""
         self.let_go()
         self.threads.shutdown()
 
 
 def scans_in_order(roots: Sequence[Physical]) -> Iterator[tuple[Scan, int]]:
-    """Yield the partitions of sources that have several, in the order in which the local executor asks for them.
+    """Yield the partitions of sources in the order in which the local executor asks for them.
 
     Those of which an exchange takes no more rows than it wants are left out: they may never be asked for.
     """
@@ -128,7 +131,7 @@ def scans_below(root: Physical, seen: set[tuple[int, int]]) -> list[tuple[Scan, 
                 continue
             seen.add((id(node), index))
             if isinstance(node, Scan):
-                found += [(node, index)] if node.partitions > 1 else []
+                found.append((node, index))
             elif isinstance(node, Concat):
                 stack.append(node.part(index))
             elif isinstance(node, Map):

@@ -60,10 +60,10 @@ class Execution:
     run_id: str
     seconds: dict[str, float]
 
-    def run(self, physical: PhysicalPlan, reads_ahead: bool = False) -> Outputs:
-        """Execute a plan; `reads_ahead` says that there is memory for two partitions of a source at a time."""
+    def run(self, physical: PhysicalPlan, ahead: int = 0) -> Outputs:
+        """Execute a plan; `ahead` is for how many partitions of sources there is memory before they are asked for."""
         if self.engine not in CLUSTERED:
-            found = execute(physical, self.backend, self.recorder, self.run_id, self.options, self.seconds, reads_ahead)
+            found = execute(physical, self.backend, self.recorder, self.run_id, self.options, self.seconds, ahead)
             return Outputs(*found)
         from gpuetl.executors.dask.run import execute_on_cluster
 
@@ -72,9 +72,9 @@ class Execution:
         )
 
     def run_to_fit(
-        self, physical: PhysicalPlan, lowered: Callable[[int], PhysicalPlan], reads_ahead: bool = False
+        self, physical: PhysicalPlan, lowered: Callable[[int], PhysicalPlan], ahead: int = 0
     ) -> tuple[PhysicalPlan, Outputs]:
         """Execute a plan, or one that `lowered` gives for fewer rows a partition; return the one that fitted."""
         return until_it_fits(
-            physical, lowered, lambda one: self.run(one, reads_ahead and one is physical), self.recorder, self.seconds
+            physical, lowered, lambda one: self.run(one, ahead if one is physical else 0), self.recorder, self.seconds
         )

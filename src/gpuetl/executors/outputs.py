@@ -41,16 +41,16 @@ def execute(
     run_id: str,
     options: RunOptions,
     seconds: dict[str, float],
-    reads_ahead: bool = False,
+    ahead: int = 0,
 ) -> tuple[tuple[SinkReport, ...], dict[str, pa.Table], dict[str, Any]]:
     """Compute all roots, write the sinks beside their targets, and commit them together at the end.
 
-    `reads_ahead` says that there is memory for two partitions of a source at a time.
+    `ahead` is for how many partitions of sources there is memory before they are asked for.
     """
     store = waiting_frames(backend, recorder, options)
     runner = Runner(backend, recorder)
-    ahead = ReadAhead(runner, physical.roots) if reads_ahead else None
-    executor = LocalExecutor(runner, physical.roots, store, ahead)
+    reader = ReadAhead(runner, physical.roots, ahead) if ahead else None
+    executor = LocalExecutor(runner, physical.roots, store, reader)
     threads = ThreadPoolExecutor(thread_count(), "gpuetl-writer")
     in_threads = Guard(backend, store.spill_all)  # not the runner's, which waits for the threads
     writers = {
@@ -60,7 +60,7 @@ def execute(
     runner.guard.frees.extend(partial(written, writer) for writer in writers.values())
     head_rows = options.head_rows
     try:
-        with timed(seconds, "run"), ahead or nullcontext():
+        with timed(seconds, "run"), reader or nullcontext():
             for writer in writers.values():
                 writer.prepare()
             heads = {

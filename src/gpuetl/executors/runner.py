@@ -52,10 +52,12 @@ class Runner:
         rows = sum(max(group.rows, 0) for group in part)
         with self.recorder.timed(work):
             frame = self.step(scan, rows, lambda: self.backend.read(scan.read, part))
-        work.rows_in += rows or self.backend.rows(frame)
-        work.file_bytes += (of_files := file_bytes(Scan(scan.read, (part,))))
-        work.moved.update(read_traffic(self.backend, scan.read, of_files, frame))
-        self.finish(work, frame, scan.partitions)
+        of_files = file_bytes(Scan(scan.read, (part,)))
+        with self.recorder.lock:
+            work.rows_in += rows or self.backend.rows(frame)
+            work.file_bytes += of_files
+            work.moved.update(read_traffic(self.backend, scan.read, of_files, frame))
+            self.finish(work, frame, scan.partitions)
         return frame
 
     def apply(self, node: Map | Concat, index: int, frames: Sequence[Frame]) -> Frame:

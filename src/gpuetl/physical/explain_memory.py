@@ -14,11 +14,13 @@ from gpuetl.sizes import size
 
 def memory_lines(fit: Fitted) -> list[str]:
     """Return the expected peak against the memory that there is, and `chunk_lines`."""
-    expected, ahead = fit.expected, fit.reads_ahead
-    peak = (
-        f"expected peak: {size(expected.ahead if ahead else expected.bytes)} of {size(fit.budget)}, {work(expected.at)}"
-    )
-    peak += ", while the next partition is read" if ahead else ""
+    expected = fit.expected
+    needs, meanwhile = expected.bytes, ""
+    if fit.partitions_ahead > 1:
+        needs, meanwhile = expected.together, ", while all sources are read"
+    elif fit.partitions_ahead:
+        needs, meanwhile = expected.ahead, ", while the next partition is read"
+    peak = f"expected peak: {size(needs)} of {size(fit.budget)}, {work(expected.at)}{meanwhile}"
     waiting = f"; up to {size(expected.waiting)} wait between stages" if expected.waiting else ""
     return [peak + waiting, *chunk_lines(fit)]
 

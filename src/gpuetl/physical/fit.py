@@ -50,9 +50,18 @@ class Fitted:
         return self.expected.ahead > self.expected.bytes and self.expected.ahead <= self.budget
 
     @property
+    def partitions_ahead(self) -> int:
+        """How many partitions of sources may be read before they are asked for: all of them, one, or none."""
+        scans = sum(node.partitions for node in walk_graph(*self.plan.roots) if isinstance(node, Scan))
+        if scans > 1 and self.expected.together <= self.budget:
+            return scans
+        return int(self.reads_ahead)
+
+    @property
     def resident_bytes(self) -> int:
         """What frames that wait may take: what one partition leaves, or the least share, for the model is a bound."""
         needed = self.expected.ahead if self.reads_ahead else self.expected.bytes
+        needed = self.expected.together if self.partitions_ahead > 1 else needed
         return max(self.budget - needed, self.budget // LEAST_WAITING)
 
 

@@ -238,7 +238,7 @@ def parts_of_at_most(groups: list[RowGroup], partition_rows: int) -> tuple[tuple
 
 
 def even_parts(groups: list[RowGroup], shares: int) -> tuple[tuple[RowGroup, ...], ...]:
-    """Cut a list of row groups into up to `shares` partitions of about as many rows; a group goes where it mostly lies."""
+    """Cut a list of row groups into up to `shares` partitions of about as many rows, at the nearest row groups."""
     rows = [max(group.rows, 0) for group in groups]
     parts: dict[int, list[RowGroup]] = {}
     for group, size, start in zip(groups, rows, accumulate(rows, initial=0), strict=False):

@@ -41,12 +41,15 @@ class Expected:
         The node that works when it is most.
     waiting
         What exchanges and shared nodes may hold beside, all together: it may wait elsewhere.
+    together
+        The same as `bytes` where all partitions of all sources are read meanwhile.
     """
 
     bytes: int
     ahead: int
     at: Physical
     waiting: int
+    together: int = 0
 
 
 class Need(NamedTuple):
@@ -65,7 +68,8 @@ def expected_memory(plan: PhysicalPlan) -> Expected:
     """Return what the local executor needs for a plan: the most of its phases, one after another."""
     model = _Model(plan.roots)
     most = max(model.phases(plan), key=bytes_of)
-    return Expected(int(most.bytes), int(most.bytes + model.next_read()), most.at, int(model.waiting()))
+    ahead, together = (int(most.bytes + more) for more in (model.next_read(), model.all_reads()))
+    return Expected(int(most.bytes), ahead, most.at, int(model.waiting()), together)
 
 
 class _Model:
@@ -188,6 +192,11 @@ class _Model:
         scans = (node for node in self.nodes if isinstance(node, Scan) and node.partitions > 1)
         self.held.clear()
         return max((self.need(scan).bytes for scan in scans), default=0.0)
+
+    def all_reads(self) -> float:
+        """Return what reading all partitions of all sources takes."""
+        self.held.clear()
+        return sum(self.need(node).bytes * node.partitions for node in self.nodes if isinstance(node, Scan))
 
     def waiting(self) -> float:
         """Return the bytes of all partitions that exchanges hold, and nodes with several readers."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from threading import get_ident
+from threading import RLock, current_thread, get_ident
 from typing import Protocol
 
 from gpuetl.backends.memory import MemoryMeter
@@ -70,7 +70,8 @@ class Recorder:
 
     `meter` measures the memory of what is timed in the run's own thread, if there is one; `peaks` is what workers
     elsewhere measured.  `spilled` has the bytes that crossed each link when frames that waited were spilled, and when
-    they came back.  `compiled` kernels were in no cache, for which the run has waited `compile_seconds`.
+    they came back.  `compiled` kernels were in no cache, for which the run has waited `compile_seconds`.  Threads that
+    read ahead add to work under `lock`.
     """
 
     progress: Progress = silent
@@ -81,14 +82,16 @@ class Recorder:
     peaks: dict[str, int] = field(default_factory=dict)
     committed: bool = False
     thread: int = field(default_factory=get_ident)
+    lock: RLock = field(default_factory=RLock)
     compiled: int = 0
     compile_seconds: float = 0.0
 
     def of(self, key: object, origin: Origin, before: Origin | None) -> Work:
         """Return the record of an operation that runs, begun when it first does."""
-        work = self.work.pop(id(key)) if id(key) in self.work else Work(type(key).__name__, origin, before)
-        self.work[id(key)] = work  # at the end: what ran last gave the stage's rows
-        return work
+        with self.lock:
+            work = self.work.pop(id(key)) if id(key) in self.work else Work(type(key).__name__, origin, before)
+            self.work[id(key)] = work  # at the end: what ran last gave the stage's rows
+            return work
 
     @contextmanager
     def timed(self, work: Work) -> Iterator[None]:
@@ -96,7 +99,7 @@ class Recorder:
         alone = get_ident() == self.thread
         meter, track = (
             self.meter if alone else None,
-            f"{work.origin.kind} {work.origin.name}{'' if alone else ', ahead'}",
+            f"{work.origin.kind} {work.origin.name}{'' if alone else f', {current_thread().name}'}",
         )
         if meter:
             meter.begin()
@@ -105,7 +108,8 @@ class Recorder:
             with span(work.name, "operation", track, step=work.origin.step):
                 yield
         finally:
-            work.seconds += time.perf_counter() - start
+            with self.lock:
+                work.seconds += time.perf_counter() - start
             if meter and (peak := meter.end()) is not None:
                 work.peak_bytes = max(peak, work.peak_bytes or 0)
 
