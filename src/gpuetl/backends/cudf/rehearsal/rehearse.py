@@ -15,12 +15,12 @@ import pyarrow as pa
 
 from gpuetl.backends.backend import Backend
 from gpuetl.backends.cudf.columns.dictionaries import decoded
+from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.machine import Expected
 from gpuetl.backends.cudf.rehearsal.machine import RehearsalMachine
 from gpuetl.backends.cudf.rehearsal.sample import ROWS, limits_of
-from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import DataType
 from gpuetl.io.frames import FrameDataset
