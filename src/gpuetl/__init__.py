@@ -7,8 +7,8 @@ The way of the data, and of a reader through the code:
     expressions/   2  expressions: SQL or Python → typed IR; functions/ is the closed table
     plan/          3  the logical plan: nodes/, a file each; no engine code
     optimize/      4  named rewrites Plan → Plan, a file each
-    physical/      5  partitions and exchanges
-    executors/     6  run a physical plan: local
+    physical/      5  partitions, exchanges, and the memory that they need
+    executors/     6  run a physical plan, in this process or on a dask cluster
     backends/      7  frames and the operations on them: pandas (fallback and oracle)
     kernels/          users' CUDA kernels: contract and NumPy twin
     io/               files: footers, pruning, sinks and their commit

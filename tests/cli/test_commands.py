@@ -218,6 +218,12 @@ def test_missing_file_is_one_message():
     assert result.stderr.startswith("cannot read nowhere.yaml: No such file or directory")
 
 
+def test_the_package_is_the_command_too():
+    """Where the command is not on the path."""
+    done = subprocess.run([sys.executable, "-m", "gpuetl", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == gpuetl("--version").stdout
+
+
 def needless(modules: list[str], *packages: str) -> list[str]:
     """Return the modules that belong to one of the packages."""
     return [module for module in modules if any(f"{module}.".startswith(f"{package}.") for package in packages)]

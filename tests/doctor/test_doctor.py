@@ -52,7 +52,18 @@ def test_an_engine_that_is_asked_for_and_cannot_run_is_exit_code_1(machine):
     machine(Driver(problem="no NVIDIA driver was found"), {}, ("pylibcudf",))
     done = gpuetl("doctor", "--engine", "cudf", "--json")
     assert done.exit_code == 1
-    assert json.loads(done.stdout)["engines"] == {"pandas": "", "cudf": "no NVIDIA driver was found"}
+    engines = json.loads(done.stdout)["engines"]
+    assert (engines["pandas"], engines["cudf"]) == ("", "no NVIDIA driver was found")
+
+
+@pytest.mark.parametrize("engine", ["dask", "dask-cuda"])
+def test_an_engine_without_the_package_of_its_cluster_cannot_run(engine, machine, monkeypatch):
+    """The reason is what to install."""
+    machine(H200)
+    monkeypatch.setattr("gpuetl.doctor.diagnosis.find_spec", lambda module: None)
+    done = gpuetl("doctor", "--engine", engine, "--json")
+    assert done.exit_code == 1
+    assert "is not installed: pip install" in json.loads(done.stdout)["engines"][engine]
 
 
 def test_a_gpu_without_packages_is_mended_by_the_extra_for_its_driver(machine):

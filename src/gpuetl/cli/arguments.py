@@ -48,13 +48,14 @@ def add_options(command: ArgumentParser) -> None:
         help="leave out an optimizer pass, or a choice of the engine, by name; may be repeated",
     )  # fmt: skip
     command.add_argument(
-        "--partition-rows", metavar="ROWS", type=int, help="at most so many rows of a source in a partition"
-    )
+        "--partition-rows", metavar="ROWS", type=int,
+        help="at most so many rows of a source in a partition; on a cluster give each worker one or more",
+    )  # fmt: skip
 
 
 def add_memory(command: ArgumentParser) -> None:
     """Add the argument that says how much memory there is."""
-    text = "what the run may take where its rows are, such as 8GB; by default what is free"
+    text = "what the run may take where its rows are, such as 8GB, on a cluster one task; by default what is free"
     command.add_argument("--memory", metavar="SIZE", type=memory_size, help=text)
 
 
@@ -75,14 +76,22 @@ def add_fallback(command: ArgumentParser) -> None:
 def add_cluster(command: ArgumentParser) -> None:
     """Add the arguments that `cluster_options` takes."""
     group = command.add_argument_group("engines dask and dask-cuda")
-    group.add_argument("--workers", metavar="COUNT", type=int, help="start so many; by default one a processor or GPU")
     group.add_argument(
-        "--worker-memory", metavar="BYTES", type=int, help="from there a worker that is started moves results to disk"
+        "--workers", metavar="COUNT", type=int, help="start so many here; by default one a processor or GPU"
     )
+    group.add_argument(
+        "--worker-memory", metavar="SIZE", type=memory_size,
+        help="from there a worker that is started moves results to disk, such as 60GB; by default it does not",
+    )  # fmt: skip
     group.add_argument("--dashboard", metavar="ADDRESS", help="serve the pages of dask there, as at 127.0.0.1:8787")
     group.add_argument("--cluster", metavar="ADDRESS", help="run on an existing scheduler, such as tcp://host:8786")
-    for name, what in (("ca", "authority"), ("cert", "certificate"), ("key", "certificate's key")):
-        group.add_argument(f"--tls-{name}", metavar="FILE", type=Path, help=f"the {what} to connect with")
+    for name, what in (
+        ("ca", "authority's certificate"),
+        ("cert", "own certificate"),
+        ("key", "own certificate's key"),
+    ):
+        text = f"the {what}, for a scheduler at tls://…; all three or none"
+        group.add_argument(f"--tls-{name}", metavar="FILE", type=Path, help=text)
 
 
 def cluster_options(given: Mapping[str, Any]) -> Cluster:

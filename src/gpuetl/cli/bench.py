@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 def add_to(commands: Commands) -> None:
     """Add the command to the command line."""
-    text = "What this machine can do."
-    group = commands.add_parser("bench", description=text, help=text, allow_abbrev=False)
+    text = "Measure what files, memory and copies carry on this machine"
+    group = commands.add_parser("bench", description=f"{text}.", help=text, allow_abbrev=False)
     text = device.__doc__ or ""
     subcommands = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
     command = subcommands.add_parser("device", description=text, help=text.partition(".")[0], allow_abbrev=False)

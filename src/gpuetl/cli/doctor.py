@@ -15,7 +15,9 @@ def add_to(commands: Commands) -> None:
     text = doctor.__doc__ or ""
     command = commands.add_parser("doctor", description=text, help=text.partition(".")[0], allow_abbrev=False)
     command.set_defaults(command=doctor)
-    command.add_argument("--engine", choices=("pandas", "cudf"), help="exit with 1 if this engine cannot run here")
+    command.add_argument(
+        "--engine", choices=("pandas", "cudf", "dask", "dask-cuda"), help="exit with 1 if this engine cannot run here"
+    )
     command.add_argument("--json", action="store_true", help="print JSON, and nothing else")
 
 

@@ -17,8 +17,8 @@ DIFFERENT = 3
 
 def add_to(commands: Commands) -> None:
     """Add the command to the command line."""
-    text = "What concerns a pipeline's kernels."
-    group = commands.add_parser("kernel", description=text, help=text, allow_abbrev=False)
+    text = "Check a pipeline's CUDA kernels against their NumPy twins"
+    group = commands.add_parser("kernel", description=f"{text}.", help=text, allow_abbrev=False)
     command = add_command(group.add_subparsers(title="commands", metavar="COMMAND", required=True), check)
     command.add_argument("--stage", metavar="STAGE", help="check the kernels of this stage alone")
     command.add_argument("--rtol", type=float, default=1e-12, help="what floats may differ by, relative to the twin's")

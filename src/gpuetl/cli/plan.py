@@ -19,7 +19,7 @@ def add_to(commands: Commands) -> None:
         "--rung", metavar="PASS", help="stop before this optimizer pass, or at the 'end', and show the logical plan"
     )
     command.add_argument(
-        "--engine", default="auto", help="the engine that would run; with --memory any, wherever this is"
+        "--engine", default="auto", help="the engine that would run; with --memory also one that cannot run here"
     )
     add_options(command)
     add_memory(command)

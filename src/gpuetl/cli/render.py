@@ -65,7 +65,7 @@ class Screen:
             self.out.print(f"note: {remark}")
         if report.memory:
             peaks = (f"{size(peak)} ({what})" for what, peak in report.memory.items())
-            self.out.print(f"peak memory: {', '.join(peaks)}")
+            self.out.print(f"peak memory: {', '.join(peaks)}; expected of frames: {size(report.expected_memory)}")
         phases = ", ".join(f"{phase} {seconds:.2f} s" for phase, seconds in report.seconds.items())
         self.out.print(f"{report.pipeline}: done on {report.device} in {sum(report.seconds.values()):.2f} s ({phases})")
 

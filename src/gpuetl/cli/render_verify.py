@@ -36,7 +36,8 @@ def show_report(report: VerifyReport, console: Console) -> None:
         console.print(f"note: {remark}", markup=False)
     wrong = sum(not stage.same for stage in report.stages)
     count = len(report.stages)
-    console.print(f"{report.pipeline}: {f'{wrong} of {count} stages differ' if wrong else f'all {count} stages same'}")
+    same = f"all {count} stages same" if count > 1 else "its stage is the same"
+    console.print(f"{report.pipeline}: {f'{wrong} of {count} stages differ' if wrong else same}")
 
 
 def verdict_table(report: VerifyReport) -> Table:

@@ -36,7 +36,7 @@ def add_to(commands: Commands) -> None:
     add_options(command)
     add_memory(command)
     add_fallback(command)
-    text = "where frames go for which memory is short; by default where temporary files are"
+    text = "where frames go for which memory is short, but on a cluster; by default where temporary files are"
     command.add_argument("--spill-folder", metavar="FOLDER", help=text)
     add_cluster(command)
     command.add_argument("--profile", action="store_true", help="measure the memory that the run and each stage take")

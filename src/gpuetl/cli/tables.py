@@ -22,6 +22,7 @@ def stage_table(report: RunReport) -> Table:
         "rows in": [f"{stage.rows_in:,}" for stage in stages],
         "rows out": [f"{stage.rows_out:,}" for stage in stages],
         "seconds": [f"{stage.seconds:.3f}" for stage in stages],
+        "waited": ["" if stage.waited is None else f"{stage.waited:.3f}" for stage in stages],
         **(profile_columns(report) if report.memory else {"read": [some(stage.file_bytes) for stage in stages]}),
         "on": [stage.device if report.device == "MIXED" else "" for stage in stages],
     }

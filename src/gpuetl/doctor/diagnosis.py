@@ -7,11 +7,12 @@ import platform
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from typing import Any
 
 from gpuetl import __version__
 from gpuetl.backends import driver, gpu_packages
-from gpuetl.backends.engines import look_for_gpu
+from gpuetl.backends.engines import CLUSTER_PACKAGES, CLUSTERED, look_for_gpu
 from gpuetl.doctor.finding import Ailment, Finding, Found
 from gpuetl.doctor.gpus import gpu_findings
 from gpuetl.doctor.packages import package_findings
@@ -36,11 +37,20 @@ def diagnose() -> Diagnosis:
     found = list(all_found())
     ailments = tuple(item for item in found if isinstance(item, Ailment))
     stopped = "; ".join(ailment.problem for ailment in ailments if ailment.stops == "cudf")
+    engines = {"pandas": "", "cudf": look_for_gpu().problem or stopped}
+    engines |= {engine: missing_package(engine) or engines[CLUSTERED[engine]] for engine in CLUSTER_PACKAGES}
     return Diagnosis(
-        engines={"pandas": "", "cudf": look_for_gpu().problem or stopped},
+        engines=engines,
         findings=tuple(item for item in found if isinstance(item, Finding)),
         ailments=ailments,
     )
+
+
+def missing_package(engine: str) -> str:
+    """Say that the package of an engine's cluster is not installed; nothing where it is."""
+    module, install = CLUSTER_PACKAGES[engine]
+    package = module.replace("_", "-")
+    return "" if find_spec(module) else f'{package} is not installed: pip install "{install}"'
 
 
 def all_found() -> Iterator[Found]:
