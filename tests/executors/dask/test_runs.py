@@ -7,10 +7,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gpuetl import EngineUnavailable, InvalidPipeline, PackageMissing, RunFailed, RunOptions, col
+from gpuetl import EngineUnavailable, InvalidPipeline, PackageMissing, Pipeline, RunFailed, RunOptions, col
 from gpuetl.backends import engines
+from gpuetl.executors.dask.graph import what_is_read
 from gpuetl.options import Cluster
+from gpuetl.physical.nodes import Scan
+from gpuetl.plan.graph import walk_graph
 from gpuetl.testing import assert_tables_equal
+from plans import lowered
 from tables import table, write_source
 
 TINY = RunOptions(partition_rows=2, broadcast_bytes=0)
@@ -165,3 +169,13 @@ def test_a_plan_of_a_thousand_stages_reaches_the_workers(pipeline, cluster):
         t = t.limit(3).stage(f"s{number}")
     options = RunOptions(partition_rows=2, optimize=False)
     assert pipeline.run(engine="dask", options=options)["s999"].to_arrow().to_pydict() == {"x": [1, 2, 3]}
+
+
+def test_workers_are_given_whole_paths(flights, tmp_path, monkeypatch):
+    """They may run in another folder than the driver, whose paths begin in its own."""
+    monkeypatch.chdir(tmp_path)
+    here = Pipeline("here", root=Path())
+    here.read_parquet("t", "t.parquet").stage("s")
+    (scan,) = (node for node in walk_graph(*lowered(here).roots) if isinstance(node, Scan))
+    (group, *_) = what_is_read(scan, 0)
+    assert (scan.parts[0][0].file.path.is_absolute(), group.file.path) == (False, tmp_path / "t.parquet")

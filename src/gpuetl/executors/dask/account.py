@@ -90,4 +90,5 @@ class Account:
 
         for told in self.told.values():
             for what, peak in told.peaks.items():
-                self.recorder.peaks[f"{what}, of one worker"] = max(peak, self.recorder.peaks.get(what, 0))
+                name = f"{what}, of one worker"
+                self.recorder.peaks[name] = max(peak, self.recorder.peaks.get(name, 0))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from operator import getitem
 from typing import Any
 
@@ -157,9 +158,12 @@ class TaskGraph:
 
 
 def what_is_read(scan: Scan, index: int) -> Any:
-    """Return what a task is given of a source: row groups, or rows that are in memory."""
+    """Return what a task is given of a source: rows that are in memory, or row groups by whole paths.
+
+    Workers may run in another folder.
+    """
     dataset, part = scan.read.dataset, scan.parts[index]
     if not isinstance(dataset, FrameDataset):
-        return part
+        return tuple(replace(group, file=replace(group.file, path=group.file.path.absolute())) for group in part)
     rows = dataset.rows([group.index for group in part], scan.read.columns) if part else dataset.table.slice(0, 0)
     return tasks.RowsInMemory(rows)
