@@ -17,11 +17,16 @@ from gpuetl.backends.cudf.backend import CudfBackend
 from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.cudf.rehearsal import rehearse as rehearsal
 from gpuetl.backends.cudf.rehearsal.arrays import ArrayOf, ToldArrays
+from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.planning import lowered
 from gpuetl.report.recorder import Recorder, recording
-from gpuetl.run import RunOptions, lowered
+from gpuetl.report.trace import Trace, tracing
 
 FILES = Path(__file__).parent.parent / "kernels_files"
+FLIGHTS = Path(__file__).parents[2] / "pipelines" / "flights.yaml"
+MOST_OF_FLIGHTS = 70
+"""Its run asks for 82 texts, of which the rehearsal names 77."""
 PIPELINE = """
 gpuetl: 1
 name: p
@@ -86,9 +91,24 @@ def rehearsed(physical: PhysicalPlan) -> Named:
     return named
 
 
+def failures(trace: Trace) -> list[str]:
+    """Return what a trace tells of what was not rehearsed."""
+    return [f"{each.name}: {each.details['error']}" for each in trace.events if "error" in each.details]
+
+
 def entries(named: Named) -> str:
     """Return the generated parts of all texts."""
     return "\n".join(source[source.index("\nKERNEL ") :] for source in named.sources)
+
+
+def test_all_of_a_large_pipeline_is_rehearsed(tmp_path: Path) -> None:
+    """No exception ends a part of it unheard, whose kernels the run then waits for."""
+    pipeline = gpuetl.load(FLIGHTS)
+    with tracing(tmp_path / "trace.json") as trace:
+        named = rehearsed(physical_of(pipeline))
+    assert failures(trace) == []
+    assert named.ended
+    assert len(set(named.sources)) > MOST_OF_FLIGHTS
 
 
 @pytest.mark.skipif(COMPILER is None, reason="needs g++")
@@ -141,12 +161,15 @@ def test_a_rehearsal_leaves_no_notes_and_writes_no_file(visits: gpuetl.Pipeline,
 def test_a_rehearsal_that_cannot_read_goes_on_with_rows_that_it_makes_up(
     visits: gpuetl.Pipeline, tmp_path: Path
 ) -> None:
-    """What is wrong is told by the run."""
+    """What is wrong is told by the run; a trace tells that the rehearsal met it, too."""
     physical = physical_of(visits)
     (tmp_path / "visits.parquet").write_bytes(b"PAR1")
-    named = rehearsed(physical)
+    with tracing(tmp_path / "trace.json") as trace:
+        named = rehearsed(physical)
     assert named.ended
     assert "KERNEL reduce_chunks(" in entries(named)
+    (failed,) = failures(trace)
+    assert failed.startswith("Scan was not rehearsed: RunFailed")
 
 
 def test_windows_and_kernels_over_frames_in_memory_are_named(pipeline: gpuetl.Pipeline, tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
@@ -15,13 +15,14 @@ import pyarrow as pa
 
 from gpuetl.backends.backend import Backend
 from gpuetl.backends.cudf.columns.dictionaries import decoded
+from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.machine import Expected
 from gpuetl.backends.cudf.rehearsal.machine import RehearsalMachine
 from gpuetl.backends.cudf.rehearsal.sample import ROWS, limits_of
-from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.vector import Vector
+from gpuetl.errors import first_line
 from gpuetl.expressions.types import DataType
 from gpuetl.io.frames import FrameDataset
 from gpuetl.physical.estimate import estimated_rows
@@ -31,7 +32,9 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import Join, Write
 from gpuetl.plan.schema import Schema
 from gpuetl.report.recorder import Recorder, recording
+from gpuetl.report.trace import span
 
+CATEGORY = "rehearsal"
 HEAD_ROWS = 10
 """As many as `RunOptions` shows of each sink."""
 
@@ -47,9 +50,20 @@ def begin_rehearsal(
 def rehearse(physical: PhysicalPlan, expected: Expected, backend_on: Callable[[RehearsalMachine], Backend]) -> None:
     """Rehearse a plan; notes and warnings are those of the run, which has them once more."""
     machine = RehearsalMachine(expected)
-    with suppress(Exception), recording(Recorder()), np.errstate(all="ignore"):
-        Rehearsal(backend_on(machine), machine).run(physical)
+    with forgiven("the plan"), recording(Recorder()), np.errstate(all="ignore"):
+        with span("rehearse", CATEGORY):
+            Rehearsal(backend_on(machine), machine).run(physical)
         expected.end()
+
+
+@contextmanager
+def forgiven(what: str) -> Iterator[None]:
+    """Rehearse something; an exception costs nothing but kernels that are compiled later, and is shown by traces."""
+    try:
+        yield
+    except Exception as error:
+        with span(f"{what} was not rehearsed", CATEGORY, error=f"{type(error).__name__}: {first_line(error)}"):
+            pass
 
 
 class Rehearsal:
@@ -65,22 +79,22 @@ class Rehearsal:
         self.rows = estimated_rows(*physical.roots)
         for write, source in physical.sinks.values():
             self.compute(source)
-            with suppress(Exception):
+            with forgiven(f"sink {write.target.name}"):
                 self.written(write, self.frames[id(source)])
         for source in physical.kept.values():
             self.compute(source)
         for source in physical.kept.values():
-            with suppress(Exception):
+            with forgiven("a head"):
                 self.backend.head(self.frames[id(source)], HEAD_ROWS)
 
     def compute(self, root: Physical) -> None:
-        """Rehearse a node and what it needs.  Whatever goes wrong costs nothing but kernels that are compiled later."""
+        """Rehearse a node and what it needs."""
         for node in walk_graph(root):
             if id(node) in self.frames:
                 continue
-            try:
+            with forgiven(type(node).__name__):
                 self.frames[id(node)] = self.frame_of(node)
-            except Exception:
+            if id(node) not in self.frames:
                 self.frames[id(node)] = self.made_up(node.schema)
 
     def frame_of(self, node: Physical) -> Frame:
@@ -144,7 +158,8 @@ class Rehearsal:
             for vector in frame.columns.values():
                 decoded(vector, self.machine)
         else:
-            for part in writer.parts(frame):
+            keys = write.target.partition_by
+            for part in (rows for _, rows in writer.split(frame, keys)) if keys else writer.parts(frame):
                 writer.write(part, Path())
         self.backend.head(frame, HEAD_ROWS)
 

@@ -17,47 +17,60 @@ from gpuetl.backends.cudf.rehearsal.launch import Launch, set_bits, set_valid
 from gpuetl.backends.cudf.rehearsal.texts import copy_texts, enter, measure_text, write_bytes
 
 TILE, ALL = 1024, (1 << 64) - 1
+COMPARISONS = {"==": np.equal, "!=": np.not_equal, "<": np.less, ">": np.greater, ">=": np.greater_equal}
+"""Of C++."""
 STATE_BYTES = 64
 LEAST_MET = 8
 """Of so many rows one finds its partner at least."""
 
 
 def count(launch: Launch) -> None:
-    """Count the marked rows of tiles, or rows by their code."""
+    """Count the rows of tiles that pass a test, or rows by their code."""
     if "codes" in launch:
         launch["counts"][:] += np.bincount(launch["codes"], minlength=launch["size"]).astype(np.int32)
         return
-    marks = launch["marks"]
+    passing = passes(launch)
     padded = np.zeros(launch["tiles"] * TILE, np.int32)
-    padded[: len(marks)] = marks != 0
+    padded[: len(passing)] = passing
     launch["counts"][:] = padded.reshape(-1, TILE).sum(1)
 
 
 def write(launch: Launch) -> None:
-    """Write the numbers of marked rows, or the bytes of texts."""
+    """Write the numbers of rows that pass a test, and behind them that of all rows, or the bytes of texts."""
     if "numbers" in launch:
-        launch["numbers"][:] = np.flatnonzero(launch["marks"])
+        found = np.flatnonzero(passes(launch))
+        launch["numbers"][-1:] = launch["rows"]
+        launch["numbers"][: len(found)] = found
     elif "bytes" in launch:
         write_bytes(launch)
 
 
+def passes(launch: Launch) -> Any:
+    """Return which values (bool) pass the test of the struct `Passes`: see columns/compact.py."""
+    test, number = launch.text_of(r"return values\[row\] ").split()
+    return COMPARISONS[test](launch["values"], int(number))
+
+
 def gather(launch: Launch) -> None:
-    """Gather values, sizes of texts, and validity."""
-    rows = launch["from"]
+    """Gather values, sizes of texts behind a first 0, and validity."""
+    rows, sources = launch["from"], dict(launch.like("d"))
     there = rows >= 0
-    for place, source in launch.like("d"):
+    for place, source in sources.items():
         own, words = there, launch.named.get(f"b{place}")
         if words is not None:
             own = there & set_bits(words)[np.where(there, rows, 0)]
         at, made = np.where(own, rows, 0), launch[f"r{place}"]
         sized = re.search(rf"d{place}\[at \+ 1\]", launch.own)
         at = np.minimum(at, len(source) - 1 - bool(sized))  # numbers that are made up may be too large
-        values = source[at + 1] - source[at] if sized else source[at]
-        made[own] = values[own]
+        if sized:
+            made[0], made = 0, made[1:]
+        made[:] = source[at + 1] - source[at] if sized else source[at]
         made[~own] = 0
+        if sized:
+            launch["told"][len(sources) + place] = made.sum()
         if f"s{place}" in launch:
             set_valid(launch[f"s{place}"], own)
-            launch["nulls"][place] = np.count_nonzero(~own)
+            launch["told"][place] = np.count_nonzero(~own)
 
 
 def measure(launch: Launch) -> None:
