@@ -172,6 +172,12 @@ def test_a_rehearsal_that_cannot_read_goes_on_with_rows_that_it_makes_up(
     assert failed.startswith("Scan was not rehearsed: RunFailed")
 
 
+def test_a_rehearsal_that_fails_is_not_tried_again(visits: gpuetl.Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would fail in each later run, whose kernels are in the cache by then."""
+    monkeypatch.setattr(rehearsal.Rehearsal, "run", lambda self, physical: 1 // 0)
+    assert rehearsed(physical_of(visits)).ended
+
+
 def test_windows_and_kernels_over_frames_in_memory_are_named(pipeline: gpuetl.Pipeline, tmp_path: Path) -> None:
     """Those that users write are in the texts around them."""
     shutil.copytree(FILES, tmp_path, dirs_exist_ok=True)

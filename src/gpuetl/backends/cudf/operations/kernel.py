@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.order import note_ties, sort_rows
-from gpuetl.backends.cudf.columns.validity import valid_in_all, valid_rows, with_nulls, words_of
+from gpuetl.backends.cudf.columns.validity import empty_bits, valid_in_all, valid_rows, with_valid, words_of
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Array, Machine
@@ -116,7 +116,7 @@ def with_masks(
     arrays = machine.arrays
     offsets = offsets_of(starts, None, rows, machine)
     made = {name: empty(dtype, rows, machine) for name, dtype in operation.outputs.items()}
-    masks = {name: words_of(arrays.zeros(rows, "uint8"), machine) for name in made}
+    masks = {name: empty_bits(rows, machine) for name in made}
     pairs = [part for vector in inputs.values() for part in (vector.data, mask_of(vector, machine))]
     pairs += [part for name, data in made.items() for part in (data, masks[name])]
     call(operation, pairs, offsets, rows, machine)
@@ -125,7 +125,7 @@ def with_masks(
         vector = Vector(dtype, rows, made[name], masks[name])
         valid = valid_rows(vector, machine).astype(bool)
         values = arrays.where(valid, made[name], made[name].dtype.type(0))
-        results[name] = with_nulls(replace(vector, data=values), rows - int(valid.sum()))
+        results[name] = with_valid(replace(vector, data=values), valid, machine)
     return results
 
 

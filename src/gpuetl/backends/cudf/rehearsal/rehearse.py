@@ -50,10 +50,9 @@ def begin_rehearsal(
 def rehearse(physical: PhysicalPlan, expected: Expected, backend_on: Callable[[RehearsalMachine], Backend]) -> None:
     """Rehearse a plan; notes and warnings are those of the run, which has them once more."""
     machine = RehearsalMachine(expected)
-    with forgiven("the plan"), recording(Recorder()), np.errstate(all="ignore"):
-        with span("rehearse", CATEGORY):
-            Rehearsal(backend_on(machine), machine).run(physical)
-        expected.end()
+    with forgiven("the plan"), recording(Recorder()), np.errstate(all="ignore"), span("rehearse", CATEGORY):
+        Rehearsal(backend_on(machine), machine).run(physical)
+    expected.end()  # also after a failure, which would be that of each later run
 
 
 @contextmanager

@@ -160,6 +160,19 @@ def pair_few(launch: Launch) -> None:
     launch["right"][:] = np.where(found, by_code[np.where(found, launch["starts"][code] + place, 0)], -1)
 
 
+def count_codes(launch: Launch) -> None:
+    """Count rows by their code; a last code has none."""
+    codes, counts = launch["codes"], launch["counts"]
+    counts[:] += np.bincount(codes[codes >= 0], minlength=len(counts))
+
+
+def pack_valid(launch: Launch) -> None:
+    """Write flags as validity words."""
+    valid = launch["flags"] != 0
+    set_valid(launch["words"], valid)
+    launch["nulls"][0] += np.uint64(np.count_nonzero(~valid))
+
+
 def count_valid(launch: Launch) -> None:
     """Count the valid rows of words."""
     valid = set_bits(launch["valid"])[: launch["rows"]]
@@ -168,15 +181,21 @@ def count_valid(launch: Launch) -> None:
     launch["counts"][:] = padded.reshape(-1, 32).sum(1)
 
 
+def make_canonical(launch: Launch) -> None:
+    """Copy values."""
+    launch["made"][:] = launch["values"]
+
+
 def state_bytes(launch: Launch) -> None:
     """Make up a size."""
     launch["size"][0] = STATE_BYTES
 
 
 TWINS: dict[str, Callable[[Launch], None]] = {
-    "build": build, "compute": compute, "copy_texts": copy_texts, "count": count, "count_valid": count_valid,
-    "elementwise": elementwise, "enter": enter, "find": find, "finish": finish, "fold_frames": windows,
-    "gather": gather, "mark": mark, "measure": measure, "pack": pack, "pair_few": pair_few, "scan": windows,
-    "state_bytes": state_bytes, "write": write,
+    "build": build, "compute": compute, "copy_texts": copy_texts, "count": count, "count_codes": count_codes,
+    "count_valid": count_valid, "elementwise": elementwise, "enter": enter, "find": find, "finish": finish,
+    "fold_frames": windows, "gather": gather, "make_canonical": make_canonical, "mark": mark, "measure": measure,
+    "pack": pack, "pack_valid": pack_valid, "pair_few": pair_few, "scan": windows, "state_bytes": state_bytes,
+    "write": write,
 }  # fmt: skip
 """By the names of kernels; others decide nothing."""
