@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuetl.backends.cudf.columns.compact import numbers_where
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.order import note_ties, sort_rows
 from gpuetl.backends.cudf.columns.validity import empty_bits, valid_in_all, valid_rows, with_valid, words_of
@@ -85,12 +86,14 @@ def on_valid(
     if not nullable:
         return launched(operation, inputs, offsets_of(starts, None, rows, machine), rows, machine)
     arrays = machine.arrays
-    valid = valid_in_all(nullable, machine).astype(bool)
-    kept = arrays.nonzero(valid)[0]
-    before = arrays.cumsum(valid.astype("int64"))
+    valid = valid_in_all(nullable, machine)
+    kept = numbers_where(valid, machine)
+    before = None if starts is None else arrays.cumsum(valid, dtype="int64")
     offsets = offsets_of(starts, before, len(kept), machine)
     outputs = launched(operation, take(inputs, kept, machine, missing=False), offsets, len(kept), machine)
-    return take(outputs, arrays.where(valid, before - 1, -1), machine)
+    places = arrays.full(rows, -1, "int32")
+    places[kept] = arrays.arange(len(kept), dtype="int32")
+    return take(outputs, places, machine)
 
 
 def offsets_of(starts: Array | None, before: Array | None, rows: int, machine: Machine) -> Array | None:
