@@ -23,11 +23,13 @@ from gpuetl.backends.cudf.rehearsal.machine import RehearsalMachine
 from gpuetl.backends.cudf.rehearsal.sample import ROWS, limits_of
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.errors import first_line
+from gpuetl.executors.ranges import boundaries, sampled, split_by_range
 from gpuetl.expressions.types import DataType
 from gpuetl.io.frames import FrameDataset
 from gpuetl.physical.estimate import estimated_rows
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
+from gpuetl.physical.ranges import Boundaries, RangeExchange
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import Join, Write
 from gpuetl.plan.schema import Schema
@@ -37,6 +39,7 @@ from gpuetl.report.trace import span
 CATEGORY = "rehearsal"
 HEAD_ROWS = 10
 """As many as `RunOptions` shows of each sink."""
+RANGES = 3
 
 
 def begin_rehearsal(
@@ -105,12 +108,25 @@ class Rehearsal:
             return self.joined(node, frames)
         if isinstance(node, Map):
             return self.filled(self.backend.run(node.operation, *frames), node)
-        if isinstance(node, Exchange) and node.route == "hash":
-            self.backend.split_by_hash(frames[0], node.keys, node.partitions)
-        if isinstance(node, Exchange) and node.source.partitions > 1:
-            self.backend.concat([frames[0], frames[0]], node.schema)
-        assert isinstance(node, Exchange | Concat)
+        if isinstance(node, Exchange):
+            return self.exchanged(node, *frames)
+        assert isinstance(node, Concat)
         return frames[0]
+
+    def exchanged(self, node: Exchange, frame: Frame, *others: Frame) -> Frame:
+        """Split rows by the route of an exchange, and put pieces together."""
+        if isinstance(node, Boundaries):
+            node = replace(node, one_in=2, least=1, ranges=RANGES)  # rows are far fewer than those of a run
+            pieces = [sampled(self.backend, node, partition, frame) for partition in range(2)]
+            found: Frame = boundaries(self.backend, node, pieces)
+            return found
+        if isinstance(node, RangeExchange):
+            split_by_range(self.backend, node, 0, frame, *others)
+        elif node.route == "hash":
+            self.backend.split_by_hash(frame, node.keys, node.partitions)
+        if node.source.partitions > 1:
+            self.backend.concat([frame, frame], node.schema)
+        return frame
 
     def joined(self, node: Map, frames: Sequence[Frame]) -> Frame:
         """Join; which of two ways a large right side takes depends on how many rows of it there are: it goes both."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gpuetl.backends.cudf.rehearsal.computed import compute, elementwise, finish, windows
+from gpuetl.backends.cudf.rehearsal.groups import find_edges, find_quantiles, find_rows, measure_groups
 from gpuetl.backends.cudf.rehearsal.keys import digits_of, key_tuples
 from gpuetl.backends.cudf.rehearsal.launch import Launch, set_bits, set_valid
 from gpuetl.backends.cudf.rehearsal.texts import copy_texts, enter, measure_text, write_bytes
@@ -193,9 +194,10 @@ def state_bytes(launch: Launch) -> None:
 
 TWINS: dict[str, Callable[[Launch], None]] = {
     "build": build, "compute": compute, "copy_texts": copy_texts, "count": count, "count_codes": count_codes,
-    "count_valid": count_valid, "elementwise": elementwise, "enter": enter, "find": find, "finish": finish,
-    "fold_frames": windows, "gather": gather, "make_canonical": make_canonical, "mark": mark, "measure": measure,
-    "pack": pack, "pack_valid": pack_valid, "pair_few": pair_few, "scan": windows, "state_bytes": state_bytes,
-    "write": write,
+    "count_valid": count_valid, "elementwise": elementwise, "enter": enter, "find": find, "find_edges": find_edges,
+    "find_quantiles": find_quantiles, "find_rows": find_rows, "finish": finish, "fold_frames": windows,
+    "gather": gather, "make_canonical": make_canonical, "mark": mark, "measure": measure,
+    "measure_groups": measure_groups, "pack": pack, "pack_valid": pack_valid, "pair_few": pair_few, "scan": windows,
+    "state_bytes": state_bytes, "write": write,
 }  # fmt: skip
 """By the names of kernels; others decide nothing."""
