@@ -12,7 +12,9 @@ from gpu_engine import nvrtc
 from gpu_engine.differential import expressions
 from gpu_engine.host_machine import HostMachine
 from gpuetl.backends.cudf.aggregates.distinct import count_distinct
+from gpuetl.backends.cudf.aggregates.edges import edges_source
 from gpuetl.backends.cudf.aggregates.groups import Groups
+from gpuetl.backends.cudf.aggregates.quantiles import quantile_source
 from gpuetl.backends.cudf.aggregates.reduce import reduce_source
 from gpuetl.backends.cudf.aggregates.states import STATES
 from gpuetl.backends.cudf.choices import skipping
@@ -23,7 +25,9 @@ from gpuetl.backends.cudf.columns.order import sort_rows
 from gpuetl.backends.cudf.columns.text_bytes import copy_source
 from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.columns.texts import numbered_texts
+from gpuetl.backends.cudf.columns.validity import words_source
 from gpuetl.backends.cudf.device.headers import DEVICE, header_text
+from gpuetl.backends.cudf.expressions.canonical import canonical_source
 from gpuetl.backends.cudf.expressions.casts import cast_headers
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.expressions.functions import HEADERS
@@ -208,6 +212,8 @@ def of_operations():
     yield gather_source((Gathered(0, "int128_t", False, False, False),), 8)
     yield numbers_source("int32", ">= 0", "int64", True)
     yield copy_source(64, 64, 32)
+    yield from (edges_source(), quantile_source(0.9), words_source())
+    yield from (canonical_source(c_type) for c_type in ("float", "double"))
     yield source_of({"s": texts})
     machine = CollectingMachine()
     yield source_of({"s": with_dictionary(texts, machine)})

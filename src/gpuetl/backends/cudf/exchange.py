@@ -11,6 +11,7 @@ from gpuetl.backends.cudf.columns.order import sorted_order
 from gpuetl.backends.cudf.columns.words import unsigned_type
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.joins.rows import count_codes
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.functions import FUNCTIONS
@@ -26,7 +27,7 @@ def split_by_hash(frame: Frame, keys: Sequence[str], count: int, machine: Machin
     hashes = evaluate({"": Call(FUNCTIONS["scalar", "hash"], columns, INT64)}, frame.columns, frame.rows, machine)
     target = hashes[""].data.view("uint64") % arrays.uint64(count)
     order = machine.sorted_order([target.astype(f"uint{unsigned_type(count.bit_length())}")])
-    ends = arrays.cumsum(arrays.bincount(target.astype("int64"), minlength=count)).tolist()
+    *ends, _ = arrays.cumsum(count_codes(target.astype("int32"), count, machine)).tolist()
     return [take_rows(frame, order[start:end], machine) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuetl.backends.cudf.aggregates.edges import group_sizes
 from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.aggregates.runs import Runs
 from gpuetl.backends.cudf.choices import chosen
@@ -37,7 +38,7 @@ def counted_by_sorting(groups: Groups, call: Call) -> Array:
     (x,) = call.args
     runs = Runs.of(groups, groups.valid(x), [groups.key(x)])
     codes = runs.codes[numbers_where(runs.new, groups.machine)]
-    return groups.machine.arrays.bincount(codes, minlength=groups.count).astype("int64")
+    return group_sizes(codes, groups.count, groups.machine)
 
 
 def counted_by_bits(groups: Groups, keys: Keys, layout: Layout) -> Array | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gpuetl.backends.cudf.aggregates.edges import rows_at, ties_at
 from gpuetl.backends.cudf.aggregates.groups import Groups, both
 from gpuetl.backends.cudf.aggregates.runs import Runs
 from gpuetl.backends.cudf.columns.compact import numbers_where
@@ -21,10 +22,7 @@ from gpuetl.plan.nodes import Aggregate
 
 def taken(groups: Groups, column: Vector, rows: Array, places: Array) -> Vector:
     """Return a column's values at the rows of these places, null at -1."""
-    arrays = groups.machine.arrays
-    if not len(rows):
-        return take({"": column}, arrays.full(len(places), -1, "int64"), groups.machine)[""]
-    return take({"": column}, arrays.where(places >= 0, rows[places], -1), groups.machine)[""]
+    return take({"": column}, rows_at(places, rows, groups.machine), groups.machine)[""]
 
 
 def edge(groups: Groups, call: Call, operation: Aggregate, last: bool) -> Vector:
@@ -39,19 +37,9 @@ def edge(groups: Groups, call: Call, operation: Aggregate, last: bool) -> Vector
 
     runs = groups.once(("edge", order, only, x if ignore_nulls else None), sort)
     places = runs.edge(groups, last)
-    note_ties(operation, (*map(SortKey, operation.by), *map(as_written, order)), ties_at(groups, runs, places))
+    ties = ties_at(places, numbers_where(runs.new, groups.machine), len(runs.rows), groups.machine)
+    note_ties(operation, (*map(SortKey, operation.by), *map(as_written, order)), ties)
     return taken(groups, groups.column(x), runs.rows, places)
-
-
-def ties_at(groups: Groups, runs: Runs, places: Array) -> int:
-    """Return how many rows equal the ones at these places."""
-    arrays = groups.machine.arrays
-    if not len(runs.rows):
-        return 0
-    run = arrays.cumsum(runs.new.astype("int64")) - 1
-    sizes = arrays.bincount(run)
-    found = places[places >= 0]
-    return int((sizes[run[found]] - 1).sum())
 
 
 def as_written(key: SortKey) -> SortKey:

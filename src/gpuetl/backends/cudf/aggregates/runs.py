@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gpuetl.backends.cudf.aggregates.edges import edges
 from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.columns.compact import numbers_where
 from gpuetl.backends.cudf.columns.keys import Key, Keys
@@ -35,8 +36,5 @@ class Runs:
         return cls(rows, groups.codes[rows], order.new_value)
 
     def edge(self, groups: Groups, last: bool = False) -> Array:
-        """Return the place of each group's first or last row among these, -1 where it has none."""
-        arrays = groups.machine.arrays
-        places = arrays.searchsorted(self.codes, arrays.arange(groups.count + 1, dtype="int32"))
-        found = places[1:] > places[:-1]
-        return arrays.where(found, places[1:] - 1 if last else places[:-1], -1)
+        """Return the place (int64) of each group's first or last row among these, -1 where it has none."""
+        return edges(self.codes, groups.count, last, groups.machine)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector
 
@@ -17,7 +18,9 @@ def empty_bits(rows: int, machine: Machine) -> Any:
 
 def with_valid(made: Vector, valid: Any, machine: Machine) -> Vector:
     """Return a column of values that is null where `valid`, truth values, is not true."""
-    return with_nulls(replace(made, valid=words_of(valid, machine)), made.rows - int(valid.sum()))
+    nulls = machine.arrays.zeros(1, "uint64")
+    words = words_of(valid, machine, nulls)
+    return with_nulls(replace(made, valid=words), int(nulls[0]))
 
 
 def with_nulls(made: Vector, nulls: int) -> Vector:
@@ -49,9 +52,21 @@ def null_where_any(made: Vector, others: Iterable[Vector], machine: Machine) -> 
     return with_valid(made, valid_in_all(nullable, machine), machine)
 
 
-def words_of(valid: Any, machine: Machine) -> Any:
-    """Return bytes of truth values as validity words."""
-    words = empty_bits(len(valid), machine)
-    packed = machine.arrays.packbits(valid, bitorder="little")
-    words.view("uint8")[: len(packed)] = packed
+def words_of(valid: Any, machine: Machine, nulls: Any = None) -> Any:
+    """Return bytes of truth values as validity words, and add the nulls to a count (uint64) on the device."""
+    arrays, rows = machine.arrays, len(valid)
+    words, nulls = empty_bits(rows, machine), arrays.zeros(1, "uint64") if nulls is None else nulls
+    flags = arrays.ascontiguousarray(valid).view("uint8")
+    machine.launch(machine.compiled(words_source()), "pack_valid", rows, [rows, flags, words, nulls])
     return words
+
+
+def words_source() -> str:
+    """Return the kernel `pack_valid`."""
+    return f"""{headers_text(["words.cuh"])}
+KERNEL pack_valid(int64_t rows, const uint8_t* flags, uint32_t* words, uint64_t* nulls) {{
+    uint32_t missing = 0;
+    FOR_EACH_ROW(row, rows) missing += store_word(words, row, row < rows, row < rows && flags[row]);
+    add_nulls(nulls, missing);
+}}
+"""

@@ -12,14 +12,14 @@ from typing import Any
 import cupy
 from cupy.cuda import device
 
-from gpuetl.backends.cudf.gpu.kernel_cache import ahead, expect
+from gpuetl.backends.cudf.gpu.kernel_cache import ahead, expect, path_of
 from gpuetl.backends.cudf.rehearsal.arrays import ArrayOf
 
 CompileUserKernel = Callable[[str, Path, str], Any]
 
 
 class ExpectedKernels:
-    """Those of one plan; `mark` is a file that tells later runs that they are in the cache.
+    """Those of one plan; `mark` is a file that tells later runs that they are in the cache, and under which names.
 
     A cache that cannot be written keeps no mark, and the plan is rehearsed again: it keeps no kernels either.
     """
@@ -29,12 +29,15 @@ class ExpectedKernels:
         self.device = device.Device()
         self.futures: list[Future[Any]] = []
         self.calls: set[tuple[Any, ...]] = set()
+        self.paths: dict[Path, None] = {}
 
     def source(self, source: str) -> None:
         """Begin to compile a text that is not in the cache."""
         self.device.use()  # a thread begins with the first one
-        if future := expect(source):
+        path = path_of(source)
+        if path not in self.paths and (future := expect(source, path)):
             self.futures.append(future)
+        self.paths[path] = None
 
     def user_kernel(self, source: str, path: Path, entry: str) -> None:
         """Begin to compile a user's kernel, which CuPy keeps."""
@@ -57,7 +60,7 @@ class ExpectedKernels:
             return
         with suppress(OSError):
             self.mark.parent.mkdir(parents=True, exist_ok=True)
-            self.mark.touch()
+            self.mark.write_text("\n".join(path.name for path in self.paths), encoding="utf-8")
 
 
 def user_kernel(compile_user_kernel: CompileUserKernel, source: str, path: Path, entry: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterable
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import cache, partial
@@ -22,33 +23,50 @@ OPTIONS = ("--std=c++17", "--device-int128", "-fmad=false")
 
 CuPy's own cache is not used since `RawModule` always flushes them.
 """
+_ASKED: set[Path] = set()
+"""What this process has loaded."""
 
 
 def loaded(source: str) -> Any:
-    """Return the module of a text, compiled unless it was before, in this or another process."""
-    module = function.Module()
-    module.load(machine_code(source))
+    """Return the module of a text, compiled unless it was before, in this or another process; to be asked once."""
+    path = path_of(source)
+    _ASKED.add(path)
+    module = ahead().result((path, "module"), partial(kept_module, path))
+    if module is None:
+        with compiling(), span("compile", "compilation"):
+            code = ahead().result(path, partial(compiled, source, path))
+        module = module_of(code)
     return module
 
 
-def machine_code(source: str) -> bytes:
-    """Return a text's machine code for the current device; a cache that cannot be written is left alone."""
-    path = path_of(source)
+def load_ahead(names: Iterable[str]) -> None:
+    """Begin to load what texts that will be asked for were made into, by its names in the cache, on other threads."""
+    for path in (cache_folder() / name for name in names):
+        if path not in _ASKED:
+            ahead().expect((path, "module"), partial(kept_module, path))
+
+
+def kept_module(path: Path) -> Any:
+    """Return a module that is in the cache, None where it is not."""
     with suppress(OSError):
-        return path.read_bytes()
-    with compiling(), span("compile", "compilation"):
-        code: bytes = ahead().result(path, partial(compiled, source, path))
-    return code
+        return module_of(path.read_bytes())
+    return None
 
 
-def expect(source: str) -> Future[bytes] | None:
+def module_of(code: bytes) -> Any:
+    """Load machine code."""
+    module = function.Module()
+    module.load(code)
+    return module
+
+
+def expect(source: str, path: Path) -> Future[bytes] | None:
     """Begin to compile a text that will be asked for, on another thread, unless it is in the cache."""
-    path = path_of(source)
     return None if path.exists() else ahead().expect(path, partial(compiled, source, path))
 
 
 def compiled(source: str, path: Path) -> bytes:
-    """Compile a text, and keep it."""
+    """Compile a text for the current device, and keep it; a cache that cannot be written is left alone."""
     code, _ = compiler.compile_using_nvrtc(source, OPTIONS)
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)

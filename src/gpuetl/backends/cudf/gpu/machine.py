@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -82,9 +82,16 @@ class GpuMachine:
         self.arrays.cuda.Device().synchronize()
 
     def expected(self, plan: str) -> ExpectedKernels | None:
-        """Expect the kernels of a plan, unless they have been."""
+        """Expect the kernels of a plan; where they have been, load them and begin with CuPy on other threads.
+
+        Before CuPy looks into its cache it compiles an empty text, once in a process.
+        """
         mark = kernel_cache.path_of(f"{plan} {gpuetl.__version__}", "expected")
-        return None if mark.exists() else ExpectedKernels(self.compiled_kernel, mark)
+        if not mark.exists():
+            return ExpectedKernels(self.compiled_kernel, mark)
+        kernel_cache.ahead().expect("CuPy", partial(self.arrays.full, 1, -1, "int32"))
+        kernel_cache.load_ahead(mark.read_text(encoding="utf-8").split())
+        return None
 
     def compiled(self, source: str) -> Any:
         """Compile with NVRTC, or take the machine code from the cache on disk."""

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from gpuetl.backends.cudf.columns.compact import numbers_where
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.order import note_ties, sort_rows
-from gpuetl.backends.cudf.columns.validity import valid_in_all, valid_rows, with_nulls, words_of
+from gpuetl.backends.cudf.columns.validity import empty_bits, valid_in_all, valid_rows, with_valid, words_of
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Array, Machine
@@ -85,12 +86,14 @@ def on_valid(
     if not nullable:
         return launched(operation, inputs, offsets_of(starts, None, rows, machine), rows, machine)
     arrays = machine.arrays
-    valid = valid_in_all(nullable, machine).astype(bool)
-    kept = arrays.nonzero(valid)[0]
-    before = arrays.cumsum(valid.astype("int64"))
+    valid = valid_in_all(nullable, machine)
+    kept = numbers_where(valid, machine)
+    before = None if starts is None else arrays.cumsum(valid, dtype="int64")
     offsets = offsets_of(starts, before, len(kept), machine)
     outputs = launched(operation, take(inputs, kept, machine, missing=False), offsets, len(kept), machine)
-    return take(outputs, arrays.where(valid, before - 1, -1), machine)
+    places = arrays.full(rows, -1, "int32")
+    places[kept] = arrays.arange(len(kept), dtype="int32")
+    return take(outputs, places, machine)
 
 
 def offsets_of(starts: Array | None, before: Array | None, rows: int, machine: Machine) -> Array | None:
@@ -116,7 +119,7 @@ def with_masks(
     arrays = machine.arrays
     offsets = offsets_of(starts, None, rows, machine)
     made = {name: empty(dtype, rows, machine) for name, dtype in operation.outputs.items()}
-    masks = {name: words_of(arrays.zeros(rows, "uint8"), machine) for name in made}
+    masks = {name: empty_bits(rows, machine) for name in made}
     pairs = [part for vector in inputs.values() for part in (vector.data, mask_of(vector, machine))]
     pairs += [part for name, data in made.items() for part in (data, masks[name])]
     call(operation, pairs, offsets, rows, machine)
@@ -125,7 +128,7 @@ def with_masks(
         vector = Vector(dtype, rows, made[name], masks[name])
         valid = valid_rows(vector, machine).astype(bool)
         values = arrays.where(valid, made[name], made[name].dtype.type(0))
-        results[name] = with_nulls(replace(vector, data=values), rows - int(valid.sum()))
+        results[name] = with_valid(replace(vector, data=values), valid, machine)
     return results
 
 

@@ -43,10 +43,11 @@ def scanned(
         launch_scan(module, rows, segment_bytes(contract), [new_group, *buffers_of(inputs), *outputs], machine)
     if not masks:
         return {name: null_where_any(vector, inputs.values(), machine) for name, vector in made.items()}
-    valid = arrays.stack([flag.sum() for flag in flags]).tolist()
+    nulls = arrays.zeros(len(made), "uint64")
+    words = [words_of(flag, machine, nulls[place:]) for place, flag in enumerate(flags)]
     return {
-        name: with_nulls(replace(vector, valid=words_of(flag, machine)), rows - int(count))
-        for (name, vector), flag, count in zip(made.items(), flags, valid, strict=True)
+        name: with_nulls(replace(vector, valid=valid), int(count))
+        for (name, vector), valid, count in zip(made.items(), words, nulls.tolist(), strict=True)
     }
 
 

@@ -18,12 +18,17 @@ MIX, WORD = 2_654_435_761, (1 << 32) - 1
 
 def compute(launch: Launch) -> None:
     """Make up values, null where their text says so; every second truth value is true, if all columns have values."""
+    nulls = []
     for place, values in launch.like("r"):
-        valid = validity(launch, f"g{place}")
+        nullable = f"s{place}" in launch
+        valid = validity(launch, f"g{place}") if nullable else np.ones(launch["rows"], bool)
         truth = f"uint8_t* r{place}" in launch.own
         values[:] = made_up(values, launch.valid_in(), 2) if truth else made_up(values, valid, VALUES)
-        set_valid(launch[f"s{place}"], valid)
-        launch["nulls"][place] = np.count_nonzero(~valid)
+        if nullable:
+            set_valid(launch[f"s{place}"], valid)
+            nulls.append(np.count_nonzero(~valid))
+    if nulls:
+        launch["nulls"][:] = nulls
 
 
 def elementwise(launch: Launch) -> None:

@@ -48,10 +48,15 @@ def statements_of(launch: Launch, name: str) -> set[str]:
     return (found | made) - {"false"} if made or name[0] == "g" else found
 
 
+def few_a_group(groups: int) -> bool:
+    """Tell whether groups have so few rows that some has but nulls."""
+    return groups * ROWS_A_GROUP > ROWS
+
+
 def group_validity(launch: Launch, place: int) -> Any:
     """Return where (bool) the result of an aggregate's state is valid, of each group."""
     rows, valid = launch["rows"], np.ones(launch["rows"], bool)
-    small = rows * ROWS_A_GROUP > ROWS
+    small = few_a_group(rows)
     taken = re.search(rf"state\.a{place}\.add\(Maybe<\w+>{{.*[mv]\d+(\.valid)?}}\);", launch.structs)
     of_two = re.search(rf"states\[row\]\.a{place}\.(deviation|covariance|correlation)\((1|at)\)", launch.own)
     if rows > 1 and small and (of_two or (taken and ", true}" not in taken[0])):

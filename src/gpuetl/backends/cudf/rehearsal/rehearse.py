@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
@@ -22,18 +22,24 @@ from gpuetl.backends.cudf.machine import Expected
 from gpuetl.backends.cudf.rehearsal.machine import RehearsalMachine
 from gpuetl.backends.cudf.rehearsal.sample import ROWS, limits_of
 from gpuetl.backends.cudf.vector import Vector
+from gpuetl.errors import first_line
+from gpuetl.executors.ranges import boundaries, sampled, split_by_range
 from gpuetl.expressions.types import DataType
 from gpuetl.io.frames import FrameDataset
 from gpuetl.physical.estimate import estimated_rows
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
+from gpuetl.physical.ranges import Boundaries, RangeExchange
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import Join, Write
 from gpuetl.plan.schema import Schema
 from gpuetl.report.recorder import Recorder, recording
+from gpuetl.report.trace import span
 
+CATEGORY = "rehearsal"
 HEAD_ROWS = 10
 """As many as `RunOptions` shows of each sink."""
+RANGES = 3
 
 
 def begin_rehearsal(
@@ -47,9 +53,19 @@ def begin_rehearsal(
 def rehearse(physical: PhysicalPlan, expected: Expected, backend_on: Callable[[RehearsalMachine], Backend]) -> None:
     """Rehearse a plan; notes and warnings are those of the run, which has them once more."""
     machine = RehearsalMachine(expected)
-    with suppress(Exception), recording(Recorder()), np.errstate(all="ignore"):
+    with forgiven("the plan"), recording(Recorder()), np.errstate(all="ignore"), span("rehearse", CATEGORY):
         Rehearsal(backend_on(machine), machine).run(physical)
-        expected.end()
+    expected.end()  # also after a failure, which would be that of each later run
+
+
+@contextmanager
+def forgiven(what: str) -> Iterator[None]:
+    """Rehearse something; an exception costs nothing but kernels that are compiled later, and is shown by traces."""
+    try:
+        yield
+    except Exception as error:
+        with span(f"{what} was not rehearsed", CATEGORY, error=f"{type(error).__name__}: {first_line(error)}"):
+            pass
 
 
 class Rehearsal:
@@ -65,22 +81,22 @@ class Rehearsal:
         self.rows = estimated_rows(*physical.roots)
         for write, source in physical.sinks.values():
             self.compute(source)
-            with suppress(Exception):
+            with forgiven(f"sink {write.target.name}"):
                 self.written(write, self.frames[id(source)])
         for source in physical.kept.values():
             self.compute(source)
         for source in physical.kept.values():
-            with suppress(Exception):
+            with forgiven("a head"):
                 self.backend.head(self.frames[id(source)], HEAD_ROWS)
 
     def compute(self, root: Physical) -> None:
-        """Rehearse a node and what it needs.  Whatever goes wrong costs nothing but kernels that are compiled later."""
+        """Rehearse a node and what it needs."""
         for node in walk_graph(root):
             if id(node) in self.frames:
                 continue
-            try:
+            with forgiven(type(node).__name__):
                 self.frames[id(node)] = self.frame_of(node)
-            except Exception:
+            if id(node) not in self.frames:
                 self.frames[id(node)] = self.made_up(node.schema)
 
     def frame_of(self, node: Physical) -> Frame:
@@ -92,12 +108,25 @@ class Rehearsal:
             return self.joined(node, frames)
         if isinstance(node, Map):
             return self.filled(self.backend.run(node.operation, *frames), node)
-        if isinstance(node, Exchange) and node.route == "hash":
-            self.backend.split_by_hash(frames[0], node.keys, node.partitions)
-        if isinstance(node, Exchange) and node.source.partitions > 1:
-            self.backend.concat([frames[0], frames[0]], node.schema)
-        assert isinstance(node, Exchange | Concat)
+        if isinstance(node, Exchange):
+            return self.exchanged(node, *frames)
+        assert isinstance(node, Concat)
         return frames[0]
+
+    def exchanged(self, node: Exchange, frame: Frame, *others: Frame) -> Frame:
+        """Split rows by the route of an exchange, and put pieces together."""
+        if isinstance(node, Boundaries):
+            node = replace(node, one_in=2, least=1, ranges=RANGES)  # rows are far fewer than those of a run
+            pieces = [sampled(self.backend, node, partition, frame) for partition in range(2)]
+            found: Frame = boundaries(self.backend, node, pieces)
+            return found
+        if isinstance(node, RangeExchange):
+            split_by_range(self.backend, node, 0, frame, *others)
+        elif node.route == "hash":
+            self.backend.split_by_hash(frame, node.keys, node.partitions)
+        if node.source.partitions > 1:
+            self.backend.concat([frame, frame], node.schema)
+        return frame
 
     def joined(self, node: Map, frames: Sequence[Frame]) -> Frame:
         """Join; which of two ways a large right side takes depends on how many rows of it there are: it goes both."""
@@ -144,7 +173,8 @@ class Rehearsal:
             for vector in frame.columns.values():
                 decoded(vector, self.machine)
         else:
-            for part in writer.parts(frame):
+            keys = write.target.partition_by
+            for part in (rows for _, rows in writer.split(frame, keys)) if keys else writer.parts(frame):
                 writer.write(part, Path())
         self.backend.head(frame, HEAD_ROWS)
 

@@ -7,13 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
-from gpuetl.backends.cudf.columns.validity import valid_rows, with_valid
+from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
 from gpuetl.backends.cudf.device.types import whole_number
 from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.rehearsal.arrays import plain
+from gpuetl.backends.cudf.rehearsal.launch import set_bits, set_valid
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import STRING, DataType, language_type
 from gpuetl.io.dataset import RowGroup
@@ -51,14 +53,17 @@ def widened(vector: Vector, limits: Limits | None, machine: Machine) -> Vector:
     if limits is None or vector.rows < LEAST_ROWS or vector.elements is not None:
         return vector
     *ends, nulls = limits
-    valid = plain(valid_rows(vector, machine)).astype(bool)
+    rows = vector.rows
+    valid = np.ones(rows, bool) if vector.valid is None else set_bits(plain(vector.valid))[:rows]
     valid[1] &= not nulls
     if vector.dtype != STRING and ends[0] is not None:
         data = plain(vector.data).copy()
         data[[0, -1]] = [end if isinstance(end, float) else whole_number(end, vector.dtype) for end in ends]
         valid[[0, -1]] = True
         vector = replace(vector, data=machine.arrays.asarray(data))
-    return with_valid(vector, machine.arrays.asarray(valid), machine)
+    words = plain(empty_bits(rows, machine))
+    set_valid(words, valid)
+    return with_nulls(replace(vector, valid=machine.arrays.asarray(words)), int(np.count_nonzero(~valid)))
 
 
 def in_type(column: pa.Array, dtype: DataType) -> pa.Array:

@@ -40,12 +40,15 @@ def measure_text(launch: Launch) -> None:
     """Make up sizes of texts that are computed, or cut into parts: null where a column that is read is."""
     if "least" in launch:
         return
-    rows, valid = launch["rows"], launch.valid_in()
-    launch["sizes"][:rows] = np.where(valid, TEXT_BYTES, 0)
+    valid = launch.valid_in()
+    sizes = np.where(valid, TEXT_BYTES, 0)
     set_valid(launch["bits"], valid)
     launch["nulls"][0] = np.count_nonzero(~valid)
     if "counts" in launch:
-        launch["counts"][:rows] = valid
+        launch["counts"][:], launch["sizes"][:] = valid, sizes
+    else:
+        launch["sizes"][0], launch["sizes"][1:] = 0, sizes
+        launch["nulls"][1] = sizes.sum()
 
 
 def write_bytes(launch: Launch) -> None:

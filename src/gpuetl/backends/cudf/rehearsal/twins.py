@@ -12,52 +12,66 @@ from typing import Any
 import numpy as np
 
 from gpuetl.backends.cudf.rehearsal.computed import compute, elementwise, finish, windows
+from gpuetl.backends.cudf.rehearsal.groups import find_edges, find_quantiles, find_rows, measure_groups
 from gpuetl.backends.cudf.rehearsal.keys import digits_of, key_tuples
 from gpuetl.backends.cudf.rehearsal.launch import Launch, set_bits, set_valid
 from gpuetl.backends.cudf.rehearsal.texts import copy_texts, enter, measure_text, write_bytes
 
 TILE, ALL = 1024, (1 << 64) - 1
+COMPARISONS = {"==": np.equal, "!=": np.not_equal, "<": np.less, ">": np.greater, ">=": np.greater_equal}
+"""Of C++."""
 STATE_BYTES = 64
 LEAST_MET = 8
 """Of so many rows one finds its partner at least."""
 
 
 def count(launch: Launch) -> None:
-    """Count the marked rows of tiles, or rows by their code."""
+    """Count the rows of tiles that pass a test, or rows by their code."""
     if "codes" in launch:
         launch["counts"][:] += np.bincount(launch["codes"], minlength=launch["size"]).astype(np.int32)
         return
-    marks = launch["marks"]
+    passing = passes(launch)
     padded = np.zeros(launch["tiles"] * TILE, np.int32)
-    padded[: len(marks)] = marks != 0
+    padded[: len(passing)] = passing
     launch["counts"][:] = padded.reshape(-1, TILE).sum(1)
 
 
 def write(launch: Launch) -> None:
-    """Write the numbers of marked rows, or the bytes of texts."""
+    """Write the numbers of rows that pass a test, and behind them that of all rows, or the bytes of texts."""
     if "numbers" in launch:
-        launch["numbers"][:] = np.flatnonzero(launch["marks"])
+        found = np.flatnonzero(passes(launch))
+        launch["numbers"][-1:] = launch["rows"]
+        launch["numbers"][: len(found)] = found
     elif "bytes" in launch:
         write_bytes(launch)
 
 
+def passes(launch: Launch) -> Any:
+    """Return which values (bool) pass the test of the struct `Passes`: see columns/compact.py."""
+    test, number = launch.text_of(r"return values\[row\] ").split()
+    return COMPARISONS[test](launch["values"], int(number))
+
+
 def gather(launch: Launch) -> None:
-    """Gather values, sizes of texts, and validity."""
-    rows = launch["from"]
+    """Gather values, sizes of texts behind a first 0, and validity."""
+    rows, sources = launch["from"], dict(launch.like("d"))
     there = rows >= 0
-    for place, source in launch.like("d"):
+    for place, source in sources.items():
         own, words = there, launch.named.get(f"b{place}")
         if words is not None:
             own = there & set_bits(words)[np.where(there, rows, 0)]
         at, made = np.where(own, rows, 0), launch[f"r{place}"]
         sized = re.search(rf"d{place}\[at \+ 1\]", launch.own)
         at = np.minimum(at, len(source) - 1 - bool(sized))  # numbers that are made up may be too large
-        values = source[at + 1] - source[at] if sized else source[at]
-        made[own] = values[own]
+        if sized:
+            made[0], made = 0, made[1:]
+        made[:] = source[at + 1] - source[at] if sized else source[at]
         made[~own] = 0
+        if sized:
+            launch["told"][len(sources) + place] = made.sum()
         if f"s{place}" in launch:
             set_valid(launch[f"s{place}"], own)
-            launch["nulls"][place] = np.count_nonzero(~own)
+            launch["told"][place] = np.count_nonzero(~own)
 
 
 def measure(launch: Launch) -> None:
@@ -147,6 +161,19 @@ def pair_few(launch: Launch) -> None:
     launch["right"][:] = np.where(found, by_code[np.where(found, launch["starts"][code] + place, 0)], -1)
 
 
+def count_codes(launch: Launch) -> None:
+    """Count rows by their code; a last code has none."""
+    codes, counts = launch["codes"], launch["counts"]
+    counts[:] += np.bincount(codes[codes >= 0], minlength=len(counts))
+
+
+def pack_valid(launch: Launch) -> None:
+    """Write flags as validity words."""
+    valid = launch["flags"] != 0
+    set_valid(launch["words"], valid)
+    launch["nulls"][0] += np.uint64(np.count_nonzero(~valid))
+
+
 def count_valid(launch: Launch) -> None:
     """Count the valid rows of words."""
     valid = set_bits(launch["valid"])[: launch["rows"]]
@@ -155,15 +182,22 @@ def count_valid(launch: Launch) -> None:
     launch["counts"][:] = padded.reshape(-1, 32).sum(1)
 
 
+def make_canonical(launch: Launch) -> None:
+    """Copy values."""
+    launch["made"][:] = launch["values"]
+
+
 def state_bytes(launch: Launch) -> None:
     """Make up a size."""
     launch["size"][0] = STATE_BYTES
 
 
 TWINS: dict[str, Callable[[Launch], None]] = {
-    "build": build, "compute": compute, "copy_texts": copy_texts, "count": count, "count_valid": count_valid,
-    "elementwise": elementwise, "enter": enter, "find": find, "finish": finish, "fold_frames": windows,
-    "gather": gather, "mark": mark, "measure": measure, "pack": pack, "pair_few": pair_few, "scan": windows,
+    "build": build, "compute": compute, "copy_texts": copy_texts, "count": count, "count_codes": count_codes,
+    "count_valid": count_valid, "elementwise": elementwise, "enter": enter, "find": find, "find_edges": find_edges,
+    "find_quantiles": find_quantiles, "find_rows": find_rows, "finish": finish, "fold_frames": windows,
+    "gather": gather, "make_canonical": make_canonical, "mark": mark, "measure": measure,
+    "measure_groups": measure_groups, "pack": pack, "pack_valid": pack_valid, "pair_few": pair_few, "scan": windows,
     "state_bytes": state_bytes, "write": write,
 }  # fmt: skip
 """By the names of kernels; others decide nothing."""
