@@ -7,6 +7,7 @@ time that writing takes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -38,6 +39,7 @@ def assembled(pieces: Sequence[Piece], machine: Machine) -> Span:
     return Span(whole, 0, total)
 
 
+@cache
 def assembling_source() -> str:
     """Return the kernel `assemble`; the table has the pieces' addresses, and behind them where each ends."""
     return f"""{headers_text(["assembly.cuh"])}

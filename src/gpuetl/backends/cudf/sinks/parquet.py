@@ -6,6 +6,7 @@ copy and write one such batch, the next is encoded.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,17 +16,20 @@ import numpy as np
 import pyarrow as pa
 
 from gpuetl.backends.cudf.columns.dictionaries import decoded
+from gpuetl.backends.cudf.device.types import stored_c_type
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Machine, WrittenFile
 from gpuetl.backends.cudf.sinks.assembly import assembled
 from gpuetl.backends.cudf.sinks.delta import Integers
 from gpuetl.backends.cudf.sinks.encoded import Encoded, Encoder
 from gpuetl.backends.cudf.sinks.footer import MAGIC, ChunkPlace, footer
-from gpuetl.backends.cudf.sinks.levels import Levels, levels_of
+from gpuetl.backends.cudf.sinks.host_texts import HostTexts
+from gpuetl.backends.cudf.sinks.levels import BatchLevels, Levels, levels_of
 from gpuetl.backends.cudf.sinks.numbers import Numbers
 from gpuetl.backends.cudf.sinks.pages import chunk
 from gpuetl.backends.cudf.sinks.pieces import Piece, fetched
-from gpuetl.backends.cudf.sinks.texts import MOST_DISTINCT_BYTES, HostTexts, few_distinct, page_offsets, text_encoder
+from gpuetl.backends.cudf.sinks.stack import Column
+from gpuetl.backends.cudf.sinks.texts import MOST_DISTINCT_BYTES, Codes, Lengths, coded, few_distinct, page_offsets
 from gpuetl.backends.cudf.sinks.values import Bits, LongDecimals
 from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.expressions.types import BOOL, NULL, STRING, DataType, is_floating, is_list
@@ -123,8 +127,8 @@ class RowGroups:
         layout = self.layout
         levels = levels_of(batch, layout.page_rows, layout.group_rows // layout.page_rows, self.machine)
         encoded = encode(batch, levels, self.few, self.known, self.machine)
-        groups = next(iter(levels.values())).groups
-        return [piece for group in range(groups) for piece in self.group(encoded, levels, group)]
+        groups = levels.distinct[0].groups
+        return [piece for group in range(groups) for piece in self.group(encoded, levels.of, group)]
 
     def group(self, encoded: Mapping[str, Encoded], levels: Mapping[str, Levels], group: int) -> list[Piece]:
         """Return a row group, and take note of it."""
@@ -184,27 +188,39 @@ def rows_between(vector: Vector, start: int, most: int) -> Vector:
 
 
 def encode(
-    batch: Mapping[str, Vector],
-    levels: Mapping[str, Levels],
-    few: set[str],
-    known: Mapping[str, HostTexts],
-    machine: Machine,
+    batch: Mapping[str, Vector], levels: BatchLevels, few: set[str], known: Mapping[str, HostTexts], machine: Machine
 ) -> dict[str, Encoded]:
-    """Encode columns; the host waits once for all measures, and for each column of texts' codes."""
-    encoders = {n: encoder(v, levels[n], n in few, known.get(n), machine) for n, v in batch.items()}
-    measures = iter(fetched([measure for each in encoders.values() for measure in each.measures], machine))
-    return {name: each.encoded([next(measures) for _ in each.measures]) for name, each in encoders.items()}
+    """Encode columns; the host waits once for all measures, and for each column of texts that gets numbers here."""
+    kinds = defaultdict[tuple[type[Encoder], str], list[str]](list)
+    columns = {n: column_of(v, levels.of[n], n in few, known.get(n), machine) for n, v in batch.items()}
+    for name, column in columns.items():
+        kinds[kind_of(column)].append(name)
+    encoders = [(names, kind([columns[n] for n in names], machine)) for (kind, _), names in kinds.items()]
+    wanted = [levels.d_starts, *(measure for _, each in encoders for measure in each.measures)]
+    starts, *rest = fetched(wanted, machine)
+    levels.tell(starts)
+    measures, found = iter(rest), dict[str, Encoded]()
+    for names, each in encoders:
+        found.update(zip(names, each.encoded([next(measures) for _ in each.measures]), strict=True))
+    return found
 
 
-def encoder(vector: Vector, levels: Levels, few: bool, known: HostTexts | None, machine: Machine) -> Encoder:
-    """Return the encoder of a column of one type."""
-    if vector.dtype == STRING:
-        nulls = vector.rows - levels.valid_rows
-        return text_encoder(replace(vector, valid=levels.valid, nulls=nulls), levels, few, known, machine)
-    return encoder_class(vector.dtype)(vector, levels, machine)
+def column_of(vector: Vector, levels: Levels, few: bool, known: HostTexts | None, machine: Machine) -> Column:
+    """Return a column as encoders take it; few distinct texts get numbers."""
+    if vector.dtype != STRING:
+        return Column(vector, None, levels)
+    return Column(*coded(vector, few, known, machine), levels)
 
 
-def encoder_class(dtype: DataType) -> type[Integers | Numbers | Bits | LongDecimals]:
+def kind_of(column: Column) -> tuple[type[Encoder], str]:
+    """Return what encodes a column, and the C++ type of those that are encoded together."""
+    dtype = column.vector.dtype
+    if dtype == STRING:
+        return (Lengths if column.texts is None else Codes), ""
+    return encoder_class(dtype), stored_c_type(dtype)
+
+
+def encoder_class(dtype: DataType) -> type[Encoder]:
     """Return what encodes a type of fixed width."""
     if dtype == BOOL:
         return Bits
