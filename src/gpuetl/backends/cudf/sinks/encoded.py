@@ -9,9 +9,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from gpuetl.backends.cudf.machine import Array, Machine
+from gpuetl.backends.cudf.sinks.footer import Limits
 from gpuetl.backends.cudf.sinks.pieces import Piece
 from gpuetl.backends.cudf.sinks.stack import Column
-from gpuetl.backends.cudf.sinks.statistics import LimitsOf
+from gpuetl.backends.cudf.sinks.statistics import LimitsOf, merged
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,13 @@ class Encoded:
     def dictionary(self, group: int) -> Dictionary | None:
         """Return that of a row group."""
         return self.dictionaries[group] if self.dictionaries else None
+
+    def limits_between(self, pages: range) -> Limits | None:
+        """Return the limits of pages, where they are known."""
+        if self.ranges is None or self.limits is None:
+            return None
+        ends = merged(self.ranges[pages.start : pages.stop])
+        return self.limits(*ends) if ends else None
 
 
 class Encoder(Protocol):

@@ -81,6 +81,10 @@ class Levels:
         pages = self.pages_of(group)
         return self.starts[pages.stop] - self.starts[pages.start]
 
+    def rows_before(self, page: int) -> int:
+        """Return how many rows there are before a page."""
+        return min(page * self.page_rows, self.rows)
+
     def rows_of(self, page: int) -> int:
         """Return the rows of a page."""
         return min(self.page_rows, self.rows - page * self.page_rows)
@@ -91,8 +95,7 @@ class Levels:
         if count in (0, rows):
             return [equal_levels(rows, count > 0)]
         groups = -(-rows // 8)
-        head = varint(groups << 1 | 1)
-        return [(len(head) + groups).to_bytes(4, "little") + head, Span(self.valid, page * self.page_rows // 8, groups)]
+        return [levels_head(groups), Span(self.valid, page * self.page_rows // 8, groups)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +113,13 @@ class BatchLevels:
         """Take what the host has been told of `d_starts`."""
         for levels, own in zip(self.distinct, starts.reshape(len(self.distinct), -1).tolist(), strict=True):
             levels.starts = own
+
+
+@lru_cache(1 << 10)
+def levels_head(groups: int) -> bytes:
+    """Return what stands before so many bytes of levels: their size, and the head of their run."""
+    head = varint(groups << 1 | 1)
+    return (len(head) + groups).to_bytes(4, "little") + head
 
 
 @lru_cache(1 << 10)
