@@ -341,7 +341,7 @@ def test_a_descriptor_is_open_as_long_as_threads_write_to_it(tmp_path):
 
     def write_two_calls():
         with ThreadPoolExecutor(1) as threads:
-            writers = Writers(threads, 1, 1, lambda: write_chunks)
+            writers = Writers(threads, 1, 1, lambda: write_chunks, lambda: lambda memory, taken: None)
             with threaded_file(tmp_path / "x", False, writers) as file:
                 file.write(0, b"abcde")
                 file.write(5, b"fghij")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,7 @@ class Deltas:
         layout = [self.total, self.blocks, self.stack.column_pages, self.stack.table]
         self.machine.launch(module, entry, self.total * 32, [*layout, *arguments])
 
-    @property
+    @cached_property
     def measures(self) -> list[Array]:
         """The first value and the range of each page, and where the page's blocks end."""
         return [self.first, self.ranges, page_ends(self.ends, self.blocks, self.machine)]

@@ -10,7 +10,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from threading import Lock
+from threading import BoundedSemaphore, Lock
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +19,7 @@ import pyarrow as pa
 from gpuetl.backends.cudf.columns.dictionaries import decoded
 from gpuetl.backends.cudf.device.types import stored_c_type
 from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.machine import Machine, WrittenFile
+from gpuetl.backends.cudf.machine import Array, Machine, WrittenFile
 from gpuetl.backends.cudf.sinks.assembly import assembled
 from gpuetl.backends.cudf.sinks.delta import Integers
 from gpuetl.backends.cudf.sinks.encoded import Encoded, Encoder
@@ -52,6 +53,8 @@ DEFAULT = Layout()
 """A page a column chunk: each costs the interpreter some hundredths of a millisecond, for which all threads wait."""
 ENCODING = Lock()
 """One file at a time: the interpreter would let all of them encode in turns, so that none could begin to be written."""
+MEASURED = BoundedSemaphore(2)
+"""Files of which columns are measured or encoded: the measures of one take device memory while the host waits."""
 PARTS, LEAST_PART_ROWS = 8, 1 << 22
 """The files that a large frame becomes in a folder, and the rows that make one worth it."""
 
@@ -116,17 +119,30 @@ class RowGroups:
     done: list[list[ChunkPlace]] = field(default_factory=list)
 
     def write(self, batch: Mapping[str, Vector]) -> None:
-        """Encode the rows of some groups, and hand their bytes to the file's threads."""
+        """Encode the rows of some groups, and hand their bytes to the file's threads.
+
+        While the host waits for the measures, another file's columns may be encoded.
+        """
         begin = self.offset
-        with ENCODING:
-            whole = assembled(self.encoded(batch), self.machine)
+        with MEASURED:
+            with ENCODING:
+                measured = self.measured(batch)
+            measures = fetched(measured.measures, self.machine)
+            with ENCODING:
+                whole = assembled(self.encoded(measured, measures), self.machine)
+        del measured  # its memory is another file's while this one waits for its threads
         self.file.write(begin, whole)
 
-    def encoded(self, batch: Mapping[str, Vector]) -> list[Piece]:
+    def measured(self, batch: Mapping[str, Vector]) -> MeasuredBatch:
+        """Begin to measure the columns of some groups."""
+        layout, machine = self.layout, self.machine
+        levels = levels_of(batch, layout.page_rows, layout.group_rows // layout.page_rows, machine)
+        columns = {n: column_of(v, levels.of[n], n in self.few, self.known.get(n), machine) for n, v in batch.items()}
+        return MeasuredBatch(levels, encoders_of(columns, machine))
+
+    def encoded(self, measured: MeasuredBatch, measures: Sequence[np.ndarray[Any, Any]]) -> list[Piece]:
         """Return the bytes of the rows of some groups, and take note of them."""
-        layout = self.layout
-        levels = levels_of(batch, layout.page_rows, layout.group_rows // layout.page_rows, self.machine)
-        encoded = encode(batch, levels, self.few, self.known, self.machine)
+        encoded, levels = measured.encoded(measures), measured.levels
         groups = levels.distinct[0].groups
         return [piece for group in range(groups) for piece in self.group(encoded, levels.of, group)]
 
@@ -187,22 +203,34 @@ def rows_between(vector: Vector, start: int, most: int) -> Vector:
     return replace(vector, rows=rows, valid=valid, data=vector.data[start : start + rows])
 
 
-def encode(
-    batch: Mapping[str, Vector], levels: BatchLevels, few: set[str], known: Mapping[str, HostTexts], machine: Machine
-) -> dict[str, Encoded]:
-    """Encode columns; the host waits once for all measures, and for each column of texts that gets numbers here."""
+@dataclass(frozen=True, eq=False)
+class MeasuredBatch:
+    """What measures the columns of some row groups; each encoder stands beside the names of its columns."""
+
+    levels: BatchLevels
+    encoders: Sequence[tuple[Sequence[str], Encoder]]
+
+    @property
+    def measures(self) -> list[Array]:
+        """All that the host must know."""
+        return [self.levels.d_starts, *(measure for _, each in self.encoders for measure in each.measures)]
+
+    def encoded(self, measures: Sequence[np.ndarray[Any, Any]]) -> dict[str, Encoded]:
+        """Encode the columns, given the measures."""
+        starts, *rest = measures
+        self.levels.tell(starts)
+        left, found = iter(rest), dict[str, Encoded]()
+        for names, each in self.encoders:
+            found.update(zip(names, each.encoded([next(left) for _ in each.measures]), strict=True))
+        return found
+
+
+def encoders_of(columns: Mapping[str, Column], machine: Machine) -> list[tuple[list[str], Encoder]]:
+    """Return encoders of columns, those of one kind together, and the names of their columns."""
     kinds = defaultdict[tuple[type[Encoder], str], list[str]](list)
-    columns = {n: column_of(v, levels.of[n], n in few, known.get(n), machine) for n, v in batch.items()}
     for name, column in columns.items():
         kinds[kind_of(column)].append(name)
-    encoders = [(names, kind([columns[n] for n in names], machine)) for (kind, _), names in kinds.items()]
-    wanted = [levels.d_starts, *(measure for _, each in encoders for measure in each.measures)]
-    starts, *rest = fetched(wanted, machine)
-    levels.tell(starts)
-    measures, found = iter(rest), dict[str, Encoded]()
-    for names, each in encoders:
-        found.update(zip(names, each.encoded([next(measures) for _ in each.measures]), strict=True))
-    return found
+    return [(names, kind([columns[name] for name in names], machine)) for (kind, _), names in kinds.items()]
 
 
 def column_of(vector: Vector, levels: Levels, few: bool, known: HostTexts | None, machine: Machine) -> Column:
