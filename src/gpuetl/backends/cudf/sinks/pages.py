@@ -41,7 +41,7 @@ def chunk(field: pa.Field, encoded: Encoded, levels: Levels, group: int, offset:
     pieces, encoding = (dictionary_pieces(found), RLE_DICTIONARY) if found else (list[Piece](), encoded.encoding)
     size = dictionary_size = total_bytes(pieces)
     for page in pages:
-        content = [*levels.pieces(page), *encoded.pages[page]]
+        content = levels.pieces(page) + encoded.pages[page]
         page_size = total_bytes(content)
         header = data_header(levels.rows_of(page), page_size, encoding)
         pieces += (header, *content)
