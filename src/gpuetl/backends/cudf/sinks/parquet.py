@@ -6,7 +6,6 @@ copy and write one such batch, the next is encoded.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,23 +16,19 @@ import numpy as np
 import pyarrow as pa
 
 from gpuetl.backends.cudf.columns.dictionaries import decoded
-from gpuetl.backends.cudf.device.types import stored_c_type
 from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.machine import Array, Machine, WrittenFile
+from gpuetl.backends.cudf.machine import Machine, WrittenFile
 from gpuetl.backends.cudf.sinks.assembly import assembled
-from gpuetl.backends.cudf.sinks.delta import Integers
-from gpuetl.backends.cudf.sinks.encoded import Encoded, Encoder
+from gpuetl.backends.cudf.sinks.batch import MeasuredBatch, column_of, encoders_of
+from gpuetl.backends.cudf.sinks.encoded import Encoded
 from gpuetl.backends.cudf.sinks.footer import MAGIC, ChunkPlace, footer
 from gpuetl.backends.cudf.sinks.host_texts import HostTexts
-from gpuetl.backends.cudf.sinks.levels import BatchLevels, Levels, levels_of
-from gpuetl.backends.cudf.sinks.numbers import Numbers
+from gpuetl.backends.cudf.sinks.levels import Levels, levels_of
 from gpuetl.backends.cudf.sinks.pages import chunk
 from gpuetl.backends.cudf.sinks.pieces import Piece, fetched
-from gpuetl.backends.cudf.sinks.stack import Column
-from gpuetl.backends.cudf.sinks.texts import MOST_DISTINCT_BYTES, Codes, Lengths, coded, few_distinct, page_offsets
-from gpuetl.backends.cudf.sinks.values import Bits, LongDecimals
-from gpuetl.backends.cudf.vector import Vector, storage_type
-from gpuetl.expressions.types import BOOL, NULL, STRING, DataType, is_floating, is_list
+from gpuetl.backends.cudf.sinks.texts import MOST_DISTINCT_BYTES, few_distinct, page_offsets
+from gpuetl.backends.cudf.vector import Vector
+from gpuetl.expressions.types import NULL, STRING, is_list
 from gpuetl.plan.schema import Schema
 
 MOST_PAGE_BYTES, LIMIT = 1 << 27, (1 << 31) - (1 << 20)
@@ -80,7 +75,8 @@ def write_parquet(
 ) -> None:
     """Write a frame of columns that `writes` is true for as a file, whole when this returns.
 
-    Device memory is needed for what four batches are encoded to, and for some bytes a row of texts of a batch.
+    Device memory is needed for what four batches are encoded to, for some bytes a row of texts of a batch, and of two
+    batches for the valid values of columns that may have nulls, and for 32 bits a value of floats with dictionaries.
     `alone` says that no other file is written meanwhile; with several, it should be false.
 
     Raises
@@ -201,57 +197,3 @@ def rows_between(vector: Vector, start: int, most: int) -> Vector:
     if vector.offsets is not None:
         return replace(vector, rows=rows, valid=valid, offsets=vector.offsets[start : start + rows + 1])
     return replace(vector, rows=rows, valid=valid, data=vector.data[start : start + rows])
-
-
-@dataclass(frozen=True, eq=False)
-class MeasuredBatch:
-    """What measures the columns of some row groups; each encoder stands beside the names of its columns."""
-
-    levels: BatchLevels
-    encoders: Sequence[tuple[Sequence[str], Encoder]]
-
-    @property
-    def measures(self) -> list[Array]:
-        """All that the host must know."""
-        return [self.levels.d_starts, *(measure for _, each in self.encoders for measure in each.measures)]
-
-    def encoded(self, measures: Sequence[np.ndarray[Any, Any]]) -> dict[str, Encoded]:
-        """Encode the columns, given the measures."""
-        starts, *rest = measures
-        self.levels.tell(starts)
-        left, found = iter(rest), dict[str, Encoded]()
-        for names, each in self.encoders:
-            found.update(zip(names, each.encoded([next(left) for _ in each.measures]), strict=True))
-        return found
-
-
-def encoders_of(columns: Mapping[str, Column], machine: Machine) -> list[tuple[list[str], Encoder]]:
-    """Return encoders of columns, those of one kind together, and the names of their columns."""
-    kinds = defaultdict[tuple[type[Encoder], str], list[str]](list)
-    for name, column in columns.items():
-        kinds[kind_of(column)].append(name)
-    return [(names, kind([columns[name] for name in names], machine)) for (kind, _), names in kinds.items()]
-
-
-def column_of(vector: Vector, levels: Levels, few: bool, known: HostTexts | None, machine: Machine) -> Column:
-    """Return a column as encoders take it; few distinct texts get numbers."""
-    if vector.dtype != STRING:
-        return Column(vector, None, levels)
-    return Column(*coded(vector, few, known, machine), levels)
-
-
-def kind_of(column: Column) -> tuple[type[Encoder], str]:
-    """Return what encodes a column, and the C++ type of those that are encoded together."""
-    dtype = column.vector.dtype
-    if dtype == STRING:
-        return (Lengths if column.texts is None else Codes), ""
-    return encoder_class(dtype), stored_c_type(dtype)
-
-
-def encoder_class(dtype: DataType) -> type[Encoder]:
-    """Return what encodes a type of fixed width."""
-    if dtype == BOOL:
-        return Bits
-    if is_floating(dtype):
-        return Numbers
-    return LongDecimals if storage_type(dtype) == "V16" else Integers
