@@ -42,10 +42,11 @@ from gpuetl.backends.cudf.operations.kernel_reduction import reduction_source
 from gpuetl.backends.cudf.operations.kernel_scan import scan_source
 from gpuetl.backends.cudf.sinks.assembly import assembling_source
 from gpuetl.backends.cudf.sinks.delta import delta_source
-from gpuetl.backends.cudf.sinks.levels import counting_source
+from gpuetl.backends.cudf.sinks.levels import levels_source
 from gpuetl.backends.cudf.sinks.numbers import values_source as float_tables_source
+from gpuetl.backends.cudf.sinks.stack import compacting_source
 from gpuetl.backends.cudf.sinks.texts import lengths_source
-from gpuetl.backends.cudf.sinks.values import compacting_source, packing_source, ranges_source, turning_source
+from gpuetl.backends.cudf.sinks.values import packing_source, ranges_source, turning_source
 from gpuetl.backends.cudf.sources.units import converting_source
 from gpuetl.backends.cudf.sources.utf8 import source_of
 from gpuetl.expressions.functions import FUNCTIONS
@@ -226,7 +227,7 @@ def of_sinks():
     yield from map(delta_source, stored)
     yield from (ranges_source(c_type) for c_type in ("float", "double", "uint8_t", "uint32_t"))
     yield from (compacting_source(c_type) for c_type in (*stored, "float", "double", "int128_t"))
-    yield from (packing_source("uint8_t"), packing_source("int32_t"), turning_source(), counting_source())
+    yield from (packing_source("uint8_t"), packing_source("int32_t"), turning_source(), levels_source())
     yield from (assembling_source(), float_tables_source(32), float_tables_source(64))
     yield from (lengths_source(width, nullable) for width in (4, 8) for nullable in (False, True))
 

@@ -248,6 +248,32 @@ def test_a_dictionary_that_grows_too_large_is_given_up(tmp_path, monkeypatch, li
     assert parquet.read()["x"].to_pylist() == values
 
 
+def test_columns_of_one_type_are_encoded_as_each_alone(tmp_path):
+    """One is smaller as differences and another is not, one has few distinct values, and some have nulls."""
+    draws = random.Random(5)
+    wide = [draws.randrange(-(1 << 63), 1 << 63) for _ in range(700)]
+    prices = [draws.randrange(4) / 4 for _ in range(700)]
+    table = pa.table({
+        "i": range(700), "j": wide, "k": [None if each % 3 else each for each in wide], "l": [None] * 300 + [*range(400)],
+        "x": prices, "y": [float(each) for each in wide], "z": [None, *prices[1:]],
+        "t": [f"{each}" for each in wide], "u": [None, *map(str, wide[1:])],
+    })  # fmt: skip
+    parquet = written(table, tmp_path / "all.parquet")
+    assert parquet.read().equals(table)
+    for place, name in enumerate(table.column_names):
+        alone = written(table.select([name]), tmp_path / "one.parquet")
+        assert (encoding(parquet, place), column_bytes(parquet, place)) == (encoding(alone), column_bytes(alone)), name
+
+
+def test_the_host_waits_once_for_a_batch(tmp_path, monkeypatch):
+    """However many columns there are, and whether they have nulls."""
+    waits = []
+    monkeypatch.setattr(HostMachine, "host", lambda self, array: waits.append(array) or array)
+    columns = {f"{name}{copy}": [None, 1, 2] * 400 for name in "abc" for copy in range(3)}
+    written(pa.table(columns | {"x": [0.5, None] * 600, "y": [True] * 1200}), tmp_path / "x.parquet")
+    assert len(waits) == -(-1200 // SMALL.batch_rows)
+
+
 def test_texts_that_get_a_dictionary_are_not_sorted(tmp_path, monkeypatch):
     """Only the distinct ones are; and it is no choice of readers that decides how a file is encoded."""
     sorted_rows, sort = [], HostMachine.sorted_texts
@@ -341,7 +367,7 @@ def test_a_descriptor_is_open_as_long_as_threads_write_to_it(tmp_path):
 
     def write_two_calls():
         with ThreadPoolExecutor(1) as threads:
-            writers = Writers(threads, 1, 1, lambda: write_chunks)
+            writers = Writers(threads, 1, 1, lambda: write_chunks, lambda: lambda memory, taken: None)
             with threaded_file(tmp_path / "x", False, writers) as file:
                 file.write(0, b"abcde")
                 file.write(5, b"fghij")

@@ -17,7 +17,7 @@ DEVICE int bit_width(uint64_t value) { return 64 - __clzll(value); }
 
 // ---- values that are not null ---------------------------------------------------------------------------------------
 
-// The valid rows up to each word's end, as a sum over the words, tell where a row's value goes.
+// The valid rows before each word, as a sum over the words from any number on, tell where a row's value goes.
 struct Ranks {
     const uint32_t* valid;
     const int64_t* through;
@@ -25,15 +25,31 @@ struct Ranks {
     DEVICE bool operator()(int64_t row, int64_t& rank) const {
         const int64_t word = row >> 5;
         const uint32_t bit = 1u << (row & 31);
-        rank = (word ? through[word - 1] : 0) + ones(valid[word] & (bit - 1));
+        rank = through[word] - through[0] + ones(valid[word] & (bit - 1));
         return valid[word] & bit;
     }
 };
 
-DEVICE int32_t valid_in_word(const uint32_t* valid, int64_t word, int64_t rows) {
-    const int64_t left = rows - word * 32;
-    return ones(left < 32 ? valid[word] & ((1u << left) - 1) : valid[word]);
+// Of a word of a column that has so many rows from it on.
+DEVICE int32_t valid_in_word(uint32_t word, int64_t left) {
+    return ones(left < 32 ? word & ((1u << left) - 1) : word);
 }
+
+// The values of a page, one of those of several columns of equally many pages: a table has two addresses of each
+// column, of its values and of where its pages begin.
+template <class T>
+struct Page {
+    int64_t start, count;  // among all values of the column
+    const T* values;
+
+    DEVICE Page(const int64_t* table, int64_t column_pages, int64_t page) {
+        const int64_t* const own = table + page / column_pages * 2;
+        const int64_t* const starts = (const int64_t*)own[1] + page % column_pages;
+        start = starts[0];
+        count = starts[1] - start;
+        values = (const T*)own[0] + start;
+    }
+};
 
 // ---- least and greatest values --------------------------------------------------------------------------------------
 

@@ -175,11 +175,19 @@ def pack_valid(launch: Launch) -> None:
 
 
 def count_valid(launch: Launch) -> None:
-    """Count the valid rows of words."""
-    valid = set_bits(launch["valid"])[: launch["rows"]]
-    padded = np.zeros(launch["words"] * 32, np.int32)
-    padded[: len(valid)] = valid
-    launch["counts"][:] = padded.reshape(-1, 32).sum(1)
+    """Count the valid rows of words of several columns."""
+    valid = set_bits(launch["valid"][: launch["words"]]).reshape(-1, launch["words_a_column"] * 32).copy()
+    valid[:, launch["rows"] :] = False
+    launch["counts"][1:] = valid.reshape(-1, 32).sum(1)
+
+
+def page_starts(launch: Launch) -> None:
+    """Find where pages begin among all rows, and among the valid ones of columns."""
+    starts = launch["starts"].reshape(-1, launch["starts_a_column"])
+    starts[0] = np.minimum(np.arange(starts.shape[1]) * launch["page_rows"], launch["rows"])
+    for column, own in enumerate(starts[1:]):
+        through = launch["through"][column * launch["words_a_column"] :]
+        own[:] = through[(starts[0] + 31) // 32] - through[0]
 
 
 def make_canonical(launch: Launch) -> None:
@@ -197,7 +205,7 @@ TWINS: dict[str, Callable[[Launch], None]] = {
     "count_valid": count_valid, "elementwise": elementwise, "enter": enter, "find": find, "find_edges": find_edges,
     "find_quantiles": find_quantiles, "find_rows": find_rows, "finish": finish, "fold_frames": windows,
     "gather": gather, "make_canonical": make_canonical, "mark": mark, "measure": measure,
-    "measure_groups": measure_groups, "pack": pack, "pack_valid": pack_valid, "pair_few": pair_few, "scan": windows,
-    "state_bytes": state_bytes, "write": write,
+    "measure_groups": measure_groups, "pack": pack, "pack_valid": pack_valid, "page_starts": page_starts,
+    "pair_few": pair_few, "scan": windows, "state_bytes": state_bytes, "write": write,
 }  # fmt: skip
 """By the names of kernels; others decide nothing."""

@@ -7,12 +7,13 @@ time that writing takes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.machine import Machine
-from gpuetl.backends.cudf.sinks.pieces import Piece, Span, piece_bytes
+from gpuetl.backends.cudf.sinks.pieces import Piece, Span
 
 UNIT = 16
 """Bytes that a thread stores."""
@@ -21,23 +22,30 @@ UNIT = 16
 def assembled(pieces: Sequence[Piece], machine: Machine) -> Span:
     """Return pieces, one behind another, in device memory; those of the host go there in one copy."""
     arrays = machine.arrays
-    sizes = np.fromiter(map(piece_bytes, pieces), np.int64, len(pieces))
-    on_host = b"".join(piece for piece in pieces if isinstance(piece, bytes))
-    heads = arrays.asarray(np.frombuffer(on_host, np.uint8))
-    sources, at = [], machine.address(heads)
-    for piece in pieces:
-        if isinstance(piece, Span):
-            sources.append(machine.address(piece.array) + piece.start)
-        else:
-            sources.append(at)
-            at += len(piece)
-    table, total = np.stack([np.array(sources, np.int64), np.cumsum(sizes)]), int(sizes.sum())
+    heads = arrays.asarray(np.frombuffer(b"".join(piece for piece in pieces if isinstance(piece, bytes)), np.uint8))
+    table = np.array(places_of(pieces, machine.address(heads), machine), np.int64).T.copy()
+    np.cumsum(table[1], out=table[1])
+    total = int(table[1, -1])
     whole = arrays.empty(total, "uint8")
     arguments = [-(-total // UNIT), len(pieces), total, arrays.asarray(table), whole]
     machine.launch(machine.compiled(assembling_source()), "assemble", arguments[0], arguments)
     return Span(whole, 0, total)
 
 
+def places_of(pieces: Sequence[Piece], heads: int, machine: Machine) -> list[tuple[int, int]]:
+    """Return the address and the size of each piece; those of the host lie one behind another from `heads` on."""
+    places = list[tuple[int, int]]()
+    for piece in pieces:
+        if isinstance(piece, bytes):
+            places.append((heads, len(piece)))
+            heads += len(piece)
+        else:
+            array, start, size = piece
+            places.append((machine.address(array) + start, size))
+    return places
+
+
+@cache
 def assembling_source() -> str:
     """Return the kernel `assemble`; the table has the pieces' addresses, and behind them where each ends."""
     return f"""{headers_text(["assembly.cuh"])}

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 
 from gpuetl.backends.cudf.device.headers import headers_text
-from gpuetl.backends.cudf.device.types import stored_c_type
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.sinks.encoded import Encoded
 from gpuetl.backends.cudf.sinks.footer import DELTA_BINARY_PACKED, PLAIN
-from gpuetl.backends.cudf.sinks.levels import Levels, page_ends
+from gpuetl.backends.cudf.sinks.levels import page_ends
 from gpuetl.backends.cudf.sinks.pieces import Piece, Span
+from gpuetl.backends.cudf.sinks.stack import Column, Stack, stack_of
 from gpuetl.backends.cudf.sinks.statistics import limits_of, ranges_found
 from gpuetl.backends.cudf.sinks.thrift import varint, zigzag
-from gpuetl.backends.cudf.sinks.values import blocks_a_page, plain_pages, valid_values
-from gpuetl.backends.cudf.vector import Vector
+from gpuetl.backends.cudf.sinks.values import blocks_a_page, plain_pages
 
 HEADER = varint(128) + varint(4)
 """Of a page: differences in a block, and the miniblocks that share a block."""
@@ -28,77 +28,100 @@ WORTH = 7 / 8
 class Deltas:
     """Differences of neighbours, measured: what each block of 128 takes."""
 
-    def __init__(self, values: Array, stored: str, levels: Levels, machine: Machine) -> None:
-        arrays = machine.arrays
-        self.values, self.levels, self.machine = values, levels, machine
-        self.module = machine.compiled(delta_source(stored))
-        pages, self.blocks = len(levels.counts), blocks_a_page(levels)
-        self.total = pages * self.blocks
-        self.sizes, self.widths = arrays.empty(self.total, "int32"), arrays.empty(self.total, "uint32")
-        self.least, self.first = arrays.empty(self.total, "int64"), arrays.empty(pages, "int64")
-        self.ranges, self.starts = arrays.zeros((pages, 2), "uint64"), levels.d_starts
-        measured = [self.sizes, self.least, self.widths, self.first, self.ranges]
-        machine.launch(
-            self.module, "measure", self.total * 32, [self.total, self.blocks, values, self.starts, *measured]
-        )
+    def __init__(self, stack: Stack) -> None:
+        self.stack, self.machine, arrays = stack, stack.machine, stack.machine.arrays
+        self.blocks = blocks_a_page(stack.levels[0])
+        self.total = stack.pages * self.blocks
+        self.sizes, self.widths = arrays.empty((2, self.total), "int32")
+        self.least, self.first = arrays.empty(self.total, "int64"), arrays.empty(stack.pages, "int64")
+        self.ranges = arrays.zeros((stack.pages, 2), "uint64")
+        self.launch("measure", [self.sizes, self.least, self.widths, self.first, self.ranges])
         self.ends = arrays.cumsum(self.sizes, dtype="int64")
 
-    @property
+    def launch(self, entry: str, arguments: Sequence[Array]) -> None:
+        """Run a kernel with a warp for each block."""
+        module = self.machine.compiled(delta_source(self.stack.stored))
+        layout = [self.total, self.blocks, self.stack.column_pages, self.stack.table]
+        self.machine.launch(module, entry, self.total * 32, [*layout, *arguments])
+
+    @cached_property
     def measures(self) -> list[Array]:
         """The first value and the range of each page, and where the page's blocks end."""
         return [self.first, self.ranges, page_ends(self.ends, self.blocks, self.machine)]
 
-    def pages(self, measures: Sequence[np.ndarray[Any, Any]]) -> list[list[Piece]]:
-        """Encode; return each page's pieces."""
-        firsts, _, ends = (each.tolist() for each in measures)
-        packed = self.machine.arrays.empty(ends[-1], "uint8")
-        arguments = [self.total, self.blocks, self.values, self.starts, self.sizes, self.ends, self.least, self.widths]
-        self.machine.launch(self.module, "pack", self.total * 32, [*arguments, packed])
-        return [
-            [HEADER + varint(count) + zigzag(first), Span(packed, start, end - start)]
-            for count, first, start, end in zip(self.levels.counts, firsts, [0, *ends], ends, strict=False)
+    def pages(self, measures: Sequence[np.ndarray[Any, Any]], chosen: Sequence[bool]) -> list[list[Piece]]:
+        """Encode the columns that are chosen; return each page's pieces, of other columns none."""
+        stack, (firsts, _, ends) = self.stack, measures
+        sizes = np.diff(ends, prepend=0).reshape(len(chosen), -1)
+        before = np.cumsum(np.where(chosen, 0, sizes.sum(1)))  # bytes of columns that are not chosen
+        packed = self.machine.arrays.empty(int(ends[-1] - before[-1]), "uint8")
+        bases = self.machine.arrays.asarray(np.where(chosen, before, -1))
+        self.launch("pack", [self.sizes, self.ends, self.least, self.widths, bases, packed])
+        starts = (ends.reshape(sizes.shape) - sizes - before[:, None]).reshape(-1)
+        given = zip(stack.counts, firsts.tolist(), starts.tolist(), sizes.reshape(-1).tolist(), strict=True)
+        pages: list[list[Piece]] = [
+            [HEADER + varint(count) + zigzag(first), Span(packed, start, size)] for count, first, start, size in given
         ]
+        return pages
 
 
 class Integers:
     """Integers, and what is stored as such; those below 32 bits are never PLAIN, which would widen them."""
 
-    def __init__(self, vector: Vector, levels: Levels, machine: Machine) -> None:
-        self.dtype, self.levels = vector.dtype, levels
-        self.values = valid_values(vector, levels, machine)
-        self.deltas = Deltas(self.values, stored_c_type(vector.dtype), levels, machine)
+    def __init__(self, columns: Sequence[Column], machine: Machine) -> None:
+        self.columns, self.stack = columns, stack_of(columns, machine)
+        self.deltas = Deltas(self.stack)
         self.measures = self.deltas.measures
 
-    def encoded(self, measures: Sequence[np.ndarray[Any, Any]]) -> Encoded:
-        """Take the smaller encoding."""
-        ranges, packed_bytes = ranges_found(measures[1]), int(measures[2][-1])
-        if self.values.dtype.itemsize < 4 or packed_bytes < WORTH * self.values.nbytes:
-            return Encoded(DELTA_BINARY_PACKED, self.deltas.pages(measures), ranges, limits_of(self.dtype))
-        return Encoded(PLAIN, plain_pages(self.values, self.levels), ranges, limits_of(self.dtype))
+    def encoded(self, measures: Sequence[np.ndarray[Any, Any]]) -> list[Encoded]:
+        """Take the smaller encoding of each column."""
+        stack = self.stack
+        packed_bytes = np.diff(measures[2][stack.column_pages - 1 :: stack.column_pages], prepend=0).tolist()
+        width = stack.values[0].dtype.itemsize
+        chosen = [
+            width < 4 or size < WORTH * width * each.valid_rows
+            for size, each in zip(packed_bytes, stack.levels, strict=True)
+        ]
+        pages = stack.split(self.deltas.pages(measures, chosen)) if any(chosen) else [()] * len(chosen)
+        given = zip(chosen, pages, stack.split(ranges_found(measures[1])), stack.values, self.columns, strict=True)
+        return [
+            Encoded(DELTA_BINARY_PACKED, own, ranges, limits_of(column.vector.dtype))
+            if smaller
+            else Encoded(PLAIN, plain_pages(values, column.levels), ranges, limits_of(column.vector.dtype))
+            for smaller, own, ranges, values, column in given
+        ]
 
 
+@cache
 def delta_source(stored: str) -> str:
-    """Return the kernels `measure` and `pack` for integers of a C++ type."""
+    """Return the kernels `measure` and `pack` for integers of a C++ type.
+
+    A column's base is the bytes before it that are left out; it is negative where the column itself is.
+    """
     bits = 64 if stored in ("int64_t", "uint64_t") else 32
     wide = f"int{bits}_t, uint{bits}_t"
-    place = """
-        const int64_t page = item / blocks_a_page, block = item % blocks_a_page;
-        const int64_t count = starts[page + 1] - starts[page];"""
+    page = f"""
+        const int64_t block = item % blocks_a_page;
+        const parquet::Page<{stored}> page(table, column_pages, item / blocks_a_page);"""
+    layout = "int64_t blocks, int64_t blocks_a_page, int64_t column_pages, const int64_t* table"
     return f"""{headers_text(["parquet.cuh"])}
-KERNEL measure(int64_t blocks, int64_t blocks_a_page, const {stored}* values, const int64_t* starts, int32_t* sizes,
+KERNEL measure({layout}, int32_t* sizes,
                int64_t* least, uint32_t* widths, int64_t* first, uint64_t* ranges) {{
-    FOR_EACH_WARP(item, blocks) {{{place}
-        const {stored}* const own = values + starts[page];
-        parquet::measure_block<{wide}>(own, count, block, sizes + item, least + item, widths + item, ranges + 2 * page);
-        if (block == 0 && LANE == 0) first[page] = count ? int64_t(int{bits}_t(own[0])) : 0;
+    FOR_EACH_WARP(item, blocks) {{{page}
+        const int64_t at = item / blocks_a_page;
+        parquet::measure_block<{wide}>(page.values, page.count, block, sizes + item, least + item, widths + item,
+                                       ranges + 2 * at);
+        if (block == 0 && LANE == 0) first[at] = page.count ? int64_t(int{bits}_t(page.values[0])) : 0;
     }}
 }}
-KERNEL pack(int64_t blocks, int64_t blocks_a_page, const {stored}* values, const int64_t* starts, const int32_t* sizes,
-            const int64_t* ends, const int64_t* least, const uint32_t* widths, uint8_t* packed) {{
-    FOR_EACH_WARP(item, blocks) {{{place}
-        if (!sizes[item]) continue;
+KERNEL pack({layout}, const int32_t* sizes,
+            const int64_t* ends, const int64_t* least, const uint32_t* widths, const int64_t* bases, uint8_t* packed) {{
+    FOR_EACH_WARP(item, blocks) {{
+        const int64_t base = bases[item / (blocks_a_page * column_pages)];
+        if (!sizes[item] || base < 0) continue;{page}
         const parquet::BlockHeader header{{least[item], widths[item]}};
-        parquet::pack_block<{wide}>(values + starts[page], count, block, header, packed + ends[item] - sizes[item]);
+        uint8_t* const out = packed + (ends[item] - sizes[item] - base);
+        parquet::pack_block<{wide}>(page.values, page.count, block, header, out);
     }}
 }}
 """

@@ -8,9 +8,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from gpuetl.backends.cudf.machine import Array
+from gpuetl.backends.cudf.machine import Array, Machine
+from gpuetl.backends.cudf.sinks.footer import Limits
 from gpuetl.backends.cudf.sinks.pieces import Piece
-from gpuetl.backends.cudf.sinks.statistics import LimitsOf
+from gpuetl.backends.cudf.sinks.stack import Column
+from gpuetl.backends.cudf.sinks.statistics import LimitsOf, merged
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +51,22 @@ class Encoded:
         """Return that of a row group."""
         return self.dictionaries[group] if self.dictionaries else None
 
+    def limits_between(self, pages: range) -> Limits | None:
+        """Return the limits of pages, where they are known."""
+        if self.ranges is None or self.limits is None:
+            return None
+        ends = merged(self.ranges[pages.start : pages.stop])
+        return self.limits(*ends) if ends else None
+
 
 class Encoder(Protocol):
-    """Encodes a column: first it measures on the device, then, with the measures on the host, it encodes."""
+    """Encodes columns of one kind: first it measures on the device, then, with the measures on the host, it encodes."""
+
+    def __init__(self, columns: Sequence[Column], machine: Machine) -> None: ...
 
     @property
     def measures(self) -> Sequence[Array]:
         """Arrays of 64-bit numbers that the host must know."""
 
-    def encoded(self, measures: Sequence[np.ndarray[Any, Any]]) -> Encoded:
-        """Encode, given the measures; the device may still be at it when this returns."""
+    def encoded(self, measures: Sequence[np.ndarray[Any, Any]]) -> list[Encoded]:
+        """Encode each column, given the measures; the device may still be at it when this returns."""

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import starmap
+from typing import NamedTuple
 
 import pyarrow as pa
 
 import gpuetl
 from gpuetl.backends.cudf.sinks.stored import FIXED, stored_as
-from gpuetl.backends.cudf.sinks.thrift import BINARY, I32, STRUCT, Value, binary, i16, i32, i64, list_of, struct
+from gpuetl.backends.cudf.sinks.thrift import BINARY, I32, STRUCT, Value, binary, fields, i16, i32, i64, list_of, struct
 from gpuetl.expressions.decimals import is_decimal
 
 MAGIC = b"PAR1"
@@ -25,8 +25,7 @@ UNCOMPRESSED = 0
 Limits = tuple[bytes, bytes]
 
 
-@dataclass(frozen=True)
-class ChunkPlace:
+class ChunkPlace(NamedTuple):
     """Where a column chunk lies in the file, and what is known of it."""
 
     dtype: pa.DataType
@@ -41,19 +40,19 @@ class ChunkPlace:
 
     def metadata(self) -> Value:
         """Return the struct ColumnChunk."""
-        size = i64(self.size)
-        return struct({2: i64(0), 3: struct({
-            1: i32(physical_type(self.dtype)),
-            2: encodings(self.encoding, bool(self.dictionary_size)),
-            3: column_path(self.name),
-            4: i32(UNCOMPRESSED),
-            5: i64(self.rows),
-            6: size,
-            7: size,
-            9: i64(self.start + self.dictionary_size),
-            11: i64(self.start) if self.dictionary_size else None,
-            12: self.statistics(),
-        })})  # fmt: skip
+        size, coded = i64(self.size), self.dictionary_size > 0
+        placed = fields(
+            {
+                5: i64(self.rows),
+                6: size,
+                7: size,
+                9: i64(self.start + self.dictionary_size),
+                11: i64(self.start) if coded else None,
+                12: self.statistics(),
+            },
+            after=4,
+        )
+        return Value(STRUCT, b"".join((chunk_head(self.dtype, self.name, self.encoding, coded), placed, b"\0\0")))
 
     def statistics(self) -> Value:
         """Return the struct Statistics, with limits where they are known."""
@@ -65,22 +64,21 @@ class ChunkPlace:
         })  # fmt: skip
 
 
-@cache
-def physical_type(dtype: pa.DataType) -> int:
-    """Return the number of the type in which values lie in a file."""
-    return stored_as(dtype).physical
+@lru_cache(1 << 12)
+def chunk_head(dtype: pa.DataType, name: str, encoding: int, dictionary: bool) -> bytes:
+    """Return how the struct ColumnChunk begins, with the first fields of its struct ColumnMetaData."""
+    metadata = fields({
+        1: i32(stored_as(dtype).physical),
+        2: encodings(encoding, dictionary),
+        3: list_of(BINARY, [binary(name.encode())]),
+        4: i32(UNCOMPRESSED),
+    })  # fmt: skip
+    return fields({2: i64(0), 3: Value(STRUCT, metadata)})
 
 
-@cache
 def encodings(values: int, dictionary: bool) -> Value:
     """Return the encodings in a chunk: of a dictionary, of levels, of values."""
     return list_of(I32, [i32(encoding) for encoding in ([PLAIN, RLE] if dictionary else [RLE]) + [values]])
-
-
-@lru_cache(1 << 12)
-def column_path(name: str) -> Value:
-    """Return where a column stands in the schema."""
-    return list_of(BINARY, [binary(name.encode())])
 
 
 def row_group(ordinal: int, chunks: Sequence[ChunkPlace]) -> Value:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from itertools import accumulate
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.machine import Array, Machine
-from gpuetl.backends.cudf.sinks.pieces import Piece, Span, fetched
+from gpuetl.backends.cudf.sinks.pieces import Piece, Span
 from gpuetl.backends.cudf.sinks.thrift import varint
 from gpuetl.backends.cudf.vector import Vector
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Levels:
     """The rows of a column's pages; those of a page are a multiple of 32, but of the last one.
 
@@ -28,13 +28,14 @@ class Levels:
     page_rows, group_pages
         The rows of a page, and the pages of a row group; the last of each may have fewer.
     valid
-        Validity words; None where no row is null.
+        Validity words; None where no row can be null.
     through
-        int64 for each word, the valid rows up to its end; None where no row is null.
-    counts
-        The valid rows of each page.
+        int64, at each word how many valid rows there are before it, counted from any number on, and one more behind
+        the last word; None where no row can be null.
     d_starts
         int64 on the device, where each page's valid rows begin among all of them, and how many there are.
+    starts
+        What is in `d_starts`; empty until the host has been told.
     """
 
     rows: int
@@ -42,13 +43,18 @@ class Levels:
     group_pages: int
     valid: Array | None
     through: Array | None
-    counts: list[int]
     d_starts: Array
+    starts: list[int] = field(default_factory=list)
 
-    @cached_property
-    def starts(self) -> list[int]:
-        """What is in `d_starts`."""
-        return [0, *accumulate(self.counts)]
+    @property
+    def pages(self) -> int:
+        """How many pages there are."""
+        return -(-self.rows // self.page_rows)
+
+    @property
+    def counts(self) -> list[int]:
+        """The valid rows of each page."""
+        return [end - start for start, end in pairwise(self.starts)]
 
     @property
     def valid_rows(self) -> int:
@@ -58,7 +64,7 @@ class Levels:
     @property
     def groups(self) -> int:
         """How many row groups there are."""
-        return -(-len(self.counts) // self.group_pages)
+        return -(-self.pages // self.group_pages)
 
     @property
     def group_rows(self) -> int:
@@ -68,12 +74,16 @@ class Levels:
     def pages_of(self, group: int) -> range:
         """Return the pages of a row group."""
         start = group * self.group_pages
-        return range(start, min(start + self.group_pages, len(self.counts)))
+        return range(start, min(start + self.group_pages, self.pages))
 
     def valid_rows_of(self, group: int) -> int:
         """Return how many rows of a row group are not null."""
         pages = self.pages_of(group)
         return self.starts[pages.stop] - self.starts[pages.start]
+
+    def rows_before(self, page: int) -> int:
+        """Return how many rows there are before a page."""
+        return min(page * self.page_rows, self.rows)
 
     def rows_of(self, page: int) -> int:
         """Return the rows of a page."""
@@ -81,12 +91,35 @@ class Levels:
 
     def pieces(self, page: int) -> list[Piece]:
         """Return a page's levels behind their size: one run of equal levels, or the bits."""
-        rows, count = self.rows_of(page), self.counts[page]
+        rows, count = self.rows_of(page), self.starts[page + 1] - self.starts[page]
         if count in (0, rows):
             return [equal_levels(rows, count > 0)]
         groups = -(-rows // 8)
-        head = varint(groups << 1 | 1)
-        return [(len(head) + groups).to_bytes(4, "little") + head, Span(self.valid, page * self.page_rows // 8, groups)]
+        return [levels_head(groups), Span(self.valid, page * self.page_rows // 8, groups)]
+
+
+@dataclass(frozen=True, eq=False)
+class BatchLevels:
+    """The levels of the columns of a batch: `of` columns by name, of which those without nulls share theirs.
+
+    `d_starts` (int64[levels, pages + 1]) are those of `distinct`, one behind another.
+    """
+
+    of: Mapping[str, Levels]
+    distinct: list[Levels]
+    d_starts: Array
+
+    def tell(self, starts: np.ndarray[Any, Any]) -> None:
+        """Take what the host has been told of `d_starts`."""
+        for levels, own in zip(self.distinct, starts.reshape(len(self.distinct), -1).tolist(), strict=True):
+            levels.starts = own
+
+
+@lru_cache(1 << 10)
+def levels_head(groups: int) -> bytes:
+    """Return what stands before so many bytes of levels: their size, and the head of their run."""
+    head = varint(groups << 1 | 1)
+    return (len(head) + groups).to_bytes(4, "little") + head
 
 
 @lru_cache(1 << 10)
@@ -96,34 +129,31 @@ def equal_levels(rows: int, valid: bool) -> bytes:
     return len(run).to_bytes(4, "little") + run
 
 
-def levels_of(vectors: Mapping[str, Vector], page_rows: int, group_pages: int, machine: Machine) -> dict[str, Levels]:
-    """Return the levels of columns of equally many rows; the host waits once, if any may have nulls.
-
-    Columns without nulls share theirs.
-    """
-    rows = next(iter(vectors.values())).rows
-    through = {name: valid_through(vector, machine) for name, vector in vectors.items() if vector.nulls}
-    ends = [page_ends(sums, page_rows // 32, machine) for sums in through.values()]
-    found = dict(zip(through, fetched(ends, machine), strict=True))
-    starts = np.arange(0, rows, page_rows)
-
-    def levels(valid: Array | None, through: Array | None, ends: np.ndarray[Any, Any]) -> Levels:
-        counts, d_starts = np.diff(ends, prepend=0).tolist(), machine.arrays.asarray(np.append(0, ends))
-        return Levels(rows, page_rows, group_pages, valid, through, counts, d_starts)
-
-    full = levels(None, None, np.minimum(starts + page_rows, rows))
-    return {
-        name: levels(vector.valid, through[name], found[name]) if name in found and found[name][-1] < rows else full
-        for name, vector in vectors.items()
-    }
+def levels_of(vectors: Mapping[str, Vector], page_rows: int, group_pages: int, machine: Machine) -> BatchLevels:
+    """Return the levels of columns of equally many rows, by one pass over the validity of those that may have nulls."""
+    arrays, rows = machine.arrays, next(iter(vectors.values())).rows
+    words, pages = -(-rows // 32), -(-rows // page_rows)
+    nullable = [name for name, vector in vectors.items() if vector.nulls]
+    through = valid_through([vectors[name].valid[:words] for name in nullable], rows, machine)
+    d_starts = arrays.empty((1 + len(nullable), pages + 1), "int64")
+    arguments = [d_starts.size, pages + 1, page_rows, rows, words, through, d_starts]
+    machine.launch(machine.compiled(levels_source()), "page_starts", d_starts.size, arguments)
+    distinct = [Levels(rows, page_rows, group_pages, None, None, d_starts[0])]
+    for place, name in enumerate(nullable):
+        own = through[place * words :]
+        distinct.append(Levels(rows, page_rows, group_pages, vectors[name].valid, own, d_starts[place + 1]))
+    found = dict(zip(nullable, distinct[1:], strict=True))
+    return BatchLevels({name: found.get(name, distinct[0]) for name in vectors}, distinct, d_starts)
 
 
-def valid_through(vector: Vector, machine: Machine) -> Array:
-    """Return how many rows are valid up to the end of each word."""
-    arrays, words = machine.arrays, -(-vector.rows // 32)
-    counts = arrays.empty(words, "int32")
-    module = machine.compiled(counting_source())
-    machine.launch(module, "count_valid", words, [words, vector.rows, vector.valid, counts])
+def valid_through(valid: list[Array], rows: int, machine: Machine) -> Array:
+    """Return (int64) how many rows are valid before each word of several columns, one behind another, and in all."""
+    arrays, words = machine.arrays, -(-rows // 32)
+    counts = arrays.zeros(1 + words * len(valid), "int32")
+    if valid:
+        flat = arrays.concatenate(valid) if len(valid) > 1 else valid[0]
+        arguments = [words * len(valid), words, rows, flat, counts]
+        machine.launch(machine.compiled(levels_source()), "count_valid", arguments[0], arguments)
     return arrays.cumsum(counts, dtype="int64")
 
 
@@ -134,10 +164,23 @@ def page_ends(sums: Array, page_items: int, machine: Machine) -> Array:
     return whole if len(whole) == pages else machine.arrays.concatenate([whole, sums[-1:]])
 
 
-def counting_source() -> str:
-    """Return the kernel `count_valid`."""
+@cache
+def levels_source() -> str:
+    """Return the kernels `count_valid`, which counts the valid rows of words behind a first zero, and `page_starts`."""
     return f"""{headers_text(["parquet.cuh"])}
-KERNEL count_valid(int64_t words, int64_t rows, const uint32_t* valid, int32_t* counts) {{
-    FOR_EACH_ROW(word, words) if (word < words) counts[word] = parquet::valid_in_word(valid, word, rows);
+KERNEL count_valid(int64_t words, int64_t words_a_column, int64_t rows, const uint32_t* valid, int32_t* counts) {{
+    FOR_EACH_ROW(word, words)
+        if (word < words)
+            counts[1 + word] = parquet::valid_in_word(valid[word], rows - word % words_a_column * 32);
+}}
+KERNEL page_starts(int64_t items, int64_t starts_a_column, int64_t page_rows, int64_t rows, int64_t words_a_column,
+                   const int64_t* through, int64_t* starts) {{
+    FOR_EACH_ROW(item, items) {{
+        if (item >= items) break;
+        const int64_t column = item / starts_a_column, start = item % starts_a_column * page_rows;
+        const int64_t row = start < rows ? start : rows;
+        const int64_t* const own = through + (column - 1) * words_a_column;
+        starts[item] = column ? own[(row + 31) / 32] - own[0] : row;
+    }}
 }}
 """

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from threading import Lock
+from threading import BoundedSemaphore, Lock
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,17 +19,16 @@ from gpuetl.backends.cudf.columns.dictionaries import decoded
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Machine, WrittenFile
 from gpuetl.backends.cudf.sinks.assembly import assembled
-from gpuetl.backends.cudf.sinks.delta import Integers
-from gpuetl.backends.cudf.sinks.encoded import Encoded, Encoder
+from gpuetl.backends.cudf.sinks.batch import MeasuredBatch, column_of, encoders_of
+from gpuetl.backends.cudf.sinks.encoded import Encoded
 from gpuetl.backends.cudf.sinks.footer import MAGIC, ChunkPlace, footer
+from gpuetl.backends.cudf.sinks.host_texts import HostTexts
 from gpuetl.backends.cudf.sinks.levels import Levels, levels_of
-from gpuetl.backends.cudf.sinks.numbers import Numbers
 from gpuetl.backends.cudf.sinks.pages import chunk
 from gpuetl.backends.cudf.sinks.pieces import Piece, fetched
-from gpuetl.backends.cudf.sinks.texts import MOST_DISTINCT_BYTES, HostTexts, few_distinct, page_offsets, text_encoder
-from gpuetl.backends.cudf.sinks.values import Bits, LongDecimals
-from gpuetl.backends.cudf.vector import Vector, storage_type
-from gpuetl.expressions.types import BOOL, NULL, STRING, DataType, is_floating, is_list
+from gpuetl.backends.cudf.sinks.texts import MOST_DISTINCT_BYTES, few_distinct, page_offsets
+from gpuetl.backends.cudf.vector import Vector
+from gpuetl.expressions.types import NULL, STRING, is_list
 from gpuetl.plan.schema import Schema
 
 MOST_PAGE_BYTES, LIMIT = 1 << 27, (1 << 31) - (1 << 20)
@@ -48,6 +48,8 @@ DEFAULT = Layout()
 """A page a column chunk: each costs the interpreter some hundredths of a millisecond, for which all threads wait."""
 ENCODING = Lock()
 """One file at a time: the interpreter would let all of them encode in turns, so that none could begin to be written."""
+MEASURED = BoundedSemaphore(2)
+"""Files of which columns are measured or encoded: the measures of one take device memory while the host waits."""
 PARTS, LEAST_PART_ROWS = 8, 1 << 22
 """The files that a large frame becomes in a folder, and the rows that make one worth it."""
 
@@ -73,7 +75,8 @@ def write_parquet(
 ) -> None:
     """Write a frame of columns that `writes` is true for as a file, whole when this returns.
 
-    Device memory is needed for what four batches are encoded to, and for some bytes a row of texts of a batch.
+    Device memory is needed for what four batches are encoded to, for some bytes a row of texts of a batch, and of two
+    batches for the valid values of columns that may have nulls, and for 32 bits a value of floats with dictionaries.
     `alone` says that no other file is written meanwhile; with several, it should be false.
 
     Raises
@@ -112,19 +115,32 @@ class RowGroups:
     done: list[list[ChunkPlace]] = field(default_factory=list)
 
     def write(self, batch: Mapping[str, Vector]) -> None:
-        """Encode the rows of some groups, and hand their bytes to the file's threads."""
+        """Encode the rows of some groups, and hand their bytes to the file's threads.
+
+        While the host waits for the measures, another file's columns may be encoded.
+        """
         begin = self.offset
-        with ENCODING:
-            whole = assembled(self.encoded(batch), self.machine)
+        with MEASURED:
+            with ENCODING:
+                measured = self.measured(batch)
+            measures = fetched(measured.measures, self.machine)
+            with ENCODING:
+                whole = assembled(self.encoded(measured, measures), self.machine)
+        del measured  # its memory is another file's while this one waits for its threads
         self.file.write(begin, whole)
 
-    def encoded(self, batch: Mapping[str, Vector]) -> list[Piece]:
+    def measured(self, batch: Mapping[str, Vector]) -> MeasuredBatch:
+        """Begin to measure the columns of some groups."""
+        layout, machine = self.layout, self.machine
+        levels = levels_of(batch, layout.page_rows, layout.group_rows // layout.page_rows, machine)
+        columns = {n: column_of(v, levels.of[n], n in self.few, self.known.get(n), machine) for n, v in batch.items()}
+        return MeasuredBatch(levels, encoders_of(columns, machine))
+
+    def encoded(self, measured: MeasuredBatch, measures: Sequence[np.ndarray[Any, Any]]) -> list[Piece]:
         """Return the bytes of the rows of some groups, and take note of them."""
-        layout = self.layout
-        levels = levels_of(batch, layout.page_rows, layout.group_rows // layout.page_rows, self.machine)
-        encoded = encode(batch, levels, self.few, self.known, self.machine)
-        groups = next(iter(levels.values())).groups
-        return [piece for group in range(groups) for piece in self.group(encoded, levels, group)]
+        encoded, levels = measured.encoded(measures), measured.levels
+        groups = levels.distinct[0].groups
+        return [piece for group in range(groups) for piece in self.group(encoded, levels.of, group)]
 
     def group(self, encoded: Mapping[str, Encoded], levels: Mapping[str, Levels], group: int) -> list[Piece]:
         """Return a row group, and take note of it."""
@@ -181,33 +197,3 @@ def rows_between(vector: Vector, start: int, most: int) -> Vector:
     if vector.offsets is not None:
         return replace(vector, rows=rows, valid=valid, offsets=vector.offsets[start : start + rows + 1])
     return replace(vector, rows=rows, valid=valid, data=vector.data[start : start + rows])
-
-
-def encode(
-    batch: Mapping[str, Vector],
-    levels: Mapping[str, Levels],
-    few: set[str],
-    known: Mapping[str, HostTexts],
-    machine: Machine,
-) -> dict[str, Encoded]:
-    """Encode columns; the host waits once for all measures, and for each column of texts' codes."""
-    encoders = {n: encoder(v, levels[n], n in few, known.get(n), machine) for n, v in batch.items()}
-    measures = iter(fetched([measure for each in encoders.values() for measure in each.measures], machine))
-    return {name: each.encoded([next(measures) for _ in each.measures]) for name, each in encoders.items()}
-
-
-def encoder(vector: Vector, levels: Levels, few: bool, known: HostTexts | None, machine: Machine) -> Encoder:
-    """Return the encoder of a column of one type."""
-    if vector.dtype == STRING:
-        nulls = vector.rows - levels.valid_rows
-        return text_encoder(replace(vector, valid=levels.valid, nulls=nulls), levels, few, known, machine)
-    return encoder_class(vector.dtype)(vector, levels, machine)
-
-
-def encoder_class(dtype: DataType) -> type[Integers | Numbers | Bits | LongDecimals]:
-    """Return what encodes a type of fixed width."""
-    if dtype == BOOL:
-        return Bits
-    if is_floating(dtype):
-        return Numbers
-    return LongDecimals if storage_type(dtype) == "V16" else Integers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from gpuetl.backends.cudf.sinks.footer import Limits
 from gpuetl.backends.cudf.vector import storage_type
 from gpuetl.expressions.types import BOOL, DataType, is_floating
 
+DOUBLE = struct.Struct("<d")
 SIGN, ALL = 1 << 63, (1 << 64) - 1
 LimitsOf = Callable[[int, int], Limits | None]
 """Makes limits of the numbers of a least and a greatest value."""
@@ -25,10 +27,11 @@ def ranges_found(measured: np.ndarray[Any, Any]) -> list[list[int]]:
 
 def merged(ranges: Sequence[list[int]]) -> tuple[int, int] | None:
     """Return the least and the greatest number of pages, stored as `Range` does; None where there is no value."""
-    least, greatest = map(max, zip(*ranges, strict=True))
+    least, greatest = ranges[0] if len(ranges) == 1 else map(max, zip(*ranges, strict=True))
     return None if least == greatest == 0 else (least ^ ALL, greatest)
 
 
+@cache
 def limits_of(dtype: DataType) -> LimitsOf:
     """Return what makes limits of a type's numbers, as PLAIN encodes them."""
     if is_floating(dtype):
@@ -56,7 +59,8 @@ def float_limits(least: int, greatest: int, form: str) -> Limits:
 def float_of(number: int) -> float:
     """Return the float of a number."""
     bits = number ^ SIGN if number & SIGN else number ^ ALL
-    return float(struct.unpack("<d", bits.to_bytes(8, "little"))[0])
+    (value,) = DOUBLE.unpack(bits.to_bytes(8, "little"))
+    return float(value)
 
 
 def text_limits(texts: Sequence[bytes]) -> LimitsOf:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,14 @@ from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.sinks.delta import Deltas
-from gpuetl.backends.cudf.sinks.encoded import Dictionary, Encoded, Encoder
+from gpuetl.backends.cudf.sinks.encoded import Dictionary, Encoded
 from gpuetl.backends.cudf.sinks.footer import DELTA_LENGTH_BYTE_ARRAY, RLE_DICTIONARY
-from gpuetl.backends.cudf.sinks.levels import Levels
+from gpuetl.backends.cudf.sinks.host_texts import HostTexts
 from gpuetl.backends.cudf.sinks.pieces import Piece, Span, fetched
+from gpuetl.backends.cudf.sinks.stack import Column, Stack, stack_of
 from gpuetl.backends.cudf.sinks.statistics import ALL, ranges_found, text_limits
 from gpuetl.backends.cudf.sinks.thrift import varint
-from gpuetl.backends.cudf.sinks.values import compact, packed_pages, ranges_of
+from gpuetl.backends.cudf.sinks.values import packed_pages, ranges_of
 from gpuetl.backends.cudf.vector import Vector
 
 SAMPLE = 1 << 17
@@ -34,67 +36,42 @@ def few_distinct(texts: Vector, machine: Machine) -> bool:
     return with_dictionary(sample, machine).dictionary is not None
 
 
-def text_encoder(texts: Vector, levels: Levels, few: bool, dictionary: HostTexts | None, machine: Machine) -> Encoder:
-    """Return the encoder of texts that have a dictionary, or of which few are thought to be distinct, or not."""
-    if dictionary is not None:
-        return Codes(texts.data, dictionary, levels, machine)
-    coded = with_dictionary(texts, machine) if few else texts
-    if coded.dictionary and coded.dictionary.data.nbytes <= MOST_DISTINCT_BYTES:
-        return Codes(coded.data, HostTexts(coded.dictionary, machine), levels, machine)
-    return Lengths(texts, levels, machine)
-
-
-class HostTexts(Sequence[bytes]):
-    """Texts in host memory."""
-
-    def __init__(self, texts: Vector, machine: Machine) -> None:
-        self.offsets = machine.host(texts.offsets).astype(np.int64)
-        self.data = machine.host(texts.data)
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def __getitem__(self, at: Any) -> Any:
-        return self.data[self.offsets[at] : self.offsets[at + 1]].tobytes()
-
-    @cached_property
-    def plain(self) -> np.ndarray[Any, Any]:
-        """Return all of them as PLAIN encodes them: each behind its length of 4 bytes."""
-        sizes = np.diff(self.offsets)
-        starts = self.offsets[:-1] + 4 * np.arange(len(self))
-        heads = (starts[:, None] + np.arange(4)).reshape(-1)
-        encoded = np.empty(len(self.data) + 4 * len(self), np.uint8)
-        encoded[heads] = sizes.astype("<u4").view(np.uint8)
-        rest = np.ones(len(encoded), bool)
-        rest[heads] = False
-        encoded[rest] = self.data
-        return encoded
+def coded(texts: Vector, few: bool, dictionary: HostTexts | None, machine: Machine) -> tuple[Vector, HostTexts | None]:
+    """Return texts by numbers, and the texts of these, where they have them or few are thought to be distinct."""
+    if dictionary is not None or not few:
+        return texts, dictionary
+    found = with_dictionary(texts, machine)
+    if found.dictionary and found.dictionary.data.nbytes <= MOST_DISTINCT_BYTES:
+        return found, HostTexts(found.dictionary, machine)
+    return texts, None
 
 
 class Codes:
     """Codes (int32) of texts in a dictionary in the order of their bytes; the code of a null is any."""
 
-    def __init__(self, codes: Array, texts: HostTexts, levels: Levels, machine: Machine) -> None:
-        self.levels, self.machine, self.texts, self.values = levels, machine, texts, codes
-        if levels.valid is not None:
-            self.values = machine.arrays.empty(levels.valid_rows, "int32")
-            compact(codes, "int32_t", levels, self.values, machine)
-        self.measures = [ranges_of(self.values.view("uint32"), "uint32_t", levels, machine)]
+    def __init__(self, columns: Sequence[Column], machine: Machine) -> None:
+        self.columns, self.stack = columns, stack_of(columns, machine)
+        self.measures = [ranges_of(self.stack, "uint32_t")]
 
-    def encoded(self, measures: Sequence[np.ndarray[Any, Any]]) -> Encoded:
+    def encoded(self, measures: Sequence[np.ndarray[Any, Any]]) -> list[Encoded]:
         """Pack each page's codes in as many bits as its greatest one needs; a page of one code is one run."""
         found = ranges_found(measures[0])
-        equal = [least ^ ALL == greatest for least, greatest in found]
-        bits = [0 if same else greatest.bit_length() for same, (_, greatest) in zip(equal, found, strict=True)]
-        widths = np.array(bits, np.int64)
-        packed = packed_pages(self.values, "int32_t", self.levels, widths, self.machine)
+        bits = [0 if least ^ ALL == greatest else greatest.bit_length() for least, greatest in found]
+        packed = packed_pages(self.stack, np.array(bits, np.int64))
         pages = [
             code_page(count, greatest, width, run)
-            for count, (_, greatest), width, run in zip(self.levels.counts, found, bits, packed, strict=True)
+            for count, (_, greatest), width, run in zip(self.stack.counts, found, bits, packed, strict=True)
         ]
-        plain = self.texts.plain
-        dictionary = Dictionary(Span(self.machine.arrays.asarray(plain), 0, len(plain)), len(self.texts))
-        return Encoded(RLE_DICTIONARY, pages, found, text_limits(self.texts), [dictionary] * self.levels.groups)
+        given = zip(self.columns, self.stack.split(pages), self.stack.split(found), strict=True)
+        return [encoded_codes(column, own, ranges) for column, own, ranges in given]
+
+
+def encoded_codes(column: Column, pages: Sequence[list[Piece]], ranges: Sequence[list[int]]) -> Encoded:
+    """Return pages of codes with the dictionary of their column."""
+    texts = column.texts
+    assert texts is not None
+    dictionary = Dictionary(Span(texts.d_plain, 0, len(texts.plain)), len(texts))
+    return Encoded(RLE_DICTIONARY, pages, ranges, text_limits(texts), [dictionary] * column.levels.groups)
 
 
 def code_page(count: int, greatest: int, width: int, packed: Piece) -> list[Piece]:
@@ -110,28 +87,40 @@ def code_page(count: int, greatest: int, width: int, packed: Piece) -> list[Piec
 class Lengths:
     """Lengths as DELTA_BINARY_PACKED, and the bytes: DELTA_LENGTH_BYTE_ARRAY."""
 
-    def __init__(self, texts: Vector, levels: Levels, machine: Machine) -> None:
-        arrays = machine.arrays
-        self.texts, self.levels, self.machine = texts, levels, machine
-        self.in_nulls = arrays.zeros(1, "uint64")
-        lengths = arrays.empty(levels.valid_rows, "int32")
-        valid = [] if levels.valid is None else [levels.valid, levels.through, self.in_nulls]
-        module = machine.compiled(lengths_source(texts.offsets.dtype.itemsize, bool(valid)))
-        machine.launch(module, "lengths", texts.rows, [texts.rows, texts.offsets, *valid, lengths])
-        self.deltas = Deltas(lengths, "int32_t", levels, machine)
-        self.measures = [*self.deltas.measures, self.in_nulls, page_offsets(texts, levels.page_rows, machine)]
+    def __init__(self, columns: Sequence[Column], machine: Machine) -> None:
+        self.columns, self.machine = columns, machine
+        self.in_nulls = machine.arrays.zeros(len(columns), "uint64")
+        lengths = [self.lengths(place, column) for place, column in enumerate(columns)]
+        self.deltas = Deltas(Stack(lengths, "int32_t", [column.levels for column in columns], machine))
+        places = [page_offsets(column.vector, column.levels.page_rows, machine) for column in columns]
+        self.measures = [*self.deltas.measures, self.in_nulls, *places]
 
-    def encoded(self, measures: Sequence[np.ndarray[Any, Any]]) -> Encoded:
+    def lengths(self, place: int, column: Column) -> Array:
+        """Return the lengths of texts that are not null, with room for all; see whether nulls have any."""
+        texts, levels = column.vector, column.levels
+        made = self.machine.arrays.empty(texts.rows, "int32")
+        valid = [] if levels.valid is None else [levels.valid, levels.through, self.in_nulls[place : place + 1]]
+        module = self.machine.compiled(lengths_source(texts.offsets.dtype.itemsize, bool(valid)))
+        self.machine.launch(module, "lengths", texts.rows, [texts.rows, texts.offsets, *valid, made])
+        return made
+
+    def encoded(self, measures: Sequence[np.ndarray[Any, Any]]) -> list[Encoded]:
         """Encode the lengths; where nulls have bytes, texts are copied without them."""
-        *deltas, in_nulls, places = measures
-        texts = self.texts
-        if in_nulls[0]:
+        first, ranges, ends, in_nulls, *places = measures
+        pages = self.deltas.stack.split(self.deltas.pages([first, ranges, ends], [True] * len(self.columns)))
+        given = zip(self.columns, pages, places, in_nulls.tolist(), strict=True)
+        return [Encoded(DELTA_LENGTH_BYTE_ARRAY, self.with_bytes(*each)) for each in given]
+
+    def with_bytes(
+        self, column: Column, pages: Sequence[list[Piece]], places: np.ndarray[Any, Any], in_nulls: int
+    ) -> list[list[Piece]]:
+        """Return pages of lengths with the bytes behind them, which lie between `places`."""
+        texts = column.vector
+        if in_nulls:
             texts = take({"": texts}, self.machine.arrays.arange(texts.rows), self.machine)[""]
-            places = fetched([page_offsets(texts, self.levels.page_rows, self.machine)], self.machine)[0]
-        pages = self.deltas.pages(deltas)
-        for page, (start, end) in zip(pages, zip(places[:-1].tolist(), places[1:].tolist(), strict=True), strict=True):
-            page.append(Span(texts.data, start, end - start))
-        return Encoded(DELTA_LENGTH_BYTE_ARRAY, pages)
+            places = fetched([page_offsets(texts, column.levels.page_rows, self.machine)], self.machine)[0]
+        found = zip(pages, pairwise(places.tolist()), strict=True)
+        return [[*page, Span(texts.data, start, end - start)] for page, (start, end) in found]
 
 
 def page_offsets(texts: Vector, page_rows: int, machine: Machine) -> Array:
@@ -140,6 +129,7 @@ def page_offsets(texts: Vector, page_rows: int, machine: Machine) -> Array:
     return machine.arrays.concatenate([starts, texts.offsets[-1:]]).astype("int64")
 
 
+@cache
 def lengths_source(offset_bytes: int, nullable: bool) -> str:
     """Return the kernel `lengths`."""
     offset = f"int{8 * offset_bytes}_t"

@@ -23,6 +23,8 @@ class Value(NamedTuple):
 
 def varint(number: int) -> bytes:
     """Return a number of at least zero, seven bits a byte, the lowest first."""
+    if number < 128:
+        return BYTES[number]
     groups = []
     while number > 127:
         groups.append(number & 127 | 128)
@@ -75,11 +77,20 @@ def list_of(kind: int, values: Sequence[Value]) -> Value:
     return Value(LIST, head + b"".join(value.data for value in values))
 
 
-def struct(fields: Mapping[int, Value | None]) -> Value:
-    """Return a struct of fields by their numbers, which ascend by at most 15; None is left out."""
-    parts, last = list[bytes](), 0
-    for number, value in fields.items():
+def struct(numbered: Mapping[int, Value | None]) -> Value:
+    """Return a struct of fields by their numbers."""
+    return Value(STRUCT, fields(numbered) + b"\0")
+
+
+def fields(numbered: Mapping[int, Value | None], after: int = 0) -> bytes:
+    """Return a part of a struct: fields that follow one by their numbers, which ascend by at most 15; None is left out.
+
+    A struct is its parts and a zero.
+    """
+    parts, last = list[bytes](), after
+    for number, value in numbered.items():
         if value is not None:
-            parts += BYTES[number - last << 4 | value.kind], value.data
+            kind, data = value
+            parts += BYTES[number - last << 4 | kind], data
             last = number
-    return Value(STRUCT, b"".join(parts) + b"\0")
+    return b"".join(parts)

@@ -1,22 +1,21 @@
-"""Columns' values without nulls, their limits, and what is encoded by one kernel: PLAIN and packed bits."""
+"""Values as they lie in memory, their limits, and numbers packed into bits: what one kernel encodes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from gpuetl.backends.cudf.columns.written import empty_values
 from gpuetl.backends.cudf.device.headers import headers_text
-from gpuetl.backends.cudf.device.types import stored_c_type
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.sinks.encoded import Encoded
 from gpuetl.backends.cudf.sinks.footer import PLAIN
 from gpuetl.backends.cudf.sinks.levels import Levels
 from gpuetl.backends.cudf.sinks.pieces import Piece, Span
+from gpuetl.backends.cudf.sinks.stack import Column, Stack, stack_of, valid_values
 from gpuetl.backends.cudf.sinks.statistics import limits_of, ranges_found
-from gpuetl.backends.cudf.vector import Vector
 
 GROUP = 32
 """Numbers that are packed into whole words, whatever their width."""
@@ -27,16 +26,16 @@ BLOCK = 128
 class Bits:
     """Truth values, a bit each."""
 
-    def __init__(self, vector: Vector, levels: Levels, machine: Machine) -> None:
-        self.dtype, self.levels, self.machine = vector.dtype, levels, machine
-        self.values = valid_values(vector, levels, machine)
-        self.measures = [ranges_of(self.values, "uint8_t", levels, machine)]
+    def __init__(self, columns: Sequence[Column], machine: Machine) -> None:
+        self.columns, self.stack = columns, stack_of(columns, machine)
+        self.measures = [ranges_of(self.stack, "uint8_t")]
 
-    def encoded(self, measures: Sequence[np.ndarray[Any, Any]]) -> Encoded:
+    def encoded(self, measures: Sequence[np.ndarray[Any, Any]]) -> list[Encoded]:
         """Pack the bits."""
-        widths = np.ones(len(self.levels.counts), np.int64)
-        packed = packed_pages(self.values, "uint8_t", self.levels, widths, self.machine)
-        return Encoded(PLAIN, [[piece] for piece in packed], ranges_found(measures[0]), limits_of(self.dtype))
+        packed = packed_pages(self.stack, np.ones(self.stack.pages, np.int64))
+        pages, ranges = self.stack.split([[piece] for piece in packed]), self.stack.split(ranges_found(measures[0]))
+        limits = [limits_of(column.vector.dtype) for column in self.columns]
+        return [Encoded(PLAIN, *each) for each in zip(pages, ranges, limits, strict=True)]
 
 
 class LongDecimals:
@@ -44,16 +43,21 @@ class LongDecimals:
 
     measures = ()
 
-    def __init__(self, vector: Vector, levels: Levels, machine: Machine) -> None:
-        self.levels = levels
-        values = valid_values(vector, levels, machine)
-        self.values = machine.arrays.empty_like(values)
-        module = machine.compiled(turning_source())
-        machine.launch(module, "turn_bytes", len(values), [len(values), values, self.values])
+    def __init__(self, columns: Sequence[Column], machine: Machine) -> None:
+        self.columns = columns
+        self.values = [turned(values, machine) for values in valid_values(columns, machine)]
 
-    def encoded(self, measures: Sequence[np.ndarray[Any, Any]]) -> Encoded:
+    def encoded(self, measures: Sequence[np.ndarray[Any, Any]]) -> list[Encoded]:
         """Take the turned values for the pages."""
-        return Encoded(PLAIN, plain_pages(self.values, self.levels))
+        given = zip(self.values, self.columns, strict=True)
+        return [Encoded(PLAIN, plain_pages(values, column.levels)) for values, column in given]
+
+
+def turned(values: Array, machine: Machine) -> Array:
+    """Return values of 16 bytes with their highest byte first."""
+    made = machine.arrays.empty_like(values)
+    machine.launch(machine.compiled(turning_source()), "turn_bytes", len(values), [len(values), values, made])
+    return made
 
 
 def plain_pages(values: Array, levels: Levels) -> list[list[Piece]]:
@@ -65,26 +69,11 @@ def plain_pages(values: Array, levels: Levels) -> list[list[Piece]]:
     ]
 
 
-def valid_values(vector: Vector, levels: Levels, machine: Machine) -> Array:
-    """Return the values that are not null: the column's own memory where none is."""
-    if levels.valid is None:
-        return vector.data
-    values = empty_values(vector.dtype, levels.valid_rows, machine)
-    compact(vector.data, stored_c_type(vector.dtype), levels, values, machine)
-    return values
-
-
-def compact(data: Array, stored: str, levels: Levels, values: Array, machine: Machine) -> None:
-    """Copy the values that are not null to `values`, of the same C++ type."""
-    module = machine.compiled(compacting_source(stored))
-    machine.launch(module, "compact", levels.rows, [levels.rows, data, levels.valid, levels.through, values])
-
-
-def ranges_of(values: Array, stored: str, levels: Levels, machine: Machine) -> Array:
-    """Return the `Range` of each page: uint64[pages, 2]."""
-    arrays, blocks = machine.arrays, blocks_a_page(levels)
-    ranges = arrays.zeros((len(levels.counts), 2), "uint64")
-    arguments = [blocks * len(levels.counts), blocks, values, levels.d_starts, ranges]
+def ranges_of(stack: Stack, stored: str) -> Array:
+    """Return the `Range` of each page: uint64[pages, 2]; `stored` is the C++ type to compare as."""
+    machine, blocks = stack.machine, blocks_a_page(stack.levels[0])
+    ranges = machine.arrays.zeros((stack.pages, 2), "uint64")
+    arguments = [blocks * stack.pages, blocks, stack.column_pages, stack.table, ranges]
     machine.launch(machine.compiled(ranges_source(stored)), "find_ranges", arguments[0] * 32, arguments)
     return ranges
 
@@ -94,65 +83,59 @@ def blocks_a_page(levels: Levels) -> int:
     return -(-levels.page_rows // BLOCK)
 
 
-def packed_pages(
-    values: Array, stored: str, levels: Levels, widths: np.ndarray[Any, Any], machine: Machine
-) -> list[Piece]:
+def packed_pages(stack: Stack, widths: np.ndarray[Any, Any]) -> list[Piece]:
     """Pack each page's numbers into so many bits; a page's bytes hold a multiple of 8 numbers."""
-    arrays, pages, groups = machine.arrays, len(levels.counts), -(-levels.page_rows // GROUP)
-    stride = groups * int(widths.max())
-    words = arrays.empty(pages * stride, "uint32")
-    arguments = [pages * groups, groups, stride, values, levels.d_starts, arrays.asarray(widths), words]
-    machine.launch(machine.compiled(packing_source(stored)), "pack", pages * groups * 32, arguments)
-    sizes = -(-np.array(levels.counts) // 8) * widths
-    return [Span(words, page * stride * 4, int(size)) for page, size in enumerate(sizes)]
+    machine, arrays, groups = stack.machine, stack.machine.arrays, -(-stack.levels[0].page_rows // GROUP)
+    ends = np.cumsum(groups * widths)
+    starts = ends - groups * widths
+    words, table = arrays.empty(int(ends[-1]), "uint32"), arrays.asarray(np.stack([widths, starts], axis=1))
+    arguments = [stack.pages * groups, groups, stack.column_pages, stack.table, table, words]
+    machine.launch(machine.compiled(packing_source(stack.stored)), "pack", arguments[0] * 32, arguments)
+    sizes = -(-np.array(stack.counts) // 8) * widths
+    return [Span(words, start * 4, size) for start, size in zip(starts.tolist(), sizes.tolist(), strict=True)]
 
 
-def compacting_source(stored: str) -> str:
-    """Return the kernel `compact` for values of a C++ type."""
-    return f"""{headers_text(["parquet.cuh"])}
-KERNEL compact(int64_t rows, const {stored}* data, const uint32_t* valid, const int64_t* through, {stored}* values) {{
-    const parquet::Ranks ranks{{valid, through}};
-    FOR_EACH_ROW(row, rows) {{
-        int64_t rank;
-        if (row < rows && ranks(row, rank)) values[rank] = data[row];
-    }}
-}}
-"""
-
-
+@cache
 def ranges_source(stored: str) -> str:
     """Return the kernel `find_ranges` for values of a C++ type."""
     return f"""{headers_text(["parquet.cuh"])}
-KERNEL find_ranges(int64_t blocks, int64_t blocks_a_page, const {stored}* values, const int64_t* starts,
+KERNEL find_ranges(int64_t blocks, int64_t blocks_a_page, int64_t column_pages, const int64_t* table,
                    uint64_t* ranges) {{
     FOR_EACH_WARP(block, blocks) {{
-        const int64_t page = block / blocks_a_page, first = starts[page] + block % blocks_a_page * {BLOCK};
-        const int64_t end = first + {BLOCK} < starts[page + 1] ? first + {BLOCK} : starts[page + 1];
+        const parquet::Page<{stored}> page(table, column_pages, block / blocks_a_page);
+        const int64_t first = block % blocks_a_page * {BLOCK};
+        const int64_t end = first + {BLOCK} < page.count ? first + {BLOCK} : page.count;
         parquet::Range range;
-        for (int64_t at = first + LANE; at < end; at += LANES) range.take(values[at]);
+        for (int64_t at = first + LANE; at < end; at += LANES) range.take(page.values[at]);
         merge_lanes(range);
-        if (LANE == 0) range.store(ranges + 2 * page);
+        if (LANE == 0) range.store(ranges + 2 * (block / blocks_a_page));
     }}
 }}
 """
 
 
+@cache
 def packing_source(stored: str) -> str:
-    """Return the kernel `pack` for numbers of a C++ type."""
+    """Return the kernel `pack` for numbers of a C++ type; each page's width is followed by where its words begin."""
     return f"""{headers_text(["parquet.cuh"])}
-KERNEL pack(int64_t groups, int64_t groups_a_page, int64_t words_a_page, const {stored}* values, const int64_t* starts,
-            const int64_t* widths, uint32_t* words) {{
+KERNEL pack(int64_t groups, int64_t groups_a_page, int64_t column_pages, const int64_t* table, const int64_t* widths,
+            uint32_t* words) {{
     FOR_EACH_WARP(item, groups) {{
-        const int64_t page = item / groups_a_page, group = item % groups_a_page, width = widths[page];
-        const int64_t first = starts[page] + group * {GROUP}, end = starts[page + 1];
-        const auto number = [&](int i) {{ return first + i < end ? uint64_t(values[first + i]) : uint64_t(0); }};
-        uint32_t* const packed = words + page * words_a_page + group * width;
+        const int64_t at = item / groups_a_page, group = item % groups_a_page, width = widths[2 * at];
+        if (!width) continue;
+        const parquet::Page<{stored}> page(table, column_pages, at);
+        const int64_t first = group * {GROUP};
+        const auto number = [&](int i) {{
+            return first + i < page.count ? uint64_t(page.values[first + i]) : uint64_t(0);
+        }};
+        uint32_t* const packed = words + widths[2 * at + 1] + group * width;
         for (int each = LANE; each < width; each += LANES) packed[each] = parquet::packed_word(each, width, number);
     }}
 }}
 """
 
 
+@cache
 def turning_source() -> str:
     """Return the kernel `turn_bytes`."""
     return f"""{headers_text(["parquet.cuh"])}
