@@ -180,9 +180,9 @@ def _text_bytes(chunk: Any) -> float:
     size, statistics = float(chunk.total_uncompressed_size), chunk.statistics
     if "PLAIN" in chunk.encodings and not chunk.has_dictionary_page:
         return size
-    bounds = (statistics.min, statistics.max) if statistics is not None and statistics.has_min_max else ()
-    if len(bounds) != 2 or not all(isinstance(bound, str | bytes) for bound in bounds):
+    if chunk.physical_type != "BYTE_ARRAY" or statistics is None or not statistics.has_min_max:
         return size
+    bounds = (statistics.min_raw, statistics.max_raw)  # bytes, whatever they mean
     return max(size, int(chunk.num_values) * (OFFSET_BYTES + sum(map(len, bounds)) / 2))
 
 
