@@ -1,1 +1,1 @@
-"""Executors run a physical plan with a backend: `local` in this process, partition by partition."""
+"""Executors run a physical plan with a backend: `local` in this process, `dask` on a cluster; both by `runner`."""
