@@ -27,7 +27,7 @@ lint: $(VENV)/.dev  ## ruff and mypy
 	$(BIN)/mypy
 
 test: lint       ## ruff, mypy and the whole test suite
-	$(BIN)/pytest -n auto -rsx
+	$(BIN)/pytest -n auto --dist worksteal -rsx
 
 N ?= 50000
 fuzz: $(VENV)/.dev  ## N random pipelines against DuckDB (N=50000), or one again (SEED=1234)
