@@ -15,6 +15,9 @@ from gpuetl.optimize import NAMES, check_pass
 PARTITION_ROWS = {"pandas": 1 << 24, "cudf": 1 << 28}
 """Rows a partition where the user does not say: a GPU likes few and large ones."""
 BROADCAST_BYTES = 64 << 20
+CARRIED_SHARE = 0.25
+CARRY = "carry_windows"
+"""The name by which `carried_share` is left out, as a pass."""
 
 
 @dataclass(frozen=True)
@@ -80,10 +83,15 @@ class RunOptions:
         many as suit the engine and fit memory.
     broadcast_bytes
         The right side of a join goes whole to every partition of the left up to this many bytes in memory.
+    carried_share
+        A window over partitions that follow each other in its order, as files do that are written while time goes on,
+        takes rows of earlier partitions along in the place of an exchange, if these are expected to be at most this
+        part of a partition.
     optimize
         False runs the plan as it was written, and none of the engine's choices: the oracle's way.
     skip_passes
-        Optimizer passes, and choices of the cudf engine (`gpuetl.backends.cudf.choices`), to leave out, by name.
+        Optimizer passes, `carry_windows`, and choices of the cudf engine (`gpuetl.backends.cudf.choices`), to leave
+        out, by name.
     head_rows
         How many rows of each sink the report keeps to show.
     fallback
@@ -108,6 +116,7 @@ class RunOptions:
 
     partition_rows: int | None = None
     broadcast_bytes: int = BROADCAST_BYTES
+    carried_share: float = CARRIED_SHARE
     optimize: bool = True
     skip_passes: tuple[str, ...] = ()
     head_rows: int = 10
@@ -128,7 +137,9 @@ class RunOptions:
             if not isinstance(value, int) or value < least:
                 raise InvalidPipeline.because(f"option {name} takes a whole number from {least}, got {value!r}")
         for name in self.skip_passes:
-            check_pass(name, (*NAMES, *CHOICES))
+            check_pass(name, (*NAMES, CARRY, *CHOICES))
+        if not isinstance(self.carried_share, int | float) or not self.carried_share >= 0:
+            raise InvalidPipeline.because(f"option carried_share takes a number from 0, got {self.carried_share!r}")
         if self.trace is not None and not Path(self.trace).parent.is_dir():
             raise InvalidPipeline.because(f"option trace: there is no folder {Path(self.trace).parent}")
         if self.spill_folder is not None and not Path(self.spill_folder).is_dir():
@@ -138,6 +149,11 @@ class RunOptions:
     def skipped_choices(self) -> frozenset[str]:
         """The choices of the cudf engine that are not to be taken."""
         return frozenset(self.skip_passes if self.optimize else CHOICES)
+
+    @property
+    def may_carry(self) -> bool:
+        """Whether windows may take rows of earlier partitions along."""
+        return self.optimize and CARRY not in self.skip_passes
 
     def rows_a_partition(self, engine: str) -> int:
         """Return how many rows of a source a partition has at most."""

@@ -68,7 +68,8 @@ def optimized_plan(plan: Plan, options: RunOptions) -> tuple[Plan, dict[str, flo
 def layout_of(options: RunOptions, engine: str, workers: int) -> Layout:
     """Return how rows are split, at most; each worker gets a share, unless the user says how many rows it has."""
     shares = workers if options.partition_rows is None else 1
-    return Layout(options.rows_a_partition(engine), options.broadcast_bytes, shares)
+    carried_share = options.carried_share if options.may_carry else 0.0
+    return Layout(options.rows_a_partition(engine), options.broadcast_bytes, shares, carried_share)
 
 
 def explained(plan: Plan, options: RunOptions, engine: str) -> str:

@@ -2,7 +2,8 @@
 
 Partitions are pulled: asking for one partition of a root runs the fragment above it.  What waits in the store is the
 output of exchanges, as pieces until a partition is asked for, and of nodes with a second reader, each partition until
-its last reader has it; and what an operation of two inputs has of the first, while the second is computed.
+its last reader has it; what an operation of two inputs has of the first, while the second is computed; and what a
+window carries to its next partition.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from gpuetl.backends.backend import Frame
 from gpuetl.executors.ahead import ReadAhead
 from gpuetl.executors.runner import Runner
 from gpuetl.executors.store import Key, Store
+from gpuetl.physical.carries import Carried
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, count_reads, first_read, matching
 from gpuetl.plan.graph import walk_graph
 
@@ -88,7 +90,16 @@ class LocalExecutor:
 
     def applied(self, node: Map | Concat, index: int, frame: Frame) -> Frame:
         """Take one partition through a node: `frame` of the input read first, and what goes with it of the others."""
+        if isinstance(node, Carried):
+            return self.carried(node, index, frame)
         return self.runner.apply(node, index, self.with_others(node, index, frame))
+
+    def carried(self, node: Carried, index: int, frame: Frame) -> Frame:
+        """Run a window by carries: partitions are asked for in their order, so what is carried to this one is there."""
+        frame, *carried = self.runner.carry(node, index, frame, self.taken(node, carried_key(node, index)))
+        for rows in carried:
+            self.store.add(carried_key(node, index + 1), rows, node.steps.prepare.schema)
+        return frame
 
     def with_others(self, node: Map | Concat | Exchange, index: int, frame: Frame) -> list[Frame]:
         """Return what goes with a partition of the first input, of all inputs; it waits for the others."""
@@ -143,3 +154,8 @@ class LocalExecutor:
 def pieces_key(node: Exchange, index: int) -> Key:
     """Return the key of the pieces of one partition."""
     return "pieces", id(node), index
+
+
+def carried_key(node: Carried, index: int) -> Key:
+    """Return the key of the rows that are carried to one partition."""
+    return "carried", id(node), index

@@ -8,9 +8,11 @@ from typing import TypeVar
 
 from gpuetl.backends.backend import Backend, Frame
 from gpuetl.errors import EvaluationError, OutOfMemory, RunFailed
+from gpuetl.executors.carries import carried_on
 from gpuetl.executors.guard import Guard
 from gpuetl.executors.ranges import boundaries, sampled, split_by_range
 from gpuetl.io.dataset import DatasetError
+from gpuetl.physical.carries import Carried
 from gpuetl.physical.estimate import file_bytes
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, gathers
 from gpuetl.physical.ranges import Boundaries, RangeExchange
@@ -66,16 +68,29 @@ class Runner:
 
     def map(self, node: Map, index: int, frames: Sequence[Frame]) -> Frame:
         """Run an operation on one partition of each of its inputs."""
+        (frame,) = self.operate(node, index, frames, lambda: [self.backend.run(node.operation, *frames)])
+        return frame
+
+    def carry(self, node: Carried, index: int, frame: Frame, before: Sequence[Frame]) -> list[Frame]:
+        """Run a window on one partition and the rows carried to it, if there are any.
+
+        Return the partition and, unless it is the last one, the rows to carry to the next.
+        """
+        last = index == node.partitions - 1
+        return self.operate(node, index, [frame], lambda: carried_on(self.backend, node.steps, frame, before, last))
+
+    def operate(self, node: Map, index: int, frames: Sequence[Frame], step: Callable[[], list[Frame]]) -> list[Frame]:
+        """Do an operation's step on one partition, and record it; the first frame that it gives is its partition."""
         main = node.inputs[node.main]
         work = self.recorder.of(node.operation, node.origin, source_of(main))
         work.device = self.backend.device_of(node.operation)
         work.rows_in += self.backend.rows(frames[node.main]) if index < main.partitions else 0  # one that goes with all
         rows = sum(self.backend.rows(frame) for frame in frames)
         with self.recorder.timed(work):
-            frame = self.step(node, rows, lambda: self.backend.run(node.operation, *frames))
-        work.moved.update(operation_traffic(self.backend, node.operation, frames, frame))
-        self.finish(work, frame, node.partitions)
-        return frame
+            made = self.step(node, rows, step)
+        work.moved.update(operation_traffic(self.backend, node.operation, frames, made[0]))
+        self.finish(work, made[0], node.partitions)
+        return made
 
     def pass_on(self, node: Concat, index: int, frame: Frame) -> Frame:
         """Record a partition that a union passes on; what comes in is the first input, as for other operations."""

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from gpuetl.expressions.build import col, when
 from gpuetl.expressions.decimals import HALF_DIGITS, is_decimal
-from gpuetl.expressions.expression import Expression
+from gpuetl.expressions.formula import formula
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.functions.aggregates import (
     CARRIED,
@@ -22,8 +22,7 @@ from gpuetl.expressions.functions.aggregates import (
     WIDE_SUM,
     edge_arguments,
 )
-from gpuetl.expressions.ir import ABSENT, Call, Column, Expr, substitute
-from gpuetl.expressions.resolve import Scope, resolve
+from gpuetl.expressions.ir import ABSENT, Call, Column, Expr
 from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, DataType
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Aggregate, Project, passing
@@ -111,12 +110,6 @@ def _call(name: str, dtype: DataType, *args: Expr) -> Call:
     return Call(FUNCTIONS["aggregate", name], args, dtype)
 
 
-def _formula(expression: Expression, **operands: Expr) -> Expr:
-    """Type an expression over named operands, and put these in."""
-    scope = Scope({name: operand.dtype for name, operand in operands.items()}, {})
-    return substitute(resolve(expression.syntax, scope), operands)
-
-
 def _summed(split: _Split, own: _Named) -> Expr:
     return split.merged(own.name, own.call, "sum")
 
@@ -142,7 +135,7 @@ def _sum(split: _Split, own: _Named) -> Expr:
 def _mean(split: _Split, own: _Named) -> Expr:
     total = split.merged(own.name, _call("sum", FLOAT64, *own.call.args), "sum")
     count = split.merged(own.name, _call("count", INT64, *own.call.args), "sum")
-    return _formula(col("total") / col("count"), total=total, count=count)
+    return formula(col("total") / col("count"), total=total, count=count)
 
 
 def _moments(split: _Split, own: _Named) -> Expr:
@@ -150,7 +143,7 @@ def _moments(split: _Split, own: _Named) -> Expr:
     x, y = own.call.args[0], own.call.args[-1]
     if x != y:
         both = when(col("x").is_not_null() & col("y").is_not_null(), col("x")).end()
-        x, y = (split.prepare(own.name, _formula(both, x=a, y=b)) for a, b in ((x, y), (y, x)))
+        x, y = (split.prepare(own.name, formula(both, x=a, y=b)) for a, b in ((x, y), (y, x)))
     n, centers = split.part(own.name, _call("count", INT64, x)), {}
     for argument in (x, y):
         centers[argument] = split.part(own.name, Call(CENTER, (argument,), FLOAT64))
@@ -162,7 +155,7 @@ def _moments(split: _Split, own: _Named) -> Expr:
     operands = {"n": split.merge(own.name, _call("sum", INT64, n)), "xy": moment(x, y)}
     if own.call.function.name == "corr":
         operands |= {"xx": moment(x, x), "yy": moment(y, y)}
-    return _formula(_FINISH[own.call.function.name], **operands)
+    return formula(_FINISH[own.call.function.name], **operands)
 
 
 def _extreme_by(split: _Split, own: _Named) -> Expr:
@@ -177,7 +170,7 @@ def _edge(split: _Split, own: _Named) -> Expr:
     """Carry the order's keys of the row that was picked, named for the user, and whether there was one."""
     x, ignore_nulls, only = edge_arguments(own.call)
     considered = col("only") & col("x").is_not_null() if ignore_nulls else col("only")
-    kept = split.prepare(own.name, _formula(considered, x=x, only=only))
+    kept = split.prepare(own.name, formula(considered, x=x, only=only))
 
     def picked(name: str, expr: Expr) -> Column:
         part = split.part(name, replace(own.call, args=(expr, ABSENT, kept), dtype=expr.dtype))

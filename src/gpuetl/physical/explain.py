@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from gpuetl.expressions.ir import conjuncts
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.io.pruning import is_prunable
+from gpuetl.physical.carries import Carried
 from gpuetl.physical.estimate import estimated_bytes, estimated_rows, file_bytes
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
@@ -46,6 +47,9 @@ def describe(node: Physical, rows: int) -> str:
     if isinstance(node, Scan):
         return describe_scan(node, rows)
     expected = f"  ~{rows:,} rows"
+    if isinstance(node, Carried):
+        most = f"{node.carried_rows:,}"
+        return f"{describe_operation(node.operation)}; carries up to {most} rows to the next partition{expected}"
     if isinstance(node, Map):
         alone = isinstance(node.operation, Sort) and node.in_sequence and not isinstance(node.inputs[0], Exchange)
         return describe_operation(node.operation) + "; partitions follow each other" * alone + expected

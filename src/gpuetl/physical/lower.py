@@ -10,13 +10,14 @@ from itertools import accumulate
 from gpuetl.io.dataset import RowGroup
 from gpuetl.io.pruning import may_hold
 from gpuetl.physical.aggregates import two_phases
+from gpuetl.physical.carries import carried
 from gpuetl.physical.estimate import estimated_bytes, estimated_rows
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.physical.ranges import RangeExchange, by_range
 from gpuetl.physical.sequence import follow_each_other
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node, Origin
-from gpuetl.plan.nodes import Aggregate, Distinct, Grouped, Join, Limit, Read, Sort, Union, Write
+from gpuetl.plan.nodes import Aggregate, Distinct, Grouped, Join, Limit, Read, Sort, Union, Window, Write
 from gpuetl.plan.plan import Plan
 
 LEAST_SHARE = 1 << 20
@@ -39,12 +40,14 @@ class PhysicalPlan:
 @dataclass(frozen=True)
 class Layout:
     """How rows are split: at most `partition_rows` rows a partition of a source; a side of a join of at most
-    `broadcast_bytes` goes whole to every partition of the other.  A large source has `partitions` at least.
+    `broadcast_bytes` goes whole to every partition of the other.  A large source has `partitions` at least.  A window
+    carries rows from partition to partition up to `carried_share` of one, where it then needs no exchange.
     """
 
     partition_rows: int
     broadcast_bytes: int
     partitions: int = 1
+    carried_share: float = 0.0
 
 
 def lower(plan: Plan, layout: Layout) -> PhysicalPlan:
@@ -104,10 +107,17 @@ class _Lowering:
 
     @node.register
     def grouped(self, node: Grouped, source: Physical) -> Physical:
-        """Meet by key; an exchange in between undoes an order that the input had, unless it gathers sorted ranges."""
+        """Meet by key; an exchange in between undoes an order that the input had, unless it gathers sorted ranges.
+
+        A window needs none over partitions that follow each other in its order.
+        """
         if node.locality is Locality.ROW:
             return Map(node, (source,))
         meeting = self.by_keys(source, node.keys, node.origin)
+        if meeting is not source and isinstance(node, Window):
+            by_carries = carried(node, source, self.layout.carried_share)
+            if by_carries is not None:
+                return by_carries
         in_order = meeting is source or (not node.keys and source.in_sequence)
         return Map(node if in_order else replace(node, presorted=False), (meeting,))
 

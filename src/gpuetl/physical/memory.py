@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpuetl.expressions.types import STRING
+from gpuetl.physical.carries import Carried, carried_copies
 from gpuetl.physical.estimate import chunk_rows, estimated_rows, file_bytes
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.physical.widths import column_widths, total
@@ -184,6 +185,9 @@ class _Model:
         made = sum(size for width, size in self.columns(node).items() if width not in live)
         rows = max(self.rows[id(node)], sum(self.rows[id(child)] for child in node.inputs))
         work = work_of(node.operation)
+        if isinstance(node, Carried):
+            rows += node.carried_rows
+            made += carried_copies(node, self.result(node.inputs[0]) / max(1, self.rows[id(node)])) * rows
         own = sum(live.values()) + max(work.before * rows, made + work.beside * rows)
         return max(most, Need(own, node), key=bytes_of)
 

@@ -11,10 +11,12 @@ from typing import Any
 
 from gpuetl.expressions.types import is_floating
 from gpuetl.physical.nodes import Map, Physical, Scan
-from gpuetl.plan.node import SortKey
-from gpuetl.plan.nodes import Filter, Project
+from gpuetl.plan.node import Node, SortKey
+from gpuetl.plan.nodes import Filter, Grouped, Join, Project
 
 Limits = tuple[Any, Any]
+UNKNOWN = (None, None, 1)
+"""Of a column that states nothing: there may be a null."""
 
 
 def follow_each_other(source: Physical, by: tuple[SortKey, ...]) -> bool:
@@ -37,15 +39,39 @@ def follow_each_other(source: Physical, by: tuple[SortKey, ...]) -> bool:
 
 
 def traced(source: Physical, column: str) -> tuple[Scan | None, str]:
-    """Return the source from which filters and projections pass a column on, and its name there."""
+    """Return the source from which operations that keep rows in their partition pass a column on, and its name there.
+
+    What they may do is leave rows out, and repeat them.
+    """
     while isinstance(source, Map):
         operation = source.operation
         if isinstance(operation, Project) and column in operation.passed:
             column = operation.passed[column]
-        elif not isinstance(operation, Filter):
+        elif not passes(operation, column):
             return None, column
         source = source.inputs[0]
     return (source if isinstance(source, Scan) else None), column
+
+
+def passes(operation: Node, column: str) -> bool:
+    """Tell whether each row of an operation has the value of a column from a row of the first input's partition."""
+    if isinstance(operation, Join):
+        return operation.how != "full" and column in operation.left.schema
+    return isinstance(operation, Filter) or (isinstance(operation, Grouped) and column not in operation.made)
+
+
+def column_limits(scan: Scan | None, column: str) -> Limits:
+    """Return the least and the greatest value of a source's column beside nulls; None for both if that is unknown."""
+    groups = [] if scan is None else [group for group in scan.read.dataset.row_groups if group.rows]
+    ranges = [group.ranges.get(column, UNKNOWN) for group in groups]
+    found = [own for group, own in zip(groups, ranges, strict=True) if own[2] != group.rows]
+    least, greatest = [own[0] for own in found], [own[1] for own in found]
+    if not found or None in least or None in greatest:
+        return None, None
+    try:
+        return min(least), max(greatest)
+    except TypeError:  # values of different types in different files
+        return None, None
 
 
 def partition_limits(scan: Scan, column: str) -> Iterator[Limits | tuple[()] | None]:
@@ -53,7 +79,7 @@ def partition_limits(scan: Scan, column: str) -> Iterator[Limits | tuple[()] | N
     known = {(group.file.path, group.index): group.ranges for group in scan.read.dataset.row_groups}
     for part in scan.parts:
         ranges = [known[group.file.path, group.index] for group in part if group.rows]
-        found = [own.get(column, (None, None, 1)) for own in ranges]
+        found = [own.get(column, UNKNOWN) for own in ranges]
         if not found:
             yield ()
         elif any(nulls for _, _, nulls in found):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 import pyarrow as pa
@@ -15,7 +16,7 @@ from gpuetl.testing.compare import ROUNDING, Tolerance, assert_tables_equal
 
 LAYOUTS: Mapping[str, RunOptions] = {
     "one partition": RunOptions(),
-    "2 rows a partition": RunOptions(partition_rows=2),
+    "2 rows a partition": RunOptions(partition_rows=2, carried_share=inf),
     "2 rows a partition, no broadcast": RunOptions(partition_rows=2, broadcast_bytes=0),
 }
 """Ways to split rows.  Partitions are made of whole row groups: tests write files with small ones."""

@@ -21,6 +21,7 @@ from gpuetl.executors.dask.fragments import FragmentBuilder
 from gpuetl.executors.dask.job import Job
 from gpuetl.executors.dask.packing import AnyNode
 from gpuetl.io.frames import FrameDataset
+from gpuetl.physical.carries import Carried
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, count_reads, first_read, matching
 from gpuetl.plan.nodes import Write
@@ -76,6 +77,8 @@ class TaskGraph:
 
     def frame(self, node: Physical, index: int) -> Key:
         """Return the key of the task that makes a partition which others read."""
+        if isinstance(node, Carried):
+            return self.carried(node, index, 0)
         key = self.key("compute", node, index)
         if key not in self.tasks:
             self.tasks[key] = None
@@ -109,9 +112,9 @@ class TaskGraph:
 
     def passes_on(self, node: Physical) -> bool:
         """Tell whether each partition of a node comes from one partition, so that one task can go on with it."""
-        return isinstance(node, Map | Concat) or (
-            isinstance(node, Exchange) and node.whole and node.source.partitions == 1
-        )
+        if isinstance(node, Exchange):
+            return node.whole and node.source.partitions == 1
+        return isinstance(node, Map | Concat) and not isinstance(node, Carried)
 
     def has_one_reader(self, node: Physical, index: int) -> bool:
         """Tell whether the task that reads a partition may compute it."""
@@ -120,7 +123,7 @@ class TaskGraph:
     def read(self, builder: FragmentBuilder, node: Physical, index: int, here: bool) -> int:
         """Add what a fragment begins with: a scan, an exchange's pieces, or what another task makes."""
         number = self.numbers[id(node)]
-        if not (here or self.has_one_reader(node, index)):
+        if isinstance(node, Carried) or not (here or self.has_one_reader(node, index)):
             return builder.argument(self.frame(node, index))
         if isinstance(node, Scan):
             return builder.step(number, index, (), what_is_read(node, index))
@@ -143,11 +146,19 @@ class TaskGraph:
 
     def piece(self, node: Exchange, source: int, index: int) -> Key:
         """Add the task that takes a piece, and for the first one the task that splits."""
-        split, key = self.key("split", node, source), self.key("take", node, source, index)
-        if split not in self.tasks:
-            self.tasks[split] = None
-            self.pending.append(lambda: self.split(split, node, source))
-        self.tasks[key] = Task(key, getitem, TaskRef(split), index)
+        return self.taken("split", node, source, index, self.split)
+
+    def carried(self, node: Carried, index: int, place: int) -> Key:
+        """Add the task that takes a partition of a window, or what it carries on, and for the first one its task."""
+        return self.taken("carry", node, index, place, self.carry)
+
+    def taken(self, verb: str, node: Physical, index: int, place: int, add: Callable[..., None]) -> Key:
+        """Add the task that takes one of what another task gives for a partition; that one is added once."""
+        whole, key = self.key(verb, node, index), self.key("take", node, index, place)
+        if whole not in self.tasks:
+            self.tasks[whole] = None
+            self.pending.append(lambda: add(whole, node, index))
+        self.tasks[key] = Task(key, getitem, TaskRef(whole), place)
         return key
 
     def split(self, key: Key, node: Exchange, source: int) -> None:
@@ -155,6 +166,14 @@ class TaskGraph:
         builder = FragmentBuilder()
         values = self.computed(builder, node.source, source), *self.others(builder, node, source)
         self.add(key, builder, values, tasks.split, self.numbers[id(node)], source)
+
+    def carry(self, key: Key, node: Carried, index: int) -> None:
+        """Add the task of a window by carries.  Another one makes its rows: windows alone wait for each other."""
+        builder = FragmentBuilder()
+        values = [self.beside(builder, node.inputs[0], index)]
+        if index:
+            values.append(builder.argument(self.carried(node, index - 1, 1)))
+        self.add(key, builder, tuple(values), tasks.carry, self.numbers[id(node)], index)
 
 
 def what_is_read(scan: Scan, index: int) -> Any:

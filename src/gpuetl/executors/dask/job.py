@@ -15,6 +15,7 @@ from gpuetl.backends.fallback import FallbackBackend
 from gpuetl.executors.dask.account import Told, tell
 from gpuetl.executors.dask.packing import AnyNode, operation_of, unpack_nodes
 from gpuetl.executors.runner import Runner
+from gpuetl.physical.carries import Carried
 from gpuetl.physical.nodes import Exchange, Physical
 from gpuetl.plan.nodes import Write
 from gpuetl.report.recorder import Recorder, recording
@@ -72,6 +73,10 @@ class OpenJob:
     def exchange(self, number: int) -> Exchange:
         """Return the exchange of a number."""
         return cast("Exchange", self.nodes[number])
+
+    def carried(self, number: int) -> Carried:
+        """Return the window by carries of a number."""
+        return cast("Carried", self.nodes[number])
 
     def write(self, number: int) -> Write:
         """Return the sink of a number."""

@@ -52,6 +52,14 @@ def split(job: Job, fragment: Fragment, exchange: int, index: int, *arguments: A
         return [sealed(piece) for piece in runner.split(here.exchange(exchange), index, frames)]
 
 
+def carry(job: Job, fragment: Fragment, window: int, index: int, *arguments: Any) -> list[Any]:
+    """Return partition `index` of a window by carries, and what it carries to the next one."""
+    here = job.opened()
+    with here.runner(fragment.name) as runner:
+        frame, *before = computed(here, runner, fragment, arguments)
+        return [sealed(made) for made in runner.carry(here.carried(window), index, frame, before)]
+
+
 def keep(job: Job, fragment: Fragment, *arguments: Any) -> Any:
     """Return a partition as an Arrow table, for the driver."""
     here = job.opened()

@@ -23,9 +23,11 @@ from gpuetl.backends.cudf.rehearsal.machine import RehearsalMachine
 from gpuetl.backends.cudf.rehearsal.sample import ROWS, limits_of
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.errors import first_line
+from gpuetl.executors.carries import carried_on
 from gpuetl.executors.ranges import boundaries, sampled, split_by_range
 from gpuetl.expressions.types import DataType
 from gpuetl.io.frames import FrameDataset
+from gpuetl.physical.carries import Carried
 from gpuetl.physical.estimate import estimated_rows
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
@@ -106,6 +108,8 @@ class Rehearsal:
             return self.scanned(node)
         if isinstance(node, Map) and isinstance(node.operation, Join):
             return self.joined(node, frames)
+        if isinstance(node, Carried):
+            return self.filled(self.carried(node, *frames), node)
         if isinstance(node, Map):
             return self.filled(self.backend.run(node.operation, *frames), node)
         if isinstance(node, Exchange):
@@ -138,6 +142,12 @@ class Rehearsal:
             return self.filled(self.backend.run(node.operation, *frames), node)
         finally:
             self.machine.rehearsed.rows_a_row = 1
+
+    def carried(self, node: Carried, frame: Frame) -> Frame:
+        """Run the steps of a window by carries as on the first partition, then as on the next."""
+        _, before = carried_on(self.backend, node.steps, frame, [], last=False)
+        found: Frame = carried_on(self.backend, node.steps, frame, [before], last=True)[0]
+        return found
 
     def filled(self, frame: Frame, node: Physical) -> Frame:
         """Return a frame, other rows where it has none."""

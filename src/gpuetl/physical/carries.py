@@ -1,0 +1,79 @@
+"""Windows over partitions in order, without an exchange: each partition takes along what it needs of those before it.
+
+Sources are often written as time goes on.  Then no row of a later partition comes before one of an earlier partition,
+and a window over groups in that order computes partition after partition, where few rows need be carried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from math import inf, prod
+
+from gpuetl.expressions.types import BOOL
+from gpuetl.physical.carried_window import CarriedWindow, carried_window
+from gpuetl.physical.estimate import chunk_rows, estimated_rows
+from gpuetl.physical.nodes import Map, Physical
+from gpuetl.physical.sequence import column_limits, follow_each_other, traced
+from gpuetl.physical.widths import Widths, column_widths, type_bytes
+from gpuetl.plan.nodes import Window
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Carried(Map):
+    """A window on partitions that follow each other in its order, computed one after another.
+
+    `steps` are run in the place of the operation, on each partition and the rows that are carried to it, of which
+    there may be `carried_rows`.
+    """
+
+    steps: CarriedWindow
+    carried_rows: int
+
+
+def carried(node: Window, source: Physical, share: float) -> Carried | None:
+    """Return a window by carries; None where that cannot be, or more than a share of a partition would be carried.
+
+    An exchange moves all rows between memories, carries move their own from partition to partition.
+    """
+    if share <= 0 or not follow_each_other(source, node.order_by) or (steps := carried_window(node)) is None:
+        return None
+    widths = column_widths(source)
+    rows = estimated_rows(source, widths=widths)
+    carried_rows = groups(source, node.by, widths[id(source)]) * steps.rows
+    if steps.frame is not None:
+        carried_rows += rows[id(source)] * share_of_time(source, node.order_by[0].column, steps.frame)
+    if carried_rows > share * chunk_rows(source, of_all=rows, widths=widths)[id(source)]:
+        return None
+    most = int(min(carried_rows, rows[id(source)]))
+    return Carried(operation=node, inputs=(source,), in_sequence=not node.by, steps=steps, carried_rows=most)
+
+
+def carried_copies(node: Carried, width: float) -> float:
+    """Return the bytes a row that the steps take beside the window: rows of `width` bytes below those carried."""
+    more = (dtype for name, dtype in node.steps.window.schema.items() if name not in node.schema)
+    return width + sum(map(type_bytes, more))
+
+
+def groups(source: Physical, by: Sequence[str], widths: Widths) -> float:
+    """Return how many groups there may be, by footers: nulls are a group, too."""
+    return prod(min(widths[name].distinct, span(source, name)) + 1 for name in by)
+
+
+def span(source: Physical, column: str) -> float:
+    """Return how many values of a column there may be between the least and the greatest one of its source."""
+    if source.schema[column] == BOOL:
+        return 2
+    least, greatest = column_limits(*traced(source, column))
+    if isinstance(least, int) and isinstance(greatest, int):
+        return greatest - least + 1
+    if isinstance(least, date) and isinstance(greatest, date) and not isinstance(least, datetime):
+        return (greatest - least).days + 1
+    return 1 if least is not None and least == greatest else inf
+
+
+def share_of_time(source: Physical, column: str, frame: timedelta) -> float:
+    """Return which part of a source's rows is in an interval, where they are as many at any time; at most all."""
+    least, greatest = column_limits(*traced(source, column))
+    return min(1.0, frame / (greatest - least)) if isinstance(least, datetime) and greatest > least else 1.0

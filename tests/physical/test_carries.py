@@ -1,0 +1,115 @@
+"""Which windows take rows along from partition to partition in the place of an exchange."""
+
+from datetime import datetime, timedelta
+from math import inf
+
+import pyarrow as pa
+import pytest
+
+from gpuetl import RunOptions, col, expr
+from gpuetl.physical.carries import Carried
+from gpuetl.plan.graph import walk_graph
+from gpuetl.planning import lowered
+from plans import kept_plan, physical_lines
+from tables import table, write_source
+
+START = datetime(2024, 1, 1)
+GROUP = 100
+"""Rows of a partition."""
+
+
+@pytest.fixture
+def events(pipeline):
+    """1,000 events in time order, a minute apart, in ten partitions; of 10 users and 100 items."""
+    rows = range(1000)
+    columns = {
+        "ts": [START + timedelta(minutes=row) for row in rows],
+        "user": [row * 7 % 10 for row in rows],
+        "item": [row * 31 % 100 for row in rows],
+        "x": [float(row) for row in rows],
+        "late": [START + timedelta(minutes=row * 37 % 1000) for row in rows],
+    }
+    return write_source(pipeline, "events", pa.table(columns), row_group_size=GROUP)
+
+
+def planned(steps, **options):
+    """Return the physical plan."""
+    steps.stage(steps.pipeline.unused_name("result"))
+    plan = kept_plan(steps.pipeline, steps.pipeline.plan().last_stages()[-1])
+    return lowered(plan, RunOptions(partition_rows=GROUP, **options), "pandas")[0]
+
+
+def by_carries(plan):
+    """Return the windows by carries."""
+    return [node for node in walk_graph(*plan.roots) if isinstance(node, Carried)]
+
+
+def windowed(events, by="user", order_by="ts", **calls):
+    return events.window(by, order_by, **{name: expr(call) for name, call in calls.items()})
+
+
+def test_a_window_in_the_order_of_its_source_needs_no_exchange(events):
+    """The plan says how many rows go along: of each of 10 users, and of null, the last one and that of a value."""
+    plan = planned(windowed(events, n="row_number()", s="cum_sum(x)"))
+    assert physical_lines(plan) == ["Read [10]", "Window [10]", "gather [1]"]
+    assert [node.carried_rows for node in by_carries(plan)] == [11 * 2]
+
+
+@pytest.mark.parametrize(
+    ("window", "carries"),
+    [
+        ({"by": "user", "s": "cum_sum(x)"}, True),
+        ({"by": "item", "s": "cum_sum(x)"}, False),  # as many groups as a partition has rows
+        ({"by": "x", "s": "cum_sum(x)"}, False),  # floats may be anything
+        ({"by": "user", "order_by": "ts desc", "s": "cum_sum(x)"}, False),
+        ({"by": "user", "order_by": "late", "s": "cum_sum(x)"}, False),
+        ({"by": "user", "order_by": ["ts", "x"], "s": "cum_sum(x)"}, True),
+        ({"by": "user", "s": "rolling_sum(x, interval '10 minutes')"}, True),
+        ({"by": "user", "s": "rolling_sum(x, interval '2 hours')"}, False),  # 120 of 1,000 rows
+        ({"by": "user", "s": "rolling_sum(x, 3)"}, True),
+        ({"by": "user", "s": "rolling_sum(x, 30)"}, False),
+        ({"by": "user", "s": "cum_sum(x)", "next": "lead(x)"}, False),  # later rows
+        ({"by": "user", "s": "first(x, ignore_nulls => true)"}, False),  # a later row may have the first value
+        ({"by": "user", "s": "ewm_mean(x, alpha => 0.5)"}, False),  # rows are counted
+        ({"by": "user", "s": "session_id(gap => interval '1 hour')"}, False),  # is the same however rows tie
+    ],
+)
+def test_it_depends_on_order_groups_and_functions(events, window, carries):
+    """What would be carried may be a quarter of a partition at most."""
+    plan = planned(windowed(events, **window))
+    assert bool(by_carries(plan)) is carries
+    assert any(line.startswith("hash") for line in physical_lines(plan)) is not carries
+
+
+def test_the_share_is_an_option_and_the_choice_has_a_name(events):
+    """Of `--skip`."""
+    steps = windowed(events, "item", s="cum_sum(x)")
+    assert by_carries(planned(steps, carried_share=inf))
+    assert not by_carries(planned(steps, carried_share=inf, skip_passes=("carry_windows",)))
+    assert not by_carries(planned(steps, carried_share=inf, optimize=False))
+
+
+def test_the_order_goes_through_filters_joins_and_windows(events, pipeline):
+    """As long as rows stay in their partitions."""
+    users = write_source(
+        pipeline, "users", table({"id": "int64", "name": "string"}, *((i, f"n{i}") for i in range(10)))
+    )
+    steps = events.filter(col("x") > 5).join(users, {"user": "id"}, validate="many_to_one")
+    steps = windowed(windowed(steps, s="cum_sum(x)"), "name", n="row_number()", b="lag(s)")
+    plan = planned(steps, carried_share=inf)
+    assert len(by_carries(plan)) == 2
+    assert not any(line.startswith("hash") for line in physical_lines(plan))
+
+
+def test_rows_of_one_group_stay_in_order(events):
+    """A later sort by the same order finds its rows in it."""
+    plan = planned(windowed(events, (), n="row_number()").sort("ts"))
+    assert physical_lines(plan) == ["Read [10]", "Window [10]", "gather [1]"]
+
+
+def test_the_explained_plan_says_what_is_carried(events, pipeline):
+    """And that no rows are exchanged."""
+    windowed(events, s="cum_sum(x)").stage("result")
+    text = pipeline.explain(options=RunOptions(partition_rows=GROUP), engine="pandas")
+    assert "Window s = cum_sum(x) by user order by ts; carries up to 22 rows to the next partition" in text
+    assert "exchanges: 1 gather" in text

@@ -1,0 +1,134 @@
+"""Windows over partitions that follow each other in time: the same as over all rows at once, on every engine."""
+
+from datetime import datetime, timedelta
+from decimal import Decimal
+from math import inf
+
+import numpy as np
+import pytest
+
+from gpuetl import RunFailed, RunOptions, expr
+from gpuetl.testing import assert_same, assert_tables_equal
+from tables import INT64_MAX, NAN, table
+
+BY_CARRIES = RunOptions(partition_rows=2, carried_share=inf)
+START = datetime(2024, 1, 1)
+TYPES = {
+    "ts": "timestamp",
+    "k": "int32",
+    "g": "string",
+    "x": "int64",
+    "f": "float64",
+    "s": "string",
+    "d": "decimal(12, 2)",
+}
+CALLS = {
+    "places": "row_number()", "ranks": "dense_rank()", "sums": "cum_sum(x)", "products": "cum_prod(f)",
+    "counts": "cum_count(s)", "means": "cum_mean(f)", "least": "cum_min(f)", "greatest": "cum_max(d)",
+    "some": "cum_sum(x) FILTER (WHERE x > 3)", "decimals": "cum_sum(d)", "filled": "ffill(s)", "first": "first(s)",
+    "before": "lag(x)", "third": "lag(s, 3, 'none')", "values": "lag(x, 2, ignore_nulls => true)", "here": "lag(x, 0)",
+    "steps": "diff(x)", "changes": "pct_change(f, 2)", "gaps": "ts - lag(ts)", "three": "rolling_sum(x, 3)",
+    "spread": "rolling_std(f, 4)", "hour": "rolling_mean(f, interval '1 hour')", "now": "rolling_max(x, interval '0 s')",
+    "recent": "ewm_mean(f, half_life => interval '1 hour')", "decayed": "decayed_sum(f, half_life => 600.0)",
+    "sessions": "session_id(gap => interval '20 minutes')",
+}  # fmt: skip
+
+
+def or_null(rng, values):
+    return [None if rng.random() < 0.25 else value for value in values]
+
+
+@pytest.fixture
+def events(source):
+    """41 rows in time order, 2 a partition, with ties; keys and values are null now and then."""
+    rng = np.random.default_rng(4)
+    minutes = np.sort(rng.integers(0, 300, 41)) // 7 * 7
+    columns = [
+        [START + timedelta(minutes=int(minute)) for minute in minutes],
+        or_null(rng, rng.integers(0, 3, 41).tolist()),
+        or_null(rng, rng.choice(["a", "bb"], 41).tolist()),
+        or_null(rng, rng.integers(-9, 9, 41).tolist()),
+        or_null(rng, (rng.integers(-40, 40, 41) / 8).tolist()),
+        or_null(rng, [f"text {number}" for number in range(41)]),
+        or_null(rng, [Decimal(number) / 4 for number in range(41)]),
+    ]
+    return source(table(TYPES, *zip(*columns, strict=True)))
+
+
+@pytest.mark.parametrize("by", ["k", ["g", "k"], []])
+def test_every_function_goes_on_from_partition_to_partition(events, pipeline, engine, by):
+    """With groups that begin late, and that rest for some partitions."""
+    events.window(by, "ts", **{name: expr(call) for name, call in CALLS.items()}).stage("rows")
+    assert "; carries up to" in pipeline.explain(options=BY_CARRIES, engine="pandas")
+    assert_same(pipeline, engine, partitions={"by carries": BY_CARRIES})
+
+
+@pytest.fixture
+def few(source):
+    """Three partitions of two rows; the group of the last row has rested since the first."""
+    return source(table({"t": "int64", "k": "string", "x": "int64"},
+                        (1, "a", 1), (2, "b", 10), (3, "b", None), (4, "b", 20), (4, "b", 30), (6, "a", 2)))  # fmt: skip
+
+
+@pytest.fixture
+def answer(pipeline, engine):
+    """Runs a table's steps by carries."""
+
+    def run(steps):
+        steps.stage("result")
+        assert "; carries up to" in pipeline.explain(options=BY_CARRIES, engine="pandas")
+        return pipeline.run(engine=engine, keep="result", options=BY_CARRIES)["result"].to_arrow()
+
+    return run
+
+
+def test_running_values_by_hand(few, answer):
+    """Ties in time, across partitions too, are in the order of the rows."""
+    calls = {"n": "row_number()", "sum": "cum_sum(x)", "before": "lag(x)", "three": "rolling_sum(x, 3)"}
+    found = answer(few.window("k", "t", **{name: expr(call) for name, call in calls.items()}))
+    types = {"t": "int64", "k": "string", "x": "int64", **dict.fromkeys(calls, "int64")}
+    expected = table(
+        types,
+        (1, "a", 1, 1, 1, None, 1),
+        (2, "b", 10, 1, 10, None, 10),
+        (3, "b", None, 2, None, 10, 10),
+        (4, "b", 20, 3, 30, None, 30),
+        (4, "b", 30, 4, 60, 20, 50),
+        (6, "a", 2, 2, 3, 1, 3),
+    )
+    assert_tables_equal(found, expected)
+
+
+def test_a_column_of_the_order_may_be_replaced(few, answer):
+    """What is carried has it as it was."""
+    found = answer(few.window("k", "t", t=expr("cum_sum(t)")))
+    assert sorted(found["t"].to_pylist()) == [1, 2, 5, 7, 9, 13]
+
+
+def test_partitions_without_rows_carry_on_what_came_before(few, answer):
+    """A filter leaves none of the second one."""
+    found = answer(few.filter(expr("t <> 3 AND t <> 4")).window("k", "t", n=expr("row_number()"), s=expr("cum_sum(x)")))
+    assert sorted(found.select(["t", "n", "s"]).to_pylist(), key=lambda row: row["t"]) == [
+        {"t": 1, "n": 1, "s": 1}, {"t": 2, "n": 1, "s": 10}, {"t": 6, "n": 2, "s": 3},
+    ]  # fmt: skip
+
+
+def test_nan_poisons_what_follows_in_later_partitions(source, answer):
+    """And null does not."""
+    rows = source(table({"t": "int64", "f": "float64"}, (1, 1.0), (2, NAN), (3, None), (4, 2.0)))
+    found = answer(rows.window(order_by="t", s=expr("cum_sum(f)"), m=expr("cum_max(f)")))
+    assert str(found["s"].to_pylist()) == "[1.0, nan, None, nan]"
+    assert str(found["m"].to_pylist()) == "[1.0, nan, None, nan]"
+
+
+def test_a_sum_that_leaves_its_type_in_a_later_partition_is_an_error(source, pipeline, engine):
+    """Of the column that the user named; a partition's own sum may leave it where the sum so far does not."""
+    values = [(1, -INT64_MAX), (2, -1), (3, INT64_MAX), (4, INT64_MAX)]
+    rows = source(table({"t": "int64", "x": "int64"}, *values))
+    rows.window(order_by="t", total=expr("cum_sum(x)")).stage("result")
+    found = pipeline.run(engine=engine, keep="result", options=BY_CARRIES)["result"].to_arrow()
+    assert found["total"].to_pylist() == [-INT64_MAX, -INT64_MAX - 1, -1, INT64_MAX - 1]
+    over = source(table({"t": "int64", "x": "int64"}, *values, (5, 1), (6, 1)), "over")
+    over.window(order_by="t", total=expr("cum_sum(x)")).stage("too_much")
+    with pytest.raises(RunFailed, match=r"stage 'too_much', step 1: column 'total': cum_sum leaves int64"):
+        pipeline.run(engine=engine, keep="too_much", options=BY_CARRIES)
