@@ -10,7 +10,7 @@ from gpuetl import Pipeline, RunOptions, col, expr
 from tables import NAN, table, write_source
 
 FILES = Path(__file__).parent / "kernels_files"
-OPTIONS = RunOptions(partition_rows=4, broadcast_bytes=0)
+OPTIONS = RunOptions(partition_rows=4, broadcast_bytes=0, carried_share=1.0)
 """Three partitions of two row groups each: they can be made smaller."""
 TYPES = {"k": "string", "t": "int64", "x": "float64"}
 
@@ -39,7 +39,12 @@ def window(t, u):
 
 
 def whole(t, u):
-    t.window(order_by="t", n=expr("row_number()")).stage("numbered")
+    t.window(order_by="t", n=expr("ntile(3)")).stage("dealt")
+
+
+def carried(t, u):
+    calls = {"n": "row_number()", "s": "cum_sum(t)", "before": "lag(x, 2)", "filled": "ffill(x)", "first": "first(k)"}
+    t.window(order_by="t", **{name: expr(call) for name, call in calls.items()}).stage("rows")
 
 
 def kernel(t, u):
@@ -78,6 +83,7 @@ PIPELINES = {
         semi_join,
         window,
         whole,
+        carried,
         kernel,
         sort,
         distinct,

@@ -205,7 +205,7 @@ def test_an_operation_on_the_whole_table_is_not_tried_in_smaller_partitions(back
 
     backend.run = run
     got, _ = outcome(pipeline, backend, RunOptions(partition_rows=4))
-    assert got.startswith("stage 'numbered', step 1: out of memory: ")
+    assert got.startswith("stage 'dealt', step 1: out of memory: ")
     assert "Smaller partitions give this step no fewer rows" in got
     assert runs == [12, 12]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 
 import pyarrow as pa
 
@@ -46,8 +47,9 @@ def answers(
 
 
 def in_parts(case: Case) -> RunOptions:
-    """Return options that make some partitions of each source."""
-    return RunOptions(partition_rows=max(1, max(source.rows.num_rows for source in case.sources) // 4))
+    """Return options that make some partitions of each source; windows go by carries where they can."""
+    rows = max(1, max(source.rows.num_rows for source in case.sources) // 4)
+    return RunOptions(partition_rows=rows, carried_share=inf)
 
 
 def with_sources(case: Case, sources: tuple[Source, ...], stage: str = RESULT) -> pa.Table | Failed:

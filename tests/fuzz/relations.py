@@ -16,7 +16,11 @@ from fuzz.cases import Case
 from fuzz.derived_stages import AGAIN, COUNTS, FRACTIONS, LIMITED, PARTS, SUBSETS, SUM_OF, TOTALS
 from fuzz.duckdb_oracle import stored
 from gpuetl import RunOptions
+from gpuetl.expressions.types import is_list
 from gpuetl.pipeline import loads
+from gpuetl.plan.graph import walk_graph
+from gpuetl.plan.node import SortKey
+from gpuetl.plan.nodes import Window
 
 
 def read_again(case: Case, expected: pa.Table) -> None:
@@ -29,9 +33,24 @@ def read_again(case: Case, expected: pa.Table) -> None:
 
 
 def permuted(case: Case, expected: pa.Table) -> None:
-    """The order of the sources' rows does not matter."""
+    """The order of the sources' rows does not matter, also where windows go by carries because of it."""
     sources = tuple(replace(s, rows=s.rows.take(shuffled(s.rows.num_rows))) for s in case.sources)
     same(case, with_sources(case, sources), expected, "rows in another order")
+    for key in window_orders(case):
+        sources = tuple(replace(s, rows=in_order(s.rows, key)) for s in case.sources)
+        same(case, with_sources(case, sources), expected, f"rows in the order of {key}")
+
+
+def window_orders(case: Case) -> set[SortKey]:
+    """Return what the windows of a case order their rows by first."""
+    return {node.order_by[0] for node in walk_graph(case.node) if isinstance(node, Window)}
+
+
+def in_order(rows: pa.Table, key: SortKey) -> pa.Table:
+    """Return rows in the order of a column, if they have it and it is no list."""
+    if key.column not in rows.column_names or is_list(rows.schema.field(key.column).type):
+        return rows
+    return rows.sort_by([(key.column, "descending" if key.descending else "ascending")])
 
 
 def shuffled(count: int) -> pa.Array:

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 from distributed import get_worker
 
+from gpuetl.ceilings.ceiling import Link
 from gpuetl.executors.dask.packing import AnyNode, operation_of
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.plan.node import Node
@@ -25,12 +26,16 @@ _RECEIVERS: WeakKeyDictionary[Any, dict[str, Receive]] = WeakKeyDictionary()
 
 
 class Told(NamedTuple):
-    """What one task did: the work of operations by the number of a node, remarks, and the memory in use at most."""
+    """What one task did: the work of operations by the number of a node, remarks, and the memory in use at most.
+
+    `spilled` has the bytes over each link since the worker told of some before.
+    """
 
     task: str
     work: dict[int, Work]
     notes: list[str]
     peaks: dict[str, int]
+    spilled: dict[Link, int]
 
 
 def tell(run_id: str, told: Told) -> None:
@@ -82,6 +87,7 @@ class Account:
     def close(self) -> None:
         """Record everything in the order of the plan, whatever was first: sinks, the logical nodes met here, last."""
         for told in self.told.values():
+            self.recorder.spilled.update(told.spilled)
             for note in told.notes:
                 self.recorder.note(note)
         found = [(number, work) for told in self.told.values() for number, work in told.work.items()]

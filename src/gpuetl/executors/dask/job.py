@@ -14,6 +14,7 @@ from gpuetl.backends.engines import load_backend
 from gpuetl.backends.fallback import FallbackBackend
 from gpuetl.executors.dask.account import Told, tell
 from gpuetl.executors.dask.packing import AnyNode, operation_of, unpack_nodes
+from gpuetl.executors.dask.shelf import SHELF
 from gpuetl.executors.runner import Runner
 from gpuetl.physical.carries import Carried
 from gpuetl.physical.nodes import Exchange, Physical
@@ -35,6 +36,8 @@ class Job:
     skipped: frozenset[str] = frozenset()
     profile: bool = False
     head_rows: int = 0
+    spill_folder: str | None = None
+    resident_bytes: int | None = None
 
     def __dask_tokenize__(self) -> str:
         """Tell dask by what runs differ."""
@@ -93,9 +96,12 @@ class OpenJob:
         """Run nodes in the block, with the run's options; tell the driver at its end what the task did."""
         recorder = Recorder()
         runner = Runner(self.backend, recorder)
+        if self.job.backend != "pandas":  # whose frames are Arrow tables: dask itself moves them to disk
+            SHELF.use(self.backend, self.job.spill_folder, self.job.resident_bytes)
+            runner.guard.frees.append(SHELF.spill_all)
         measured = self.backend.memory_meter() if self.job.profile else nullcontext()
         with skipping(self.job.skipped), recording(recorder), measured as recorder.meter:
             yield runner
             peaks = dict(recorder.meter.peaks()) if recorder.meter else {}
         work = {self.numbers[key]: work for key, work in recorder.work.items()}
-        tell(self.job.run_id, Told(task, work, recorder.notes, peaks))
+        tell(self.job.run_id, Told(task, work, recorder.notes, peaks, SHELF.taken_moved()))

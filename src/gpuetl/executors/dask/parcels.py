@@ -10,33 +10,71 @@ from __future__ import annotations
 import pickle
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any
+from threading import Lock
+from typing import Any, cast
 
 import numpy as np
 from dask.sizeof import sizeof
 from distributed.protocol.cuda import cuda_deserialize, cuda_serialize
 from distributed.protocol.serialize import dask_deserialize, dask_serialize
 
+from gpuetl.backends.backend import Backend, Spilled
 from gpuetl.backends.cudf.columns.packed import packed, unpacked
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.vector import Buffer
+from gpuetl.executors.dask.shelf import SHELF
+from gpuetl.io.spill_space import SpillSpace
 
 ALIGNMENT = 256
 """Bytes: what CUDA's allocators give, so that kernels find arrays as they would alone."""
 Places = list[tuple[int, str, tuple[int, ...]]]
 
 
-@dataclass(frozen=True)
 class Parcel:
-    """A frame of the cudf engine, as the result of a task."""
+    """A frame as the result of a task; what is spilled stays so, and each reader gets a frame of its own."""
 
-    frame: Frame
+    def __init__(self, frame: Frame) -> None:
+        buffers = packed(frame)[1]
+        self.nbytes = sum(int(buffer.nbytes) for buffer in buffers)
+        self.on_device = not all(isinstance(buffer, np.ndarray) for buffer in buffers)
+        self.waiting: Frame | None = frame
+        self.spilled: Spilled | None = None
+        self.lock = Lock()
+        SHELF.parcels.add(self)
+
+    @property
+    def frame(self) -> Frame:
+        """The frame, from wherever it is; raise `MemoryError` where the others' room does not suffice for it either."""
+        with self.lock:
+            waiting, spilled = self.waiting, self.spilled
+        if waiting is not None:
+            return waiting
+        assert spilled is not None
+        SHELF.moved.update(spilled.comes)
+        try:
+            return cast("Frame", spilled.restored())
+        except MemoryError:
+            SHELF.spill_all()
+            return cast("Frame", spilled.restored())
+
+    def spill(self, backend: Backend, space: SpillSpace) -> int:
+        """Copy the frame out of the engine's memory; return the bytes that it took there."""
+        with self.lock:
+            if self.waiting is None:
+                return 0
+            self.spilled = backend.spill(self.waiting, space)
+            self.waiting = None
+            SHELF.moved.update(self.spilled.went)
+            return self.nbytes
 
 
 def sealed(frame: Any) -> Any:
     """Return a frame as a task returns it."""
-    return Parcel(frame) if isinstance(frame, Frame) else frame
+    if not isinstance(frame, Frame):
+        return frame
+    parcel = Parcel(frame)
+    SHELF.keep_limit()
+    return parcel
 
 
 def opened(result: Any) -> Any:
@@ -129,17 +167,12 @@ def from_host(header: dict[str, Any], frames: list[Any]) -> Parcel:
     return parcel_of(header, whole)
 
 
-def bytes_of(parcel: Parcel) -> int:
-    """Return the bytes of a frame, an array that columns share once."""
-    return sum(int(buffer.nbytes) for buffer in packed(parcel.frame)[1])
-
-
 cuda_serialize.register(Parcel, to_device)
 cuda_deserialize.register(Parcel, from_device)
 dask_serialize.register(Parcel, to_host)
 dask_deserialize.register(Parcel, from_host)
-sizeof.register(Parcel, bytes_of)
+sizeof.register(Parcel, lambda parcel: parcel.nbytes)
 with suppress(ImportError):  # dask-cuda moves what it takes for device objects to the host where memory is short
     from dask_cuda.is_device_object import is_device_object
 
-    is_device_object.register(Parcel, lambda parcel: arrays_of(packed(parcel.frame)[1]) is not np)
+    is_device_object.register(Parcel, lambda parcel: parcel.on_device and parcel.waiting is not None)

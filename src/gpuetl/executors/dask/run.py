@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -62,7 +63,11 @@ def execute_on_cluster(
 def job_of(run_id: str, backend: str, nodes: bytes, options: RunOptions) -> Job:
     """Return what the tasks of a run share."""
     skipped = options.skipped_choices
-    return Job(run_id, backend, nodes, options.fallback, skipped, options.profile, options.head_rows)
+    folder = str(Path(options.spill_folder).absolute()) if options.spill_folder else None
+    return Job(
+        run_id, backend, nodes, options.fallback, skipped, options.profile, options.head_rows, folder,
+        options.resident_bytes,
+    )  # fmt: skip
 
 
 @contextmanager

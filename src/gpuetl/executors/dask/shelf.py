@@ -1,0 +1,67 @@
+"""Frames of the cudf engine that wait on a worker as results of tasks: they are spilled where its memory is short.
+
+Dask holds results for as long as a task wants them, and knows nothing of device memory.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+from weakref import WeakSet
+
+from gpuetl.backends.backend import Backend
+from gpuetl.ceilings.ceiling import Link
+from gpuetl.errors import first_line
+from gpuetl.io.spill_space import SpillSpace
+
+if TYPE_CHECKING:
+    from gpuetl.executors.dask.parcels import Parcel
+
+
+class Shelf:
+    """All parcels of this process, whichever run they are of.
+
+    `use` says how to spill; until then nothing is.
+    """
+
+    def __init__(self) -> None:
+        self.parcels: WeakSet[Parcel] = WeakSet()
+        self.backend: Backend | None = None
+        self.space, self.limit = SpillSpace(), -1
+        self.moved: Counter[Link] = Counter()
+
+    def use(self, backend: Backend, folder: str | None, limit: int | None) -> None:
+        """Spill by a backend, to files of a folder; with a limit, also what takes more bytes than that."""
+        self.backend, self.space = backend, SpillSpace(Path(folder) if folder else None)
+        self.limit = -1 if limit is None else limit
+
+    def keep_limit(self) -> None:
+        """Spill what exceeds the limit, if there is one."""
+        if self.limit >= 0:
+            self.spill(self.limit)
+
+    def spill_all(self) -> str:
+        """Spill everything; return what hindered that, or nothing."""
+        return self.spill(0)
+
+    def spill(self, most: int) -> str:
+        """Spill parcels until the others take no more than so many bytes; return what hindered that, or nothing."""
+        waiting = [parcel for parcel in list(self.parcels) if parcel.waiting is not None]
+        size = sum(parcel.nbytes for parcel in waiting)
+        for parcel in waiting:
+            if size <= most or self.backend is None:
+                break
+            try:
+                size -= parcel.spill(self.backend, self.space)
+            except (OSError, MemoryError) as error:
+                return f"frames that wait cannot be spilled: {first_line(error)}"
+        return ""
+
+    def taken_moved(self) -> dict[Link, int]:
+        """Return the bytes that were spilled and came back since this was asked last, by link."""
+        moved, self.moved = self.moved, Counter()
+        return dict(moved)
+
+
+SHELF = Shelf()
