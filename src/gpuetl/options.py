@@ -15,7 +15,6 @@ from gpuetl.optimize import NAMES, check_pass
 PARTITION_ROWS = {"pandas": 1 << 24, "cudf": 1 << 28}
 """Rows a partition where the user does not say: a GPU likes few and large ones."""
 BROADCAST_BYTES = 64 << 20
-CARRIED_SHARE = 0.25
 CARRY = "carry_windows"
 """The name by which `carried_share` is left out, as a pass."""
 
@@ -86,7 +85,8 @@ class RunOptions:
     carried_share
         A window over partitions that follow each other in its order, as files do that are written while time goes on,
         takes rows of earlier partitions along in the place of an exchange, if these are expected to be at most this
-        part of a partition.
+        part of a partition.  None is a quarter; and on a cluster, whose workers would wait for each other, a window
+        with `by` exchanges its rows.
     optimize
         False runs the plan as it was written, and none of the engine's choices: the oracle's way.
     skip_passes
@@ -116,7 +116,7 @@ class RunOptions:
 
     partition_rows: int | None = None
     broadcast_bytes: int = BROADCAST_BYTES
-    carried_share: float = CARRIED_SHARE
+    carried_share: float | None = None
     optimize: bool = True
     skip_passes: tuple[str, ...] = ()
     head_rows: int = 10
@@ -138,8 +138,9 @@ class RunOptions:
                 raise InvalidPipeline.because(f"option {name} takes a whole number from {least}, got {value!r}")
         for name in self.skip_passes:
             check_pass(name, (*NAMES, CARRY, *CHOICES))
-        if not isinstance(self.carried_share, int | float) or not self.carried_share >= 0:
-            raise InvalidPipeline.because(f"option carried_share takes a number from 0, got {self.carried_share!r}")
+        share = self.carried_share
+        if share is not None and (not isinstance(share, int | float) or not share >= 0):
+            raise InvalidPipeline.because(f"option carried_share takes a number from 0, got {share!r}")
         if self.trace is not None and not Path(self.trace).parent.is_dir():
             raise InvalidPipeline.because(f"option trace: there is no folder {Path(self.trace).parent}")
         if self.spill_folder is not None and not Path(self.spill_folder).is_dir():

@@ -20,6 +20,8 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import Read
 from gpuetl.plan.plan import Plan
 
+CARRIED_SHARE = 0.25
+"""Of a partition, what a window may carry to the next one: far less than an exchange would move."""
 HOST_SHARE = 0.8
 """Of the host's memory that is available, what a run may take."""
 
@@ -68,8 +70,10 @@ def optimized_plan(plan: Plan, options: RunOptions) -> tuple[Plan, dict[str, flo
 def layout_of(options: RunOptions, engine: str, workers: int) -> Layout:
     """Return how rows are split, at most; each worker gets a share, unless the user says how many rows it has."""
     shares = workers if options.partition_rows is None else 1
-    carried_share = options.carried_share if options.may_carry else 0.0
-    return Layout(options.rows_a_partition(engine), options.broadcast_bytes, shares, carried_share)
+    own = options.carried_share
+    carried_share = (CARRIED_SHARE if own is None else own) if options.may_carry else 0.0
+    in_turn = own is not None or engine not in CLUSTERED
+    return Layout(options.rows_a_partition(engine), options.broadcast_bytes, shares, carried_share, in_turn)
 
 
 def explained(plan: Plan, options: RunOptions, engine: str) -> str:

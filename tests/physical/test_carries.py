@@ -32,11 +32,11 @@ def events(pipeline):
     return write_source(pipeline, "events", pa.table(columns), row_group_size=GROUP)
 
 
-def planned(steps, **options):
+def planned(steps, engine="pandas", **options):
     """Return the physical plan."""
     steps.stage(steps.pipeline.unused_name("result"))
     plan = kept_plan(steps.pipeline, steps.pipeline.plan().last_stages()[-1])
-    return lowered(plan, RunOptions(partition_rows=GROUP, **options), "pandas")[0]
+    return lowered(plan, RunOptions(partition_rows=GROUP, **options), engine)[0]
 
 
 def by_carries(plan):
@@ -87,6 +87,14 @@ def test_the_share_is_an_option_and_the_choice_has_a_name(events):
     assert by_carries(planned(steps, carried_share=inf))
     assert not by_carries(planned(steps, carried_share=inf, skip_passes=("carry_windows",)))
     assert not by_carries(planned(steps, carried_share=inf, optimize=False))
+
+
+def test_on_a_cluster_partitions_with_keys_do_not_wait_for_each_other(events):
+    """Unless the user asks for it; without keys all rows would have to meet in one."""
+    keyed, whole = windowed(events, s="cum_sum(x)"), windowed(events, (), s="cum_sum(x)")
+    assert not by_carries(planned(keyed, "dask"))
+    assert by_carries(planned(keyed, "dask", carried_share=0.25))
+    assert by_carries(planned(whole, "dask"))
 
 
 def test_the_order_goes_through_filters_joins_and_windows(events, pipeline):

@@ -41,13 +41,15 @@ class PhysicalPlan:
 class Layout:
     """How rows are split: at most `partition_rows` rows a partition of a source; a side of a join of at most
     `broadcast_bytes` goes whole to every partition of the other.  A large source has `partitions` at least.  A window
-    carries rows from partition to partition up to `carried_share` of one, where it then needs no exchange.
+    carries rows from partition to partition up to `carried_share` of one, where it then needs no exchange; with keys it
+    does so only where partitions are computed `in_turn` anyway, and not side by side.
     """
 
     partition_rows: int
     broadcast_bytes: int
     partitions: int = 1
     carried_share: float = 0.0
+    in_turn: bool = True
 
 
 def lower(plan: Plan, layout: Layout) -> PhysicalPlan:
@@ -114,7 +116,7 @@ class _Lowering:
         if node.locality is Locality.ROW:
             return Map(node, (source,))
         meeting = self.by_keys(source, node.keys, node.origin)
-        if meeting is not source and isinstance(node, Window):
+        if meeting is not source and isinstance(node, Window) and (self.layout.in_turn or not node.by):
             by_carries = carried(node, source, self.layout.carried_share)
             if by_carries is not None:
                 return by_carries
