@@ -7,6 +7,8 @@ import pyarrow as pa
 import pytest
 
 from gpuetl import RunOptions, col, expr
+from gpuetl.expressions.functions import FUNCTIONS
+from gpuetl.physical.carried_window import CARRIED
 from gpuetl.physical.carries import Carried
 from gpuetl.plan.graph import walk_graph
 from gpuetl.planning import lowered
@@ -107,6 +109,14 @@ def test_the_order_goes_through_filters_joins_and_windows(events, pipeline):
     plan = planned(steps, carried_share=inf)
     assert len(by_carries(plan)) == 2
     assert not any(line.startswith("hash") for line in physical_lines(plan))
+
+
+def test_every_function_goes_by_carries_or_is_known_to_need_other_rows():
+    """Later ones, or all since one that is not known beforehand."""
+    functions = {name for kind, name in FUNCTIONS if kind == "window"}
+    assert functions - CARRIED.keys() == {
+        "rank", "percent_rank", "cume_dist", "ntile", "lead", "last", "bfill",
+    }  # fmt: skip
 
 
 def test_rows_of_one_group_stay_in_order(events):

@@ -67,7 +67,7 @@ def carried_window(node: Window) -> CarriedWindow | None:
     steps = _Steps(node)
     results: dict[str, Expr] = {}
     for name, call in node.calls.items():
-        handler = _CARRIED.get(call.function.name)
+        handler = CARRIED.get(call.function.name)
         result = handler(steps, name, call) if handler else None
         if result is None:
             return None
@@ -272,7 +272,7 @@ def _first(steps: _Steps, name: str, call: Call) -> Expr | None:
     return result
 
 
-_CARRIED: dict[str, Callable[[_Steps, str, Call], Expr | None]] = {
+CARRIED: dict[str, Callable[[_Steps, str, Call], Expr | None]] = {
     "row_number": _numbered, "dense_rank": _numbered, "session_id": _numbered,
     "lag": _rows_before, "diff": _rows_before, "pct_change": _rows_before,
     "cum_sum": _running, "cum_prod": _running, "cum_min": _running, "cum_max": _running, "ffill": _running,
@@ -282,3 +282,4 @@ _CARRIED: dict[str, Callable[[_Steps, str, Call], Expr | None]] = {
         _framed,
     ),
 }  # fmt: skip
+"""How each function goes on.  The others need later rows, or, as `rank`, count rows that tie with later ones."""
