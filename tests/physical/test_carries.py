@@ -111,6 +111,26 @@ def test_the_order_goes_through_filters_joins_and_windows(events, pipeline):
     assert not any(line.startswith("hash") for line in physical_lines(plan))
 
 
+def test_without_keys_rows_are_sorted_by_ranges_first(events):
+    """Where they are not in order: no partition has to hold them all.  What depends on time may have null times then."""
+    plan = planned(windowed(events, (), "late", n="row_number()", s="cum_sum(x)"))
+    assert physical_lines(plan) == [
+        "Read [10]", "sample late [1]", "range late [10]", "Sort [10]", "Window [10]", "gather [1]",
+    ]  # fmt: skip
+    assert by_carries(plan)[0].operation.presorted
+    by_time = planned(windowed(events, (), "late", h="rolling_sum(x, interval '1 minute')"))
+    assert physical_lines(by_time) == ["Read [10]", "gather [1]", "Window [1]"]
+
+
+def test_a_sort_and_a_window_of_its_order_go_together(events):
+    """Rows are exchanged once."""
+    plan = planned(windowed(events.sort("x"), (), "x", n="row_number()"))
+    assert [line for line in physical_lines(plan) if line.startswith(("range", "Window"))] == [
+        "range x [10]",
+        "Window [10]",
+    ]
+
+
 def test_every_function_goes_by_carries_or_is_known_to_need_other_rows():
     """Later ones, or all since one that is not known beforehand."""
     functions = {name for kind, name in FUNCTIONS if kind == "window"}

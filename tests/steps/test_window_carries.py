@@ -99,6 +99,15 @@ def test_running_values_by_hand(few, answer):
     assert_tables_equal(found, expected)
 
 
+@pytest.mark.parametrize("order_by", ["x desc", ["f", "ts"], "g nulls first"])
+def test_without_keys_rows_in_any_order_go_by_carries(events, pipeline, engine, order_by):
+    """Sorted by ranges; nulls and ties are in the order."""
+    calls = {name: expr(call) for name, call in CALLS.items() if "interval" not in call and "half_life" not in call}
+    events.window((), order_by, **calls).stage("rows")
+    assert "Exchange range" in pipeline.explain(options=BY_CARRIES, engine="pandas")
+    assert_same(pipeline, engine, partitions={"by carries": BY_CARRIES})
+
+
 def test_a_column_of_the_order_may_be_replaced(few, answer):
     """What is carried has it as it was."""
     found = answer(few.window("k", "t", t=expr("cum_sum(t)")))

@@ -25,6 +25,8 @@ from gpuetl.plan.schema import free_name
 SLACK = 1.0
 """Seconds by which more rows of an interval are carried: times are compared as floats, which do not overflow."""
 TRUE = Literal(True, BOOL)
+BY_TIME = {"ewm_mean", "decayed_sum", "session_id"}
+"""And what has an interval as its frame."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class CarriedWindow:
         On the output of `window`: the rows to carry to the next partition.
     rows, frame
         How many rows of a group are carried at most, beside those of an interval before its last row.
+    by_time
+        Whether results depend on the time between rows.
     """
 
     prepare: Project
@@ -55,6 +59,7 @@ class CarriedWindow:
     keep: tuple[Node, ...]
     rows: int
     frame: timedelta | None
+    by_time: bool
 
 
 def carried_window(node: Window) -> CarriedWindow | None:
@@ -152,7 +157,7 @@ class _Steps:
             kept = formula(col("kept") | col("more"), kept=kept, more=condition)
 
         prepare = Project(source=node.source, columns={**passing(schema), **self.own}, origin=origin)
-        window = replace(node, source=prepare, calls=self.calls, presorted=False)
+        window = replace(node, source=prepare, calls=self.calls)
         drop = Filter(source=window, predicate=formula(~col("flag"), flag=self.flag), origin=origin)
         outputs = {name: results.get(name, Column(name, dtype)) for name, dtype in node.schema.items()}
         finish = Project(source=drop, columns=outputs, origin=origin)
@@ -160,7 +165,9 @@ class _Steps:
         if self.numbers:
             keep.append(replace(node, source=keep[-1], calls=self.numbers, presorted=True))
         keep.append(Project(source=keep[-1], columns=self.carried_columns(prepare), origin=origin))
-        return CarriedWindow(prepare, window, drop, finish, tuple(keep), self.rows + self.values, self.frame)
+        by_time = any(call.function.name in BY_TIME or self.frame is not None for call in self.calls.values())
+        rows = self.rows + self.values
+        return CarriedWindow(prepare, window, drop, finish, tuple(keep), rows, self.frame, by_time)
 
     def carried_columns(self, prepare: Project) -> dict[str, Expr]:
         """Return the columns of carried rows: nothing in those that no call reads."""

@@ -7,7 +7,7 @@ and a window over groups in that order computes partition after partition, where
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from math import inf, prod
 
@@ -17,6 +17,7 @@ from gpuetl.physical.estimate import chunk_rows, estimated_rows
 from gpuetl.physical.nodes import Map, Physical
 from gpuetl.physical.sequence import column_limits, follow_each_other, traced
 from gpuetl.physical.widths import Widths, column_widths, type_bytes
+from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Window
 
 
@@ -35,9 +36,15 @@ class Carried(Map):
 def carried(node: Window, source: Physical, share: float) -> Carried | None:
     """Return a window by carries; None where that cannot be, or more than a share of a partition would be carried.
 
-    An exchange moves all rows between memories, carries move their own from partition to partition.
+    An exchange moves all rows between memories, carries move their own from partition to partition.  Rows that were
+    sorted may have null times, which no interval reaches: windows by time need footers that know of none.
     """
-    if share <= 0 or not follow_each_other(source, node.order_by) or (steps := carried_window(node)) is None:
+    if share <= 0 or source.partitions == 1:
+        return None
+    by_footers, sorted_rows = follow_each_other(source, node.order_by), in_order(source, node.order_by)
+    node = replace(node, presorted=not node.by and (node.presorted or sorted_rows))  # carried rows come before others
+    steps = carried_window(node) if by_footers or sorted_rows else None
+    if steps is None or (steps.by_time and not by_footers):
         return None
     widths = column_widths(source)
     rows = estimated_rows(source, widths=widths)
@@ -48,6 +55,12 @@ def carried(node: Window, source: Physical, share: float) -> Carried | None:
         return None
     most = int(min(carried_rows, rows[id(source)]))
     return Carried(operation=node, inputs=(source,), in_sequence=not node.by, steps=steps, carried_rows=most)
+
+
+def in_order(source: Physical, by: tuple[SortKey, ...]) -> bool:
+    """Tell whether the order of sorted partitions is at least this one."""
+    ordering = source.operation.ordering if isinstance(source, Map) and source.in_sequence else ()
+    return ordering[: len(by)] == by
 
 
 def carried_copies(node: Carried, width: float) -> float:

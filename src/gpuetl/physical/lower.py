@@ -111,13 +111,17 @@ class _Lowering:
     def grouped(self, node: Grouped, source: Physical) -> Physical:
         """Meet by key; an exchange in between undoes an order that the input had, unless it gathers sorted ranges.
 
-        A window needs none over partitions that follow each other in its order.
+        A window needs none over partitions that follow each other in its order; without keys they may be made so, by
+        ranges.
         """
         if node.locality is Locality.ROW:
             return Map(node, (source,))
         meeting = self.by_keys(source, node.keys, node.origin)
         if meeting is not source and isinstance(node, Window) and (self.layout.in_turn or not node.by):
             by_carries = carried(node, source, self.layout.carried_share)
+            if by_carries is None and not node.by:
+                ranges = self.sort(Sort(source=node.source, by=node.order_by, origin=node.origin), source)
+                by_carries = carried(node, ranges, self.layout.carried_share)
             if by_carries is not None:
                 return by_carries
         in_order = meeting is source or (not node.keys and source.in_sequence)
