@@ -11,12 +11,11 @@ from gpuetl.backends.cudf.choices import CHOICES
 from gpuetl.backends.engines import CLUSTERED
 from gpuetl.errors import InvalidPipeline
 from gpuetl.optimize import NAMES, check_pass
+from gpuetl.physical import choices as physical
 
 PARTITION_ROWS = {"pandas": 1 << 24, "cudf": 1 << 28}
 """Rows a partition where the user does not say: a GPU likes few and large ones."""
 BROADCAST_BYTES = 64 << 20
-CARRY = "carry_windows"
-"""The name by which `carried_share` is left out, as a pass."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +89,8 @@ class RunOptions:
     optimize
         False runs the plan as it was written, and none of the engine's choices: the oracle's way.
     skip_passes
-        Optimizer passes, `carry_windows`, and choices of the cudf engine (`gpuetl.backends.cudf.choices`), to leave
-        out, by name.
+        Optimizer passes, choices of lowering (`gpuetl.physical.choices`) and of the cudf engine
+        (`gpuetl.backends.cudf.choices`) to leave out, by name.
     head_rows
         How many rows of each sink the report keeps to show.
     fallback
@@ -137,7 +136,7 @@ class RunOptions:
             if not isinstance(value, int) or value < least:
                 raise InvalidPipeline.because(f"option {name} takes a whole number from {least}, got {value!r}")
         for name in self.skip_passes:
-            check_pass(name, (*NAMES, CARRY, *CHOICES))
+            check_pass(name, (*NAMES, *physical.CHOICES, *CHOICES))
         share = self.carried_share
         if share is not None and (not isinstance(share, int | float) or not share >= 0):
             raise InvalidPipeline.because(f"option carried_share takes a number from 0, got {share!r}")
@@ -151,10 +150,9 @@ class RunOptions:
         """The choices of the cudf engine that are not to be taken."""
         return frozenset(self.skip_passes if self.optimize else CHOICES)
 
-    @property
-    def may_carry(self) -> bool:
-        """Whether windows may take rows of earlier partitions along."""
-        return self.optimize and CARRY not in self.skip_passes
+    def lowers_by(self, choice: str) -> bool:
+        """Tell whether a choice of lowering may be taken; raise `KeyError` where there is none of the name."""
+        return bool(physical.CHOICES[choice]) and self.optimize and choice not in self.skip_passes
 
     def rows_a_partition(self, engine: str) -> int:
         """Return how many rows of a source a partition has at most."""

@@ -71,9 +71,14 @@ def layout_of(options: RunOptions, engine: str, workers: int) -> Layout:
     """Return how rows are split, at most; each worker gets a share, unless the user says how many rows it has."""
     shares = workers if options.partition_rows is None else 1
     own = options.carried_share
-    carried_share = (CARRIED_SHARE if own is None else own) if options.may_carry else 0.0
-    in_turn = own is not None or engine not in CLUSTERED
-    return Layout(options.rows_a_partition(engine), options.broadcast_bytes, shares, carried_share, in_turn)
+    return Layout(
+        options.rows_a_partition(engine),
+        options.broadcast_bytes,
+        shares,
+        carried_share=(CARRIED_SHARE if own is None else own) if options.lowers_by("carry_windows") else 0.0,
+        in_turn=own is not None or engine not in CLUSTERED,
+        keys_apart=options.lowers_by("keys_apart"),
+    )
 
 
 def explained(plan: Plan, options: RunOptions, engine: str) -> str:

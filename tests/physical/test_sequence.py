@@ -6,9 +6,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gpuetl import RunOptions, col, expr
+from gpuetl import RunOptions, col, expr, planning
 from gpuetl.testing import assert_same, assert_tables_equal
-from plans import lowered, physical_lines
+from plans import kept_plan, lowered, physical_lines
 from tables import table, write_source
 
 SORTED = ["Read [3]", "Sort [3]", "gather [1]"]
@@ -116,3 +116,58 @@ def test_empty_partitions_are_in_any_sequence(pipeline):
     assert physical_lines(lowered(pipeline, options))[-2:] == ["Sort [2]", "gather [1]"]
     got = pipeline.run(engine="pandas", keep=["s"], options=options)["s"].to_arrow()
     assert_tables_equal(got, table({"x": "int64"}, (1,), (2,)), ordered=True)
+
+
+def by_key(steps, options=None):
+    """Return the exchanges by hash of the lowered plan."""
+    steps.stage(steps.pipeline.unused_name("s"))
+    stages = steps.pipeline.plan().last_stages()
+    plan = planning.lowered(kept_plan(steps.pipeline, stages[-1]), options or RunOptions(partition_rows=2), "pandas")[0]
+    return [line for line in physical_lines(plan) if line.startswith("hash")]
+
+
+@pytest.fixture
+def by_day(pipeline):
+    """Three days, a partition each, not in their order; in each a and b."""
+    days = [date(2024, 1, day) for day in (2, 3, 1) for _ in range(2)]
+    rows = table({"day": "date", "k": "string", "x": "int64"}, *zip(days, "ab" * 3, range(6), strict=True))
+    return write_source(pipeline, "days", rows)
+
+
+@pytest.mark.parametrize(
+    ("steps", "exchanged"),
+    [
+        (lambda t: t.aggregate(["day", "k"], n=expr("median(x)")), []),
+        (lambda t: t.aggregate("k", n=expr("median(x)")), ["hash k [3]"]),
+        (lambda t: t.window("day", "x desc", n=expr("row_number()")), []),
+        (lambda t: t.distinct("day"), []),
+        (lambda t: t.rename({"day": "d"}).aggregate("d", n=expr("count(*)")).window("d", "n", r=expr("rank()")), []),
+        (lambda t: t.with_columns(day=expr("day")).filter(expr("x <> 2")).aggregate("day", n=expr("count(*)")), []),
+        (lambda t: t.with_columns(day=expr("DATE '2024-01-01'")).distinct("day"), ["hash day [3]"]),
+    ],
+)
+def test_rows_whose_keys_are_apart_are_not_exchanged(by_day, pipeline, engine, steps, exchanged):
+    """Folders by day are so; the choice has a name."""
+    found = steps(by_day)
+    assert by_key(found) == exchanged
+    assert by_key(found, RunOptions(partition_rows=2, skip_passes=("keys_apart",)))
+    assert_same(pipeline, engine)
+
+
+def test_a_key_in_two_partitions_or_a_null_one_is_exchanged(source):
+    """And so are floats, whose NaN and -0.0 footers do not tell."""
+    shared = source(table({"k": "int64"}, (1,), (2,), (2,), (3,)), "shared")
+    null = source(table({"k": "int64"}, (1,), (2,), (None,), (3,)), "null")
+    floats = source(table({"k": "float64"}, (1.0,), (2.0,), (4.0,), (3.0,)), "floats")
+    assert [by_key(steps.distinct("k")) for steps in (shared, null, floats)] == [["hash k [2]"]] * 3
+
+
+def test_folders_by_value_are_apart(pipeline):
+    """By the values in their names."""
+    for month in (1, 2, 3):
+        folder = pipeline.root / "t" / f"month={month}"
+        folder.mkdir(parents=True)
+        pq.write_table(pa.table({"x": [month, None]}), folder / "rows.parquet")
+    months = pipeline.read_parquet("t", "t/*/*.parquet", partitions={"month": "int32"})
+    assert by_key(months.aggregate("month", n=expr("median(x)"))) == []
+    assert_same(pipeline)

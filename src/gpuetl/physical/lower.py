@@ -14,7 +14,7 @@ from gpuetl.physical.carries import carried
 from gpuetl.physical.estimate import estimated_bytes, estimated_rows
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.physical.ranges import RangeExchange, by_range
-from gpuetl.physical.sequence import follow_each_other
+from gpuetl.physical.sequence import are_apart, follow_each_other
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node, Origin
 from gpuetl.plan.nodes import Aggregate, Distinct, Grouped, Join, Limit, Read, Sort, Union, Window, Write
@@ -42,7 +42,8 @@ class Layout:
     """How rows are split: at most `partition_rows` rows a partition of a source; a side of a join of at most
     `broadcast_bytes` goes whole to every partition of the other.  A large source has `partitions` at least.  A window
     carries rows from partition to partition up to `carried_share` of one, where it then needs no exchange; with keys it
-    does so only where partitions are computed `in_turn` anyway, and not side by side.
+    does so only where partitions are computed `in_turn` anyway, and not side by side.  With `keys_apart` footers are
+    asked whether equal keys are in one partition already.
     """
 
     partition_rows: int
@@ -50,6 +51,7 @@ class Layout:
     partitions: int = 1
     carried_share: float = 0.0
     in_turn: bool = True
+    keys_apart: bool = False
 
 
 def lower(plan: Plan, layout: Layout) -> PhysicalPlan:
@@ -86,6 +88,8 @@ class _Lowering:
         if not keys:
             return sorted_in_one(source, origin)
         if source.partitioned_by and set(source.partitioned_by) <= set(keys):
+            return source
+        if self.layout.keys_apart and any(are_apart(source, key) for key in keys):
             return source
         return Exchange("hash", source, origin, keys, source.partitions)
 

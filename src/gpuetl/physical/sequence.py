@@ -1,4 +1,4 @@
-"""Whether a source's partitions follow each other in an order already, by what footers say of their values.
+"""What footers say of the values in a source's partitions: whether these follow each other in an order, or are apart.
 
 Files are often written as time goes on: such rows need no exchange to be sorted, each partition is sorted by itself.
 """
@@ -12,7 +12,7 @@ from typing import Any
 from gpuetl.expressions.types import is_floating
 from gpuetl.physical.nodes import Map, Physical, Scan
 from gpuetl.plan.node import Node, SortKey
-from gpuetl.plan.nodes import Filter, Grouped, Join, Project
+from gpuetl.plan.nodes import Aggregate, Distinct, Filter, Grouped, Join, KernelReduction, Project
 
 Limits = tuple[Any, Any]
 UNKNOWN = (None, None, 1)
@@ -38,6 +38,18 @@ def follow_each_other(source: Physical, by: tuple[SortKey, ...]) -> bool:
         return False
 
 
+def are_apart(source: Physical, column: str) -> bool:
+    """Tell whether no value of a column is in two partitions: folders by day are so, files sorted by a key may be."""
+    scan, column = traced(source, column)
+    if scan is None or is_floating(scan.schema[column]):
+        return False
+    limits = list(partition_limits(scan, column))
+    try:
+        return None not in limits and all(a[1] < b[0] for a, b in pairwise(sorted(pair for pair in limits if pair)))
+    except TypeError:  # values of different types in different files
+        return False
+
+
 def traced(source: Physical, column: str) -> tuple[Scan | None, str]:
     """Return the source from which operations that keep rows in their partition pass a column on, and its name there.
 
@@ -57,6 +69,8 @@ def passes(operation: Node, column: str) -> bool:
     """Tell whether each row of an operation has the value of a column from a row of the first input's partition."""
     if isinstance(operation, Join):
         return operation.how != "full" and column in operation.left.schema
+    if isinstance(operation, Aggregate | Distinct | KernelReduction):
+        return column in operation.keys
     return isinstance(operation, Filter) or (isinstance(operation, Grouped) and column not in operation.made)
 
 

@@ -1,0 +1,7 @@
+"""Ways to lower a plan that move fewer rows where footers allow them; each may be left out by name, as a pass may."""
+
+CHOICES = {
+    "carry_windows": "A window over partitions in its order takes rows along from one to the next, and exchanges none.",
+    "keys_apart": "Rows whose equal keys are in one partition, as footers tell, are not exchanged.",
+}
+"""A sentence for each choice."""
