@@ -86,7 +86,7 @@ def traced_run(
     with timed(seconds, "load"):
         backend = backend_of(choice.name, options)
     recorder = Recorder(progress or silent)
-    with on_workers(choice.name, backend, options, seconds) as (placed, capacity):
+    with on_workers(choice.name, backend, options, seconds, recorder.progress) as (placed, capacity):
         with timed(seconds, "optimize"):
             fit, passes = fitted_plan(plan, placed, choice.name, capacity)
             check_refusals(backend, fit.plan.roots)
