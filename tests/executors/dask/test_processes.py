@@ -137,7 +137,7 @@ def test_the_command_line_runs_flights_on_two_workers(tmp_path):
     )
     out, err = gpuetl(*arguments).communicate(timeout=200)
     assert "engine: dask (asked for)" in out, err
-    assert {line.split()[0] for line in err.splitlines()} <= {"source", "stage", "sink"}
+    assert {line.split()[0] for line in err.splitlines()} <= {"workers", "source", "stage", "sink"}
     expected = load(tmp_path / "flights.yaml", root).run(engine="pandas", keep=["carrier_months", "rotations"])
     months = pq.read_table(tmp_path / "dask/flights/carrier_months.parquet")
     assert_tables_equal(months, expected["carrier_months"].to_arrow())

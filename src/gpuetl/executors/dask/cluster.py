@@ -46,6 +46,7 @@ def connected(engine: str, options: Cluster, progress: Progress = silent) -> Ite
         return
     with ExitStack() as made:
         if options.address is None:
+            progress(Origin("workers on", "this machine"), 0, 1)
             made.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": f"{RESTART_S} s"}))
             with interrupts_blocked():
                 cluster = made.enter_context(closing(local_cluster(engine, options)))
