@@ -3,7 +3,8 @@
 import shutil
 import socket
 import subprocess
-from contextlib import contextmanager
+import threading
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -45,9 +46,17 @@ def scheduler(**options):
 
 
 @contextmanager
-def listening():
+def listening(banner=b""):
     """What listens and is no scheduler; gives its address."""
+
+    def speak():
+        with server.accept()[0] as line, suppress(OSError):
+            line.sendall(banner)
+            line.recv(1)  # until the other side hangs up
+
     with socket.create_server(("127.0.0.1", 0)) as server:
+        if banner:
+            threading.Thread(target=speak).start()
         yield f"tcp://127.0.0.1:{server.getsockname()[1]}"
 
 
@@ -71,9 +80,10 @@ def test_nobody_who_listens_is_told_at_once_with_the_command_that_starts_one(fil
     ]
 
 
-def test_what_listens_and_says_nothing_is_no_scheduler():
-    """It may be one with TLS, which waits for the other side to speak."""
-    with listening() as address:
+@pytest.mark.parametrize("banner", [b"", b"SSH-2.0-OpenSSH_9.2p1\r\n", b"+OK\r\n"])
+def test_what_listens_and_is_no_scheduler_is_told(banner):
+    """What says nothing may be one with TLS, which waits for the other side to speak."""
+    with listening(banner) as address:
         assert told(address) == [
             f"cannot connect to a scheduler at {address}: what listens there does not speak as one.",
             f"One with TLS is reached by --cluster {address.replace('tcp', 'tls')} {FILES}.  {LOG}",

@@ -7,6 +7,7 @@ no scheduler.  So a connection of our own comes first, which fails at once where
 from __future__ import annotations
 
 import socket
+import sys
 from contextlib import ExitStack, suppress
 from ssl import SSLError
 from typing import Any
@@ -17,10 +18,14 @@ from gpuetl.errors import EngineUnavailable, first_line
 
 ANSWER_S = 10
 """How long a scheduler may take to answer."""
+LONGEST = 1 << 20
+"""Bytes of a greeting; it has a few hundred."""
 
 
 def hear_greeting(address: str, security: Any) -> None:
-    """Connect as a client does, and wait for a byte: a scheduler speaks first.
+    """Connect as a client does, and wait for a message: a scheduler speaks first.
+
+    A message begins with its length in eight bytes (`distributed.comm.tcp`), where others, such as SSH, say a text.
 
     Raises
     ------
@@ -33,14 +38,14 @@ def hear_greeting(address: str, security: Any) -> None:
     if scheme not in ("tcp", "tls"):  # UCX has sockets of its own
         return
     context = tls_context(security) if scheme == "tls" else None
-    said = b""
+    length = 0
     with ExitStack() as opened:
         line = opened.enter_context(socket.create_connection(parse_host_port(at), ANSWER_S))
         if context:
             line = opened.enter_context(context.wrap_socket(line))
         with suppress(TimeoutError):
-            said = line.recv(1)
-    if not said:
+            length = int.from_bytes(line.recv(8), sys.byteorder)
+    if not 0 < length < LONGEST:
         raise ConnectionError("what listens there does not speak as one")
 
 
