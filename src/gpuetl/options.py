@@ -51,8 +51,9 @@ class Cluster:
 
     def __post_init__(self) -> None:
         tls = [Path(file) for file in (self.tls_ca, self.tls_cert, self.tls_key) if file]
-        if tls and not (len(tls) == 3 and self.address):
-            raise InvalidPipeline.because("TLS takes a cluster's address, an authority, a certificate and its key")
+        if tls and not (len(tls) == 3 and (self.address or "").startswith("tls://")):
+            needs = "TLS takes a cluster's address, tls://host:port, an authority, a certificate and its key"
+            raise InvalidPipeline.because(needs)
         for file in tls:
             if not file.is_file():
                 raise InvalidPipeline.because(f"there is no file {file}")

@@ -86,7 +86,7 @@ def traced_run(
     with timed(seconds, "load"):
         backend = backend_of(choice.name, options)
     recorder = Recorder(progress or silent)
-    with on_workers(choice.name, backend, options, seconds) as (placed, capacity):
+    with on_workers(choice.name, backend, options, seconds, recorder.progress) as (placed, capacity):
         with timed(seconds, "optimize"):
             fit, passes = fitted_plan(plan, placed, choice.name, capacity)
             check_refusals(backend, fit.plan.roots)
@@ -106,7 +106,7 @@ def traced_run(
         device=device_label(recorder.work.values()), fingerprint=fingerprint,
         stages=stage_reports(recorder, names_in_order(plan), physical.roots, ceilings),
         sinks=outputs.sinks, seconds=seconds, passes=passes, notes=tuple(recorder.notes), memory=recorder.peaks,
-        spilled=dict(recorder.spilled), expected_memory=fit.expected.bytes, head=outputs.heads,
+        spilled=dict(recorder.spilled), expected_memory=fit.peak, head=outputs.heads,
     )  # fmt: skip
     return Run(report, {name: Result(frame, backend) for name, frame in outputs.kept.items()})
 
@@ -133,7 +133,7 @@ def add_notes(recorder: Recorder, options: RunOptions, ceilings: Any, seconds: d
 def spill_note(recorder: Recorder) -> str:
     """Say how much was spilled."""
     links = ", ".join(f"{size(count)} {link}" for link, count in recorder.spilled.items())
-    return f"frames that waited took too much memory: {links}"
+    return f"frames that waited were spilled to leave room: {links}"
 
 
 def backend_of(engine: str, options: RunOptions) -> Backend:

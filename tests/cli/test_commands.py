@@ -14,6 +14,7 @@ import pytest
 from command import gpuetl
 from gpuetl.backends import engines
 from gpuetl.backends.engines import GpuSearch
+from gpuetl.sizes import size
 
 PIPELINE = """\
 gpuetl: 1
@@ -191,12 +192,16 @@ def test_plan_says_what_is_expected_of_memory_and_what_is_cut_because_of_it(file
 
 
 def test_a_run_says_what_was_cut_to_fit_memory(file: Path):
-    """And writes the same."""
+    """And writes the same; the report has the peak that the plan tells of."""
     many = pa.table({"x": pa.array(range(1000), pa.int64())})
     pq.write_table(many, file.parent / "rows.parquet", row_group_size=100)
     file.write_text(PIPELINE.replace("parquet: out.parquet", "parquet: out"))
-    result = gpuetl("run", file, "--memory", "20kB")
+    result = gpuetl("run", file, "--memory", "20kB", "--report", file.parent / "r.json")
     assert result.exit_code == 0, result.output
+    expected = json.loads((file.parent / "r.json").read_text())["expected_memory"]
+    plan = gpuetl("plan", file, "--memory", "20kB").stdout
+    assert f"expected peak: {size(expected)} of 20.0 kB, " in plan
+    assert "while the next partition is read" in plan
     note = "note: rows: 8.0 kB in memory, 10 partitions of up to 100 rows, since "
     assert note in " ".join(result.stdout.split())
     assert pq.read_table(file.parent / "out").num_rows == 999

@@ -12,6 +12,7 @@ from gpuetl.executors.ahead import THREADS, ReadAhead, scans_in_order
 from gpuetl.executors.local import LocalExecutor
 from gpuetl.executors.runner import Runner
 from gpuetl.io.dataset import DatasetError
+from gpuetl.report.page import report_page
 from gpuetl.report.recorder import Recorder
 from plans import lowered
 from tables import table, write_source
@@ -178,7 +179,7 @@ def test_what_a_limit_may_leave_is_not_read(pipeline):
 
 
 def test_a_run_says_how_long_it_waited_for_what_was_read_ahead(pipeline, monkeypatch):
-    """A source's seconds are those of reading, wherever."""
+    """A source's seconds are those of reading, wherever; the page has what it waited beside them."""
 
     class SlowBackend(PandasBackend):
         def read(self, read, groups):
@@ -197,3 +198,5 @@ def test_a_run_says_how_long_it_waited_for_what_was_read_ahead(pipeline, monkeyp
     assert t.seconds >= 0.15
     assert 0 <= t.waited < 0.1
     assert one.waited is not None
+    cells = f"<td class='number'>{t.seconds:,.6g}</td><td class='number'>{t.waited:,.6g}</td>"
+    assert cells in report_page(report)

@@ -14,7 +14,7 @@ from gpuetl.executors.restart import until_it_fits
 from gpuetl.options import Cluster, RunOptions
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.planning import Capacity, memory_of
-from gpuetl.report.recorder import Recorder
+from gpuetl.report.recorder import Progress, Recorder
 from gpuetl.report.report import SinkReport
 from gpuetl.report.trace import timed
 
@@ -29,7 +29,7 @@ class Outputs(NamedTuple):
 
 @contextmanager
 def on_workers(
-    engine: str, backend: Backend, options: RunOptions, seconds: dict[str, float]
+    engine: str, backend: Backend, options: RunOptions, seconds: dict[str, float], progress: Progress
 ) -> Iterator[tuple[RunOptions, Capacity]]:
     """Give the options with a client of the cluster that the engine runs on, if it does, and what a plan is made for.
 
@@ -43,8 +43,8 @@ def on_workers(
 
     with ExitStack() as made:
         with timed(seconds, "cluster"):
-            client = made.enter_context(connected(engine, options.cluster))
-            found = capacity_of(client, CLUSTERED[engine])
+            client = made.enter_context(connected(engine, options.cluster, progress))
+            found = capacity_of(client, CLUSTERED[engine], progress)
         memory = found.memory if options.memory is None else min(found.memory, options.memory)
         yield replace(options, cluster=Cluster(client=client)), found._replace(memory=memory)
 

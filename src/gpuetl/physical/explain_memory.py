@@ -14,14 +14,11 @@ from gpuetl.sizes import size
 
 def memory_lines(fit: Fitted) -> list[str]:
     """Return the expected peak against the memory that there is, and `chunk_lines`."""
-    expected = fit.expected
-    needs, meanwhile = expected.bytes, ""
-    if fit.partitions_ahead > 1:
-        needs, meanwhile = expected.together, ", while all sources are read"
-    elif fit.partitions_ahead:
-        needs, meanwhile = expected.ahead, ", while the next partition is read"
-    peak = f"expected peak: {size(needs)} of {size(fit.budget)}, {work(expected.at)}{meanwhile}"
-    waiting = f"; up to {size(expected.waiting)} wait between stages" if expected.waiting else ""
+    meanwhile = ""
+    if fit.partitions_ahead:
+        meanwhile = f", while {'all sources are' if fit.partitions_ahead > 1 else 'the next partition is'} read"
+    peak = f"expected peak: {size(fit.peak)} of {size(fit.budget)}, {work(fit.expected.at)}{meanwhile}"
+    waiting = f"; up to {size(fit.expected.waiting)} wait between stages" if fit.expected.waiting else ""
     return [peak + waiting, *chunk_lines(fit)]
 
 
@@ -29,7 +26,7 @@ def chunk_lines(fit: Fitted) -> list[str]:
     """Return a line for each source that is cut so that it fits memory, with the reason, and one if it does not fit."""
     lines = list(cut_sources(fit, fit.at_once)) if fit.at_once else []
     if not fit.fits:
-        needs = f"{work(fit.expected.at)} needs {size(fit.expected.bytes)} at once and {size(fit.budget)} are free"
+        needs = f"{work(fit.expected.at)} needs {size(fit.expected.bytes)} at once and may take {size(fit.budget)}"
         lines.append(f"may not fit, even in its smallest partitions: {needs}")
     return lines
 
@@ -37,7 +34,7 @@ def chunk_lines(fit: Fitted) -> list[str]:
 def cut_sources(fit: Fitted, at_once: Expected) -> Iterator[str]:
     """Yield a line for each source of several partitions."""
     needs = size(at_once.bytes if at_once.bytes > fit.budget else at_once.ahead)
-    why = f"since {work(at_once.at)} needs {needs} at once and {size(fit.budget)} are free"
+    why = f"since {work(at_once.at)} needs {needs} at once and may take {size(fit.budget)}"
     for scan in walk_graph(*fit.plan.roots):
         if isinstance(scan, Scan) and scan.partitions > 1:
             rows = max(map(read_rows, scan.parts))

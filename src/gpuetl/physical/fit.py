@@ -29,7 +29,7 @@ class Fitted:
     expected
         What it needs.
     budget
-        The bytes that there are.
+        The bytes that it may take: what is free, or less where the user says so.
     at_once
         What it would need in as few partitions as the engine likes, where it was cut into more; else None.
     """
@@ -58,11 +58,16 @@ class Fitted:
         return int(self.reads_ahead)
 
     @property
+    def peak(self) -> int:
+        """The most that is expected to be needed at once, with what is read ahead."""
+        if self.partitions_ahead > 1:
+            return self.expected.together
+        return self.expected.ahead if self.reads_ahead else self.expected.bytes
+
+    @property
     def resident_bytes(self) -> int:
         """What frames that wait may take: what one partition leaves, or the least share, for the model is a bound."""
-        needed = self.expected.ahead if self.reads_ahead else self.expected.bytes
-        needed = self.expected.together if self.partitions_ahead > 1 else needed
-        return max(self.budget - needed, self.budget // LEAST_WAITING)
+        return max(self.budget - self.peak, self.budget // LEAST_WAITING)
 
 
 def fitted(plan: Plan, layout: Layout, budget: int, fixed: bool = False) -> Fitted:

@@ -20,13 +20,14 @@ td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 def report_page(report: RunReport) -> str:
     """Return the page: engine, stages, sinks, phases, passes, remarks and the first rows of each sink."""
     sinks = [(s.name, s.rows, s.files, s.file_bytes, s.path) for s in report.sinks]
+    peaks = {**report.memory, "expected of frames": report.expected_memory}
     parts = [
         f"<h1>{escape(report.pipeline)}</h1>",
         f"<p>Run {escape(report.run_id)} on engine {escape(report.engine)} ({escape(report.reason)}), {report.device}, "
         f"plan {report.fingerprint}.</p>",
         stage_table(report),
         table("Sinks", ("name", "rows", "files", "bytes", "path"), sinks),
-        *([table("Peak memory", ("of", "bytes"), report.memory.items())] if report.memory else []),
+        table("Peak memory", ("of", "bytes"), peaks.items()),
         *([table("Spilled", ("link", "bytes"), report.spilled.items())] if report.spilled else []),
         table("Phases", ("phase", "seconds"), report.seconds.items()),
         table("Optimizer passes", ("pass", "seconds"), report.passes.items()),
@@ -43,11 +44,14 @@ def report_page(report: RunReport) -> str:
 def stage_table(report: RunReport) -> str:
     """Return the stages, with the bytes over each link that any of them used, and what limits each."""
     links = sorted({link for stage in report.stages for link in stage.moved})
-    names = ("kind", "name", "rows in", "rows out", "seconds", "on", *links, "peak memory", "limited by")
+    names = ("kind", "name", "rows in", "rows out", "seconds", "waited", "on", *links, "peak memory", "limited by")
     rows = (
-        (s.kind, s.name, s.rows_in, s.rows_out, s.seconds, s.device, *map(s.moved.get, links), s.peak_bytes, s.limit)
+        (
+            s.kind, s.name, s.rows_in, s.rows_out, s.seconds, s.waited, s.device, *map(s.moved.get, links),
+            s.peak_bytes, s.limit,
+        )
         for s in report.stages
-    )
+    )  # fmt: skip
     return table("Stages", names, rows)
 
 

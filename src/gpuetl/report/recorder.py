@@ -24,7 +24,7 @@ class Progress(Protocol):
     """Hears of a run as it goes on."""
 
     def __call__(self, origin: Origin, done: int, of: int) -> None:
-        """`done` of `of` partitions have left this operation."""
+        """`done` of `of` partitions have left this operation; or the run waits for a cluster."""
 
 
 def silent(origin: Origin, done: int, of: int) -> None:

@@ -65,7 +65,7 @@ class RunReport:
     rows of each sink and kept stage.  `memory` has the most bytes in use by what was measured, of a run that
     is profiled: on a GPU device memory, of which stages' `peak_bytes` tell too; else the process' resident set, and
     Arrow's pool.  `expected_memory` is what the plan was expected to need at most where frames are.  `spilled` has the
-    bytes that crossed each link because frames that waited took too much memory, there and back.
+    bytes that crossed each link because frames that waited were spilled to leave room, there and back.
     """
 
     pipeline: str

@@ -100,7 +100,7 @@ def answers(plan: Plan, engine: str, options: RunOptions, progress: Progress | N
         physical, _ = lowered(plan, options, engine)
         backend = backend_of(engine, options)
         check_refusals(backend, physical.roots)
-        placed = on_workers(engine, backend, replace(options, head_rows=0), {})
+        placed = on_workers(engine, backend, replace(options, head_rows=0), {}, recorder.progress)
         with recording(recorder), skipping(options.skipped_choices), placed as (running, _):
             execution = Execution(engine, backend, running, recorder, run_id, {})
             physical, outputs = execution.run_to_fit(physical, partial(lowered_again, plan, options, engine))

@@ -1,20 +1,18 @@
-"""Clusters of processes: the command line, workers that are killed, a scheduler by its address, interrupts."""
+"""Clusters of processes: the command line, workers that are killed, interrupts."""
 
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from gpuetl import EngineUnavailable, Pipeline, RunFailed, RunOptions, expr, load
+from gpuetl import Pipeline, RunFailed, RunOptions, expr, load
 from gpuetl.executors.dask.cluster import connected
 from gpuetl.options import Cluster
 from gpuetl.testing import assert_tables_equal
@@ -139,48 +137,10 @@ def test_the_command_line_runs_flights_on_two_workers(tmp_path):
     )
     out, err = gpuetl(*arguments).communicate(timeout=200)
     assert "engine: dask (asked for)" in out, err
-    assert {line.split()[0] for line in err.splitlines()} <= {"source", "stage", "sink"}
+    assert {line.split()[0] for line in err.splitlines()} <= {"workers", "source", "stage", "sink"}
     expected = load(tmp_path / "flights.yaml", root).run(engine="pandas", keep=["carrier_months", "rotations"])
     months = pq.read_table(tmp_path / "dask/flights/carrier_months.parquet")
     assert_tables_equal(months, expected["carrier_months"].to_arrow())
-
-
-def certificates(folder):
-    """Make an authority that signs itself, which is the certificate too."""
-    subject = ("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1")
-    made = (
-        "-x509",
-        "-newkey",
-        "rsa:2048",
-        "-nodes",
-        "-days",
-        "2",
-        "-keyout",
-        folder / "key.pem",
-        "-out",
-        folder / "cert.pem",
-    )
-    subprocess.run(["openssl", "req", *made, *subject], check=True, capture_output=True)
-    return {"tls_ca": folder / "cert.pem", "tls_cert": folder / "cert.pem", "tls_key": folder / "key.pem"}
-
-
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
-def test_a_scheduler_at_an_address_is_reached_by_tls(pipeline, tmp_path):
-    """With certificates; without them it is not."""
-    napping(pipeline, 0)
-    files = certificates(tmp_path)
-    ca, cert, key = map(str, files.values())
-    security = distributed.Security(
-        tls_ca_file=ca, tls_scheduler_cert=cert, tls_scheduler_key=key, tls_worker_cert=cert, tls_worker_key=key,
-        tls_client_cert=cert, tls_client_key=key, require_encryption=True,
-    )  # fmt: skip
-    pages = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
-    options = {"processes": False, "threads_per_worker": 1, "memory_limit": 0, "scheduler_kwargs": pages}
-    with distributed.LocalCluster(n_workers=2, protocol="tls", host="127.0.0.1", security=security, **options) as made:
-        cluster = Cluster(address=made.scheduler_address, **files)
-        assert pipeline.run(engine="dask", options=replace(TINY, cluster=cluster)).report.sinks[0].rows == 16
-        with pytest.raises(EngineUnavailable, match="cannot connect to a scheduler at tls://"):
-            pipeline.run(engine="dask", options=RunOptions(cluster=Cluster(address=made.scheduler_address)))
 
 
 def test_an_interrupted_run_ends_quietly_with_its_workers(tmp_path):

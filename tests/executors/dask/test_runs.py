@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gpuetl import EngineUnavailable, InvalidPipeline, PackageMissing, Pipeline, RunFailed, RunOptions, col
+from gpuetl import InvalidPipeline, PackageMissing, Pipeline, RunFailed, RunOptions, col
 from gpuetl.backends import engines
 from gpuetl.executors.dask.graph import what_is_read
 from gpuetl.options import Cluster
@@ -145,13 +145,6 @@ def test_options_of_a_cluster_go_with_engines_that_run_on_one(flights):
         flights.run(engine="pandas", options=RunOptions(cluster=Cluster(workers=2)))
     with pytest.raises(InvalidPipeline, match="option workers is for a cluster that the run starts"):
         Cluster(address="tcp://127.0.0.1:1", workers=2)
-
-
-def test_no_scheduler_at_the_address_is_an_error(flights, monkeypatch):
-    """With the address."""
-    monkeypatch.setattr("gpuetl.executors.dask.cluster.CONNECT_S", 0.2)
-    with pytest.raises(EngineUnavailable, match=r"cannot connect to a scheduler at tcp://127\.0\.0\.1:1"):
-        flights.run(engine="dask", options=RunOptions(cluster=Cluster(address="tcp://127.0.0.1:1")))
 
 
 @pytest.mark.parametrize(("engine", "install"), [("dask", "gpuetl.dask"), ("dask-cuda", "gpuetl.cu12")])

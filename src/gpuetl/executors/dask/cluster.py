@@ -13,8 +13,11 @@ from typing import Any
 import dask
 from distributed import Client, LocalCluster, Security
 
-from gpuetl.errors import EngineUnavailable, RunFailed, first_line
+from gpuetl.errors import RunFailed, first_line
+from gpuetl.executors.dask.greeting import hear_greeting, unreachable
 from gpuetl.options import Cluster
+from gpuetl.plan.node import Origin
+from gpuetl.report.recorder import Progress, silent
 
 CONNECT_S = 20
 RESTART_S = 600
@@ -27,7 +30,7 @@ HELD_SHARE = 0.4
 
 
 @contextmanager
-def connected(engine: str, options: Cluster) -> Iterator[Any]:
+def connected(engine: str, options: Cluster, progress: Progress = silent) -> Iterator[Any]:
     """Give a client of the cluster that the options name, else the one that is current, as other users of dask do.
 
     Where there is none, one is made.  What is made is closed at the end.
@@ -35,7 +38,7 @@ def connected(engine: str, options: Cluster) -> Iterator[Any]:
     Raises
     ------
     EngineUnavailable
-        Where there is no scheduler at the address.
+        Where there is no scheduler at the address, or not one for this client.
     """
     given = options.client or (current_client() if options == Cluster() else None)
     if given is not None:
@@ -43,11 +46,13 @@ def connected(engine: str, options: Cluster) -> Iterator[Any]:
         return
     with ExitStack() as made:
         if options.address is None:
+            progress(Origin("workers on", "this machine"), 0, 1)
             made.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": f"{RESTART_S} s"}))
             with interrupts_blocked():
                 cluster = made.enter_context(closing(local_cluster(engine, options)))
             client = made.enter_context(closing(client_of(cluster)))
         else:
+            progress(Origin("connection to", options.address), 0, 1)
             client = made.enter_context(closing(client_at(options.address, options)))
         yield client
 
@@ -103,17 +108,19 @@ def client_of(cluster: Any) -> Any:
 
 def client_at(address: str, options: Cluster) -> Any:
     """Return a client of the scheduler at an address; raise `EngineUnavailable` where there is none."""
+    certificates = security(options)
     try:
+        hear_greeting(address, certificates)
         with quiet():
-            return Client(address, security=security(options), set_as_default=False, timeout=CONNECT_S)
-    except (OSError, TypeError, ValueError) as error:  # a TypeError is what `distributed` makes of missing certificates
-        raise EngineUnavailable(f"cannot connect to a scheduler at {address}: {first_line(error)}") from None
+            return Client(address, security=certificates, set_as_default=False, timeout=CONNECT_S)
+    except (OSError, TypeError, ValueError) as error:
+        raise unreachable(address, error) from None
 
 
 def security(options: Cluster) -> Any:
-    """Return the certificates with which to connect, or nothing."""
+    """Return the certificates with which to connect: by default those of dask's configuration, if it has any."""
     if not options.tls_ca:
-        return None
+        return Security()
     return Security(
         tls_ca_file=str(options.tls_ca),
         tls_client_cert=str(options.tls_cert),

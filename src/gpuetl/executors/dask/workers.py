@@ -9,14 +9,17 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from gpuetl.backends.engines import load_backend
-from gpuetl.errors import EngineUnavailable
+from gpuetl.errors import EngineUnavailable, first_line
+from gpuetl.executors.dask.installed import check_installed
+from gpuetl.plan.node import Origin
 from gpuetl.planning import Capacity, free_memory
+from gpuetl.report.recorder import Progress
 
 WAIT_S = 60
 """How long a run waits for a first worker."""
 
 
-def capacity_of(client: Any, backend: str) -> Capacity:
+def capacity_of(client: Any, backend: str, progress: Progress) -> Capacity:
     """Return how many workers a cluster has, and what the one with the least may take for frames of a backend.
 
     Workers on one host share its memory; each has a GPU of its own.
@@ -24,27 +27,33 @@ def capacity_of(client: Any, backend: str) -> Capacity:
     Raises
     ------
     EngineUnavailable
-        Where no worker is there.
+        Where no worker is there, or one cannot run the backend as the driver would.
     """
-    told = asked(client, backend)
+    told = asked(client, backend, progress)
     on_host = Counter(urlsplit(worker).hostname for worker in told)
     least = min(free // (on_host[urlsplit(at).hostname] if shared else 1) for at, (free, shared) in told.items())
     return Capacity(least, len(told))
 
 
-def asked(client: Any, backend: str) -> dict[str, tuple[int, bool]]:
+def asked(client: Any, backend: str, progress: Progress) -> dict[str, tuple[int, bool]]:
     """Return what workers say of their memory, by address; wait for one where none is there."""
-    until = time.monotonic() + WAIT_S
+    until, scheduler = time.monotonic() + WAIT_S, client.scheduler.address
     while time.monotonic() < until:
-        told: dict[str, tuple[int, bool]] = client.run(
-            memory_here, backend, on_error="ignore"
-        )  # one that dies meanwhile
+        check_installed(client)
+        answers = client.run(memory_here, backend, on_error="return")
+        told = {worker: answer for worker, answer in answers.items() if not isinstance(answer, OSError)}  # dead since
+        for worker, answer in told.items():
+            if isinstance(answer, Exception):
+                raise EngineUnavailable(f"the worker at {worker} cannot run the engine: {first_line(answer)}")
         if told:
             return told
+        progress(Origin("first worker of", scheduler), 0, 1)
         with suppress(TimeoutError):
             client.wait_for_workers(1, timeout=max(1, until - time.monotonic()))
     raise EngineUnavailable(
-        f"the cluster at {client.scheduler.address} had no worker for {WAIT_S} s.  Start some, then run again"
+        f"the scheduler at {scheduler} had no worker for {WAIT_S} s.\n"
+        f"Start some by `dask worker {scheduler} --nthreads 1 --memory-limit 0`, for dask-cuda "
+        f"`dask cuda worker {scheduler}`, and see in their logs whether they reach it."
     )
 
 

@@ -1,0 +1,48 @@
+"""What scheduler and workers must have as the driver has it: plans travel as Python objects, which they unpack.
+
+They import this module before anything is known of them, so it imports nothing but gpuetl's errors.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import gpuetl
+from gpuetl.errors import EngineUnavailable, first_line
+
+
+def check_installed(client: Any) -> None:
+    """Compare what `installed` gives elsewhere, or the error that it raises there, with what it gives here.
+
+    Raises
+    ------
+    EngineUnavailable
+        For a scheduler or a worker with another gpuetl or Python, or without gpuetl.
+    """
+    told = {f"worker at {address}": there for address, there in client.run(installed, on_error="return").items()}
+    try:
+        told["scheduler"] = client.run_on_scheduler(installed)
+    except Exception as error:
+        told["scheduler"] = error
+    for name, there in told.items():
+        if there != installed() and not isinstance(there, OSError):  # of a worker that has died since
+            what = first_line(there) if isinstance(there, Exception) else f"it has {there}"
+            raise EngineUnavailable(
+                f"the {name} cannot take a plan from {installed()}: {what}.\n"
+                "Plans travel as Python objects: install the same for the scheduler, its workers and here."
+            )
+
+
+@cache
+def installed() -> str:
+    """Return the versions of gpuetl and Python in this process, and a digest of gpuetl's text.
+
+    A version in development has one number for many texts.
+    """
+    text = b"".join(path.read_bytes() for path in sorted(Path(gpuetl.__file__).parent.rglob("*.py")))
+    python = ".".join(map(str, sys.version_info[:2]))
+    return f"gpuetl {gpuetl.__version__} ({hashlib.sha256(text).hexdigest()[:8]}) on Python {python}"
