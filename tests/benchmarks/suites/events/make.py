@@ -15,25 +15,26 @@ CATEGORIES = pa.array([f"category_{i:02}" for i in range(20)])
 REGIONS = pa.array(["africa", "america", "antarctica", "asia", "europe", "oceania"])
 
 
-def make(folder: Path, rows: int) -> None:
+def make(folder: Path, rows: int, in_order: bool = False) -> None:
     """Write events/*.parquet and users/*.parquet.
 
     A hundred events a user, skewed: the first of a million users has a hundredth of all events.  Events are in no order,
-    and no two have one time, so that an order by time has no ties.
+    or in that of time, file after file, as a log is; no two have one time, so that an order by time has no ties.
     """
     users = max(1000, rows // 100)
     for table in ("events", "users"):
         (folder / table).mkdir(parents=True)
     with ThreadPoolExecutor(FILES) as threads:
-        list(threads.map(lambda part: write_events(folder / "events", part, rows // FILES, users), range(FILES)))
+        write = lambda part: write_events(folder / "events", part, rows // FILES, users, in_order)  # noqa: E731
+        list(threads.map(write, range(FILES)))
     pq.write_table(people(users), folder / "users" / "0.parquet", compression="snappy")
 
 
-def write_events(folder: Path, part: int, rows: int, users: int) -> None:
-    """Write one file of events; of its times each is in a slot of its own, and every file has every eighth slot."""
+def write_events(folder: Path, part: int, rows: int, users: int, in_order: bool) -> None:
+    """Write one file of events: each time is in a slot of its own, of which a file has every eighth, or an eighth."""
     rng = np.random.default_rng([20260101, part])
     slot_us = SPAN_US // (rows * FILES)
-    slots = rng.permutation(rows) * FILES + part
+    slots = np.arange(rows) + part * rows if in_order else rng.permutation(rows) * FILES + part
     events = pa.table(
         {
             "user_id": (users * rng.random(rows) ** 3).astype(np.int64),
