@@ -106,7 +106,7 @@ def traced_run(
         device=device_label(recorder.work.values()), fingerprint=fingerprint,
         stages=stage_reports(recorder, names_in_order(plan), physical.roots, ceilings),
         sinks=outputs.sinks, seconds=seconds, passes=passes, notes=tuple(recorder.notes), memory=recorder.peaks,
-        spilled=dict(recorder.spilled), expected_memory=fit.expected.bytes, head=outputs.heads,
+        spilled=dict(recorder.spilled), expected_memory=fit.needs, head=outputs.heads,
     )  # fmt: skip
     return Run(report, {name: Result(frame, backend) for name, frame in outputs.kept.items()})
 

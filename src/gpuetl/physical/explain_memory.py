@@ -14,13 +14,10 @@ from gpuetl.sizes import size
 
 def memory_lines(fit: Fitted) -> list[str]:
     """Return the expected peak against the memory that there is, and `chunk_lines`."""
-    expected = fit.expected
-    needs, meanwhile = expected.bytes, ""
-    if fit.partitions_ahead > 1:
-        needs, meanwhile = expected.together, ", while all sources are read"
-    elif fit.partitions_ahead:
-        needs, meanwhile = expected.ahead, ", while the next partition is read"
-    peak = f"expected peak: {size(needs)} of {size(fit.budget)}, {work(expected.at)}{meanwhile}"
+    expected, meanwhile = fit.expected, ""
+    if fit.partitions_ahead:
+        meanwhile = f", while {'all sources are' if fit.partitions_ahead > 1 else 'the next partition is'} read"
+    peak = f"expected peak: {size(fit.needs)} of {size(fit.budget)}, {work(expected.at)}{meanwhile}"
     waiting = f"; up to {size(expected.waiting)} wait between stages" if expected.waiting else ""
     return [peak + waiting, *chunk_lines(fit)]
 
@@ -45,7 +42,7 @@ def cut_sources(fit: Fitted, at_once: Expected) -> Iterator[str]:
             yield f"{scan.read.dataset.name}: {held}, {why}"
 
 
-def work(node: Physical) -> str:
+def work(node: Physical | None) -> str:
     """Return what a node does, and where the user wrote it."""
     if isinstance(node, Scan):
         return f"reading of {node.origin}"

@@ -58,11 +58,16 @@ class Fitted:
         return int(self.reads_ahead)
 
     @property
+    def needs(self) -> int:
+        """The bytes that it is expected to need at most, with what is read ahead."""
+        if self.partitions_ahead > 1:
+            return self.expected.together
+        return self.expected.ahead if self.partitions_ahead else self.expected.bytes
+
+    @property
     def resident_bytes(self) -> int:
-        """What frames that wait may take: what one partition leaves, or the least share, for the model is a bound."""
-        needed = self.expected.ahead if self.reads_ahead else self.expected.bytes
-        needed = self.expected.together if self.partitions_ahead > 1 else needed
-        return max(self.budget - needed, self.budget // LEAST_WAITING)
+        """What frames that wait may take: what the rest leaves, or the least share, for the model is a bound."""
+        return max(self.budget - self.needs, self.budget // LEAST_WAITING)
 
 
 def fitted(plan: Plan, layout: Layout, budget: int, fixed: bool = False) -> Fitted:
