@@ -22,7 +22,6 @@ from tables import table, write_source
 
 pytest.importorskip("distributed")
 TINY = RunOptions(partition_rows=2, broadcast_bytes=0)
-FLIGHTS = Path(__file__).parents[3] / "pipelines/flights.yaml"
 
 
 @pytest.fixture
