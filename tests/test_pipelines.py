@@ -27,10 +27,10 @@ SPLITS = {
 }
 
 
-def run(name: str, **options):
+def run(name: str, engine: str = "auto", **options):
     pipeline = ge.load(PIPELINES / f"{name}.yaml")
     pipeline.spec = replace(pipeline.spec, sinks={})  # what the sinks write is what the stages hold
-    return pipeline.run(keep=KEPT.get(name), options=ge.RunOptions(**options))
+    return pipeline.run(engine=engine, keep=KEPT.get(name), options=ge.RunOptions(**options))
 
 
 @pytest.fixture(scope="module")
@@ -79,9 +79,11 @@ def test_great_circle_agrees_with_the_published_distance(oracle):
     assert pc.quantile(error, 0.99)[0].as_py() < 15  # miles
 
 
-@pytest.mark.parametrize("rows", [1 << 24, 40_000])
-def test_flights_is_the_same_optimized_and_in_partitions(oracle, rows):
-    got = run("flights", partition_rows=rows)
+@pytest.mark.parametrize(("engine", "rows"), [("auto", 1 << 24), ("auto", 40_000), ("dask", 100_000)])
+def test_flights_is_the_same_optimized_and_in_partitions(oracle, engine, rows, request):
+    if engine == "dask":
+        request.getfixturevalue("cluster")
+    got = run("flights", engine, partition_rows=rows)
     for name in STAGES[1:]:
         ordered = name != "rotations"
         assert_tables_equal(

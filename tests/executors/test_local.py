@@ -127,6 +127,13 @@ def test_an_error_names_the_step_that_raised_it(pipeline):
         pipeline.run(engine="pandas", options=RunOptions(partition_rows=2))
 
 
+def test_a_run_that_is_asked_for_nothing_does_nothing(pipeline):
+    """There is no sink, and no stage to be kept."""
+    pipeline.table("t").stage("s")
+    run = pipeline.run(engine="pandas", keep=[])
+    assert (dict(run.results), run.report.stages, run.report.expected_memory) == ({}, (), 0)
+
+
 def test_a_run_keeps_only_what_it_was_asked_for(pipeline):
     t = pipeline.table("t").filter(col("x") > 3).stage("some")
     t.limit(1).stage("first")

@@ -5,6 +5,7 @@ import weakref
 from collections import Counter
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from functools import cache
 
 import pyarrow as pa
 import pytest
@@ -16,7 +17,7 @@ from gpuetl.io import spill_space
 from gpuetl.io.host_memory import HostMemory
 from gpuetl.io.spill_space import SpillSpace
 from gpuetl.report.recorder import Recorder
-from small_pipelines import PIPELINES, answers, pipeline_of
+from small_pipelines import PIPELINES, answers, pipeline_of, rows_of
 
 ROWS = pa.table(
     {
@@ -32,6 +33,7 @@ ROWS = pa.table(
         "for": pa.array([timedelta(1), None, timedelta(-1)] * 400, pa.duration("us")),
     }
 )
+AS_WRITTEN = RunOptions(optimize=False)
 SHAPES = {
     "rows": ROWS, "no rows": ROWS.slice(0, 0), "a slice": ROWS.slice(5, 17), "no columns": ROWS.select([]),
     "chunks": pa.concat_tables([ROWS.slice(0, 7), ROWS.slice(3, 40)]),
@@ -125,18 +127,24 @@ def test_a_full_disk_leaves_frames_where_they_are(backend, monkeypatch):
     assert backend.to_arrow(store.take("k")[0]).equals(numbers(0))
 
 
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    """Returns the rows of a pipeline as it is written."""
+    return cache(lambda name: answers(pipeline_of(name, tmp_path_factory.mktemp(name)), "pandas", AS_WRITTEN))
+
+
 @pytest.mark.parametrize("limit", [0, 100])
 @pytest.mark.parametrize("name", PIPELINES)
-def test_pipelines_that_spill_give_the_same_rows(name, limit, local_engine, tmp_path):
+def test_pipelines_that_spill_give_the_same_rows(name, limit, local_engine, tmp_path, expected):
     """The report says over which links; the bytes that went have come, but for what nobody read."""
-    pipeline = pipeline_of(name, tmp_path)
     options = RunOptions(partition_rows=2, broadcast_bytes=0, resident_bytes=limit)
-    assert answers(pipeline, local_engine, options) == answers(pipeline, "pandas", RunOptions(optimize=False))
-    report = pipeline.run(engine=local_engine, options=options).report
-    went = Counter(report.spilled)["device to host" if local_engine != "pandas" else "host to file"]
-    came = Counter(report.spilled)["host to device" if local_engine != "pandas" else "file to host"]
+    run = pipeline_of(name, tmp_path).run(engine=local_engine, options=options)
+    assert rows_of(run) == expected(name)
+    spilled = Counter(run.report.spilled)
+    went = spilled["device to host" if local_engine != "pandas" else "host to file"]
+    came = spilled["host to device" if local_engine != "pandas" else "file to host"]
     assert 0 < went <= came
-    assert any(note.startswith("frames that waited were spilled to leave room: ") for note in report.notes)
+    assert any(note.startswith("frames that waited were spilled to leave room: ") for note in run.report.notes)
 
 
 def test_what_cannot_be_a_limit_or_a_folder_is_refused(tmp_path):

@@ -1,6 +1,7 @@
 """Sinks: what they write where, and that nothing changes at a target before all is written."""
 
 import os
+from concurrent.futures import Executor, Future
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -10,6 +11,8 @@ import pytest
 from pyarrow import csv
 
 from gpuetl import InvalidPipeline, Pipeline, RunFailed, RunOptions, SinkExists, col
+from gpuetl.io.staging import FileWriter, SinkWriter
+from gpuetl.io.target import Target
 from gpuetl.testing import assert_tables_equal
 from tables import NAN, table, write_source
 
@@ -55,6 +58,31 @@ def test_another_path_is_a_folder_with_a_file_a_partition(t, tmp_path):
     assert (report.rows, report.files) == (5, 3)
     assert len(files(tmp_path / "out")) == 3
     assert_tables_equal(pq.read_table(tmp_path / "out"), table(TYPES, *ROWS), ordered=True)
+
+
+class LastFirst(Executor):
+    """Does the second of two things before the first."""
+
+    def __init__(self):
+        self.waiting = []
+
+    def submit(self, function, *arguments):
+        future = Future()
+        self.waiting.insert(0, (future, function, arguments))
+        for found, waiting, given in self.waiting if len(self.waiting) == 2 else ():
+            found.set_result(waiting(*given))
+        return future
+
+
+def test_files_are_known_in_the_order_of_their_rows(tmp_path):
+    """Whichever is written first: on a cluster the driver numbers them anew."""
+    files = FileWriter(lambda text, path: path.write_text(text), parts=str.split)
+    writer = SinkWriter(Target("out", "csv", tmp_path / "out"), "run", files, LastFirst())
+    writer.prepare()
+    writer.write("first second", 2)
+    writer.finish()
+    assert [(writer.new / file.name).read_text() for file in writer.files] == ["first", "second"]
+    assert [file.size for file in writer.files] == [5, 6]
 
 
 @pytest.mark.parametrize("path", ["out.parquet", "out"])

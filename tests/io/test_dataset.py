@@ -48,6 +48,16 @@ def xs(rows):
     return rows.column("x").to_pylist()
 
 
+def test_dots_in_the_name_of_a_column_mean_nothing(read, tmp_path):
+    """In footers they stand before the parts of a list."""
+    rows = pa.table({"a": [1, 2], "a.b": ["x", "yy"], "a.b.c": pa.array([[1], [2, None]], pa.list_(pa.int64()))})
+    pq.write_table(rows, tmp_path / "t.parquet")
+    assert_tables_equal(read("t.parquet"), rows, ordered=True)
+    (group,) = footers.footer_of(tmp_path / "t.parquet").groups
+    assert set(group.file_bytes) == set(rows.column_names)
+    assert [group.limits(name) for name in rows.column_names] == [(1, 2, 0), ("x", "yy", 0), None]
+
+
 @pytest.fixture
 def lake(tmp_path):
     """A folder with files in the order of their paths, and some that are not to be read."""

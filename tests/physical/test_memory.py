@@ -141,6 +141,16 @@ def test_texts_are_as_wide_as_the_footer_says(pipeline):
     assert widths["list"] == 2 * 8
 
 
+def test_lists_of_a_frame_are_as_wide_as_they_are(pipeline):
+    """Five numbers in two rows, and three texts, with the offsets of texts and rows."""
+    rows = pa.table({"numbers": [[1, 2, 3, 4], [5]], "texts": [["ab", "cd"], ["ef"]]})
+    pipeline.from_frame("f", rows).stage("s")
+    (root,) = lowered(pipeline).roots
+    widths = {name: width.bytes for name, width in column_widths(root)[id(root)].items()}
+    assert widths["numbers"] == 2.5 * 8
+    assert widths["texts"] == (3 * (2 + 4) + 2 * 4) / 2
+
+
 def test_few_texts_make_few_groups(pipeline):
     """As many as the bits of their codes tell apart, and one of nulls; of other keys nothing is known."""
     rows = pa.table({"few": ["ab", "wxyz"] * 5000, "x": list(range(10_000))})

@@ -15,7 +15,7 @@ from gpuetl import Pipeline, RunOptions, col
 from gpuetl.backends import memory
 from gpuetl.backends.engines import load_backend
 from gpuetl.backends.fallback import FallbackBackend
-from gpuetl.backends.memory import HostMemory
+from gpuetl.backends.memory import ResidentMemory
 from gpuetl.plan.node import Origin
 from gpuetl.report.recorder import Recorder
 from tables import table, write_source
@@ -69,7 +69,7 @@ def test_memory_that_is_let_go_of_does_not_count_for_the_next_operation():
 
     The memory is mapped: malloc gives out what earlier tests have freed, so that the resident set would stay as it is.
     """
-    meter = HostMemory()
+    meter = ResidentMemory()
     meter.begin()
     with mmap(-1, 200 << 20) as large:
         large[::PAGESIZE] = bytes(len(large) // PAGESIZE)

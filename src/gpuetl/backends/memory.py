@@ -35,7 +35,7 @@ class MemoryMeter(Protocol):
         """Return the most bytes in use so far, by what was measured; the first is what `end` tells of."""
 
 
-class HostMemory:
+class ResidentMemory:
     """The resident set of the process: of an operation where Linux lets its peak be forgotten (proc(5), clear_refs).
 
     Memory that Arrow's pool and malloc keep for later counts too.

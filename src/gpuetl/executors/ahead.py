@@ -53,24 +53,19 @@ class ReadAhead:
         if place is None:
             return self.runner.scan(scan, index)
         self.next = max(self.next, place + 1)
+        start = time.perf_counter()
         frame = self.taken(place)
         if frame is None:
             frame = self.runner.scan(scan, index)
+        work = self.runner.recorder.of(scan.read, scan.origin, None)
+        work.waited = (work.waited or 0.0) + time.perf_counter() - start
         self.begin(place + 1 + self.most)
         return frame
 
     def taken(self, place: int) -> Frame | None:
         """Return a partition if it was read ahead, and wait for it."""
         reading = self.reading.pop(place, None)
-        if reading is None:
-            return None
-        start = time.perf_counter()
-        try:
-            return reading.result()
-        finally:
-            scan, _ = self.order[place]
-            work = self.runner.recorder.of(scan.read, scan.origin, None)
-            work.waited = (work.waited or 0.0) + time.perf_counter() - start
+        return None if reading is None else reading.result()
 
     def begin(self, end: int) -> None:
         """Begin to read what comes before a place, for the run that is under way in this thread."""

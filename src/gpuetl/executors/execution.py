@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
 
 from gpuetl.backends.backend import Backend
 from gpuetl.backends.engines import CLUSTERED
-from gpuetl.executors.outputs import execute
+from gpuetl.executors.outputs import Outputs, execute
 from gpuetl.executors.restart import until_it_fits
 from gpuetl.options import Cluster, RunOptions
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.planning import Capacity, memory_of
 from gpuetl.report.recorder import Progress, Recorder
-from gpuetl.report.report import SinkReport
 from gpuetl.report.trace import timed
-
-
-class Outputs(NamedTuple):
-    """What a run is for: the reports of sinks, the first rows of these and of kept stages, and the kept frames."""
-
-    sinks: tuple[SinkReport, ...]
-    heads: Mapping[str, Any]
-    kept: Mapping[str, Any]
 
 
 @contextmanager
@@ -63,13 +53,10 @@ class Execution:
     def run(self, physical: PhysicalPlan, ahead: int = 0) -> Outputs:
         """Execute a plan; `ahead` is for how many partitions of sources there is memory before they are asked for."""
         if self.engine not in CLUSTERED:
-            found = execute(physical, self.backend, self.recorder, self.run_id, self.options, self.seconds, ahead)
-            return Outputs(*found)
+            return execute(physical, self.backend, self.recorder, self.run_id, self.options, self.seconds, ahead)
         from gpuetl.executors.dask.run import execute_on_cluster
 
-        return Outputs(
-            *execute_on_cluster(physical, self.engine, self.options, self.recorder, self.run_id, self.seconds)
-        )
+        return execute_on_cluster(physical, self.engine, self.options, self.recorder, self.run_id, self.seconds)
 
     def run_to_fit(
         self, physical: PhysicalPlan, lowered: Callable[[int], PhysicalPlan], ahead: int = 0

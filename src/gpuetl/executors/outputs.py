@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -34,6 +35,14 @@ from gpuetl.report.traffic import write_traffic
 from gpuetl.threads import thread_count
 
 
+class Outputs(NamedTuple):
+    """What a run is for: the reports of sinks, the first rows of these and of kept stages, and the kept frames."""
+
+    sinks: tuple[SinkReport, ...]
+    heads: Mapping[str, pa.Table]
+    kept: Mapping[str, Frame]
+
+
 def execute(
     physical: PhysicalPlan,
     backend: Backend,
@@ -42,7 +51,7 @@ def execute(
     options: RunOptions,
     seconds: dict[str, float],
     ahead: int = 0,
-) -> tuple[tuple[SinkReport, ...], dict[str, pa.Table], dict[str, Any]]:
+) -> Outputs:
     """Compute all roots, write the sinks beside their targets, and commit them together at the end.
 
     `ahead` is for how many partitions of sources there is memory before they are asked for.
@@ -79,8 +88,12 @@ def execute(
             commit_sinks(list(writers.values()), recorder.commit)
     finally:
         close_writers(list(writers.values()), threads)
-    reports = (SinkReport(n, str(w.target.path), w.rows, len(w.files), w.file_bytes) for n, w in writers.items())
-    return tuple(reports), heads, kept
+    return Outputs(sink_reports(writers), heads, kept)
+
+
+def sink_reports(writers: Mapping[str, SinkWriter]) -> tuple[SinkReport, ...]:
+    """Say what was written to each sink."""
+    return tuple(SinkReport(n, str(w.target.path), w.rows, len(w.files), w.file_bytes) for n, w in writers.items())
 
 
 def waiting_frames(backend: Backend, recorder: Recorder, options: RunOptions) -> Store:

@@ -82,11 +82,6 @@ class Store:
             for waiting in self.waiting.pop(key, ()):
                 self.forget(waiting)
 
-    def clear(self) -> None:
-        """Hold nothing."""
-        for key in list(self.waiting):
-            self.drop(key)
-
     def spill_all(self) -> str:
         """Spill all frames; return why that was not possible, or nothing."""
         with self.lock:

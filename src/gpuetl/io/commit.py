@@ -59,12 +59,12 @@ def commit_sink(writer: SinkWriter, moves: Moves) -> None:
         moves.move(writer.new, path)
         return
     if mode == "replace_partitions":
-        for folder in sorted({path / Path(name).parent for name, _ in writer.files}):
+        for folder in sorted({(path / file.name).parent for file in writer.files}):
             if folder.is_dir():
                 moves.set_aside(folder, writer.old)
     moves.make(path)
-    for name, _ in writer.files:
-        moves.move(writer.new / name, path / name)
+    for file in writer.files:
+        moves.move(writer.new / file.name, path / file.name)
 
 
 @dataclass

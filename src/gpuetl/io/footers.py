@@ -30,28 +30,26 @@ SETTLED_NS = 1_000_000_000
 
 
 class Group:
-    """A row group: its rows, the bytes of each column in the file, and the columns' limits, decoded when asked for."""
+    """A row group: its rows, the bytes of each column in the file, and the columns' limits, decoded when asked for.
 
-    def __init__(self, group: Any, stored: Mapping[str, Any]) -> None:
+    `leaves` has the column to which each of its chunks belongs.
+    """
+
+    def __init__(self, group: Any, leaves: Sequence[str], stored: Mapping[str, Any]) -> None:
         self.rows: int = group.num_rows
-        self.columns = {column.path_in_schema: column for column in (group.column(i) for i in range(group.num_columns))}
         self.stored = stored
-        self.file_bytes: dict[str, int] = {}
-        for path, column in self.columns.items():
-            name = path.split(".")[0]
-            self.file_bytes[name] = self.file_bytes.get(name, 0) + column.total_compressed_size
+        self.chunks: dict[str, list[Any]] = {}
+        for place, name in enumerate(leaves):
+            self.chunks.setdefault(name, []).append(group.column(place))
+        self.file_bytes = {name: sum(one.total_compressed_size for one in each) for name, each in self.chunks.items()}
         self._limits: dict[str, Limits | None] = {}
 
     def limits(self, name: str) -> Limits | None:
         """Return (least, greatest, nulls) of a column, None where its statistics do not bound every value."""
         if name not in self._limits:
-            column = self.columns.get(name)
-            self._limits[name] = column and _range(column.statistics, self.stored.get(name))
+            known = name in self.chunks
+            self._limits[name] = _range(self.chunks[name][0].statistics, self.stored[name]) if known else None
         return self._limits[name]
-
-    def chunk(self, name: str) -> Any:
-        """Return the column's chunk, of a list that of its elements."""
-        return next(column for path, column in self.columns.items() if path.split(".")[0] == name)
 
 
 class Footer:
@@ -75,7 +73,16 @@ class Footer:
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         """The row groups."""
-        return tuple(Group(self.metadata.row_group(i), self.stored) for i in range(self.metadata.num_row_groups))
+        schema = self.metadata.schema
+        leaves = [column_of(schema.column(i).path, self.stored) for i in range(len(schema))]
+        return tuple(
+            Group(self.metadata.row_group(i), leaves, self.stored) for i in range(self.metadata.num_row_groups)
+        )
+
+
+def column_of(path: str, stored: Mapping[str, Any]) -> str:
+    """Return the column that a leaf belongs to: itself, or a list whose elements it has.  Names may have dots."""
+    return path if path in stored else max((name for name in stored if path.startswith(f"{name}.")), key=len)
 
 
 def footer_of(path: Path) -> Footer:
@@ -144,7 +151,7 @@ class Footers:
             step = max(1, len(files) // SAMPLED_FILES)
             for footer in map(self.footer, files[::step][:SAMPLED_FILES]):
                 self._sampled += [*footer.groups[:1], *footer.groups[1:][-1:]]
-        chunks = [group.chunk(name) for group in self._sampled if group.rows]
+        chunks = [group.chunks[name][0] for group in self._sampled if group.rows]
         rows, values = sum(group.rows for group in self._sampled), sum(chunk.num_values for chunk in chunks)
         if not values:
             return None
@@ -208,7 +215,7 @@ class _Ranges(Mapping[str, tuple[Any, Any, int]]):
         return limits
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name in {**self._group.columns, **self._known} if name in self)
+        return (name for name in {**self._group.chunks, **self._known} if name in self)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -219,11 +226,11 @@ def _range(statistics: Any, stored: Any) -> Limits | None:
 
     NaN is left out of a float's bounds; a long string's bounds may be cut short, outwards.
     """
-    if statistics is None or not statistics.has_null_count:
+    if statistics is None or not statistics.has_null_count or pa.types.is_nested(stored):
         return None
     if not statistics.has_min_max:
         return (None, None, statistics.null_count) if statistics.num_values == 0 else None
-    if stored is None or pa.types.is_decimal(stored) or pa.types.is_nested(stored):
+    if pa.types.is_decimal(stored):
         return None
     if pa.types.is_timestamp(stored) and stored.unit == "ns":
         return None

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from gpuetl.errors import InvalidPipeline, first_line
-from gpuetl.expressions.types import language_type
+from gpuetl.expressions.types import is_list, language_type
 from gpuetl.io.dataset import ColumnValues, DataFile, Dataset, RowGroup
 from gpuetl.plan.schema import Schema
 
@@ -51,9 +52,10 @@ class FrameDataset(Dataset):
         return tuple(RowGroup(self.files[0], index, rows, {}, {}) for index, rows in enumerate(sizes))
 
     def column_values(self, name: str) -> ColumnValues | None:
-        """Return what the table's own column takes, as one value a row."""
-        rows = self.table.num_rows
-        return ColumnValues(1.0, self.table.column(name).nbytes / rows) if rows else None
+        """Return what the table's own column takes."""
+        rows, column = self.table.num_rows, self.table.column(name)
+        values = (pc.sum(pc.list_value_length(column)).as_py() or 0) if is_list(column.type) else rows
+        return ColumnValues(values / rows, column.nbytes / values) if values else None
 
     def rows(self, slices: Sequence[int], names: Sequence[str]) -> pa.Table:
         """Return columns of slices that follow each other, on the table's memory."""

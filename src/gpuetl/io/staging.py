@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -44,13 +44,21 @@ class FileWriter:
     takes_arrow: bool = False
 
 
+class WrittenFile(NamedTuple):
+    """A file of a sink: its name below the sink's folder, its bytes, and the seconds that a thread wrote it."""
+
+    name: str
+    size: int
+    seconds: float
+
+
 @dataclass
 class SinkWriter:
     """Writes one sink's parts to a folder beside the target; `close` removes it, with what was not committed.
 
     The folder has `new`, what the run writes, and `old`, what the commit sets aside.  A part of a folder is named
     after the run, so that appended files never meet.  Files are written by the `threads` while the run goes on with
-    at most `TABLES_IN_FLIGHT` tables; `files` and `seconds`, those of all threads together, are known after `finish`.
+    at most `TABLES_IN_FLIGHT` tables; `files`, in the order of their rows, are known after `finish`.
     """
 
     target: Target
@@ -58,16 +66,20 @@ class SinkWriter:
     writer: FileWriter
     threads: Executor
     rows: int = 0
-    seconds: float = 0.0
     parts: int = 0
-    files: list[tuple[str, int]] = field(default_factory=list)
+    files: list[WrittenFile] = field(default_factory=list)
     made: list[Path] = field(default_factory=list)
-    in_flight: list[list[Future[float]]] = field(default_factory=list)
+    in_flight: list[list[Future[WrittenFile]]] = field(default_factory=list)
 
     @property
     def file_bytes(self) -> int:
         """The size of all files."""
-        return sum(size for _, size in self.files)
+        return sum(file.size for file in self.files)
+
+    @property
+    def seconds(self) -> float:
+        """Those of all files: threads write several at a time."""
+        return sum(file.seconds for file in self.files)
 
     @cached_property
     def path(self) -> Path:
@@ -142,8 +154,7 @@ class SinkWriter:
     def finish(self, in_flight: int = 0) -> None:
         """Wait until no more than `in_flight` tables are being written; raise `RunFailed` where one cannot be."""
         while len(self.in_flight) > in_flight:
-            for future in self.in_flight.pop(0):
-                self.seconds += future.result()
+            self.files += [future.result() for future in self.in_flight.pop(0)]
 
     def settle(self) -> None:
         """Wait until nothing is being written, and so no table held; any thread may.  `finish` raises what failed."""
@@ -162,16 +173,15 @@ class SinkWriter:
         part = f"part-{self.run_id}-{self.parts - 1:05}.{self.target.format}"
         return self.path.name if self.target.is_file else part
 
-    def write_piece(self, name: Path, rows: Any) -> float:
-        """Write one file; return the seconds that it took."""
+    def write_piece(self, name: Path, rows: Any) -> WrittenFile:
+        """Write one file."""
         start, path = time.perf_counter(), self.new / name
         try:
             self.make_folder(path.parent)
             self.writer.write(rows, path)
         except (OSError, MemoryError, RuntimeError, pa.ArrowException) as error:
             raise self.failed(f"cannot write {path.name}: {first_line(error)}") from error
-        self.files.append((str(name), path.stat().st_size))
-        return time.perf_counter() - start
+        return WrittenFile(str(name), path.stat().st_size, time.perf_counter() - start)
 
     def make_folder(self, folder: Path) -> None:
         """Make a folder for files, below `new`."""

@@ -42,7 +42,7 @@ def cut_sources(fit: Fitted, at_once: Expected) -> Iterator[str]:
             yield f"{scan.read.dataset.name}: {held}, {why}"
 
 
-def work(node: Physical) -> str:
+def work(node: Physical | None) -> str:
     """Return what a node does, and where the user wrote it."""
     if isinstance(node, Scan):
         return f"reading of {node.origin}"

@@ -59,14 +59,14 @@ class Fitted:
 
     @property
     def peak(self) -> int:
-        """The most that is expected to be needed at once, with what is read ahead."""
+        """The bytes that it is expected to need at most, with what is read ahead."""
         if self.partitions_ahead > 1:
             return self.expected.together
-        return self.expected.ahead if self.reads_ahead else self.expected.bytes
+        return self.expected.ahead if self.partitions_ahead else self.expected.bytes
 
     @property
     def resident_bytes(self) -> int:
-        """What frames that wait may take: what one partition leaves, or the least share, for the model is a bound."""
+        """What frames that wait may take: what the rest leaves, or the least share, for the model is a bound."""
         return max(self.budget - self.peak, self.budget // LEAST_WAITING)
 
 

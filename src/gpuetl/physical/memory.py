@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpuetl.expressions.types import STRING
+from gpuetl.io.staging import TABLES_IN_FLIGHT
 from gpuetl.physical.carries import Carried, carried_copies
 from gpuetl.physical.estimate import chunk_rows, estimated_rows, file_bytes
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from gpuetl.physical.lower import PhysicalPlan
 
 
-TABLES_IN_FLIGHT = 2
-"""Tables of a sink that are being written, as `io.staging` does."""
 ENCODED = 1.0
 """A table is encoded to at most so much of what it takes."""
 
@@ -39,7 +38,7 @@ class Expected:
     ahead
         The same where the next partition of a source is read meanwhile.
     at
-        The node that works when it is most.
+        The node that works when it is most; None where nothing is to be done.
     waiting
         What exchanges and shared nodes may hold beside, all together: it may wait elsewhere.
     together
@@ -48,7 +47,7 @@ class Expected:
 
     bytes: int
     ahead: int
-    at: Physical
+    at: Physical | None
     waiting: int
     together: int = 0
 
@@ -67,6 +66,8 @@ def bytes_of(need: Need) -> float:
 
 def expected_memory(plan: PhysicalPlan) -> Expected:
     """Return what the local executor needs for a plan: the most of its phases, one after another."""
+    if not plan.roots:
+        return Expected(0, 0, None, 0)
     model = _Model(plan.roots)
     most = max(model.phases(plan), key=bytes_of)
     ahead, together = (int(most.bytes + more) for more in (model.next_read(), model.all_reads()))

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,6 +11,8 @@ import pytest
 from gpuetl import InvalidPipeline, PackageMissing, Pipeline, RunFailed, RunOptions, col
 from gpuetl.backends import engines
 from gpuetl.executors.dask.graph import what_is_read
+from gpuetl.executors.dask.results import check
+from gpuetl.executors.dask.run import job_of
 from gpuetl.options import Cluster
 from gpuetl.physical.nodes import Scan
 from gpuetl.plan.graph import walk_graph
@@ -17,8 +20,8 @@ from gpuetl.testing import assert_tables_equal
 from plans import lowered
 from tables import table, write_source
 
+pytest.importorskip("distributed")
 TINY = RunOptions(partition_rows=2, broadcast_bytes=0)
-FLIGHTS = Path(__file__).parents[3] / "pipelines/flights.yaml"
 
 
 @pytest.fixture
@@ -117,6 +120,13 @@ def test_a_worker_that_does_not_see_the_folder_of_a_sink_is_an_error(flights, cl
         flights.run(engine="dask", options=TINY)
 
 
+def test_a_run_that_begins_again_calls_its_tasks_by_other_names():
+    """What tasks tell that are still at the first attempt is not of those of the same numbers."""
+    first, again = (job_of("run", "pandas", b"", TINY) for _ in range(2))
+    assert first.run_id == again.run_id
+    assert first.name != again.name
+
+
 def test_a_timeline_of_the_driver_says_that_it_is(flights, cluster, tmp_path):
     """Workers are not traced."""
     report = flights.run(engine="dask", options=replace(TINY, trace=tmp_path / "t.json")).report
@@ -153,6 +163,11 @@ def test_the_package_that_is_missing_is_told(flights, monkeypatch, engine, insta
     monkeypatch.setattr(engines, "find_spec", lambda name: None)
     with pytest.raises(PackageMissing, match=f"engine '{engine}' needs the package .* pip install .{install}"):
         flights.run(engine=engine)
+
+
+def test_a_result_that_is_lost_after_it_was_told_is_waited_for():
+    """Its worker died just then, and the scheduler is there: it has the result computed again."""
+    check(SimpleNamespace(status="lost"), graph=None)
 
 
 def test_a_plan_of_a_thousand_stages_reaches_the_workers(pipeline, cluster):

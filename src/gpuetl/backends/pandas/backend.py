@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gpuetl.backends.arrays import check_array
 from gpuetl.backends.backend import Device
-from gpuetl.backends.memory import HostMemory, MemoryMeter, MemoryUse, resident_set
+from gpuetl.backends.memory import MemoryMeter, MemoryUse, ResidentMemory, resident_set
 from gpuetl.backends.pandas.aggregates import aggregate  # noqa: F401  it registers its handler, as do those below
 from gpuetl.backends.pandas.columns.gather import take_rows
 from gpuetl.backends.pandas.exchange import split_by_hash, split_by_order
@@ -126,7 +126,7 @@ class PandasBackend:
 
     def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
         """Measure the process: NumPy's arrays are not in Arrow's pool."""
-        return nullcontext(HostMemory())
+        return nullcontext(ResidentMemory())
 
     def to_arrow(self, frame: pa.Table) -> pa.Table:
         """Return the frame as it is."""

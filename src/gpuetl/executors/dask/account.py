@@ -38,28 +38,28 @@ class Told(NamedTuple):
     spilled: dict[Link, int]
 
 
-def tell(run_id: str, told: Told) -> None:
-    """Tell the driver of a run, from the thread of a task."""
-    get_worker().log_event(TOPIC, {"run": run_id, "told": pickle.dumps(told)})
+def tell(job: str, told: Told) -> None:
+    """Tell the driver of a job, from the thread of a task."""
+    get_worker().log_event(TOPIC, {"job": job, "told": pickle.dumps(told)})
 
 
-def listen(client: Any, run_id: str, receive: Receive) -> None:
-    """Have `receive` called, in a thread of the client, with what tasks of a run tell."""
+def listen(client: Any, job: str, receive: Receive) -> None:
+    """Have `receive` called, in a thread of the client, with what tasks of a job tell."""
     receivers = _RECEIVERS.setdefault(client, {})
-    receivers[run_id] = receive
+    receivers[job] = receive
 
     def hear(event: tuple[float, Mapping[str, Any]]) -> None:
-        if (receiver := receivers.get(event[1]["run"])) is not None:
+        if (receiver := receivers.get(event[1]["job"])) is not None:
             receiver(pickle.loads(event[1]["told"]))
 
     if len(receivers) == 1:
         client.subscribe_topic(TOPIC, hear)
 
 
-def stop_listening(client: Any, run_id: str) -> None:
+def stop_listening(client: Any, job: str) -> None:
     """End what `listen` began."""
     receivers = _RECEIVERS.get(client, {})
-    receivers.pop(run_id, None)
+    receivers.pop(job, None)
     if not receivers and client.status == "running":
         client.unsubscribe_topic(TOPIC)
 

@@ -64,7 +64,7 @@ class TaskGraph:
 
     def key(self, verb: str, node: Physical, *places: int) -> Key:
         """Name a task: the scheduler's pages show the part before the first hyphen."""
-        key = (f"{verb} {node.origin.name}-{self.job.run_id}-{self.numbers[id(node)]}", *places)
+        key = (f"{verb} {node.origin.name}-{self.job.name}-{self.numbers[id(node)]}", *places)
         self.origins[key] = node
         return key
 

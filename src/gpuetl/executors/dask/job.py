@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import cast
 
 from gpuetl.backends.backend import Backend
@@ -13,7 +13,7 @@ from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.engines import load_backend
 from gpuetl.backends.fallback import FallbackBackend
 from gpuetl.executors.dask.account import Told, tell
-from gpuetl.executors.dask.packing import AnyNode, operation_of, unpack_nodes
+from gpuetl.executors.dask.packing import operation_of, unpack_nodes
 from gpuetl.executors.dask.shelf import SHELF
 from gpuetl.executors.runner import Runner
 from gpuetl.physical.carries import Carried
@@ -27,9 +27,12 @@ class Job:
     """A run as workers see it: the plan's nodes as bytes, the backend by name, and the options that matter there.
 
     The tasks carry the bytes themselves: a task that all others read would draw them to the worker that has its result.
+    They are called by `name`, another one where the run begins again: workers may still be at tasks of the first
+    attempt, which have the same numbers.
     """
 
     run_id: str
+    name: str
     backend: str
     nodes: bytes
     fallback: bool = False
@@ -41,7 +44,7 @@ class Job:
 
     def __dask_tokenize__(self) -> str:
         """Tell dask by what runs differ."""
-        return self.run_id
+        return self.name
 
     def opened(self) -> OpenJob:
         """Return the job with its nodes, of which this process keeps one."""
@@ -54,20 +57,16 @@ def _opened(job: Job) -> OpenJob:
 
 
 class OpenJob:
-    """A job in the process of a worker."""
+    """A job in the process of a worker, whose threads share it: the nodes, and the numbers of what work is recorded
+    under, by its id.
+    """
 
     def __init__(self, job: Job) -> None:
         self.job = job
-
-    @cached_property
-    def nodes(self) -> list[AnyNode]:
-        """The nodes by their numbers."""
-        return unpack_nodes(self.job.nodes)
-
-    @cached_property
-    def numbers(self) -> dict[int, int]:
-        """The number of what work is recorded under, by its id."""
-        return {id(operation_of(node)): number for number, node in enumerate(self.nodes)}
+        self.nodes = unpack_nodes(job.nodes)
+        self.numbers = {id(operation_of(node)): number for number, node in enumerate(self.nodes)}
+        backend = load_backend(job.backend)
+        self.backend: Backend = FallbackBackend(backend, load_backend("pandas")) if job.fallback else backend
 
     def physical(self, number: int) -> Physical:
         """Return the physical node of a number."""
@@ -85,12 +84,6 @@ class OpenJob:
         """Return the sink of a number."""
         return cast("Write", self.nodes[number])
 
-    @cached_property
-    def backend(self) -> Backend:
-        """The backend of the worker."""
-        backend = load_backend(self.job.backend)
-        return FallbackBackend(backend, load_backend("pandas")) if self.job.fallback else backend
-
     @contextmanager
     def runner(self, task: str) -> Iterator[Runner]:
         """Run nodes in the block, with the run's options; tell the driver at its end what the task did."""
@@ -104,4 +97,4 @@ class OpenJob:
             yield runner
             peaks = dict(recorder.meter.peaks()) if recorder.meter else {}
         work = {self.numbers[key]: work for key, work in recorder.work.items()}
-        tell(self.job.run_id, Told(task, work, recorder.notes, peaks, SHELF.taken_moved()))
+        tell(self.job.name, Told(task, work, recorder.notes, peaks, SHELF.taken_moved()))

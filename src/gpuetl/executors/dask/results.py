@@ -30,7 +30,7 @@ def run_tasks(client: Any, graph: TaskGraph, wanted: Sequence[Any], receive: Cal
         What a task raised; or `RunFailed`, where a task's workers died again and again, or the cluster is lost.
     """
     heard: SimpleQueue[Any] = SimpleQueue()
-    listen(client, graph.job.run_id, heard.put)
+    listen(client, graph.job.name, heard.put)
     futures: list[Any] = []
     try:
         futures = submitted(client, graph, wanted)
@@ -39,7 +39,7 @@ def run_tasks(client: Any, graph: TaskGraph, wanted: Sequence[Any], receive: Cal
         wait(client, graph, {future.key for future in futures}, heard, receive)
         return gathered(client, graph, futures)
     finally:
-        stop_listening(client, graph.job.run_id)
+        stop_listening(client, graph.job.name)
         for future in futures:
             future.release()
 
@@ -105,13 +105,15 @@ def lost(client: Any) -> RunFailed:
 
 
 def check(future: Any, graph: TaskGraph) -> None:
-    """Raise what went wrong with a task, if anything did."""
-    if future.status == "finished":
-        return
-    if future.status != "error":
+    """Raise what went wrong with a task, if anything did.
+
+    A result that is lost with its worker, after it was heard of, is computed again while `gathered` waits for it.
+    """
+    if future.status == "cancelled":
         raise lost(future.client)
-    error = future.exception()
-    raise killed(error, graph) if isinstance(error, KilledWorker) else error
+    if future.status == "error":
+        error = future.exception()
+        raise killed(error, graph) if isinstance(error, KilledWorker) else error
 
 
 def killed(error: Any, graph: TaskGraph) -> RunFailed:

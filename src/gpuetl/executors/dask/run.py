@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -18,20 +19,20 @@ from gpuetl.executors.dask.packing import nodes_of, pack_nodes
 from gpuetl.executors.dask.results import run_tasks
 from gpuetl.executors.dask.sinks import SharedSinkWriter
 from gpuetl.executors.dask.warm import warm
+from gpuetl.executors.outputs import Outputs, sink_reports
 from gpuetl.io.commit import commit_sinks
 from gpuetl.io.staging import close_writers
 from gpuetl.io.write_files import WRITERS
 from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.report.recorder import Recorder
-from gpuetl.report.report import SinkReport
 from gpuetl.report.trace import timed
 
 
 def execute_on_cluster(
     physical: PhysicalPlan, engine: str, options: RunOptions, recorder: Recorder, run_id: str, seconds: dict[str, float]
-) -> tuple[tuple[SinkReport, ...], dict[str, pa.Table], dict[str, Any]]:
-    """Compute all roots on the options' client, and commit the sinks that workers wrote; return what `execute` does.
+) -> Outputs:
+    """Compute all roots on the options' client, and commit the sinks that workers wrote.
 
     Stages that are kept come as Arrow tables, the pandas engine's frames.
     """
@@ -56,8 +57,7 @@ def execute_on_cluster(
     kept = {name: results[key] for name, key in graph.kept.items()}
     heads = {name: first_rows([results[key].head for key in keys], options) for name, keys in graph.writes.items()}
     heads |= {name: first_rows([table], options) for name, table in kept.items()}
-    reports = (SinkReport(n, str(w.target.path), w.rows, len(w.files), w.file_bytes) for n, w in writers.items())
-    return tuple(reports), heads, kept
+    return Outputs(sink_reports(writers), heads, kept)
 
 
 def job_of(run_id: str, backend: str, nodes: bytes, options: RunOptions) -> Job:
@@ -65,8 +65,8 @@ def job_of(run_id: str, backend: str, nodes: bytes, options: RunOptions) -> Job:
     skipped = options.skipped_choices
     folder = str(Path(options.spill_folder).absolute()) if options.spill_folder else None
     return Job(
-        run_id, backend, nodes, options.fallback, skipped, options.profile, options.head_rows, folder,
-        options.resident_bytes,
+        run_id, f"{run_id}-{uuid.uuid4().hex[:8]}", backend, nodes, options.fallback, skipped, options.profile,
+        options.head_rows, folder, options.resident_bytes,
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from gpuetl.backends.backend import Frame
 from gpuetl.executors.outputs import file_writer, note_files, write_frame
 from gpuetl.executors.runner import Runner
-from gpuetl.io.staging import SinkWriter
+from gpuetl.io.staging import SinkWriter, WrittenFile
 from gpuetl.plan.node import Origin
 from gpuetl.plan.nodes import Write
 from gpuetl.threads import thread_count
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Written:
-    """What became of one partition: its files, relative to the attempt's folder, and their sizes; its first rows."""
+    """What became of one partition: its files, below the attempt's folder, and its first rows."""
 
     attempt: str
-    files: tuple[tuple[str, int], ...]
+    files: tuple[WrittenFile, ...]
     rows: int
     head: Any
 
@@ -90,8 +90,8 @@ class SharedSinkWriter(SinkWriter):
         """
         for written in partitions:
             self.rows += written.rows
-            for name, size in written.files:
-                self.take_file(self.attempts / written.attempt / name, Path(name).parent, size)
+            for file in written.files:
+                self.take_file(self.attempts / written.attempt, file)
         self.remove_attempts()
 
     def remove_attempts(self) -> None:
@@ -101,15 +101,15 @@ class SharedSinkWriter(SinkWriter):
             self.attempts.rename(left)
         shutil.rmtree(left, ignore_errors=True)
 
-    def take_file(self, file: Path, folder: Path, size: int) -> None:
-        """Move one file, whose name is numbered anew."""
-        name = folder / self.file_name()
-        (self.new / folder).mkdir(parents=True, exist_ok=True)
+    def take_file(self, attempt: Path, file: WrittenFile) -> None:
+        """Move one file from the folder of an attempt; its name is numbered anew."""
+        name, path = Path(file.name).with_name(self.file_name()), attempt / file.name
+        self.make_folder((self.new / name).parent)
         try:
-            file.rename(self.new / name)
+            path.rename(self.new / name)
         except OSError as error:
-            raise self.failed(f"cannot move {file}, which a worker wrote: {error.strerror}") from error
-        self.files.append((str(name), size))
+            raise self.failed(f"cannot move {path}, which a worker wrote: {error.strerror}") from error
+        self.files.append(file._replace(name=str(name)))
 
     def close(self) -> None:
         """Remove what workers left, too."""
