@@ -2,13 +2,14 @@
 
 Partitions are pulled: asking for one partition of a root runs the fragment above it.  What waits in the store is the
 output of exchanges, as pieces until a partition is asked for, and of nodes with a second reader, each partition until
-its last reader has it; what an operation of two inputs has of the first, while the second is computed; and what a
-window carries to its next partition.
+its last reader has it, which is at once where both go side by side (`physical/passes.py`); what an operation of two
+inputs has of the first, while the second is computed; and what a window carries to its next partition.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from gpuetl.backends.backend import Frame
 from gpuetl.executors.ahead import ReadAhead
@@ -16,7 +17,10 @@ from gpuetl.executors.runner import Runner
 from gpuetl.executors.store import Key, Store
 from gpuetl.physical.carries import Carried
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, count_reads, first_read, matching
-from gpuetl.plan.graph import walk_graph
+from gpuetl.physical.passes import Pass, passes_of, with_needs
+
+Take = Callable[[Frame], None]
+"""What is done with each partition of a root."""
 
 
 class LocalExecutor:
@@ -38,17 +42,55 @@ class LocalExecutor:
         self.runner, self.store = runner, store or Store(runner.backend, runner.recorder)
         self.runner.guard.frees.append(self.store.spill_all)
         self.scan = ahead.scan if ahead else runner.scan
-        self.exchanged: set[int] = set()
         self.readers = count_reads(roots)
+        self.passes = passes_of(roots)
+        self.next = dict.fromkeys(self.passes, 0)
+        self.exchanges = {id(one.node): one for one in self.passes if not one.is_output}
+        self.gathered: Counter[int] = Counter()
+
+    def compute(self, takes: Sequence[Take]) -> None:
+        """Compute the roots; hand each partition over when it is there, to the one for its root."""
+        outputs = (one for one in self.passes if one.is_output)
+        for _ in self.passed(self.passes, dict(zip(outputs, takes, strict=True))):
+            pass
 
     def partitions(self, root: Physical) -> Iterator[Frame]:
         """Yield the partitions of a root, computed as they are asked for."""
-        for node in walk_graph(root):  # exchanges in their order: a chain of them must not recurse
-            if isinstance(node, Exchange) and id(node) not in self.exchanged:
-                self.exchanged.add(id(node))
-                self.exchange(node)
-        for index in range(root.partitions):
-            yield self.partition(root, index)
+        frames: deque[Frame] = deque()
+        own = next(one for one in self.passes if one.is_output and one.node is root)
+        for _ in self.passed(with_needs(own, self.passes), {own: frames.append}):
+            while frames:
+                yield frames.popleft()
+
+    def passed(self, passes: Sequence[Pass], takes: Mapping[Pass, Take]) -> Iterator[None]:
+        """Do passes one after another; those go along that read what waits for them.  Yield after each partition."""
+        for one in passes:
+            while not self.is_done(one):
+                self.advance(one, takes)
+                yield
+                for other in passes:
+                    while self.goes_along(other):
+                        self.advance(other, takes)
+                        yield
+
+    def is_done(self, one: Pass) -> bool:
+        """Tell whether no partition is left."""
+        return self.next[one] >= one.partitions
+
+    def goes_along(self, one: Pass) -> bool:
+        """Tell whether a pass can take its next partition, and something waits for that."""
+        if self.is_done(one) or not all(map(self.is_done, one.needs)):
+            return False
+        return any(partition in self.store for partition in one.reads(self.next[one]))
+
+    def advance(self, one: Pass, takes: Mapping[Pass, Take]) -> None:
+        """Take the next partition; of an exchange that has the rows that are wanted, the others are not."""
+        index = self.next[one]
+        self.next[one] += 1
+        if one.is_output:
+            takes[one](self.partition(one.node, index))
+        elif isinstance(one.node, Exchange) and not self.exchange(one.node, index):
+            self.next[one] = one.partitions
 
     def partition(self, node: Physical, index: int) -> Frame:
         """Return one partition: run the fragment that ends in `node`, from where its rows are to be had."""
@@ -116,15 +158,14 @@ class LocalExecutor:
         """Take out of the store what a node is made from."""
         return self.runner.step(node, 0, lambda: self.store.take(key))
 
-    def exchange(self, node: Exchange) -> None:
-        """Compute all partitions of the input, or as many as hold the rows that are wanted; store their pieces."""
-        rows = 0
-        for index in range(node.source.partitions):
-            frames = self.with_others(node, index, self.partition(node.source, index))
-            rows += self.keep(node, self.runner.split(node, index, frames))
-            if node.limit is not None and rows >= node.limit:
-                self.let_go((node.source, rest) for rest in range(index + 1, node.source.partitions))
-                break
+    def exchange(self, node: Exchange, index: int) -> bool:
+        """Compute a partition of the input, and store its pieces; tell whether there are not yet the rows wanted."""
+        frames = self.with_others(node, index, self.partition(node.source, index))
+        self.gathered[id(node)] += self.keep(node, self.runner.split(node, index, frames))
+        if node.limit is None or self.gathered[id(node)] < node.limit:
+            return True
+        self.let_go((node.source, rest) for rest in range(index + 1, node.source.partitions))
+        return False
 
     def keep(self, node: Exchange, pieces: Sequence[Frame]) -> int:
         """Store the pieces of one partition; return how many rows the first one has."""
@@ -140,7 +181,7 @@ class LocalExecutor:
             self.readers[id(node), index] -= 1
             if self.readers[id(node), index]:
                 continue
-            if isinstance(node, Exchange) and id(node) in self.exchanged:
+            if isinstance(node, Exchange) and self.is_done(self.exchanges[id(node)]):
                 self.store.drop(pieces_key(node, index))
                 self.store.drop((id(node), index))
             elif (id(node), index) in self.store:

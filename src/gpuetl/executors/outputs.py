@@ -72,11 +72,18 @@ def execute(
         with timed(seconds, "run"), reader or nullcontext():
             for writer in writers.values():
                 writer.prepare()
-            heads = {
-                name: write_sink(executor, source, write, writers[name], head_rows)
+            sinks = {
+                name: SinkOutput(runner, source, write, writers[name], head_rows)
                 for name, (write, source) in physical.sinks.items()
             }
-            kept = {name: next(executor.partitions(node)) for name, node in physical.kept.items()}
+            kept: dict[str, Frame] = {}
+            executor.compute(
+                [
+                    *(sink.take for sink in sinks.values()),
+                    *(partial(kept.__setitem__, name) for name in physical.kept),
+                ]
+            )
+            heads = {name: sink.head() for name, sink in sinks.items()}
             for name, (write, _) in physical.sinks.items():
                 writers[name].finish()
                 note_files(recorder.of(write, write.origin, Origin("", "")), writers[name], backend)
@@ -130,19 +137,26 @@ def note_files(work: Work, writer: SinkWriter, backend: Backend) -> None:
         work.moved["device to host"] += writer.file_bytes
 
 
-def write_sink(executor: LocalExecutor, source: Physical, write: Write, writer: SinkWriter, head_rows: int) -> pa.Table:
-    """Write a sink's partitions as they come; return its first rows."""
-    runner, backend, guard = executor.runner, executor.runner.backend, executor.runner.guard
-    work = runner.recorder.of(write, write.origin, Origin("", ""))
-    heads: list[pa.Table] = []
-    for frame in executor.partitions(source):
-        missing = head_rows - sum(head.num_rows for head in heads)
-        if missing > 0:
-            heads.append(guard.run(write.origin, partial(backend.head, frame, missing)))
-        write_frame(runner, work, frame, source.schema, writer)
-        runner.finish(work, frame, source.partitions)
-        del frame  # not held while the next one is computed
-    return pa.concat_tables(heads) if heads else write.schema.to_arrow().empty_table()
+class SinkOutput:
+    """Writes a sink's partitions as they come, and keeps its first rows."""
+
+    def __init__(self, runner: Runner, source: Physical, write: Write, writer: SinkWriter, head_rows: int) -> None:
+        self.runner, self.source, self.write, self.writer = runner, source, write, writer
+        self.work = runner.recorder.of(write, write.origin, Origin("", ""))
+        self.missing, self.heads = head_rows, list[pa.Table]()
+
+    def take(self, frame: Frame) -> None:
+        """Begin to write a partition."""
+        backend, guard = self.runner.backend, self.runner.guard
+        if self.missing > 0:
+            self.heads.append(guard.run(self.write.origin, partial(backend.head, frame, self.missing)))
+            self.missing -= self.heads[-1].num_rows
+        write_frame(self.runner, self.work, frame, self.source.schema, self.writer)
+        self.runner.finish(self.work, frame, self.source.partitions)
+
+    def head(self) -> pa.Table:
+        """Return the first rows."""
+        return pa.concat_tables(self.heads) if self.heads else self.write.schema.to_arrow().empty_table()
 
 
 def write_frame(runner: Runner, work: Work, frame: Frame, schema: Schema, writer: SinkWriter) -> None:

@@ -15,6 +15,7 @@ from gpuetl.io.staging import TABLES_IN_FLIGHT
 from gpuetl.physical.carries import Carried, carried_copies
 from gpuetl.physical.estimate import chunk_rows, estimated_rows, file_bytes
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
+from gpuetl.physical.passes import go_along, passes_of
 from gpuetl.physical.widths import column_widths, total
 from gpuetl.physical.working_sets import FILE_COPIES, SPLIT, SPLIT_COPIES, TEXT_READING, work_of
 from gpuetl.plan.graph import walk_graph
@@ -82,7 +83,7 @@ class _Model:
     """
 
     def __init__(self, roots: Sequence[Physical]) -> None:
-        self.nodes = list(walk_graph(*roots))
+        self.roots, self.nodes = roots, list(walk_graph(*roots))
         self.places = {id(node): place for place, node in enumerate(self.nodes)}
         self.readers = Counter(map(id, roots)) + Counter(id(child) for node in self.nodes for child in node.inputs)
         self.widths = column_widths(*roots)
@@ -204,13 +205,15 @@ class _Model:
         return sum(self.need(node).bytes * node.partitions for node in self.nodes if isinstance(node, Scan))
 
     def waiting(self) -> float:
-        """Return the bytes of all partitions that exchanges hold, and nodes with several readers."""
-        wait = (
-            node.route != "broadcast" if isinstance(node, Exchange) else self.readers[id(node)] > 1
-            for node in self.nodes
-        )
-        held = (node for node, waits in zip(self.nodes, wait, strict=True) if waits)
-        return sum(self.all_rows[id(node)] * total(self.widths[id(node)].values()) for node in held)
+        """Return the bytes that exchanges hold, and nodes with several readers: one partition where these go along."""
+        passes, waiting = passes_of(self.roots), 0.0
+        for node in self.nodes:
+            waits = node.route != "broadcast" if isinstance(node, Exchange) else self.readers[id(node)] > 1
+            if waits and (isinstance(node, Exchange) or not go_along(passes, node)):
+                waiting += self.all_rows[id(node)] * total(self.widths[id(node)].values())
+            elif waits:
+                waiting += self.result(node)
+        return waiting
 
 
 def is_resident(child: Physical, reader: Physical) -> bool:
