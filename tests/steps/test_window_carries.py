@@ -108,6 +108,25 @@ def test_without_keys_rows_in_any_order_go_by_carries(events, pipeline, engine, 
     assert_same(pipeline, engine, partitions={"by carries": BY_CARRIES})
 
 
+OF_ALL_TYPES = {
+    "bool": True, "int8": -3, "uint64": 2**64 - 1, "float32": 1.5, "decimal(38, 4)": Decimal("12345678901234567890.1234"),
+    "date": START.date(), "timestamp": START, "duration": timedelta(days=-1), "string": "ä", "list<string>": ["a", None],
+    "list<float64>": [NAN],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", OF_ALL_TYPES)
+def test_columns_of_all_types_are_carried(source, pipeline, engine, dtype):
+    """And pass through where no call reads them, as none reads lists."""
+    values = [OF_ALL_TYPES[dtype], None, OF_ALL_TYPES[dtype], None, None]
+    rows = source(table({"t": "int64", "x": dtype, "y": dtype}, *zip(range(5), values, values, strict=True)))
+    calls = {"n": "row_number()"}
+    if not dtype.startswith("list"):
+        calls |= {"before": "lag(x)", "filled": "ffill(x)", "first": "first(x)", "values": "cum_count(x)"}
+    rows.window((), "t", **{name: expr(call) for name, call in calls.items()}).stage("rows")
+    assert_same(pipeline, engine, partitions={"by carries": BY_CARRIES})
+
+
 def test_a_column_of_the_order_may_be_replaced(few, answer):
     """What is carried has it as it was."""
     found = answer(few.window("k", "t", t=expr("cum_sum(t)")))
