@@ -6,10 +6,11 @@ A fragment is a run of `Map`s and `Concat`s between exchanges: on one partition 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, TypeAlias
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
 
 from gpuetl.io.dataset import RowGroup
 from gpuetl.plan.graph import walk_graph
@@ -27,6 +28,11 @@ class Scan:
     read: Read
     parts: tuple[tuple[RowGroup, ...], ...]
     skipped: int = 0
+
+    @cached_property
+    def ranges(self) -> dict[tuple[Path, int], Mapping[str, tuple[Any, Any, int]]]:
+        """What footers say of the columns of each row group, which `parts` leave out: they travel with tasks."""
+        return {(group.file.path, group.index): group.ranges for group in self.read.dataset.row_groups}
 
     @property
     def inputs(self) -> tuple[Physical, ...]:

@@ -5,8 +5,8 @@ Files are often written as time goes on: such rows need no exchange to be sorted
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
+from bisect import bisect
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from gpuetl.expressions.types import is_floating
@@ -28,14 +28,21 @@ def follow_each_other(source: Physical, by: tuple[SortKey, ...]) -> bool:
     scan, column = traced(source, by[0].column)
     if scan is None or is_floating(scan.schema[column]):  # NaN is not in the statistics
         return False
+    before: Limits | tuple[()] = ()
     try:
-        limits = list(partition_limits(scan, column))[:: -1 if by[0].descending else 1]
-        return None not in limits and all(
-            before[1] < after[0] or (before[1] == after[0] and len(by) == 1)
-            for before, after in pairwise(pair for pair in limits if pair)
-        )
+        for limits in partition_limits(scan, column):
+            if limits is None or (limits and before and not follows(before, limits, by)):
+                return False
+            before = limits or before
     except TypeError:  # values of different types in different files
         return False
+    return True
+
+
+def follows(before: Limits, limits: Limits, by: tuple[SortKey, ...]) -> bool:
+    """Tell whether a partition's values come after those of the one before it, or may tie with them."""
+    (_, end), (start, _) = (limits, before) if by[0].descending else (before, limits)
+    return bool(end < start or (end == start and len(by) == 1))
 
 
 def are_apart(source: Physical, column: str) -> bool:
@@ -43,11 +50,21 @@ def are_apart(source: Physical, column: str) -> bool:
     scan, column = traced(source, column)
     if scan is None or is_floating(scan.schema[column]):
         return False
-    limits = list(partition_limits(scan, column))
+    found: list[Limits] = []  # in order, no two of which overlap
     try:
-        return None not in limits and all(a[1] < b[0] for a, b in pairwise(sorted(pair for pair in limits if pair)))
+        for limits in partition_limits(scan, column):
+            place = bisect(found, limits) if limits else 0
+            if limits is None or (limits and overlaps(limits, found[max(0, place - 1) : place + 1])):
+                return False
+            found[place:place] = [limits] if limits else []
     except TypeError:  # values of different types in different files
         return False
+    return True
+
+
+def overlaps(limits: Limits, others: Iterable[Limits]) -> bool:
+    """Tell whether there may be a value that is in others, too."""
+    return any(least <= limits[1] and limits[0] <= greatest for least, greatest in others)
 
 
 def traced(source: Physical, column: str) -> tuple[Scan | None, str]:
@@ -90,9 +107,8 @@ def column_limits(scan: Scan | None, column: str) -> Limits:
 
 def partition_limits(scan: Scan, column: str) -> Iterator[Limits | tuple[()] | None]:
     """Yield the least and the greatest value of each partition; nothing where it has no rows, None for unknown ones."""
-    known = {(group.file.path, group.index): group.ranges for group in scan.read.dataset.row_groups}
     for part in scan.parts:
-        ranges = [known[group.file.path, group.index] for group in part if group.rows]
+        ranges = [scan.ranges[group.file.path, group.index] for group in part if group.rows]
         found = [own.get(column, UNKNOWN) for own in ranges]
         if not found:
             yield ()
