@@ -4,7 +4,7 @@ import pytest
 
 from gpuetl import InvalidPipeline, col, count, expr, row_number
 from gpuetl.testing import assert_same
-from tables import NAN, table
+from tables import NAN, table, write_source
 
 TYPES = {"user": "int64", "x": "int64"}
 ROWS = [(i % 7, i) for i in range(40)]
@@ -12,9 +12,9 @@ HASHED = {"user": "int64", "x": "int64", "h": "int64"}
 
 
 @pytest.fixture
-def t(source):
-    """Forty rows of seven users."""
-    return source(table(TYPES, *ROWS))
+def t(pipeline):
+    """Forty rows of seven users, in five partitions at most: with twenty, a cluster has thousands of tasks to do."""
+    return write_source(pipeline, "t", table(TYPES, *ROWS), row_group_size=8)
 
 
 @pytest.fixture
