@@ -164,6 +164,20 @@ def test_no_scheduler_at_the_address_is_an_error(flights, monkeypatch):
         flights.run(engine="dask", options=RunOptions(cluster=Cluster(address="tcp://127.0.0.1:1")))
 
 
+def test_workers_that_cannot_run_the_engine_say_why(flights, cluster, monkeypatch):
+    """As where a package is missing there; the run does not wait for others."""
+
+    def missing(backend):
+        raise ModuleNotFoundError("No module named 'pyarrow'")
+
+    monkeypatch.setattr("gpuetl.executors.dask.workers.WAIT_S", 1)
+    monkeypatch.setattr("gpuetl.executors.dask.workers.free_memory", missing)
+    with pytest.raises(
+        EngineUnavailable, match="the worker at .* cannot run engine 'pandas': No module named 'pyarrow'"
+    ):
+        flights.run(engine="dask")
+
+
 @pytest.mark.parametrize(("engine", "install"), [("dask", "gpuetl.dask"), ("dask-cuda", "gpuetl.cu12")])
 def test_the_package_that_is_missing_is_told(flights, monkeypatch, engine, install):
     """With what to install."""

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from gpuetl.backends.engines import load_backend
-from gpuetl.errors import EngineUnavailable
+from gpuetl.errors import EngineUnavailable, first_line
 from gpuetl.planning import Capacity, free_memory
 
 WAIT_S = 60
@@ -33,14 +33,21 @@ def capacity_of(client: Any, backend: str) -> Capacity:
 
 
 def asked(client: Any, backend: str) -> dict[str, tuple[int, bool]]:
-    """Return what workers say of their memory, by address; wait for one where none is there."""
+    """Return what workers say of their memory, by address; wait for one where none is there.
+
+    Raises
+    ------
+    EngineUnavailable
+        Where none is there in time, or none can run the backend.
+    """
     until = time.monotonic() + WAIT_S
     while time.monotonic() < until:
-        told: dict[str, tuple[int, bool]] = client.run(
-            memory_here, backend, on_error="ignore"
-        )  # one that dies meanwhile
-        if told:
-            return told
+        told = client.run(memory_here, backend, on_error="return")
+        if found := {at: memory for at, memory in told.items() if isinstance(memory, tuple)}:
+            return found
+        for at, error in told.items():
+            if not isinstance(error, OSError):  # one that dies meanwhile
+                raise EngineUnavailable(f"the worker at {at} cannot run engine '{backend}': {first_line(error)}")
         with suppress(TimeoutError):
             client.wait_for_workers(1, timeout=max(1, until - time.monotonic()))
     raise EngineUnavailable(
