@@ -264,8 +264,10 @@ def library(source: str, host: bool = True) -> ctypes.CDLL:
 @cache
 def compiled_standard() -> Path:
     """Return the standard headers, compiled; where another g++ made them, it is the headers themselves that are read."""
-    path = folder() / f"{STANDARD.name}.gch"
+    key = hashlib.sha256(" ".join((*FLAGS, *HOST)).encode() + STANDARD.read_bytes()).hexdigest()[:24]
+    path = folder() / key / f"{STANDARD.name}.gch"
     if not path.exists():
+        path.parent.mkdir(exist_ok=True)
         made_by_compiler(path, [*FLAGS, *HOST, "-x", "c++-header", STANDARD])
     return path
 
