@@ -173,7 +173,7 @@ def test_workers_that_cannot_run_the_engine_say_why(flights, cluster, monkeypatc
     monkeypatch.setattr("gpuetl.executors.dask.workers.WAIT_S", 1)
     monkeypatch.setattr("gpuetl.executors.dask.workers.free_memory", missing)
     with pytest.raises(
-        EngineUnavailable, match="the worker at .* cannot run engine 'pandas': No module named 'pyarrow'"
+        EngineUnavailable, match=r"the worker at .* cannot run engine 'pandas': No module named 'pyarrow'"
     ):
         flights.run(engine="dask")
 
