@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import threading
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
@@ -246,9 +247,19 @@ def folder() -> Path:
     return found
 
 
-@cache
+COMPILING = threading.Lock()
+"""Threads that read tables of the same types want the same text at the same time."""
+
+
 def library(source: str, host: bool = True) -> ctypes.CDLL:
     """Compile and load a text; raise `ValueError` with the compiler's words and the text where it does not compile."""
+    with COMPILING:
+        return loaded(source, host)
+
+
+@cache
+def loaded(source: str, host: bool) -> ctypes.CDLL:
+    """Compile and load a text: see `library`."""
     flags = (*FLAGS, *HOST) if host else FLAGS
     path = folder() / f"{hashlib.sha256(' '.join(flags).encode() + source.encode()).hexdigest()[:24]}.so"
     if not path.exists():
@@ -264,8 +275,10 @@ def library(source: str, host: bool = True) -> ctypes.CDLL:
 @cache
 def compiled_standard() -> Path:
     """Return the standard headers, compiled; where another g++ made them, it is the headers themselves that are read."""
-    path = folder() / f"{STANDARD.name}.gch"
+    key = hashlib.sha256(" ".join((*FLAGS, *HOST)).encode() + STANDARD.read_bytes()).hexdigest()[:24]
+    path = folder() / key / f"{STANDARD.name}.gch"
     if not path.exists():
+        path.parent.mkdir(exist_ok=True)
         made_by_compiler(path, [*FLAGS, *HOST, "-x", "c++-header", STANDARD])
     return path
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 OPTIONS = ("--std=c++17", "--device-as-default-execution-space", "--device-int128", "-fmad=false")
 """Those of `gpu/kernel_cache.py`, and the one that CuPy adds."""
-ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_100")
+ARCHITECTURES = ("sm_75", "sm_100")
+"""The oldest and the newest that RAPIDS runs on: no text asks which one it is compiled for."""
 
 
 @cache

@@ -246,6 +246,11 @@ def test_every_device_header_is_in_a_kernel(sources):
     assert all(sources)
 
 
+def test_no_text_asks_for_the_architecture(sources):
+    """What compiles for the oldest and the newest compiles for those between."""
+    assert not [source for source in sources if "__CUDA_ARCH__" in source]
+
+
 @pytest.mark.parametrize("architecture", nvrtc.ARCHITECTURES)
 def test_kernels_compile(sources, architecture):
     """From the oldest architecture that RAPIDS runs on to the newest."""

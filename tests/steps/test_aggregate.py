@@ -36,7 +36,7 @@ def exprs(calls):
         ),
     ],
 )
-def test_null_is_a_group_and_nan_another_and_both_zeros_are_one(source, check, pipeline, dtype, keys):
+def test_null_is_a_group_and_nan_another_and_both_zeros_are_one(source, check, dtype, keys):
     t = source(table({"k": dtype, "x": "int64"}, *((key, 2**i) for i, key in enumerate(keys))))
     expected = table(
         {"k": dtype, "n": "int64", "s": "int64"},
@@ -46,7 +46,6 @@ def test_null_is_a_group_and_nan_another_and_both_zeros_are_one(source, check, p
         (keys[6], 1, 64),
     )
     check(t.aggregate("k", n=expr("count(*)"), s=expr("sum(x)")), expected)
-    assert_same(pipeline)
 
 
 def test_truth_values_are_keys(source, check):
@@ -77,7 +76,7 @@ def test_several_keys_tell_groups_apart_by_null(source, check):
     check(t.aggregate(["a", "b"], n=expr("count(*)")), expected)
 
 
-def test_every_aggregate_of_floats_with_null_and_nan(source, check, pipeline):
+def test_every_aggregate_of_floats_with_null_and_nan(source, check):
     rows = [
         ("a", 1.0),
         ("b", None),
@@ -104,19 +103,17 @@ def test_every_aggregate_of_floats_with_null_and_nan(source, check, pipeline):
         ("e", 1, 1, 1, 7.0, 7.0, 7.0, 7.0, None, None, 7.0),
     )
     check(source(table({"k": "string", "x": "float64"}, *rows)).aggregate("k", **exprs(CALLS)), expected)
-    assert_same(pipeline)
 
 
 @pytest.mark.parametrize("rows", [[], [(None,)], [(None,), (None,), (None,)]])
 @pytest.mark.parametrize("dtype", ["int64", "float64"])
-def test_without_keys_there_is_one_row_also_of_nothing(source, check, pipeline, rows, dtype):
+def test_without_keys_there_is_one_row_also_of_nothing(source, check, rows, dtype):
     types = dict.fromkeys(CALLS, "float64") | dict.fromkeys(["n", "values", "distinct"], "int64")
     types |= dict.fromkeys(["total", "low", "high"], dtype)
     check(
         source(table({"x": dtype}, *rows)).aggregate(**exprs(CALLS)),
         table(types, (len(rows), 0, 0, *[None] * 7)),
     )
-    assert_same(pipeline)
 
 
 def test_with_keys_zero_rows_give_no_group(source, check):
@@ -124,13 +121,12 @@ def test_with_keys_zero_rows_give_no_group(source, check):
     check(t.aggregate("k", s=expr("sum(x)")), table({"k": "string", "s": "int64"}))
 
 
-def test_an_all_null_column_of_unknown_type(source, check, pipeline):
+def test_an_all_null_column_of_unknown_type(source, check):
     t = source(table({"k": "null", "x": "null"}, (None, None), (None, None), (None, None)))
     check(
         t.aggregate("k", n=expr("count(*)"), v=expr("count(x)")),
         table({"k": "null", "n": "int64", "v": "int64"}, (None, 3, 0)),
     )
-    assert_same(pipeline)
 
 
 def test_distinct_counts_one_nan_one_zero_and_no_null(source, check):
@@ -157,13 +153,12 @@ def test_distinct_counts_one_nan_one_zero_and_no_null(source, check):
         ("float32", [1.5, None, -INF], -INF, 1.5),
     ],
 )
-def test_least_and_greatest_of_every_type(source, check, pipeline, dtype, values, low, high):
+def test_least_and_greatest_of_every_type(source, check, dtype, values, low, high):
     t = source(table({"x": dtype}, *((value,) for value in values)))
     check(
         t.aggregate(low=expr("min(x)"), high=expr("max(x)")),
         table({"low": dtype, "high": dtype}, (low, high)),
     )
-    assert_same(pipeline)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +199,7 @@ def test_a_decimal_sum_that_overflows_is_an_error(source, failure, values):
     assert failure(t.aggregate(total=expr("sum(x)")), RunFailed).startswith("stage 'result', step 1: column 'total': ")
 
 
-def test_expressions_stand_around_and_inside_the_calls(source, check, pipeline):
+def test_expressions_stand_around_and_inside_the_calls(source, check):
     t = source(
         table(
             {"k": "string", "x": "int64", "y": "int64"},
@@ -224,10 +219,9 @@ def test_expressions_stand_around_and_inside_the_calls(source, check, pipeline):
         ("a", 4 / 3, 15, "A", 5), ("b", 5.0, None, "none", 5),
     )  # fmt: skip
     check(t.aggregate("k", **columns), expected)
-    assert_same(pipeline)
 
 
-def test_filter_chooses_the_rows_of_one_call(source, check, pipeline):
+def test_filter_chooses_the_rows_of_one_call(source, check):
     t = source(table({"k": "string", "x": "int64"}, ("a", 1), ("a", -2), ("b", -3), ("a", None), ("b", -5)))
     columns = exprs({
         "positive": "sum(x) FILTER (WHERE x > 0)", "n": "count(*) FILTER (WHERE x < 0)",
@@ -239,7 +233,6 @@ def test_filter_chooses_the_rows_of_one_call(source, check, pipeline):
         ("b", None, 2, 2),
     )
     check(t.aggregate("k", **columns), expected)
-    assert_same(pipeline)
 
 
 def test_any_and_all_skip_nulls(source, check):

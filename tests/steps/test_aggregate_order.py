@@ -33,7 +33,7 @@ def t(source):
     return source(table(TYPES, *ROWS))
 
 
-def test_first_and_last_keep_nulls_unless_they_are_ignored(t, check, pipeline):
+def test_first_and_last_keep_nulls_unless_they_are_ignored(t, check):
     calls = exprs(
         f="first(x)",
         l="last(x)",
@@ -49,7 +49,6 @@ def test_first_and_last_keep_nulls_unless_they_are_ignored(t, check, pipeline):
         (None, 7, 7, 7, 7, 5),
     )
     check(t.aggregate("k", "t", **calls), expected)
-    assert_same(pipeline)
 
 
 @pytest.mark.parametrize(
@@ -66,12 +65,11 @@ def test_null_order_keys_come_last_unless_stated(t, check, order, first, last):
     check(steps, table({"k": "string", "f": "int64", "l": "int64"}, ("b", first, last)))
 
 
-def test_a_later_key_decides_where_the_earlier_ones_tie(source, check, pipeline):
+def test_a_later_key_decides_where_the_earlier_ones_tie(source, check):
     rows = [(1, "b", 1), (1, "a", 2), (2, None, 3), (2, "é", 4), (1, "a\u0301", 5)]
     t = source(table({"d": "int64", "s": "string", "x": "int64"}, *rows))
     steps = t.aggregate(order_by=["d desc", "s"], **exprs(f="first(x)", l="last(x)"))
     check(steps, table({"f": "int64", "l": "int64"}, (4, 1)))
-    assert_same(pipeline)
 
 
 def test_nan_is_the_last_key_and_both_zeros_are_one(source, check):
@@ -82,7 +80,7 @@ def test_nan_is_the_last_key_and_both_zeros_are_one(source, check):
     )
 
 
-def test_filter_takes_rows_out_and_makes_none_null(t, check, pipeline):
+def test_filter_takes_rows_out_and_makes_none_null(t, check):
     calls = exprs(
         f="first(x) FILTER (WHERE t > 1)",
         l="last(x, ignore_nulls => true) FILTER (WHERE t < 3)",
@@ -97,10 +95,9 @@ def test_filter_takes_rows_out_and_makes_none_null(t, check, pipeline):
         (None, 7, None, None, 7),
     )
     check(t.aggregate("k", "t", **calls), expected)
-    assert_same(pipeline)
 
 
-def test_expressions_stand_around_and_inside_first_and_beside_other_aggregates(t, check, pipeline):
+def test_expressions_stand_around_and_inside_first_and_beside_other_aggregates(t, check):
     calls = exprs(change="last(t * 2) - first(t * 2)", n="count(*)", total="sum(x) + first(t)")
     expected = table(
         {"k": "string", "change": "int64", "n": "int64", "total": "int64"},
@@ -110,16 +107,14 @@ def test_expressions_stand_around_and_inside_first_and_beside_other_aggregates(t
         (None, 0, 1, 12),
     )
     check(t.aggregate("k", "t", **calls), expected)
-    assert_same(pipeline)
 
 
-def test_without_keys_first_of_no_rows_is_null(source, check, pipeline):
+def test_without_keys_first_of_no_rows_is_null(source, check):
     t = source(table(TYPES, *ROWS)).filter(expr("t > 3 OR t = 1"))
     calls = exprs(f="first(x)", l="last(t)", m="min_by(x, t)", n="count(*)")
     types = {"f": "int64", "l": "int64", "m": "int64", "n": "int64"}
     check(t.aggregate(order_by="t", **calls), table(types, (10, 5, 10, 4)))
     check(t.filter(expr("t < 0")).aggregate(order_by="t", **calls), table(types, (None, None, None, 0)))
-    assert_same(pipeline)
 
 
 def test_with_keys_no_rows_give_no_group(source, check):
@@ -139,7 +134,7 @@ def test_with_keys_no_rows_give_no_group(source, check):
         ("float32", [0.5, None, NAN, -1.0]),
     ],
 )
-def test_values_and_keys_of_every_type(source, check, pipeline, dtype, values):
+def test_values_and_keys_of_every_type(source, check, dtype, values):
     t = source(table({"i": "int64", "x": dtype, "n": "null"}, *((i, x, None) for i, x in enumerate(values))))
     d = values[3]
     steps = t.aggregate(
@@ -151,15 +146,13 @@ def test_values_and_keys_of_every_type(source, check, pipeline, dtype, values):
     check(steps, table(expected, (d, least, 1, least, d, 2)))
     nothing = t.aggregate(order_by="n", **exprs(f="first(n)", low="min_by(i, n)", high="max_by(n, i)"))
     check(nothing, table({"f": "null", "low": "int64", "high": "null"}, (None, None, None)))
-    assert_same(pipeline)
 
 
-def test_of_rows_that_tie_min_by_and_max_by_give_the_least_x(source, check, pipeline):
+def test_of_rows_that_tie_min_by_and_max_by_give_the_least_x(source, check):
     rows = [(1, 5.0, "b"), (1, 5.0, "a"), (1, 5.0, None), (1, None, ""), (2, NAN, "z"), (2, 1.0, None), (3, None, "q")]
     t = source(table({"k": "int64", "y": "float64", "x": "string"}, *rows))
     expected = table({"k": "int64", "lo": "string", "hi": "string"}, (1, "a", "a"), (2, None, "z"), (3, None, None))
     check(t.aggregate("k", **exprs(lo="min_by(x, y)", hi="arg_max(x, y)")), expected)
-    assert_same(pipeline)
 
 
 def test_ties_are_noted_only_where_one_of_the_rows_is_picked(source, pipeline):

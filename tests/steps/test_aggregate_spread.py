@@ -22,7 +22,7 @@ PAIRS = {
 TYPES = {"k": "string", "x": "float64", "y": "float64"}
 
 
-def test_pairs_with_a_null_are_skipped_and_few_pairs_give_null(source, check, pipeline):
+def test_pairs_with_a_null_are_skipped_and_few_pairs_give_null(source, check):
     rows = [
         ("a", 1.0, 2.0), ("one", 5.0, 5.0), ("a", 2.0, None), ("a", 3.0, 6.0), ("none", None, 1.0), ("a", None, 9.0),
         ("nan", NAN, 1.0), ("none", 2.0, None), ("nan", 1.0, 2.0), ("inf", INF, 1.0), ("inf", 1.0, 3.0), ("a", 5.0, 1.0),
@@ -45,33 +45,29 @@ def test_pairs_with_a_null_are_skipped_and_few_pairs_give_null(source, check, pi
         ("inf", NAN, NAN, NAN, NAN, NAN, NAN, NAN),
     )
     check(source(table(TYPES, *rows)).aggregate("k", **exprs(**PAIRS)), expected)
-    assert_same(pipeline)
 
 
 @pytest.mark.parametrize("rows", [[], [(None, 1.0), (2.0, None), (None, None)]])
-def test_no_pairs_without_keys(source, check, pipeline, rows):
+def test_no_pairs_without_keys(source, check, rows):
     t = source(table({"x": "float64", "y": "float64"}, *rows))
     calls = exprs(cov="covar(x, y)", pop="covar_pop(x, y)", r="corr(x, y)", q="quantile(y, 0.1)", n="count_if(x > 1)")
     types = dict.fromkeys(["cov", "pop", "r", "q"], "float64") | {"n": "int64"}
     expected = (None, None, None, None, 0) if not rows else (None, None, None, 1.0, 1)
     check(t.aggregate(**calls), table(types, expected))
-    assert_same(pipeline)
 
 
 @pytest.mark.parametrize("x", [0.1, 1e15 + 0.3, -7.0, 0.0])
-def test_a_constant_has_no_variance_and_no_correlation_however_it_is_split(source, check, pipeline, x):
+def test_a_constant_has_no_variance_and_no_correlation_however_it_is_split(source, check, x):
     t = source(table({"x": "float64", "y": "float64"}, *((x, float(i % 3)) for i in range(101))), "c")
     types = {"v": "float64", "r": "float64", "c": "float64"}
     check(t.aggregate(**exprs(v="var(x)", r="corr(x, y)", c="covar_pop(y, x)")), table(types, (0.0, NAN, 0.0)))
-    assert_same(pipeline)
 
 
-def test_a_large_mean_does_not_cancel_however_rows_are_split(source, check, pipeline):
+def test_a_large_mean_does_not_cancel_however_rows_are_split(source, check):
     rows = [(1e9 + d, -3 * d) for d in (4.0, 7.0, 13.0, 16.0)]
     calls = exprs(v="var(x)", s="std_pop(x)", c="covar_samp(x, y)", r="corr(x, y)")
     expected = table(dict.fromkeys(calls, "float64"), (30.0, math.sqrt(22.5), -90.0, -1.0))
     check(source(table({"x": "float64", "y": "float64"}, *rows)).aggregate(**calls), expected)
-    assert_same(pipeline)
 
 
 def test_a_correlation_is_never_beyond_one(source, check, pipeline):
@@ -81,7 +77,7 @@ def test_a_correlation_is_never_beyond_one(source, check, pipeline):
     check(t.aggregate(**calls), table(dict.fromkeys(calls, "bool"), (True, True)))
 
 
-def test_filter_takes_pairs_out(source, check, pipeline):
+def test_filter_takes_pairs_out(source, check):
     rows = [(1, 2, True), (2, 1, False), (3, 6, True), (9, 9, None), (2, 7, True)]
     t = source(table({"x": "int64", "y": "int32", "b": "bool"}, *rows))
     calls = exprs(c="covar_samp(x, y) FILTER (WHERE b)", v="var_samp(x) FILTER (WHERE b)",
@@ -89,7 +85,6 @@ def test_filter_takes_pairs_out(source, check, pipeline):
                   m="mode(x) FILTER (WHERE NOT b)")  # fmt: skip
     types = {"c": "float64", "v": "float64", "q": "float64", "n": "int64", "m": "int64"}
     check(t.aggregate(**calls), table(types, (2.0, 1.0, 2.0, 2, 2)))
-    assert_same(pipeline)
 
 
 def test_aliases_name_the_same_functions(source, check):
@@ -128,7 +123,7 @@ def test_a_quantile_is_linear_and_exact(source, check, values, q, result):
     check(t.aggregate(y=expr(f"quantile(x, {q})")), table({"y": "float64"}, (result,)))
 
 
-def test_quantiles_of_each_group_and_of_integers(source, check, pipeline):
+def test_quantiles_of_each_group_and_of_integers(source, check):
     rows = [("a", 4), ("b", -1), ("a", 1), ("a", 2), ("b", None), (None, 9), ("b", 2), ("c", None)]
     t = source(table({"k": "string", "x": "int8"}, *rows))
     calls = exprs(a="quantile(x, 0.1)", b="quantile(x, 0.9)", c="median(x)", d="quantile(x, q => 1)")
@@ -140,7 +135,6 @@ def test_quantiles_of_each_group_and_of_integers(source, check, pipeline):
         (None, 9.0, 9.0, 9.0, 9.0),
     )
     check(t.aggregate("k", **calls), expected)
-    assert_same(pipeline)
 
 
 def test_a_parameter_is_a_quantile(pipeline, source, check):
@@ -168,7 +162,7 @@ def test_what_does_not_fit_is_told(source, problem, call, message):
     assert message in problem(source(table({"x": "int64", "s": "string"})).aggregate(y=expr(call)))
 
 
-def test_the_mode_is_the_least_of_the_most_frequent_values(source, check, pipeline):
+def test_the_mode_is_the_least_of_the_most_frequent_values(source, check):
     rows = [
         (1, "b", 0.0), (1, "a", NAN), (2, None, 1.0), (1, "b", -0.0), (1, "a", NAN), (3, "é", NAN), (1, None, None),
         (1, None, None), (3, "z", 2.0), (1, None, None), (4, "x", -0.0), (3, "é", NAN),
@@ -177,14 +171,12 @@ def test_the_mode_is_the_least_of_the_most_frequent_values(source, check, pipeli
     expected = table({"k": "int64", "s": "string", "x": "float64"}, (1, "a", 0.0), (2, None, 1.0), (3, "é", NAN),
                      (4, "x", 0.0))  # fmt: skip
     check(t.aggregate("k", **exprs(s="mode(s)", x="mode(x)")), expected)
-    assert_same(pipeline)
 
 
-def test_count_if_counts_what_is_true_and_is_never_null(source, check, pipeline):
+def test_count_if_counts_what_is_true_and_is_never_null(source, check):
     t = source(table({"k": "string", "x": "int64"}, ("a", 1), ("a", None), ("b", None), ("a", 3), ("a", 5)))
     expected = table({"k": "string", "n": "int64"}, ("a", 2), ("b", 0))
     check(t.aggregate("k", n=expr("count_if(x > 2)")), expected)
-    assert_same(pipeline)
 
 
 numbers = st.none() | st.sampled_from([NAN, -0.0, 0.5, 1.0, -2.5, 1e6])

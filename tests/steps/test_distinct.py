@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from gpuetl import Pipeline, col, loads
-from gpuetl.testing import assert_same
 from tables import NAN, table
 
 TYPES = {"k": "float64", "x": "int64"}
@@ -39,11 +38,10 @@ def test_distinct_keeps_one_whole_row_for_each_key(source, answer):
         ("x desc nulls first", [7, None, None]),
     ],
 )
-def test_keep_first_takes_the_first_by_the_order(source, check, pipeline, order, kept):
+def test_keep_first_takes_the_first_by_the_order(source, check, order, kept):
     t = source(table(TYPES, (1.0, 3), (2.0, None), (1.0, 1), (None, None), (2.0, 2), (1.0, 7), (2.0, 5)))
     expected = table(TYPES, *zip([1.0, 2.0, None], kept, strict=True))
     check(t.distinct("k", keep="first", order_by=order), expected)
-    assert_same(pipeline)
 
 
 @pytest.mark.parametrize("rows", [[], [(1.0, 1)], [(None, None)] * 3])
@@ -56,11 +54,10 @@ def test_distinct_on_an_all_null_column_of_unknown_type(source, check):
     check(t.distinct("n"), table({"n": "null"}, (None,)))
 
 
-def test_several_columns_tell_rows_apart(source, check, pipeline):
+def test_several_columns_tell_rows_apart(source, check):
     types = {"a": "int64", "s": "string"}
     t = source(table(types, (1, "x"), (1, None), (None, "x"), (1, "x"), (None, "x"), (1, "y")))
     check(t.distinct("a", "s"), table(types, (1, "x"), (1, None), (None, "x"), (1, "y")))
-    assert_same(pipeline)
 
 
 def test_a_filter_on_other_columns_sees_the_kept_rows(source, check):
@@ -76,13 +73,12 @@ def test_keep_first_and_an_order_go_together(source, problem, keys):
 ALL = {"a": "int64", "k": "float64", "s": "string"}
 
 
-def test_without_columns_all_of_them_tell_rows_apart(source, check, pipeline):
+def test_without_columns_all_of_them_tell_rows_apart(source, check):
     """Null equals null, NaN equals NaN and -0.0 equals 0.0 there too."""
     rows = [(1, NAN, "x"), (1, NAN, "x"), (1, -0.0, None), (1, 0.0, None), (2, NAN, "x"), (None, None, None)]
     t = source(table(ALL, *rows, (None, None, None), (1, NAN, "y")))
     expected = [(1, NAN, "x"), (1, 0.0, None), (2, NAN, "x"), (None, None, None), (1, NAN, "y")]
     check(t.distinct(), table(ALL, *expected))
-    assert_same(pipeline)
 
 
 def test_without_columns_it_is_the_distinct_of_all_of_them_by_name(source):

@@ -3,7 +3,6 @@
 import pytest
 
 from gpuetl import col
-from gpuetl.testing import assert_same
 from tables import NAN, table
 
 LEFT, RIGHT = {"k": "float64", "a": "int64"}, {"k": "float64", "b": "int64"}
@@ -31,10 +30,9 @@ def sides(source):
         ("left", True, [(None, 11, 21), (5.0, 15, None)]),
     ],
 )
-def test_join_matches_equal_keys_and_keeps_integers_exact(sides, check, pipeline, how, nulls_equal, more):
+def test_join_matches_equal_keys_and_keeps_integers_exact(sides, check, how, nulls_equal, more):
     left, right = sides()
     check(left.join(right, "k", how, nulls_equal=nulls_equal), table(BOTH, *MATCHES, *more))
-    assert_same(pipeline)
 
 
 @pytest.mark.parametrize("how", ["inner", "left"])
@@ -66,14 +64,13 @@ def test_a_null_in_one_of_several_keys_matches_nothing(source, check):
     check(left.join(right.drop("a"), ["i", "s"]), expected)
 
 
-def test_keys_may_have_other_names_and_integers_of_other_widths(source, check, pipeline):
+def test_keys_may_have_other_names_and_integers_of_other_widths(source, check):
     left = source(table({"i": "int8", "a": "string"}, (-1, "x"), (2, "y"), (None, "z")), "left")
     right = source(table({"j": "int64", "b": "string"}, (2, "p"), (-1, "q"), (2**40, "r"), (None, "s")), "right")
     check(
         left.join(right, {"i": "j"}),
         table({"i": "int8", "a": "string", "b": "string"}, (-1, "x", "q"), (2, "y", "p")),
     )
-    assert_same(pipeline)
 
 
 @pytest.mark.parametrize("dtype", ["string", "date", "timestamp", "bool", "decimal(38,2)"])
@@ -114,14 +111,13 @@ def test_keys_of_other_types_are_refused(source, problem, left, right):
 
 
 @pytest.mark.parametrize("how", ["inner", "left"])
-def test_a_table_joins_itself(source, check, pipeline, how):
+def test_a_table_joins_itself(source, check, how):
     t = source(table({"k": "int64", "x": "int64"}, (1, 1), (2, 2), (1, 3)))
     expected = table({"k": "int64", "x": "int64", "x2": "int64"}, (1, 1, 1), (1, 1, 3), (1, 3, 1), (1, 3, 3), (2, 2, 2))
     check(t.join(t, "k", how, suffix="2"), expected)
-    assert_same(pipeline)
 
 
-def test_a_chain_of_joins_on_one_key(source, pipeline, check):
+def test_a_chain_of_joins_on_one_key(source, check):
     t = source(table({"k": "string", "x": "int64"}, ("a", 1), (None, 2), ("b", 3), ("c", 4), ("a", 5)))
     sums = t.aggregate("k", s=col("x").sum())
     most = t.aggregate("k", m=col("x").max())
@@ -133,4 +129,3 @@ def test_a_chain_of_joins_on_one_key(source, pipeline, check):
         t.join(sums, "k", "left", validate="many_to_one").join(most, "k", "left", validate="many_to_one"),
         expected,
     )
-    assert_same(pipeline)

@@ -5,7 +5,6 @@ import pytest
 from gpuetl import RunFailed, expr
 from gpuetl.backends.cudf.joins import checks as cudf_checks
 from gpuetl.backends.pandas.joins import checks as join_checks
-from gpuetl.testing import assert_same
 from tables import table
 
 LEFT, RIGHT = {"a": "int64", "s": "string"}, {"b": "float64"}
@@ -19,10 +18,9 @@ def sides(source):
 
 @pytest.mark.parametrize("values", [[], [1.5], [1.5, None, float("nan")]])
 @pytest.mark.parametrize("rows", [[], LEFT_ROWS])
-def test_every_row_meets_every_row(sides, check, pipeline, rows, values):
+def test_every_row_meets_every_row(sides, check, rows, values):
     left, right = sides(rows, [(value,) for value in values])
     check(left.join(right, how="cross"), table({**LEFT, **RIGHT}, *((*row, value) for row in rows for value in values)))
-    assert_same(pipeline)
 
 
 def test_a_name_on_both_sides_needs_a_suffix(source, check, problem):

@@ -2,12 +2,13 @@
 
 import random
 from functools import cache
+from itertools import count
 
 import pyarrow as pa
 import pytest
 
 from gpuetl.expressions.types import parse_type
-from tables import NAN, table
+from tables import NAN, table, write_source
 
 KINDS = ["inner", "left", "right", "full", "semi", "anti"]
 VALUES = {
@@ -70,17 +71,29 @@ def cases(how, keys, nulls_equal):
     return found
 
 
+@pytest.fixture
+def sides(pipeline):
+    """Writes the two tables of a join, in up to four partitions."""
+    number = count()
+
+    def write(*tables):
+        return [write_source(pipeline, f"t{next(number)}", rows, row_group_size=4) for rows in tables]
+
+    return write
+
+
 @pytest.mark.parametrize("nulls_equal", [False, True])
 @pytest.mark.parametrize("keys", KEYS)
 @pytest.mark.parametrize("how", KINDS)
-def test_every_kind_of_join_is_that_of_sql(source, check, how, keys, nulls_equal):
+def test_every_kind_of_join_is_that_of_sql(sides, check, how, keys, nulls_equal):
     on = {k: f"{k}_r" for k in KEYS[keys]}
-    for number, (left, right, expected) in enumerate(cases(how, keys, nulls_equal)):
-        steps = source(left, f"l{number}").join(source(right, f"r{number}"), on, how, nulls_equal=nulls_equal)
-        check(steps, expected)
+    for *rows, expected in cases(how, keys, nulls_equal):
+        left, right = sides(*rows)
+        check(left.join(right, on, how, nulls_equal=nulls_equal), expected)
 
 
-def test_a_cross_join_is_that_of_sql(source, check):
+def test_a_cross_join_is_that_of_sql(sides, check):
     """It has no keys."""
-    for number, (left, right, expected) in enumerate(cases("cross", "three", False)):
-        check(source(left, f"l{number}").join(source(right, f"r{number}"), how="cross"), expected)
+    for *rows, expected in cases("cross", "three", False):
+        left, right = sides(*rows)
+        check(left.join(right, how="cross"), expected)

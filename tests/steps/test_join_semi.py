@@ -3,7 +3,6 @@
 import pytest
 
 from gpuetl import col
-from gpuetl.testing import assert_same
 from tables import NAN, table
 
 LEFT, RIGHT = {"k": "float64", "a": "int64"}, {"k": "float64", "a": "string"}
@@ -29,10 +28,9 @@ def sides(source):
         ("anti", True, [(5.0, 15)]),
     ],
 )
-def test_a_left_row_comes_once_and_a_null_matches_nothing(sides, check, pipeline, how, nulls_equal, expected):
+def test_a_left_row_comes_once_and_a_null_matches_nothing(sides, check, how, nulls_equal, expected):
     left, right = sides()
     check(left.join(right, "k", how, nulls_equal=nulls_equal), table(LEFT, *expected))
-    assert_same(pipeline)
 
 
 @pytest.mark.parametrize(("how", "kept"), [("semi", []), ("anti", LEFT_ROWS)])
@@ -53,12 +51,11 @@ def test_a_null_among_the_right_keys_does_not_empty_an_anti_join(sides, check):
 
 
 @pytest.mark.parametrize(("how", "expected"), [("semi", [(1, "x", 1)]), ("anti", [(1, None, 2), (2, "x", 3)])])
-def test_all_of_several_keys_must_match(source, check, pipeline, how, expected):
+def test_all_of_several_keys_must_match(source, check, how, expected):
     types = {"i": "int16", "s": "string", "a": "int64"}
     left = source(table(types, (1, "x", 1), (1, None, 2), (2, "x", 3)), "left")
     right = source(table({"t": "string", "j": "uint8"}, ("x", 1), (None, 1), ("y", 2), ("x", 1)), "right")
     check(left.join(right, {"i": "j", "s": "t"}, how), table(types, *expected))
-    assert_same(pipeline)
 
 
 @pytest.mark.parametrize(("how", "expected"), [("semi", [(1, 1), (3, 3)]), ("anti", [(2, 2)])])

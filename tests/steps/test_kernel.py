@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from gpuetl import RunFailed, col, expr, lit, param
-from gpuetl.testing import assert_same
 from tables import NAN, table
 
 FILES = Path(__file__).parent.parent / "kernels_files"
@@ -54,14 +53,13 @@ def masks_kernel(t):
     )
 
 
-def test_a_rows_kernel_adds_its_outputs_and_null_inputs_give_null(source, check, pipeline):
+def test_a_rows_kernel_adds_its_outputs_and_null_inputs_give_null(source, check):
     outputs = [(3.0, True), (None, None), (None, None), (NAN, False), (-3.0, False)]
     expected = table(
         {**TYPES, "total": "float64", "positive": "bool"},
         *((*a, *b) for a, b in zip(ROWS, outputs, strict=True)),
     )
     check(rows_kernel(source(table(TYPES, *ROWS))), expected, ordered=True)
-    assert_same(pipeline, ordered=True)
 
 
 def test_an_argument_may_be_a_parameter(source, check, pipeline):
@@ -87,14 +85,13 @@ def test_an_output_may_take_a_column_s_place(source, check):
     )
 
 
-def test_a_groups_kernel_sees_the_rows_of_each_group_in_order(source, check, pipeline):
+def test_a_groups_kernel_sees_the_rows_of_each_group_in_order(source, check):
     expected = table(
         {**GROUPED, "total": "float64"},
         ("a", 1, 2.0, 2.0), ("a", 2, 1.0, 3.0), ("a", 3, 4.0, 7.0), ("b", 1, 5.0, 5.0), ("b", 2, None, None),
         ("c", 1, None, None), (None, 1, 7.0, 7.0),
     )  # fmt: skip
     check(groups_kernel(source(table(GROUPED, *GROUPED_ROWS))), expected)
-    assert_same(pipeline)
 
 
 def test_a_groups_kernel_leaves_rows_in_the_groups_order(source, pipeline):
@@ -147,11 +144,10 @@ def test_a_kernel_may_forbid_nulls(source, check, failure):
     assert message.endswith("Filter them out, or set nulls: propagate")
 
 
-def test_a_kernel_may_take_masks_and_make_its_own_nulls(source, check, pipeline):
+def test_a_kernel_may_take_masks_and_make_its_own_nulls(source, check):
     t = source(table({"x": "float64"}, (1.0,), (None,), (-2.0,), (0.0,)))
     expected = table({"x": "float64", "y": "float64"}, (1.0, 1.0), (None, None), (-2.0, None), (0.0, 0.0))
     check(masks_kernel(t), expected, ordered=True)
-    assert_same(pipeline)
 
 
 def test_times_reach_a_kernel_as_integers_of_their_unit(source, check, tmp_path):

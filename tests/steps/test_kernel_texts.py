@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from gpuetl import InvalidPipeline, RunFailed, col, lit, loads, param
-from gpuetl.testing import assert_same
 from tables import NAN, table
 
 FILES = Path(__file__).parent.parent / "kernels_files"
@@ -38,14 +37,13 @@ def norm(t, **changes):
     return t.reduction_kernel(**{**keys, **changes})
 
 
-def test_statements_for_a_row_add_outputs_and_null_inputs_give_null(source, check, pipeline):
+def test_statements_for_a_row_add_outputs_and_null_inputs_give_null(source, check):
     """The kernel around them reads and writes rows and nulls."""
     outputs = [(3.0, True), (None, None), (None, None), (NAN, False), (-3.0, False)]
     expected = table(
         {**TYPES, "y": "float64", "positive": "bool"}, *((*a, *b) for a, b in zip(ROWS, outputs, strict=True))
     )
     check(scaled(source(table(TYPES, *ROWS))), expected, ordered=True)
-    assert_same(pipeline, ordered=True)
 
 
 @pytest.mark.parametrize("rows", [[], [(None, None)] * 3])
@@ -62,7 +60,7 @@ def test_statements_may_return_early(source, check):
     check(scaled(source(table(TYPES, (1.0, 1), (-1.0, -7))), body=body).select("positive"), expected)
 
 
-def test_statements_may_take_masks_and_make_their_own_nulls(source, check, pipeline):
+def test_statements_may_take_masks_and_make_their_own_nulls(source, check):
     """Each value comes with whether it is valid."""
     t = source(table({"x": "float64"}, (1.0,), (None,), (-2.0,), (0.0,)))
     body = "y = x_valid ? x : value; y_valid = y >= 0;"
@@ -71,7 +69,6 @@ def test_statements_may_take_masks_and_make_their_own_nulls(source, check, pipel
     )
     expected = table({"x": "float64", "y": "float64"}, (1.0, 1.0), (None, None), (-2.0, None), (0.0, 0.0))
     check(steps, expected, ordered=True)
-    assert_same(pipeline, ordered=True)
 
 
 def test_statements_may_forbid_nulls(source, failure):
@@ -96,11 +93,10 @@ def test_an_argument_without_a_value_is_an_error(source, pipeline, failure):
     assert message == "stage 'result', step 1: kernel 'scaled': argument 'scale' is null.  Give the parameter a value"
 
 
-def test_a_reduction_gives_a_row_a_group_and_null_where_no_row_counts(source, check, pipeline):
+def test_a_reduction_gives_a_row_a_group_and_null_where_no_row_counts(source, check):
     """As an aggregate does."""
     expected = table({"k": "string", "norm": "float64"}, ("a", 1.0), ("b", 5.0), ("c", None), (None, 6.0))
     check(norm(source(table(GROUPED, *GROUPED_ROWS))), expected)
-    assert_same(pipeline)
 
 
 def test_a_reduction_without_by_gives_one_row(source, check):

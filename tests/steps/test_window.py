@@ -110,7 +110,7 @@ def test_one_group_without_by(t, check):
     check(steps, table({"t": "int64", "total": "float64"}, (3, 4.0), (2, 6.0), (1, 7.0)), ordered=True)
 
 
-def test_expressions_stand_around_and_inside_the_calls(t, check, pipeline):
+def test_expressions_stand_around_and_inside_the_calls(t, check):
     columns = exprs({
         "share": "x / cum_sum(x)", "n_prior": "row_number() - 1", "jump": "abs(diff(x * 10))",
         "label": "CASE WHEN lag(x) IS NULL THEN 'first' ELSE 'later' END", "constant": "7",
@@ -122,7 +122,6 @@ def test_expressions_stand_around_and_inside_the_calls(t, check, pipeline):
         (1, 3, 4.0, 4 / 7, 2, 20.0, "later", 7),
     )  # fmt: skip
     check(t.window("k", "t", **columns).filter(expr("k = 1")), expected)
-    assert_same(pipeline)
 
 
 def test_an_output_may_take_the_place_of_a_column_that_other_calls_read(t, check):
@@ -131,11 +130,10 @@ def test_an_output_may_take_the_place_of_a_column_that_other_calls_read(t, check
     check(steps, table(types, (1, 1, 1.0, None), (2, 2, 3.0, 1.0), (3, 3, 7.0, 2.0)))
 
 
-def test_windows_follow_each_other(t, check, pipeline):
+def test_windows_follow_each_other(t, check):
     steps = t.window("k", "t", n=expr("row_number()")).window("k", "t desc", m=expr("row_number()"))
     steps = steps.filter(expr("n = 1 OR m = 1")).select("k", "t")
     check(steps, table({"k": "int64", "t": "int64"}, (1, 1), (1, 3), (2, 1), (2, 3), (None, 1), (None, 2)))
-    assert_same(pipeline)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +177,7 @@ def hours(*values):
     return [None if value is None else START + timedelta(hours=value) for value in values]
 
 
-def test_an_interval_s_frame_includes_its_far_end(source, check, pipeline):
+def test_an_interval_s_frame_includes_its_far_end(source, check):
     rows = list(zip(hours(0, 1, 2, 2.5, None, None), [1.0, 2.0, 4.0, 8.0, 16.0, 32.0], strict=True))
     t = source(table({"ts": "timestamp", "x": "float64"}, *rows))
     steps = t.window(
@@ -190,16 +188,14 @@ def test_an_interval_s_frame_includes_its_far_end(source, check, pipeline):
     )
     expected = [(1.0, 1), (3.0, 1), (6.0, 1), (12.0, 1), (16.0, 1), (48.0, 2)]
     check(steps.select("total", "n"), table({"total": "float64", "n": "int64"}, *expected), ordered=True)
-    assert_same(pipeline, ordered=True)
 
 
-def test_null_times_that_come_first_are_a_frame_of_their_own(source, check, pipeline):
+def test_null_times_that_come_first_are_a_frame_of_their_own(source, check):
     rows = list(zip(hours(None, None, 0, 1, 3), [1.0, 2.0, 4.0, 8.0, 16.0], strict=True))
     t = source(table({"ts": "timestamp", "x": "float64"}, *rows))
     steps = t.window((), ["ts nulls first", "x"], total=expr("rolling_sum(x, interval '1 hour')"))
     expected = [(1.0,), (3.0,), (4.0,), (12.0,), (16.0,)]
     check(steps.select("total"), table({"total": "float64"}, *expected), ordered=True)
-    assert_same(pipeline, ordered=True)
 
 
 def test_an_interval_back_to_the_beginning_of_time_leaves_out_null_times_that_come_first(source, check):
@@ -293,11 +289,10 @@ def test_ties_are_noted_only_where_an_answer_depends_on_the_order_of_the_rows_th
         ("t nulls first", [(1, 2, 2, 0.25), (1, 2, 2, 0.25), (2, 4, 3, 0.75), (3, 5, 4, 1.0), (None, 1, 1, 0.0)]),
     ],
 )
-def test_rows_that_tie_share_their_rank(source, check, pipeline, order, expected):
+def test_rows_that_tie_share_their_rank(source, check, order, expected):
     t = source(table({"t": "int64"}, (3,), (1,), (None,), (2,), (1,)))
     steps = t.window((), order, r=ge.rank(), d=ge.dense_rank(), p=ge.percent_rank())
     check(steps, table({"t": "int64", "r": "int64", "d": "int64", "p": "float64"}, *expected))
-    assert_same(pipeline)
 
 
 @pytest.mark.parametrize(

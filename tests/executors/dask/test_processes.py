@@ -7,6 +7,8 @@ import subprocess
 import sys
 import threading
 import time
+from itertools import accumulate
+from math import inf
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -37,7 +39,7 @@ def gpuetl(*arguments, **options):
 
 
 def napping(pipeline, seconds):
-    """A pipeline of 8 partitions, each of which takes a while, with an exchange, a folder and a file."""
+    """A pipeline of 8 partitions, each of which takes a while, with an exchange, carries, folders and a file."""
     (pipeline.root / "k.cu").write_text(CUDA)
     (pipeline.root / "k.py").write_text(NAP.format(seconds=seconds))
     t = write_source(pipeline, "t", table({"k": "int64", "x": "int64"}, *((i % 3, i) for i in range(16))))
@@ -45,10 +47,12 @@ def napping(pipeline, seconds):
     sums = slow.aggregate("k", s=expr("sum(y)"), n=expr("count(*)")).stage("sums")
     slow.join(sums, "k").stage("joined").write_parquet("rows", "out/rows", mode="overwrite")
     sums.write_parquet("sums_out", "out/sums.parquet", mode="overwrite")
+    so_far = slow.window(order_by="x", total=expr("cum_sum(y)")).stage("so_far")
+    so_far.write_parquet("totals", "out/totals", mode="overwrite")
     return pipeline
 
 
-TINY = RunOptions(partition_rows=2, broadcast_bytes=0)
+TINY = RunOptions(partition_rows=2, broadcast_bytes=0, carried_share=inf)
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +122,9 @@ def check_files(pipeline):
     assert rows.column("x").to_pylist() == list(range(16))
     sums = pq.read_table(pipeline.root / "out/sums.parquet").sort_by("k").to_pylist()
     assert sums == [{"k": k, "s": sum(i + 1 for i in range(k, 16, 3)), "n": len(range(k, 16, 3))} for k in range(3)]
-    assert sorted(path.name for path in (pipeline.root / "out").iterdir()) == ["rows", "sums.parquet"]
+    totals = pq.read_table(pipeline.root / "out/totals").sort_by("x").column("total").to_pylist()
+    assert totals == list(accumulate(range(1, 17)))
+    assert sorted(path.name for path in (pipeline.root / "out").iterdir()) == ["rows", "sums.parquet", "totals"]
 
 
 def test_a_task_of_which_workers_die_is_an_error(pipeline, impatient):
