@@ -13,6 +13,7 @@ import pytest
 
 import gpuetl
 from gpu_engine.host_machine import COMPILER, HostMachine
+from gpuetl import expr
 from gpuetl.backends.cudf.backend import CudfBackend
 from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.cudf.rehearsal import rehearse as rehearsal
@@ -135,6 +136,23 @@ def test_a_rehearsal_names_nearly_all_kernels_that_the_run_asks_for(
     assert named.ended
     assert len(asked & set(named.sources)) >= NAMED * len(asked)
     assert len(set(named.sources) - asked) <= IN_VAIN * len(asked)
+
+
+@pytest.mark.skipif(COMPILER is None, reason="needs g++")
+@pytest.mark.parametrize("unit", ["ms", "ns"])
+def test_times_are_rehearsed_in_the_unit_in_which_they_are_stored(
+    pipeline: gpuetl.Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unit: str
+) -> None:
+    """They are converted by a kernel, and keys of them range as widely as in the run."""
+    times = pa.array([row % 7 * 86_400_000_000_000 for row in range(2000)], "int64").cast(pa.timestamp("ns"))
+    pq.write_table(pa.table({"t": times.cast(pa.timestamp(unit))}), tmp_path / "t.parquet")
+    pipeline.read_parquet("t", "t.parquet").aggregate(by="t", rows=expr("count(*)")).stage("s")
+    named, asked = rehearsed(lowered(pipeline.plan({}).keeping(["s"]), RunOptions(), "cudf")[0]), set()
+    compiled = HostMachine.compiled
+    monkeypatch.setattr(HostMachine, "compiled", lambda self, source: asked.add(source) or compiled(self, source))
+    pipeline.run(engine="cudf-on-cpu", keep="s")
+    assert "KERNEL convert(" in entries(named)
+    assert asked - set(named.sources) == set()
 
 
 def test_a_rehearsal_takes_the_choices_of_its_run(visits: gpuetl.Pipeline) -> None:
