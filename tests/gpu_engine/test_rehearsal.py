@@ -18,6 +18,7 @@ from gpuetl.backends.cudf.backend import CudfBackend
 from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.cudf.rehearsal import rehearse as rehearsal
 from gpuetl.backends.cudf.rehearsal.arrays import ArrayOf, ToldArrays
+from gpuetl.backends.cudf.rehearsal.machine import RehearsalMachine
 from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.planning import lowered
@@ -186,6 +187,18 @@ def test_a_rehearsal_leaves_no_notes_and_writes_no_file(visits: gpuetl.Pipeline,
         assert rehearsed(physical_of(visits)).sources
     assert recorder.notes == []
     assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_a_rehearsal_writes_few_files_of_a_sink_of_many(
+    pipeline: gpuetl.Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each costs the interpreter, for which the run waits."""
+    files, written = [], RehearsalMachine.written_file
+    monkeypatch.setattr(RehearsalMachine, "written_file", lambda *args: files.append(args) or written(*args))
+    rows = pipeline.from_frame("m", pa.table({"k": range(1000), "x": range(1000)}))
+    rows.write_parquet("out", "out", partition_by=["k"])
+    assert "KERNEL pack(" in entries(rehearsed(physical_of(pipeline)))
+    assert len(files) == rehearsal.FILES
 
 
 def test_a_rehearsal_that_cannot_read_goes_on_with_rows_that_it_makes_up(
