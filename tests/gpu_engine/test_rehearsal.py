@@ -215,6 +215,21 @@ def test_a_rehearsal_that_cannot_read_goes_on_with_rows_that_it_makes_up(
     assert failed.startswith("Scan was not rehearsed: RunFailed")
 
 
+def test_row_groups_without_rows_are_passed_over(pipeline: gpuetl.Pipeline, tmp_path: Path) -> None:
+    """Rows are made up where there are no others."""
+    rows = pa.table({"x": pa.array([1.5, None] * 50)})
+    with pq.ParquetWriter(tmp_path / "some.parquet", rows.schema) as writer:
+        writer.write_table(rows[:0])
+        writer.write_table(rows)
+    pq.write_table(rows[:0], tmp_path / "none.parquet")
+    for name in ("some", "none"):
+        pipeline.read_parquet(name, f"{name}.parquet").filter(expr("x > 1")).write_parquet(name, f"{name}_out.parquet")
+    with tracing(tmp_path / "trace.json") as trace:
+        named = rehearsed(physical_of(pipeline))
+    assert failures(trace) == []
+    assert "const uint32_t* bits0" in entries(named)
+
+
 def test_a_rehearsal_that_fails_is_not_tried_again(visits: gpuetl.Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
     """It would fail in each later run, whose kernels are in the cache by then."""
     monkeypatch.setattr(rehearsal.Rehearsal, "run", lambda self, physical: 1 // 0)

@@ -148,7 +148,7 @@ class Rehearsal:
     def scanned(self, scan: Scan) -> Frame:
         """Read the first rows of a source; those of CSV files are made up."""
         read, dataset = scan.read, scan.read.dataset
-        groups = [group for part in scan.parts for group in part]
+        groups = [group for part in scan.parts for group in part if group.rows]
         if isinstance(dataset, FrameDataset):
             rows = dataset.table.select(list(read.schema))[:ROWS]
             return self.as_read({name: from_arrow(rows.column(name), self.machine) for name in read.schema}, len(rows))
