@@ -16,9 +16,11 @@ from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl import expr
 from gpuetl.backends.cudf.backend import CudfBackend
 from gpuetl.backends.cudf.choices import skipping
+from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
 from gpuetl.backends.cudf.rehearsal import rehearse as rehearsal
 from gpuetl.backends.cudf.rehearsal.arrays import ArrayOf, ToldArrays
 from gpuetl.backends.cudf.rehearsal.machine import RehearsalMachine
+from gpuetl.backends.cudf.rehearsal.sample import widened
 from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.planning import lowered
@@ -154,6 +156,19 @@ def test_times_are_rehearsed_in_the_unit_in_which_they_are_stored(
     pipeline.run(engine="cudf-on-cpu", keep="s")
     assert "KERNEL convert(" in entries(named)
     assert asked - set(named.sources) == set()
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [((1, 3, 0), [3, 1, 2, 5]), ((1, 5, 1), [1, None, 2, 5]), ((0, 5, 0), [0, 1, 2, 5]), ((0, 9, 2), [0, None, 2, 9])],
+)
+def test_limits_that_no_row_has_are_given_to_the_first_and_the_last(
+    limits: tuple[int, int, int], expected: list[int | None]
+) -> None:
+    """Keys that differ stay so: a join would take another way."""
+    machine = RehearsalMachine(Named())
+    column = widened(from_arrow(pa.chunked_array([[3, 1, 2, 5]]), machine), limits, machine)
+    assert to_arrow(column, machine).to_pylist() == expected
 
 
 def test_a_rehearsal_takes_the_choices_of_its_run(visits: gpuetl.Pipeline) -> None:

@@ -48,8 +48,9 @@ def sampled(
 
 
 def widened(vector: Vector, limits: Limits | None, machine: Machine) -> Vector:
-    """Return a column with its limits in the first and the last row, which keeps an order, and a null where it has any.
+    """Return a column with its limits, and with a null where it has any.
 
+    Limits that no row has are put into the first and the last, which keeps an order, and distinct keys distinct.
     Texts are but given their nulls: how far their numbers range is not known from limits.
     """
     if limits is None or vector.rows < LEAST_ROWS or vector.elements is not None:
@@ -60,8 +61,9 @@ def widened(vector: Vector, limits: Limits | None, machine: Machine) -> Vector:
     valid[1] &= not nulls
     if vector.dtype != STRING and ends[0] is not None:
         data = plain(vector.data).copy()
-        data[[0, -1]] = [as_stored(end, vector.dtype) for end in ends]
-        valid[[0, -1]] = True
+        for row, end in zip((0, -1), (as_stored(end, vector.dtype) for end in ends), strict=True):
+            if end not in data[valid]:
+                data[row], valid[row] = end, True
         vector = replace(vector, data=machine.arrays.asarray(data))
     words = plain(empty_bits(rows, machine))
     set_valid(words, valid)
