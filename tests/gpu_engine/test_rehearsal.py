@@ -263,6 +263,20 @@ def test_windows_and_kernels_over_frames_in_memory_are_named(pipeline: gpuetl.Pi
     assert "KERNEL elementwise(" in texts
 
 
+def test_exchanges_between_partitions_are_rehearsed(pipeline: gpuetl.Pipeline, tmp_path: Path) -> None:
+    """By hash for a join of two large sides, and by ranges for a sort, whose boundaries are a sample."""
+    for name in ("t", "u"):
+        rows = pa.table({"k": range(400), name: [row * 7 % 400 for row in range(400)]})
+        pq.write_table(rows, tmp_path / f"{name}.parquet", row_group_size=100)
+    both = pipeline.read_parquet("t", "t.parquet").join(pipeline.read_parquet("u", "u.parquet"), "k")
+    both.union(both).sort("t").stage("s")
+    options = RunOptions(partition_rows=100, broadcast_bytes=0)
+    with tracing(tmp_path / "trace.json") as trace:
+        named = rehearsed(lowered(pipeline.plan({}).keeping(["s"]), options, "cudf")[0])
+    assert failures(trace) == []
+    assert {"remainder", "nonzero"} <= {name for name, _, _ in named.calls}  # where hashes go, and where ranges end
+
+
 def test_functions_operators_and_indices_of_arrays_are_told_with_their_types() -> None:
     """Results tell, too; what needs no kernel is not told."""
     named = Named()
