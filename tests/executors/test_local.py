@@ -1,6 +1,7 @@
 """The local executor: what is computed once, and how long it is held."""
 
 from collections import Counter
+from threading import current_thread
 
 import pytest
 
@@ -172,3 +173,12 @@ def test_a_long_chain_of_unions_does_not_recurse(pipeline):
     both.aggregate(n=expr("count(*)")).stage("s")
     for options in (RunOptions(), RunOptions(partition_rows=2)):
         assert pipeline.run(engine="pandas", options=options)["s"].to_arrow().to_pydict() == {"n": [151 * 6]}
+
+
+def test_threads_that_write_are_set_up_by_the_backend(pipeline, monkeypatch):
+    """A device is current for each thread apart."""
+    set_up = set()
+    monkeypatch.setattr(PandasBackend, "thread_setup", lambda self: lambda: set_up.add(current_thread().name))
+    pipeline.table("t").write_parquet("out", "out.parquet")
+    pipeline.run()
+    assert "gpuetl-writer_0" in set_up

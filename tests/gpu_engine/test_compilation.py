@@ -42,8 +42,8 @@ from gpuetl.backends.cudf.operations.kernel_reduction import reduction_source
 from gpuetl.backends.cudf.operations.kernel_scan import scan_source
 from gpuetl.backends.cudf.sinks.assembly import assembling_source
 from gpuetl.backends.cudf.sinks.delta import delta_source
+from gpuetl.backends.cudf.sinks.distinct_values import values_source as float_tables_source
 from gpuetl.backends.cudf.sinks.levels import levels_source
-from gpuetl.backends.cudf.sinks.numbers import values_source as float_tables_source
 from gpuetl.backends.cudf.sinks.stack import compacting_source
 from gpuetl.backends.cudf.sinks.texts import lengths_source
 from gpuetl.backends.cudf.sinks.values import packing_source, ranges_source, turning_source

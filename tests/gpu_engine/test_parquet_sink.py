@@ -27,7 +27,7 @@ from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow
-from gpuetl.backends.cudf.sinks import numbers, texts
+from gpuetl.backends.cudf.sinks import distinct_values, texts
 from gpuetl.backends.cudf.sinks import parquet as sink
 from gpuetl.backends.cudf.sinks.assembly import assembled
 from gpuetl.backends.cudf.sinks.parquet import Layout, write_parquet, writes
@@ -230,7 +230,7 @@ def test_row_groups_of_few_distinct_floats_have_a_dictionary(tmp_path, dtype, ma
 @pytest.mark.parametrize("distinct", [4, 5])
 def test_a_dictionary_of_floats_has_up_to_half_the_places_of_its_table(tmp_path, monkeypatch, distinct):
     """And a NaN with the bits of a free place is found nowhere."""
-    monkeypatch.setattr(numbers, "MOST_VALUES", 4)
+    monkeypatch.setattr(distinct_values, "MOST_VALUES", 4)
     table = pa.table({"x": [float(row % distinct) for row in range(200)]})
     assert encoding(written(table, tmp_path / "x.parquet")) == ("RLE_DICTIONARY" if distinct == 4 else "PLAIN")
     free = pa.table({"x": np.array([2**64 - 1, 0] * 100, np.uint64).view(np.float64)})

@@ -13,10 +13,14 @@ import pytest
 
 import gpuetl
 from gpu_engine.host_machine import COMPILER, HostMachine
+from gpuetl import expr
 from gpuetl.backends.cudf.backend import CudfBackend
 from gpuetl.backends.cudf.choices import skipping
+from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
 from gpuetl.backends.cudf.rehearsal import rehearse as rehearsal
 from gpuetl.backends.cudf.rehearsal.arrays import ArrayOf, ToldArrays
+from gpuetl.backends.cudf.rehearsal.machine import RehearsalMachine
+from gpuetl.backends.cudf.rehearsal.sample import widened
 from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.planning import lowered
@@ -137,6 +141,36 @@ def test_a_rehearsal_names_nearly_all_kernels_that_the_run_asks_for(
     assert len(set(named.sources) - asked) <= IN_VAIN * len(asked)
 
 
+@pytest.mark.skipif(COMPILER is None, reason="needs g++")
+@pytest.mark.parametrize("unit", ["ms", "ns"])
+def test_times_are_rehearsed_in_the_unit_in_which_they_are_stored(
+    pipeline: gpuetl.Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unit: str
+) -> None:
+    """They are converted by a kernel, and keys of them range as widely as in the run."""
+    times = pa.array([row % 7 * 86_400_000_000_000 for row in range(2000)], "int64").cast(pa.timestamp("ns"))
+    pq.write_table(pa.table({"t": times.cast(pa.timestamp(unit))}), tmp_path / "t.parquet")
+    pipeline.read_parquet("t", "t.parquet").aggregate(by="t", rows=expr("count(*)")).stage("s")
+    named, asked = rehearsed(lowered(pipeline.plan({}).keeping(["s"]), RunOptions(), "cudf")[0]), set()
+    compiled = HostMachine.compiled
+    monkeypatch.setattr(HostMachine, "compiled", lambda self, source: asked.add(source) or compiled(self, source))
+    pipeline.run(engine="cudf-on-cpu", keep="s")
+    assert "KERNEL convert(" in entries(named)
+    assert asked - set(named.sources) == set()
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [((1, 3, 0), [3, 1, 2, 5]), ((1, 5, 1), [1, None, 2, 5]), ((0, 5, 0), [0, 1, 2, 5]), ((0, 9, 2), [0, None, 2, 9])],
+)
+def test_limits_that_no_row_has_are_given_to_the_first_and_the_last(
+    limits: tuple[int, int, int], expected: list[int | None]
+) -> None:
+    """Keys that differ stay so: a join would take another way."""
+    machine = RehearsalMachine(Named())
+    column = widened(from_arrow(pa.chunked_array([[3, 1, 2, 5]]), machine), limits, machine)
+    assert to_arrow(column, machine).to_pylist() == expected
+
+
 def test_a_rehearsal_takes_the_choices_of_its_run(visits: gpuetl.Pipeline) -> None:
     """Where Arrow writes the files, no kernel encodes them."""
     assert "KERNEL find_ranges(" in entries(rehearsed(physical_of(visits)))
@@ -170,6 +204,18 @@ def test_a_rehearsal_leaves_no_notes_and_writes_no_file(visits: gpuetl.Pipeline,
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
+def test_a_rehearsal_writes_few_files_of_a_sink_of_many(
+    pipeline: gpuetl.Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each costs the interpreter, for which the run waits."""
+    files, written = [], RehearsalMachine.written_file
+    monkeypatch.setattr(RehearsalMachine, "written_file", lambda *args: files.append(args) or written(*args))
+    rows = pipeline.from_frame("m", pa.table({"k": range(1000), "x": range(1000)}))
+    rows.write_parquet("out", "out", partition_by=["k"])
+    assert "KERNEL pack(" in entries(rehearsed(physical_of(pipeline)))
+    assert len(files) == rehearsal.FILES
+
+
 def test_a_rehearsal_that_cannot_read_goes_on_with_rows_that_it_makes_up(
     visits: gpuetl.Pipeline, tmp_path: Path
 ) -> None:
@@ -182,6 +228,21 @@ def test_a_rehearsal_that_cannot_read_goes_on_with_rows_that_it_makes_up(
     assert "KERNEL reduce_chunks(" in entries(named)
     (failed,) = failures(trace)
     assert failed.startswith("Scan was not rehearsed: RunFailed")
+
+
+def test_row_groups_without_rows_are_passed_over(pipeline: gpuetl.Pipeline, tmp_path: Path) -> None:
+    """Rows are made up where there are no others."""
+    rows = pa.table({"x": pa.array([1.5, None] * 50)})
+    with pq.ParquetWriter(tmp_path / "some.parquet", rows.schema) as writer:
+        writer.write_table(rows[:0])
+        writer.write_table(rows)
+    pq.write_table(rows[:0], tmp_path / "none.parquet")
+    for name in ("some", "none"):
+        pipeline.read_parquet(name, f"{name}.parquet").filter(expr("x > 1")).write_parquet(name, f"{name}_out.parquet")
+    with tracing(tmp_path / "trace.json") as trace:
+        named = rehearsed(physical_of(pipeline))
+    assert failures(trace) == []
+    assert "const uint32_t* bits0" in entries(named)
 
 
 def test_a_rehearsal_that_fails_is_not_tried_again(visits: gpuetl.Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,6 +261,20 @@ def test_windows_and_kernels_over_frames_in_memory_are_named(pipeline: gpuetl.Pi
     texts = entries(rehearsed(lowered(pipeline.plan({}).keeping(["s"]), RunOptions(), "cudf")[0]))
     assert "KERNEL scan(" in texts
     assert "KERNEL elementwise(" in texts
+
+
+def test_exchanges_between_partitions_are_rehearsed(pipeline: gpuetl.Pipeline, tmp_path: Path) -> None:
+    """By hash for a join of two large sides, and by ranges for a sort, whose boundaries are a sample."""
+    for name in ("t", "u"):
+        rows = pa.table({"k": range(400), name: [row * 7 % 400 for row in range(400)]})
+        pq.write_table(rows, tmp_path / f"{name}.parquet", row_group_size=100)
+    both = pipeline.read_parquet("t", "t.parquet").join(pipeline.read_parquet("u", "u.parquet"), "k")
+    both.union(both).sort("t").stage("s")
+    options = RunOptions(partition_rows=100, broadcast_bytes=0)
+    with tracing(tmp_path / "trace.json") as trace:
+        named = rehearsed(lowered(pipeline.plan({}).keeping(["s"]), options, "cudf")[0])
+    assert failures(trace) == []
+    assert {"remainder", "nonzero"} <= {name for name, _, _ in named.calls}  # where hashes go, and where ranges end
 
 
 def test_functions_operators_and_indices_of_arrays_are_told_with_their_types() -> None:

@@ -141,6 +141,15 @@ def test_keys_of_one_dictionary_are_its_numbers():
     assert numbered_together([column, column], HOST)[1].data is column.data
 
 
+@pytest.mark.parametrize(("texts", "numbers"), [(["b", "", "a", "b"], [2, 0, 1, 2]), ([], [])])
+def test_keys_of_one_column_without_a_dictionary_are_numbered_once(texts, numbers):
+    """As a table's are that is joined with itself."""
+    column = plain(texts)
+    left, right = numbered_together([column, column], HOST)
+    assert left is right
+    assert left.data.tolist() == numbers
+
+
 EXPRESSIONS = {
     "'x'": True,
     "CASE WHEN b THEN 'high' WHEN s = 'a' THEN 'é' ELSE 'low' END": True,

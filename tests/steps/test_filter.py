@@ -89,3 +89,10 @@ def test_a_required_parameter_must_be_given(t, pipeline):
     t.filter(param("least") > 0).stage("s")
     with pytest.raises(InvalidPipeline, match="least"):
         pipeline.run(engine="pandas")
+
+
+@pytest.mark.parametrize("text", ["x = CAST('one' AS int64)", "coalesce(x + CAST('one' AS int64), x) > 0"])
+def test_a_constant_without_a_result_is_told_where_there_are_no_rows(source, failure, text):
+    """As it is where there are some: it is computed for each."""
+    message = failure(source(table({"x": "int64"})).filter(expr(text)), RunFailed)
+    assert "CAST('one' AS int64) has no result, for one" in message

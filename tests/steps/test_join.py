@@ -117,6 +117,13 @@ def test_a_table_joins_itself(source, check, how):
     check(t.join(t, "k", how, suffix="2"), expected)
 
 
+@pytest.mark.parametrize("rows", [[], [("a", 1), (None, 2), ("b", 3)]])
+def test_a_table_joins_itself_by_texts(source, check, rows):
+    t = source(table({"k": "string", "x": "int64"}, *rows))
+    expected = table({"k": "string", "x": "int64", "x2": "int64"}, *((k, x, x) for k, x in rows if k))
+    check(t.join(t, "k", suffix="2"), expected)
+
+
 def test_a_chain_of_joins_on_one_key(source, check):
     t = source(table({"k": "string", "x": "int64"}, ("a", 1), (None, 2), ("b", 3), ("c", 4), ("a", 5)))
     sums = t.aggregate("k", s=col("x").sum())

@@ -60,7 +60,7 @@ def execute(
     runner = Runner(backend, recorder)
     reader = ReadAhead(runner, physical.roots, ahead) if ahead else None
     executor = LocalExecutor(runner, physical.roots, store, reader)
-    threads = ThreadPoolExecutor(thread_count(), "gpuetl-writer")
+    threads = ThreadPoolExecutor(thread_count(), "gpuetl-writer", backend.thread_setup())
     in_threads = Guard(backend, store.spill_all)  # not the runner's, which waits for the threads
     writers = {
         name: SinkWriter(write.target, run_id, file_writer(backend, name, write, source.schema, in_threads), threads)

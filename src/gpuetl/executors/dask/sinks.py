@@ -120,7 +120,7 @@ class SharedSinkWriter(SinkWriter):
 def write_partition(job: OpenJob, runner: Runner, write: Write, frame: Frame) -> Written:
     """Write one partition of a sink on a worker."""
     attempt = uuid.uuid4().hex
-    with ThreadPoolExecutor(thread_count(), "gpuetl-writer") as threads:
+    with ThreadPoolExecutor(thread_count(), "gpuetl-writer", job.backend.thread_setup()) as threads:
         files = file_writer(job.backend, write.target.name, write, write.source.schema, runner.guard)
         writer = AttemptWriter(write.target, job.job.run_id, files, threads, attempt=attempt)
         writer.prepare()

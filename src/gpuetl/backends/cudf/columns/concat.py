@@ -106,6 +106,8 @@ def in_dictionary(
 
 def numbered_together(texts: Sequence[Vector], machine: Machine) -> list[Vector]:
     """Return numbers (int32) of columns of texts, equal where the texts are, and in their order."""
+    if all(vector is texts[0] for vector in texts):
+        return [numbered_texts(texts[0], machine)] * len(texts)
     alone = [vector.dictionary or vector for vector in texts]
     if all(vector is alone[0] for vector in alone):
         return [vector.numbers for vector in texts]

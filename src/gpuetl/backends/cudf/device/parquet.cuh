@@ -35,6 +35,8 @@ DEVICE int32_t valid_in_word(uint32_t word, int64_t left) {
     return ones(left < 32 ? word & ((1u << left) - 1) : word);
 }
 
+constexpr int BLOCK = 128;  // values that a warp looks at: as many as a block of DELTA_BINARY_PACKED has differences
+
 // The values of a page, one of those of several columns of equally many pages: a table has two addresses of each
 // column, of its values and of where its pages begin.
 template <class T>
@@ -49,6 +51,7 @@ struct Page {
         count = starts[1] - start;
         values = (const T*)own[0] + start;
     }
+    DEVICE int64_t block_end(int64_t first) const { return first + BLOCK < count ? first + BLOCK : count; }
 };
 
 // ---- least and greatest values --------------------------------------------------------------------------------------
@@ -86,7 +89,7 @@ struct Range {
 
 // ---- DELTA_BINARY_PACKED --------------------------------------------------------------------------------------------
 
-constexpr int MINIBLOCK = 32, MINIBLOCKS = 4, BLOCK = MINIBLOCK * MINIBLOCKS;
+constexpr int MINIBLOCKS = 4, MINIBLOCK = BLOCK / MINIBLOCKS;
 
 // Differences between neighbours of a page, which wrap around: WIDE is the stored integer, BITS the same without sign.
 template <class WIDE, class BITS, class T>

@@ -2,7 +2,7 @@
 // bits, and a list of the places that are taken.
 #pragma once
 
-#include "rows.cuh"
+#include "parquet.cuh"
 
 namespace value_table {
 
@@ -54,13 +54,36 @@ struct Values {
         }
         raise_to(count, uint64_t(places / 2) + 1);
     }
+    // The place of a key that is in the table.
+    DEVICE int64_t place_of(uint64_t key) const {
+        int64_t place = first_place(key, places);
+        while (table[place] != key) place = (place + 1) & (places - 1);
+        return place;
+    }
 };
 
-// The place of a key that is in a table.
-DEVICE int64_t place_of(const uint64_t* table, int64_t places, uint64_t key) {
-    int64_t place = first_place(key, places);
-    while (table[place] != key) place = (place + 1) & (places - 1);
-    return place;
-}
+// The tables of the row groups of columns that have equally many pages: see `parquet::Page`.
+template <class T>
+struct Tables {
+    int64_t column_pages, group_pages, column_groups, places;
+    const int64_t* columns;
+    uint64_t *table, *counts;
+    int32_t* taken;
+
+    DEVICE int64_t group_of(int64_t page) const {
+        return page / column_pages * column_groups + page % column_pages / group_pages;
+    }
+    DEVICE Values operator[](int64_t group) const {
+        return {table + group * places, places, counts + group, taken + group * (places / 2)};
+    }
+    // Insert the value that stands where number `draw` of `draws` does that are spread over a group.
+    DEVICE void sample(int64_t group, int64_t draw, int64_t draws) const {
+        const int64_t page = group % column_groups * group_pages, after = page + group_pages;
+        const int64_t* const column = columns + group / column_groups * 2;
+        const int64_t* const starts = (const int64_t*)column[1];
+        const int64_t first = starts[page], rows = starts[after < column_pages ? after : column_pages] - first;
+        if (rows) (*this)[group].insert(((const T*)column[0])[first + draw * rows / draws]);
+    }
+};
 
 }

@@ -13,7 +13,7 @@ from gpuetl.backends.cudf.expressions.faults import no_result
 from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, Library
 from gpuetl.backends.cudf.expressions.kernels import RowKernel, fixed_kernel, text_kernel
 from gpuetl.backends.cudf.expressions.lists import list_column
-from gpuetl.backends.cudf.expressions.prepare import is_library, prepared
+from gpuetl.backends.cudf.expressions.prepare import chooses, is_library, prepared
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.ir import Call, Column, Expr, can_fail, children, columns_of
@@ -48,12 +48,12 @@ def check_constants(exprs: Mapping[str, Expr], machine: Machine) -> None:
 
 
 def constant_parts(expr: Expr) -> Iterator[Expr]:
-    """Yield the largest parts that read no column; not those of CASE and coalesce, which no row may reach."""
+    """Yield the largest parts that read no column; of CASE and coalesce only in the first, which every row reaches."""
     if not columns_of(expr):
         yield expr
-    elif not (isinstance(expr, Call) and expr.function.name in ("case", "coalesce")):
-        for operand in children(expr):
-            yield from constant_parts(operand)
+        return
+    for operand in children(expr)[: 1 if chooses(expr) else None]:
+        yield from constant_parts(operand)
 
 
 def computed(exprs: Mapping[str, Expr], known: Vectors, rows: int, machine: Machine) -> dict[str, Vector]:

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import cycle
-from threading import local
+from threading import Lock, local
 from typing import Any
 
 import cupy
@@ -25,11 +25,17 @@ THREADS = 16
 CHUNK_BYTES = 4 << 20
 """Large, since a thread needs the interpreter, for which others wait, before and after each call."""
 _THREAD = local()
+_MAKING = Lock()
+
+
+def writers(device: int) -> Writers:
+    """Return the process's threads for a device; they get their memory while the first pages are encoded."""
+    with _MAKING:  # the files of a sink ask for them at the same time
+        return _writers(device)
 
 
 @cache
-def writers(device: int) -> Writers:
-    """Return the process's threads for a device; they get their memory while the first pages are encoded."""
+def _writers(device: int) -> Writers:
     threads = ThreadPoolExecutor(THREADS, "gpuetl-write", begin_thread, (device,))
     for _ in range(THREADS):
         threads.submit(int)

@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
+from threading import get_ident
 from typing import Any
 
 from cupy.cuda import compiler, device, function, nvrtc
@@ -70,7 +71,7 @@ def compiled(source: str, path: Path) -> bytes:
     code, _ = compiler.compile_using_nvrtc(source, OPTIONS)
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        made = path.with_suffix(f".{os.getpid()}")
+        made = path.with_suffix(f".{os.getpid()}.{get_ident()}")  # threads may be at the same text
         made.write_bytes(code)
         made.replace(path)
     return bytes(code)

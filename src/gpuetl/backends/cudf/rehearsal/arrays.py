@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -73,9 +72,7 @@ class ToldArrays:
     def __getattr__(self, name: str) -> Any:
         """Return what NumPy has; functions tell of their calls."""
         found = getattr(np, {"empty": "zeros", "empty_like": "zeros_like"}.get(name, name))
-        if isinstance(found, FunctionType | BuiltinFunctionType | np.ufunc) or name == "where":
-            return partial(self.called, name, found)
-        return partial(self.called, name, found) if type(found).__name__ == "_ArrayFunctionDispatcher" else found
+        return partial(self.called, name, found) if callable(found) and not isinstance(found, type) else found
 
     def called(self, name: str, function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
         """Call a function, and tell of it."""

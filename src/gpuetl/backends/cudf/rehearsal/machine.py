@@ -22,7 +22,7 @@ from gpuetl.expressions.types import DataType
 class NoFile:
     """A file that takes everything and keeps nothing."""
 
-    def write(self, offset: int, pieces: Sequence[Any]) -> None:
+    def write(self, offset: int, piece: Any) -> None:
         """Write nothing."""
 
 

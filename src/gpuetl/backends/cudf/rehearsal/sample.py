@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.rehearsal.arrays import plain
 from gpuetl.backends.cudf.rehearsal.launch import set_bits, set_valid
+from gpuetl.backends.cudf.sources.units import type_as_read
 from gpuetl.backends.cudf.vector import Vector
-from gpuetl.expressions.types import STRING, DataType, language_type
+from gpuetl.expressions.types import STRING, DataType
 from gpuetl.io.dataset import RowGroup
+from gpuetl.io.footers import MICROSECONDS
 
 ROWS = 1 << 12
 """Enough that columns of few distinct texts show as such."""
@@ -39,15 +42,15 @@ def sampled(
         return {}
     with parquet.ParquetFile(path, memory_map=True) as file:
         batch = next(file.iter_batches(ROWS, [group], list(types), use_threads=False))
-    nearest = {name: language_type(stored) or stored for name, stored in types.items()}
-    columns = {name: in_type(batch.column(name), dtype) for name, dtype in nearest.items()}
+    columns = {name: in_type(batch.column(name), type_as_read(stored)) for name, stored in types.items()}
     vectors = {name: from_arrow(column, machine) for name, column in columns.items()}
     return {name: widened(vector, limits.get(name), machine) for name, vector in vectors.items()}
 
 
 def widened(vector: Vector, limits: Limits | None, machine: Machine) -> Vector:
-    """Return a column with its limits in the first and the last row, which keeps an order, and a null where it has any.
+    """Return a column with its limits, and with a null where it has any.
 
+    Limits that no row has are put into the first and the last, which keeps an order, and distinct keys distinct.
     Texts are but given their nulls: how far their numbers range is not known from limits.
     """
     if limits is None or vector.rows < LEAST_ROWS or vector.elements is not None:
@@ -58,12 +61,21 @@ def widened(vector: Vector, limits: Limits | None, machine: Machine) -> Vector:
     valid[1] &= not nulls
     if vector.dtype != STRING and ends[0] is not None:
         data = plain(vector.data).copy()
-        data[[0, -1]] = [end if isinstance(end, float) else whole_number(end, vector.dtype) for end in ends]
-        valid[[0, -1]] = True
+        for row, end in zip((0, -1), (as_stored(end, vector.dtype) for end in ends), strict=True):
+            if end not in data[valid]:
+                data[row], valid[row] = end, True
         vector = replace(vector, data=machine.arrays.asarray(data))
     words = plain(empty_bits(rows, machine))
     set_valid(words, valid)
     return with_nulls(replace(vector, valid=machine.arrays.asarray(words)), int(np.count_nonzero(~valid)))
+
+
+def as_stored(end: Any, dtype: DataType) -> int | float:
+    """Return a limit as the number that a column has: a time in the unit of its type."""
+    if isinstance(end, float):
+        return end
+    number = whole_number(end, dtype)
+    return number // MICROSECONDS[dtype.unit] if isinstance(end, datetime) else number
 
 
 def in_type(column: pa.Array, dtype: DataType) -> pa.Array:

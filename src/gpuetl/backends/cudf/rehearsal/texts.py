@@ -38,8 +38,6 @@ def copy_texts(launch: Launch) -> None:
 
 def measure_text(launch: Launch) -> None:
     """Make up sizes of texts that are computed, or cut into parts: null where a column that is read is."""
-    if "least" in launch:
-        return
     valid = launch.valid_in()
     sizes = np.where(valid, TEXT_BYTES, 0)
     set_valid(launch["bits"], valid)

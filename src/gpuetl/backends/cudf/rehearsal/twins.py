@@ -75,9 +75,10 @@ def gather(launch: Launch) -> None:
 
 
 def measure(launch: Launch) -> None:
-    """Measure keys, or the sizes of texts."""
-    if "places" not in launch:
+    """Measure keys, or the sizes of texts; what differences of integers take decides nothing."""
+    if "bits" in launch:
         measure_text(launch)
+    if "places" not in launch:
         return
     digits, known = digits_of(launch)
     places = launch["places"]
@@ -195,16 +196,22 @@ def make_canonical(launch: Launch) -> None:
     launch["made"][:] = launch["values"]
 
 
+def convert(launch: Launch) -> None:
+    """Convert times to microseconds."""
+    operator, number = launch.text_of("const int64_t micros = ").strip("()").split()[-2:]
+    launch["converted"][:] = launch["data0"] * int(number) if operator == "*" else launch["data0"] // int(number)
+
+
 def state_bytes(launch: Launch) -> None:
     """Make up a size."""
     launch["size"][0] = STATE_BYTES
 
 
 TWINS: dict[str, Callable[[Launch], None]] = {
-    "build": build, "compute": compute, "copy_texts": copy_texts, "count": count, "count_codes": count_codes,
-    "count_valid": count_valid, "elementwise": elementwise, "enter": enter, "find": find, "find_edges": find_edges,
-    "find_quantiles": find_quantiles, "find_rows": find_rows, "finish": finish, "fold_frames": windows,
-    "gather": gather, "make_canonical": make_canonical, "mark": mark, "measure": measure,
+    "build": build, "compute": compute, "convert": convert, "copy_texts": copy_texts, "count": count,
+    "count_codes": count_codes, "count_valid": count_valid, "elementwise": elementwise, "enter": enter, "find": find,
+    "find_edges": find_edges, "find_quantiles": find_quantiles, "find_rows": find_rows, "finish": finish,
+    "fold_frames": windows, "gather": gather, "make_canonical": make_canonical, "mark": mark, "measure": measure,
     "measure_groups": measure_groups, "pack": pack, "pack_valid": pack_valid, "page_starts": page_starts,
     "pair_few": pair_few, "scan": windows, "state_bytes": state_bytes, "write": write,
 }  # fmt: skip

@@ -12,7 +12,6 @@ from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.sinks.encoded import Encoded
 from gpuetl.backends.cudf.sinks.footer import DELTA_BINARY_PACKED, PLAIN
-from gpuetl.backends.cudf.sinks.levels import page_ends
 from gpuetl.backends.cudf.sinks.pieces import Piece, Span
 from gpuetl.backends.cudf.sinks.stack import Column, Stack, stack_of
 from gpuetl.backends.cudf.sinks.statistics import limits_of, ranges_found
@@ -47,7 +46,7 @@ class Deltas:
     @cached_property
     def measures(self) -> list[Array]:
         """The first value and the range of each page, and where the page's blocks end."""
-        return [self.first, self.ranges, page_ends(self.ends, self.blocks, self.machine)]
+        return [self.first, self.ranges, self.ends[self.blocks - 1 :: self.blocks]]
 
     def pages(self, measures: Sequence[np.ndarray[Any, Any]], chosen: Sequence[bool]) -> list[list[Piece]]:
         """Encode the columns that are chosen; return each page's pieces, of other columns none."""

@@ -157,13 +157,6 @@ def valid_through(valid: list[Array], rows: int, machine: Machine) -> Array:
     return arrays.cumsum(counts, dtype="int64")
 
 
-def page_ends(sums: Array, page_items: int, machine: Machine) -> Array:
-    """Return a running sum at the end of each page of so many items; the last may have fewer."""
-    pages = -(-len(sums) // page_items)
-    whole = sums[page_items - 1 :: page_items]
-    return whole if len(whole) == pages else machine.arrays.concatenate([whole, sums[-1:]])
-
-
 @cache
 def levels_source() -> str:
     """Return the kernels `count_valid`, which counts the valid rows of words behind a first zero, and `page_starts`."""

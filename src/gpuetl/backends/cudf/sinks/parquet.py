@@ -76,7 +76,8 @@ def write_parquet(
     """Write a frame of columns that `writes` is true for as a file, whole when this returns.
 
     Device memory is needed for what four batches are encoded to, for some bytes a row of texts of a batch, and of two
-    batches for the valid values of columns that may have nulls, and for 32 bits a value of floats with dictionaries.
+    batches for the valid values of columns that may have nulls, for 32 bits a value of floats with dictionaries, and
+    for tables of up to 4 MiB for each column of floats in a row group.
     `alone` says that no other file is written meanwhile; with several, it should be false.
 
     Raises

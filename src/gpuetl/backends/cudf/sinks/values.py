@@ -20,7 +20,7 @@ from gpuetl.backends.cudf.sinks.statistics import limits_of, ranges_found
 GROUP = 32
 """Numbers that are packed into whole words, whatever their width."""
 BLOCK = 128
-"""Values that a warp looks at: as many as a block of DELTA_BINARY_PACKED has differences."""
+"""As in device/parquet.cuh."""
 
 
 class Bits:
@@ -103,8 +103,7 @@ KERNEL find_ranges(int64_t blocks, int64_t blocks_a_page, int64_t column_pages, 
                    uint64_t* ranges) {{
     FOR_EACH_WARP(block, blocks) {{
         const parquet::Page<{stored}> page(table, column_pages, block / blocks_a_page);
-        const int64_t first = block % blocks_a_page * {BLOCK};
-        const int64_t end = first + {BLOCK} < page.count ? first + {BLOCK} : page.count;
+        const int64_t first = block % blocks_a_page * parquet::BLOCK, end = page.block_end(first);
         parquet::Range range;
         for (int64_t at = first + LANE; at < end; at += LANES) range.take(page.values[at]);
         merge_lanes(range);

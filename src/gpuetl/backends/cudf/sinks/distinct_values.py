@@ -1,0 +1,190 @@
+"""Dictionaries of row groups of few distinct values, found by tables of their bits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from gpuetl.backends.cudf.device.headers import headers_text
+from gpuetl.backends.cudf.machine import Array
+from gpuetl.backends.cudf.sinks.delta import WORTH
+from gpuetl.backends.cudf.sinks.encoded import Dictionary
+from gpuetl.backends.cudf.sinks.pieces import Piece, Span
+from gpuetl.backends.cudf.sinks.stack import Stack
+from gpuetl.backends.cudf.sinks.texts import code_page
+from gpuetl.backends.cudf.sinks.values import blocks_a_page, packed_pages
+
+MOST_VALUES = 1 << 17
+"""Of a dictionary: float64 then takes a MiB of it, as much as readers expect."""
+SAMPLE = 1 << 12
+MOST_SAMPLED = SAMPLE - SAMPLE**2 // (2 * MOST_VALUES)
+"""Rows of a group that are looked at first, and the distinct values among them of one that may have few in all.
+
+Of n values that are equally frequent, s rows repeat about s² / 2n.
+"""
+
+
+class DistinctValues:
+    """The distinct values of each row group of columns by their bits: 32 or 64, without nulls.
+
+    A group has a table of `places`, half of which may be taken; those that are, are listed in `taken`.
+    """
+
+    def __init__(self, stack: Stack) -> None:
+        levels, arrays = stack.levels[0], stack.machine.arrays
+        self.stack, self.machine, self.width = stack, stack.machine, stack.values[0].dtype.itemsize
+        self.column_groups, self.groups = levels.groups, len(stack.levels) * levels.groups
+        self.places = min(2 * MOST_VALUES, 1 << (2 * levels.group_rows - 1).bit_length())
+        self.blocks = stack.pages * blocks_a_page(levels)
+        self.table = arrays.full(self.groups * self.places, -1, "int64").view("uint64")
+        self.taken = arrays.empty(self.groups * (self.places // 2), "int32")
+        self.counts = arrays.zeros(self.groups, "uint64")
+        self.launch("sample", self.groups * SAMPLE, self.groups * SAMPLE, [])
+        self.sampled = self.counts.copy()
+        self.launch("insert", self.blocks, self.blocks * 32, [self.sampled])
+
+    @property
+    def measures(self) -> list[Array]:
+        """How many distinct values a sample of each group has, and its rows; a count above half the places is any."""
+        return [self.sampled, self.counts]
+
+    def launch(self, entry: str, items: int, threads: int, arguments: Sequence[Any]) -> None:
+        """Run a kernel."""
+        stack, levels = self.stack, self.stack.levels[0]
+        module = self.machine.compiled(values_source(8 * self.width))
+        layout = [items, blocks_a_page(levels), stack.column_pages, levels.group_pages, self.column_groups, self.places]
+        tables = [stack.table, self.table, self.counts, self.taken]
+        self.machine.launch(module, entry, threads, [*layout, *tables, *arguments])
+
+    def worthwhile(self, sampled: Sequence[int], counts: Sequence[int]) -> list[int]:
+        """Return the distinct values of each group that is to have a dictionary, zero for others."""
+        found = []
+        rows = [levels.valid_rows_of(group) for levels in self.stack.levels for group in range(self.column_groups)]
+        for few, count, own in zip(sampled, counts, rows, strict=True):
+            size = count * self.width + own * code_bits(count) // 8
+            known = few <= MOST_SAMPLED and count <= self.places // 2
+            found.append(count if known and size < WORTH * own * self.width else 0)
+        return found
+
+    def encoded(self, counts: Sequence[int]) -> tuple[dict[int, list[Piece]], list[Dictionary | None]]:
+        """Return pages of codes, and each group's dictionary, given the distinct values of each group, or zero."""
+        first = list(accumulate(counts, initial=0))
+        chosen = self.machine.arrays.asarray(np.array([counts, first[:-1]], np.int64))
+        ranks, data = self.numbered(chosen, first[-1])
+        dictionaries = [
+            Dictionary(Span(data, start * self.width, count * self.width), count) if count else None
+            for start, count in zip(first, counts, strict=False)
+        ]
+        return self.pages(counts, chosen, ranks), dictionaries
+
+    def numbered(self, chosen: Array, total: int) -> tuple[Array, Array]:
+        """Sort the values of each group by their bits, that files may be the same in each run, and number them.
+
+        Return the numbers by place in the tables, and the values.
+        """
+        arrays, half = self.machine.arrays, self.places // 2
+        keys, groups = arrays.empty(total, "uint64"), arrays.empty(total, "uint32")
+        where, ranks = arrays.empty(total, "int32"), arrays.empty(len(self.table), "int32")
+        data = arrays.empty(total, f"uint{8 * self.width}")
+        self.launch("collect", self.groups * half, self.groups * half, [chosen, keys, groups, where])
+        order = self.machine.sorted_order([groups, keys])
+        self.launch("rank", total, total, [chosen, keys, groups, where, order, self.groups, ranks, data])
+        return ranks, data
+
+    def pages(self, counts: Sequence[int], chosen: Array, ranks: Array) -> dict[int, list[Piece]]:
+        """Return the pages of the groups that have a dictionary, by their number among those of all columns."""
+        stack, size = self.stack, self.column_groups
+        columns = [place for place in range(len(stack.levels)) if any(counts[place * size : (place + 1) * size])]
+        codes = self.codes(columns, chosen, ranks)
+        pages = [place * stack.column_pages + page for place in columns for page in range(stack.column_pages)]
+        entries = [counts[self.group_of(page)] for page in pages]
+        widths = [code_bits(count) for count in entries]
+        packed = packed_pages(codes, np.array(widths))
+        given = zip(pages, entries, codes.counts, widths, packed, strict=True)
+        return {page: code_page(rows, count - 1, width, run) for page, count, rows, width, run in given if count}
+
+    def group_of(self, page: int) -> int:
+        """Return the row group of a page, both by their numbers among those of all columns."""
+        column, own = divmod(page, self.stack.column_pages)
+        return column * self.column_groups + own // self.stack.levels[0].group_pages
+
+    def codes(self, columns: Sequence[int], chosen: Array, ranks: Array) -> Stack:
+        """Return each value's number in the dictionary of its group, in columns of which some group has one."""
+        stack, arrays = self.stack, self.machine.arrays
+        memory = arrays.empty((len(columns), stack.levels[0].rows), "int32")
+        codes = [memory[place] for place in range(len(columns))]
+        targets = np.zeros(len(stack.levels), np.int64)
+        targets[columns] = [self.machine.address(each) for each in codes]
+        self.launch("number", self.blocks, self.blocks * 32, [ranks, chosen, arrays.asarray(targets)])
+        return Stack(codes, "int32_t", [stack.levels[place] for place in columns], self.machine)
+
+
+def code_bits(count: int) -> int:
+    """Return the bits of codes of so many values, none for one value."""
+    return max(count - 1, 0).bit_length()
+
+
+@cache
+def values_source(bits: int) -> str:
+    """Return the kernels `sample`, `insert`, `collect`, `rank` and `number` for values of so many bits.
+
+    `chosen` has each group's distinct values, zero where it gets no dictionary, and then where they begin among those
+    of all groups.
+    """
+    parameters = """int64_t items, int64_t blocks_a_page, int64_t column_pages, int64_t group_pages,
+               int64_t column_groups, int64_t places, const int64_t* columns, uint64_t* table, uint64_t* counts,
+               int32_t* taken"""
+    tables = f"""
+    const value_table::Tables<uint{bits}_t> tables{{
+        column_pages, group_pages, column_groups, places, columns, table, counts, taken}};"""
+    values = f"""
+        const parquet::Page<uint{bits}_t> page(columns, column_pages, item / blocks_a_page);
+        const int64_t first = item % blocks_a_page * parquet::BLOCK, end = page.block_end(first);
+        for (int64_t at = first + LANE; at < end; at += LANES)"""
+    return f"""{headers_text(["value_table.cuh"])}
+KERNEL sample({parameters}) {{{tables}
+    FOR_EACH_ROW(item, items)
+        if (item < items) tables.sample(item / {SAMPLE}, item % {SAMPLE}, {SAMPLE});
+}}
+KERNEL insert({parameters}, const uint64_t* sampled) {{{tables}
+    FOR_EACH_WARP(item, items) {{
+        const int64_t group = tables.group_of(item / blocks_a_page);
+        const value_table::Values own = tables[group];
+        if (sampled[group] > {MOST_SAMPLED} || own.full()) continue;{values} own.insert(page.values[at]);
+    }}
+}}
+KERNEL collect({parameters}, const int64_t* chosen, uint64_t* keys, uint32_t* groups, int32_t* where) {{
+    const int64_t half = places / 2;
+    FOR_EACH_ROW(item, items) {{
+        const int64_t group = item / half;
+        if (item >= items || item % half >= chosen[group]) continue;
+        const int64_t at = chosen[items / half + group] + item % half;
+        groups[at] = uint32_t(group);
+        where[at] = taken[item];
+        keys[at] = table[group * places + taken[item]];
+    }}
+}}
+KERNEL rank({parameters}, const int64_t* chosen, const uint64_t* keys, const uint32_t* groups, const int32_t* where,
+            const int32_t* order, int64_t groups_in_all, int32_t* ranks, uint{bits}_t* data) {{
+    FOR_EACH_ROW(item, items) {{
+        if (item >= items) break;
+        const int32_t from = order[item];
+        const int64_t group = groups[from];
+        ranks[group * places + where[from]] = int32_t(item - chosen[groups_in_all + group]);
+        data[item] = uint{bits}_t(keys[from]);
+    }}
+}}
+KERNEL number({parameters}, const int32_t* ranks, const int64_t* chosen, const int64_t* targets) {{{tables}
+    FOR_EACH_WARP(item, items) {{
+        const int64_t group = tables.group_of(item / blocks_a_page);
+        if (!chosen[group]) continue;
+        const int32_t* const own = ranks + group * places;
+        int32_t* const codes = (int32_t*)targets[group / column_groups];{values}
+            codes[page.start + at] = own[tables[group].place_of(page.values[at])];
+    }}
+}}
+"""
