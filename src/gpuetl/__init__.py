@@ -51,14 +51,14 @@ if TYPE_CHECKING:
         when,
     )
     from gpuetl.expressions.expression import Expression
-    from gpuetl.options import RunOptions
+    from gpuetl.options import Cluster, RunOptions
     from gpuetl.pipeline import Pipeline, load, loads
     from gpuetl.table import Table
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "EngineUnavailable", "Expression", "GpuetlError", "InvalidExpression", "InvalidPipeline", "OutOfMemory",
+    "Cluster", "EngineUnavailable", "Expression", "GpuetlError", "InvalidExpression", "InvalidPipeline", "OutOfMemory",
     "PackageMissing", "Pipeline", "RunFailed", "RunOptions", "SinkExists", "Table", "col", "count", "cume_dist",
     "dense_rank", "expr", "lag", "lead", "lit", "load", "loads", "ntile", "param", "percent_rank", "rank",
     "row_number", "session_id", "when",
