@@ -43,6 +43,11 @@ class Parcel:
         SHELF.parcels.add(self)
 
     @property
+    def is_resident(self) -> bool:
+        """Whether the frame is in the engine's memory."""
+        return self.waiting is not None
+
+    @property
     def frame(self) -> Frame:
         """The frame, from wherever it is; raise `MemoryError` where the others' room does not suffice for it either."""
         with self.lock:
@@ -175,4 +180,4 @@ sizeof.register(Parcel, lambda parcel: parcel.nbytes)
 with suppress(ImportError):  # dask-cuda moves what it takes for device objects to the host where memory is short
     from dask_cuda.is_device_object import is_device_object
 
-    is_device_object.register(Parcel, lambda parcel: parcel.on_device and parcel.waiting is not None)
+    is_device_object.register(Parcel, lambda parcel: parcel.on_device and parcel.is_resident)

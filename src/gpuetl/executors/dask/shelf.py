@@ -1,13 +1,14 @@
 """Frames of the cudf engine that wait on a worker as results of tasks: they are spilled where its memory is short.
 
-Dask holds results for as long as a task wants them, and knows nothing of device memory.
+Dask holds results for as long as a task wants them.  dask-cuda moves some to the host beyond a fixed share of a GPU; here
+all are spilled where a step finds no memory, and some beyond the limit that a run may set.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 from weakref import WeakSet
 
 from gpuetl.backends.backend import Backend
@@ -15,18 +16,28 @@ from gpuetl.ceilings.ceiling import Link
 from gpuetl.errors import first_line
 from gpuetl.io.spill_space import SpillSpace
 
-if TYPE_CHECKING:
-    from gpuetl.executors.dask.parcels import Parcel
+
+class Shelved(Protocol):
+    """A result that holds a frame, in the engine's memory or elsewhere."""
+
+    nbytes: int
+
+    @property
+    def is_resident(self) -> bool:
+        """Whether it takes its bytes of the engine's memory."""
+
+    def spill(self, backend: Backend, space: SpillSpace) -> int:
+        """Copy the frame out of the engine's memory; return the bytes that it took there."""
 
 
 class Shelf:
-    """All parcels of this process, whichever run they are of.
+    """All results of this process that hold frames, whichever run they are of.
 
     `use` says how to spill; until then nothing is.
     """
 
     def __init__(self) -> None:
-        self.parcels: WeakSet[Parcel] = WeakSet()
+        self.parcels: WeakSet[Shelved] = WeakSet()
         self.backend: Backend | None = None
         self.space, self.limit = SpillSpace(), -1
         self.moved: Counter[Link] = Counter()
@@ -47,7 +58,7 @@ class Shelf:
 
     def spill(self, most: int) -> str:
         """Spill parcels until the others take no more than so many bytes; return what hindered that, or nothing."""
-        waiting = [parcel for parcel in list(self.parcels) if parcel.waiting is not None]
+        waiting = [parcel for parcel in list(self.parcels) if parcel.is_resident]
         size = sum(parcel.nbytes for parcel in waiting)
         for parcel in waiting:
             if size <= most or self.backend is None:
