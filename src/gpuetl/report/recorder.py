@@ -93,6 +93,11 @@ class Recorder:
             self.work[id(key)] = work  # at the end: what ran last gave the stage's rows
             return work
 
+    def rename(self, key: object, new: object) -> None:
+        """Record under `new` what was recorded under a key, which may die: another one could get its identity."""
+        with self.lock:
+            self.work[id(new)] = self.work.pop(id(key))
+
     @contextmanager
     def timed(self, work: Work) -> Iterator[None]:
         """Add the seconds of the block to `work`, and look at its memory where there is a meter."""

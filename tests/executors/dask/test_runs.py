@@ -10,12 +10,19 @@ import pytest
 
 from gpuetl import InvalidPipeline, PackageMissing, Pipeline, RunFailed, RunOptions, col
 from gpuetl.backends import engines
+from gpuetl.backends.pandas.backend import PandasBackend
+from gpuetl.executors.dask.fragments import Step
 from gpuetl.executors.dask.graph import what_is_read
+from gpuetl.executors.dask.job import OpenJob
+from gpuetl.executors.dask.packing import nodes_of, pack_nodes
 from gpuetl.executors.dask.results import check
 from gpuetl.executors.dask.run import job_of
+from gpuetl.executors.dask.tasks import RowsInMemory, stepped
+from gpuetl.executors.runner import Runner
 from gpuetl.options import Cluster
 from gpuetl.physical.nodes import Scan
 from gpuetl.plan.graph import walk_graph
+from gpuetl.report.recorder import Recorder
 from gpuetl.testing import assert_tables_equal
 from plans import lowered
 from tables import table, write_source
@@ -96,6 +103,19 @@ def test_rows_in_memory_travel_with_the_tasks_that_read_them(pipeline, cluster):
     t.aggregate(s=col("x").sum(), n=col("x").count()).stage("total")
     got = pipeline.run(engine="dask", options=RunOptions(partition_rows=1 << 20))["total"].to_arrow()
     assert got.to_pydict() == {"s": [sum(range(3 << 20))], "n": [3 << 20]}
+
+
+def test_rows_in_memory_are_recorded_under_the_source_of_the_plan(pipeline):
+    """And not under what a task makes to read them, which dies with it."""
+    pipeline.from_frame("t", pa.table({"x": [1, 2]})).stage("s")
+    nodes = nodes_of(lowered(pipeline))
+    job, runner = OpenJob(job_of("run", "pandas", pack_nodes(nodes), TINY)), Runner(PandasBackend(), Recorder())
+    (scan,) = (number for number, node in enumerate(nodes) if isinstance(node, Scan))
+    before = dict(job.numbers)
+    frame = stepped(job, runner, Step(scan, 0, (), RowsInMemory(pa.table({"x": [1, 2]}))), ())
+    assert frame.num_rows == 2
+    assert job.numbers == before
+    assert [job.numbers[key] for key in runner.recorder.work] == [scan]
 
 
 def test_an_error_says_stage_and_step_and_no_sink_changes(flights, cluster, tmp_path):

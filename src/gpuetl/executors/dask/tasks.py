@@ -96,15 +96,17 @@ def stepped(job: OpenJob, runner: Runner, step: Step, frames: Sequence[Frame]) -
     """Run one node on one partition."""
     node = job.physical(step.node)
     if isinstance(node, Scan):
-        return runner.scan(given_to_read(job, step, node), step.partition)
+        scan = given_to_read(step, node)
+        frame = runner.scan(scan, step.partition)
+        runner.recorder.rename(scan.read, node.read)
+        return frame
     return runner.merge(node, frames) if isinstance(node, Exchange) else runner.apply(node, step.partition, frames)
 
 
-def given_to_read(job: OpenJob, step: Step, scan: Scan) -> Scan:
+def given_to_read(step: Step, scan: Scan) -> Scan:
     """Return the scan with the partition that the task is given."""
     read, part = scan.read, step.given
     if isinstance(part, RowsInMemory):
         dataset = FrameDataset.of(read.dataset.name, part.table)
         read, part = replace(read, dataset=dataset), dataset.row_groups
-        job.numbers[id(read)] = step.node
     return Scan(read, (*scan.parts[: step.partition], part, *scan.parts[step.partition + 1 :]))
