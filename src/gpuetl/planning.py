@@ -54,7 +54,8 @@ def fitted_plan(plan: Plan, options: RunOptions, engine: str, capacity: Capacity
     """Optimize a plan and lower it for a capacity, in the partitions that the user asks for or that fit."""
     plan, passes = optimized_plan(plan, options)
     layout = layout_of(options, engine, capacity.workers)
-    return fitted(plan, layout, capacity.memory, options.partition_rows is not None), passes
+    fit = fitted(plan, layout, capacity.memory, options.partition_rows is not None)
+    return replace(fit, may_read_ahead=engine not in CLUSTERED), passes
 
 
 def optimized_plan(plan: Plan, options: RunOptions) -> tuple[Plan, dict[str, float]]:

@@ -202,6 +202,7 @@ def test_a_run_says_what_was_cut_to_fit_memory(file: Path):
     plan = gpuetl("plan", file, "--memory", "20kB").stdout
     assert f"expected peak: {size(expected)} of 20.0 kB, " in plan
     assert "while the next partition is read" in plan
+    assert "partition is read" not in gpuetl("plan", file, "--memory", "20kB", "--engine", "dask").stdout  # nor ahead
     note = "note: rows: 8.0 kB in memory, 10 partitions of up to 100 rows, since "
     assert note in " ".join(result.stdout.split())
     assert pq.read_table(file.parent / "out").num_rows == 999

@@ -32,12 +32,15 @@ class Fitted:
         The bytes that it may take: what is free, or less where the user says so.
     at_once
         What it would need in as few partitions as the engine likes, where it was cut into more; else None.
+    may_read_ahead
+        Whether what runs it reads partitions before they are asked for.
     """
 
     plan: PhysicalPlan
     expected: Expected
     budget: int
     at_once: Expected | None = None
+    may_read_ahead: bool = True
 
     @property
     def fits(self) -> bool:
@@ -47,13 +50,13 @@ class Fitted:
     @property
     def reads_ahead(self) -> bool:
         """Whether a source has several partitions, of which the next one may be read while one is computed."""
-        return self.expected.ahead > self.expected.bytes and self.expected.ahead <= self.budget
+        return self.may_read_ahead and self.expected.bytes < self.expected.ahead <= self.budget
 
     @property
     def partitions_ahead(self) -> int:
         """How many partitions of sources may be read before they are asked for: all of them, one, or none."""
         scans = sum(node.partitions for node in walk_graph(*self.plan.roots) if isinstance(node, Scan))
-        if scans > 1 and self.expected.together <= self.budget:
+        if scans > 1 and self.may_read_ahead and self.expected.together <= self.budget:
             return scans
         return int(self.reads_ahead)
 

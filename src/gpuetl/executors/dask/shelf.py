@@ -1,7 +1,7 @@
 """Frames of the cudf engine that wait on a worker as results of tasks: they are spilled where its memory is short.
 
-Dask holds results for as long as a task wants them.  dask-cuda moves some to the host beyond a fixed share of a GPU; here
-all are spilled where a step finds no memory, and some beyond the limit that a run may set.
+Dask holds results for as long as a task wants them.  dask-cuda moves some to the host beyond a fixed share of a GPU;
+here all are spilled where a step finds no memory, and some beyond the limit that a run may set.
 """
 
 from __future__ import annotations
