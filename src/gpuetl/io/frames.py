@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from gpuetl.errors import InvalidPipeline, first_line
 from gpuetl.expressions.types import is_list, language_type
@@ -54,7 +53,7 @@ class FrameDataset(Dataset):
     def column_values(self, name: str) -> ColumnValues | None:
         """Return what the table's own column takes."""
         rows, column = self.table.num_rows, self.table.column(name)
-        values = (pc.sum(pc.list_value_length(column)).as_py() or 0) if is_list(column.type) else rows
+        values = sum(len(chunk.flatten()) for chunk in column.chunks) if is_list(column.type) else rows
         return ColumnValues(values / rows, column.nbytes / values) if values else None
 
     def rows(self, slices: Sequence[int], names: Sequence[str]) -> pa.Table:
