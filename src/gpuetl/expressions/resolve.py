@@ -92,7 +92,7 @@ def coerce(expr: Expr, dtype: DataType) -> Expr:
     if expr.dtype == dtype:
         return expr
     if isinstance(expr, Literal):
-        return Literal(_widened(expr.value, dtype), dtype)
+        return replace(expr, value=_widened(expr.value, dtype), dtype=dtype)
     return Cast(expr, dtype, implicit=True)
 
 

@@ -60,7 +60,7 @@ def _fold_one(expr: Expr) -> Expr:
     if name in _EXACT and all(type(value) is int for value in values):
         result = _EXACT[name](*values)
         fits = isinstance(result, bool) or integer_fits(result, INT64)
-        return Literal(result, expr.dtype) if fits and expr.dtype in (INT64, BOOL) else expr
+        return Literal(result, expr.dtype, is_declared(expr)) if fits and expr.dtype in (INT64, BOOL) else expr
     if name in ("add", "subtract") and all(isinstance(value, datetime | timedelta) for value in values):
         return _moment(name, values, expr)
     return expr
@@ -69,9 +69,14 @@ def _fold_one(expr: Expr) -> Expr:
 def _moment(name: str, values: list[Any], expr: Call) -> Expr:
     """Move a moment by an interval; beyond Python's years the engine computes it."""
     try:
-        return Literal(_EXACT[name](*values), expr.dtype)
+        return Literal(_EXACT[name](*values), expr.dtype, is_declared(expr))
     except OverflowError:
         return expr
+
+
+def is_declared(expr: Call) -> bool:
+    """Tell whether a calculation of literals is one of parameters, too: it differs from run to run as they do."""
+    return any(isinstance(arg, Literal) and arg.declared for arg in expr.args)
 
 
 def _connected(expr: Call) -> Expr:

@@ -76,7 +76,7 @@ def numbered(expr: Expr, numbers: Mapping[str, int], columns: Mapping[Column, st
     if isinstance(expr, Column):
         return Column(columns[expr], NUMBER) if expr in columns else Literal(None, NUMBER)
     if isinstance(expr, Literal):
-        return Literal(None if expr.value is None else numbers[expr.value], NUMBER)
+        return replace(expr, value=None if expr.value is None else numbers[expr.value], dtype=NUMBER)
     assert isinstance(expr, Call)
     args = (numbered(a, numbers, columns) if is_result(expr, place) else a for place, a in enumerate(expr.args))
     return replace(expr, args=tuple(args), dtype=NUMBER)

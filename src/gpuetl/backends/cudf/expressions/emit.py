@@ -14,6 +14,7 @@ from functools import singledispatchmethod
 
 from gpuetl.backends.cudf.device.types import c_constant, c_type
 from gpuetl.backends.cudf.expressions.casts import cast_device
+from gpuetl.backends.cudf.expressions.constants import Constants
 from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, Device
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, children
 from gpuetl.expressions.types import NULL, STRING, DataType, is_list
@@ -35,9 +36,13 @@ class Value:
 
 @dataclass
 class Emitter:
-    """Writes statements; `columns` says of each column that is read whether it has nulls."""
+    """Writes statements; `columns` says of each column that is read whether it has nulls.
+
+    Values of parameters are arguments of the kernel where it takes `constants`.
+    """
 
     columns: Mapping[str, bool]
+    constants: Constants | None = None
     lines: list[str] = field(default_factory=list)
     sites: list[Expr] = field(default_factory=list)
     scopes: list[dict[Expr, Value]] = field(default_factory=lambda: [{}])
@@ -68,6 +73,8 @@ class Emitter:
 
     def value(self, expr: Expr) -> Value:
         """Return an expression's value, computed before or now."""
+        if isinstance(expr, Literal):  # two parameters may have one value today
+            return self.literal(expr)
         for scope in reversed(self.scopes):
             if expr in scope:
                 return scope[expr]
@@ -101,7 +108,8 @@ class Emitter:
         """Write a constant."""
         if expr.value is None:
             return Value(f"{c_type(expr.dtype)}{{}}", "false")
-        return Value(c_constant(expr.value, expr.dtype))
+        passed = self.constants.passed(expr) if self.constants else None
+        return Value(passed or c_constant(expr.value, expr.dtype))
 
     @computed.register
     def cast(self, expr: Cast) -> Value:

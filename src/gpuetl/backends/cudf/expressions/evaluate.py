@@ -9,6 +9,7 @@ from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
 from gpuetl.backends.cudf.columns.written import empty_column, offsets_of_sizes
 from gpuetl.backends.cudf.device.columns import ColumnKinds, buffers_of
 from gpuetl.backends.cudf.expressions.coded_texts import as_numbers, by_dictionary
+from gpuetl.backends.cudf.expressions.constants import arguments
 from gpuetl.backends.cudf.expressions.faults import no_result
 from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, Library
 from gpuetl.backends.cudf.expressions.kernels import RowKernel, fixed_kernel, text_kernel
@@ -117,12 +118,13 @@ def written(expr: Expr, known: Vectors, rows: int, machine: Machine) -> Vector:
     if total:
         state = arrays.zeros(len(kernel.sites) + 2, "uint64")
         module = machine.compiled(text_kernel(kinds, expr, str(offsets.dtype)).source)
-        machine.launch(module, "write", rows, [rows, state, state, *buffers_of(columns), offsets, data])
+        constants = arguments(kernel.constants, machine)
+        machine.launch(module, "write", rows, [rows, state, state, *constants, *buffers_of(columns), offsets, data])
     return with_nulls(Vector(expr.dtype, rows, data, valid, 0, offsets), nulls)
 
 
 def run(
-    kernel: RowKernel, entry: str, rows: int, counts: int, arguments: list[Any], columns: Vectors, machine: Machine
+    kernel: RowKernel, entry: str, rows: int, counts: int, buffers: list[Any], columns: Vectors, machine: Machine
 ) -> list[int]:
     """Run a kernel and return what it counts, nulls first, for which the host waits; raise `NoResult` for a row."""
     if not rows:
@@ -130,7 +132,8 @@ def run(
     sites = len(kernel.sites)
     state = machine.arrays.zeros(sites + counts, "uint64") if sites + counts else None
     places = [] if state is None else [state, state[sites:]]
-    machine.launch(machine.compiled(kernel.source), entry, rows, [rows, *places, *arguments])
+    constants = arguments(kernel.constants, machine)
+    machine.launch(machine.compiled(kernel.source), entry, rows, [rows, *places, *constants, *buffers])
     told = [] if state is None else state.tolist()
     for expr, fault in zip(kernel.sites, told[:sites], strict=True):
         if fault:

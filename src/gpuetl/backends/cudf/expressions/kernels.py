@@ -10,6 +10,7 @@ from gpuetl.backends.cudf.device.columns import ColumnKinds
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.device.types import stored_c_type
 from gpuetl.backends.cudf.expressions.casts import cast_headers
+from gpuetl.backends.cudf.expressions.constants import Constant, Constants
 from gpuetl.backends.cudf.expressions.emit import Emitter
 from gpuetl.backends.cudf.expressions.functions import HEADERS
 from gpuetl.backends.cudf.expressions.zone_tables import zone_table, zones_read
@@ -21,11 +22,15 @@ MOST_KEPT = 1024
 
 @dataclass(frozen=True)
 class RowKernel:
-    """A kernel's text, the expressions that may tell of rows without a result, in their order, and who can be null."""
+    """A kernel's text, the expressions that may tell of rows without a result, in their order, and who can be null.
+
+    `constants` are arguments.
+    """
 
     source: str
     sites: Sequence[Expr]
     nullable: Sequence[bool]
+    constants: list[Constant]
 
 
 @lru_cache(MOST_KEPT)
@@ -33,9 +38,10 @@ def fixed_kernel(columns: ColumnKinds, outputs: tuple[Expr, ...]) -> RowKernel:
     """Return the kernel `compute` that computes columns of fixed width.
 
     Its parameters are the rows, `faults` and `nulls` (a count for each output that can be null) where there are any,
-    the columns' buffers, and of each output the values, and validity words where it can be null.
+    the constants, the columns' buffers, and of each output the values, and validity words where it can be null.
     """
-    emitter = Emitter(dict(columns.nullable))
+    constants = Constants()
+    emitter = Emitter(dict(columns.nullable), constants)
     stores: list[str] = []
     sums: list[str] = []
     declared, results, nullable = [], [], []
@@ -53,7 +59,7 @@ def fixed_kernel(columns: ColumnKinds, outputs: tuple[Expr, ...]) -> RowKernel:
         sums.append(f"add_nulls(nulls + {len(sums)}, missing[{len(sums)}]);")
         stores.append(f"missing[{len(stores)}] += store_word(s{place}, row, row < rows, g{place});")
     told = ["uint64_t* faults", "uint64_t* nulls"] if emitter.sites or stores else []
-    parameters = ["int64_t rows", *told, *columns.parameters, *results]
+    parameters = ["int64_t rows", *told, *constants.parameters, *columns.parameters, *results]
     body = "\n".join(
         ["    " + text for text in declared] + ["        if (row < rows) {"] + emitter.lines + ["        }"]
     )
@@ -68,22 +74,25 @@ KERNEL compute({", ".join(parameters)}) {{
     {" ".join(sums)}
 }}
 """
-    return RowKernel(source, emitter.sites, nullable)
+    return RowKernel(source, emitter.sites, nullable, constants.values)
 
 
 @lru_cache(MOST_KEPT)
 def text_kernel(columns: ColumnKinds, output: Expr, offset: str = "int32") -> RowKernel:
     """Return the kernels `measure`, which gives each text's size and validity, and `write`, which gives its bytes.
 
-    Their parameters are the rows, `faults`, `nulls` (a count, and the bytes of all texts), the columns' buffers, and
-    sizes after a first 0 and validity words, or offsets of the type `offset` and bytes.
+    Their parameters are the rows, `faults`, `nulls` (a count, and the bytes of all texts), the constants, the columns'
+    buffers, and sizes after a first 0 and validity words, or offsets of the type `offset` and bytes.
     """
-    emitter = Emitter(dict(columns.nullable))
+    constants = Constants()
+    emitter = Emitter(dict(columns.nullable), constants)
     emitter.text(output, "valid")
-    parameters = ", ".join(["int64_t rows", "uint64_t* faults", "uint64_t* nulls", *columns.parameters])
-    names = ", ".join(f"c{place}" for place in range(len(columns.nullable)))
+    told = ["uint64_t* faults", "uint64_t* nulls"]
+    parameters = ", ".join(["int64_t rows", *told, *constants.parameters, *columns.parameters])
+    names = ", ".join([*constants.names, *(f"c{place}" for place in range(len(columns.nullable)))])
     types = ", ".join(f"class C{place}" for place in range(len(columns.nullable)))
-    taken = "".join(f", C{place} c{place}" for place in range(len(columns.nullable)))
+    read = [f"C{place} c{place}" for place in range(len(columns.nullable))]
+    taken = "".join(f", {each}" for each in [*constants.parameters, *read])
     body = "\n".join(emitter.lines)
     source = f"""{headers([output], "staging.cuh", "words.cuh", "reduce.cuh")}
 template <class OUT{types and ", " + types}>
@@ -118,7 +127,7 @@ KERNEL write({parameters}, const {offset}_t* offsets, char* bytes) {{
     }});
 }}
 """
-    return RowKernel(source, emitter.sites, [True])
+    return RowKernel(source, emitter.sites, [True], constants.values)
 
 
 def headers(exprs: Collection[Expr], *more: str) -> str:

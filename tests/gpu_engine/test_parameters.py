@@ -1,0 +1,72 @@
+"""Parameters are arguments of kernels: another value compiles nothing."""
+
+from datetime import date, datetime, timedelta
+
+import pytest
+
+from conftest import COMPILER, ON_CPU
+from gpu_engine.host_machine import HostMachine
+from gpuetl import expr
+from gpuetl.testing import assert_tables_equal
+from tables import INF, INT64_MAX, INT64_MIN, table
+
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
+VALUES = {
+    "bool": (True, False), "int8": (-128, 127), "int64": (INT64_MIN, INT64_MAX), "uint64": (0, 2**64 - 1),
+    "float32": (1.5, -0.0), "float64": (0.1, INF), "date": (date(1969, 12, 31), date(2024, 2, 29)),
+    "timestamp": (datetime(1900, 1, 1, 0, 0, 0, 1), datetime(2262, 4, 1)), "string": ("", 'ä"\\?'),
+    "duration": (timedelta(days=-1), timedelta(microseconds=1)),
+}  # fmt: skip
+
+
+@pytest.fixture
+def compiled(monkeypatch):
+    """The texts that are asked for."""
+    sources, compiled = set(), HostMachine.compiled
+    monkeypatch.setattr(HostMachine, "compiled", lambda self, source: sources.add(source) or compiled(self, source))
+    return sources
+
+
+@pytest.fixture
+def run(pipeline, compiled):
+    """Runs the stage for a value; returns its rows, which are the oracle's, and the texts of kernels."""
+
+    def result(value):
+        compiled.clear()
+        got, expected = (
+            pipeline.run({"p": value}, engine=engine, keep="s")["s"].to_arrow() for engine in (ON_CPU, "pandas")
+        )
+        assert_tables_equal(got, expected, ordered=True)
+        return got, set(compiled)
+
+    return result
+
+
+@pytest.mark.parametrize("dtype", VALUES)
+def test_another_value_compiles_nothing(source, pipeline, run, dtype):
+    """Filters and columns, numbers, times and texts."""
+    p = pipeline.param("p", dtype)
+    rows = source(table({"x": dtype}, *((value,) for value in (*VALUES[dtype], None))))
+    rows.filter(expr("x = $p OR x IS NULL")).with_columns(p=p, c=expr("coalesce(x, $p)")).stage("s")
+    (first, kernels), (second, again) = map(run, VALUES[dtype])
+    assert [first["p"].to_pylist(), second["p"].to_pylist()] == [[value] * 2 for value in VALUES[dtype]]
+    assert kernels == again or dtype == "bool"  # false is in every filter's text
+
+
+def test_what_is_calculated_of_parameters_alone_is_no_other_text(source, pipeline, run):
+    """As a day and the week after it."""
+    pipeline.param("p", "date")
+    rows = source(table({"t": "timestamp"}, *((datetime(2024, 1, day),) for day in range(1, 30))))
+    rows.filter(expr("t >= $p AND t < $p + interval '7 days'")).stage("s")
+    (first, kernels), (second, again) = (run(date(2024, 1, day)) for day in (1, 8))
+    assert [first.num_rows, second.num_rows] == [7, 7]
+    assert kernels == again
+
+
+def test_texts_are_made_of_parameters(source, pipeline, run):
+    """Of columns without a dictionary, too; an error names the value."""
+    pipeline.param("p", "string")
+    rows = source(table({"s": "string"}, *((f"{number}" * 20,) for number in range(3000))))
+    rows.with_columns(s=expr("$p || s || $p"), n=expr("length($p) + length(s)")).stage("s")
+    (_, kernels), (_, again) = map(run, ("a", "ä?"))
+    assert kernels == again
