@@ -1,7 +1,11 @@
 """The jobs of the benchmark, on little data: the pipelines' answers are DuckDB's and those of Polars."""
 
+import json
 import shutil
+import subprocess
+import sys
 from importlib import import_module
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,6 +16,7 @@ from benchmarks.suites.answers import assert_same_answers
 from benchmarks.suites.cpu_peers import DuckDB, Polars
 from benchmarks.suites.peers import Gpuetl
 
+BENCHMARKS = Path(__file__).parent / "benchmarks"
 SIZES = {"events": 20_000, "groupby": 200_000, "join": 20_000, "pdsh": 0.05}
 
 
@@ -78,3 +83,18 @@ def test_answers_that_differ_are_told(tmp_path):
     for name in others:
         with pytest.raises(AssertionError):
             assert_same_answers(tmp_path / name, tmp_path / "expected")
+
+
+def test_the_pipeline_in_less_memory_is_measured(tmp_path):
+    """With its outputs compared: what differs, or does not fit, is told in the place of a time."""
+    results = tmp_path / "memory.json"
+    arguments = ("--rows", "40000", "--limits", "4MB", "--engine", "pandas", "--results", results)
+    command = [sys.executable, BENCHMARKS / "memory.py", tmp_path / "work", *arguments]
+    subprocess.run(list(map(str, command)), check=True, capture_output=True)
+    runs = json.loads(results.read_text())["runs"]
+    assert [(run["order"], run["memory"], run["skipped"]) for run in runs] == [
+        ("in no order", "all there is", []), ("in no order", "4MB", []),
+        ("in time order", "all there is", []), ("in time order", "4MB", []),
+        ("in time order", "all there is", ["carry_windows"]), ("in time order", "4MB", ["carry_windows"]),
+    ]  # fmt: skip
+    assert all(run.get("best_s", 1) > 0 for run in runs)

@@ -124,9 +124,32 @@ def part_table(table: dict[str, Any]) -> list[str]:
     return [f"{table['what']}:", "", "| | ms |", "|---|---|", *rows, ""]
 
 
-def measured_on_gpu() -> list[dict[str, Any]]:
-    """Return the newest result of the comparison on a GPU, if there is one."""
-    return [newest("gpu")] if any((HERE / "results").glob("gpu-*.json")) else []
+def memory_table(result: dict[str, Any]) -> str:
+    """Render the pipeline in less memory than it would take."""
+    rows = [memory_row(run) for run in result["runs"]]
+    events = f"{result['events']['rows']:,} events in {result['events']['bytes'] / 1e6:.1f} MB of Parquet"
+    return "\n".join([
+        "## A pipeline in less memory", "",
+        f"`tests/benchmarks/memory.py`: pipeline E from files to files on the engine {result['engine']}, the better of two runs;",
+        f"all outputs over the same events equal.  {events}.  {where(result)}", "",
+        "| events | `--memory` | seconds | files | spilled, MB | expected, MB |", "|---|---|---|---|---|---|", *rows, "",
+        *result.get("remarks", []), "",
+    ])  # fmt: skip
+
+
+def memory_row(run: dict[str, Any]) -> str:
+    """Return one run's line; what goes and comes back is spilled once."""
+    events = run["order"] + (f", without {', '.join(run['skipped'])}" if run["skipped"] else "")
+    if "error" in run:
+        return f"| {events} | {run['memory']} | {run['error']} | | | |"
+    spilled = sum(count for link, count in run["spilled"].items() if link in ("device to host", "host to file")) / 1e6
+    figures = f"{run['best_s']:.2f} | {run['files']} | {spilled:,.0f} | {run['expected_bytes'] / 1e6:,.0f}"
+    return f"| {events} | {run['memory']} | {figures} |"
+
+
+def measured(benchmark: str) -> list[dict[str, Any]]:
+    """Return the newest result of a benchmark, if there is one."""
+    return [newest(benchmark)] if any((HERE / "results").glob(f"{benchmark}-*.json")) else []
 
 
 def render() -> None:
@@ -134,7 +157,8 @@ def render() -> None:
     tables = [
         startup_table(newest("startup")),
         peers_table(newest("peers")),
-        *(gpu_section(result, where(result)) for result in measured_on_gpu()),
+        *(memory_table(result) for result in measured("memory")),
+        *(gpu_section(result, where(result)) for result in measured("gpu")),
         parts_tables(newest("parts")),
         engines_table(newest("engines")),
         kernel_table(newest("kernels")),
