@@ -70,3 +70,12 @@ def test_texts_are_made_of_parameters(source, pipeline, run):
     rows.with_columns(s=expr("$p || s || $p"), n=expr("length($p) + length(s)")).stage("s")
     (_, kernels), (_, again) = map(run, ("a", "ä?"))
     assert kernels == again
+
+
+def test_a_kernel_takes_so_many_arguments_and_has_the_other_values_in_its_text(source, pipeline, run):
+    """A device takes a few kilobytes of them."""
+    pipeline.param("p", "int64")
+    rows = source(table({"x": "int64"}, (1,), (2,)))
+    rows.with_columns(y=expr("greatest(x, " + ", ".join(["$p"] * 300) + ")")).stage("s")
+    first, _ = run(7)
+    assert first["y"].to_pylist() == [7, 7]

@@ -14,6 +14,8 @@ from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Literal
 from gpuetl.expressions.types import STRING, DataType, is_floating, is_list
 
+MOST = 128
+"""Arguments of one kernel that are constants, or a few more: it takes 4 KB of all kinds on older drivers."""
 Constant = int | bytes
 """A word of 64 bits, or the bytes of a text."""
 
@@ -28,9 +30,12 @@ class Constants:
     def passed(self, literal: Literal) -> str | None:
         """Pass a constant; return its C++ text, or None for one that is written where it is used.
 
-        These are nulls, what is no parameter's value and may be calculated with as the text is compiled, and decimals.
+        These are nulls, what is no parameter's value and may be calculated with as the text is compiled, decimals, and
+        what would be too many arguments.
         """
-        if not literal.declared or literal.value is None or is_decimal(literal.dtype) or is_list(literal.dtype):
+        if not literal.declared or literal.value is None or len(self.values) >= MOST:
+            return None
+        if is_decimal(literal.dtype) or is_list(literal.dtype):
             return None
         if literal.dtype == STRING:
             data = literal.value.encode()
