@@ -78,6 +78,7 @@ def layout_of(options: RunOptions, engine: str, workers: int) -> Layout:
         shares,
         carried_share=(CARRIED_SHARE if own is None else own) if options.lowers_by("carry_windows") else 0.0,
         in_turn=own is not None or engine not in CLUSTERED,
+        exchanged_bytes=None if own is None else 0,
         keys_apart=options.lowers_by("keys_apart"),
     )
 

@@ -43,6 +43,8 @@ def run_many(count: int, first: int, engine: str, workers: int, seconds: float) 
     run = partial(run_block, last=first + count, engine=engine, until=time.time() + seconds)
     with ProcessPoolExecutor(workers) as pool:
         for done, (block, seeds) in enumerate(pool.map(run, starts), 1):
+            if not block:  # the time is over
+                continue
             counts.update(block)
             failed += seeds
             for seed in seeds:

@@ -91,6 +91,20 @@ def test_the_share_is_an_option_and_the_choice_has_a_name(events):
     assert not by_carries(planned(steps, carried_share=inf, optimize=False))
 
 
+def test_rows_that_memory_holds_several_times_over_are_exchanged(events, pipeline):
+    """That is quicker; unless the user says what may be carried.  Without keys they would all have to be in one place."""
+    windowed(events, s="cum_sum(x)").stage("keyed")
+    windowed(events, (), s="cum_sum(x)").stage("whole")
+
+    def explained(**options):
+        text = pipeline.explain(options=RunOptions(partition_rows=GROUP, **options), engine="pandas")
+        return text.count("carries up to")
+
+    assert explained(memory=1 << 30) == 1
+    assert explained(memory=1 << 30, carried_share=0.25) == 2
+    assert explained(memory=60_000) == 2
+
+
 def test_on_a_cluster_partitions_with_keys_do_not_wait_for_each_other(events):
     """Unless the user asks for it; without keys all rows would have to meet in one."""
     keyed, whole = windowed(events, s="cum_sum(x)"), windowed(events, (), s="cum_sum(x)")
@@ -148,6 +162,6 @@ def test_rows_of_one_group_stay_in_order(events):
 def test_the_explained_plan_says_what_is_carried(events, pipeline):
     """And that no rows are exchanged."""
     windowed(events, s="cum_sum(x)").stage("result")
-    text = pipeline.explain(options=RunOptions(partition_rows=GROUP), engine="pandas")
+    text = pipeline.explain(options=RunOptions(partition_rows=GROUP, memory=100_000), engine="pandas")
     assert "Window s = cum_sum(x) by user order by ts; carries up to 22 rows to the next partition" in text
     assert "exchanges: 1 gather" in text

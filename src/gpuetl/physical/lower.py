@@ -42,7 +42,8 @@ class Layout:
     """How rows are split: at most `partition_rows` rows a partition of a source; a side of a join of at most
     `broadcast_bytes` goes whole to every partition of the other.  A large source has `partitions` at least.  A window
     carries rows from partition to partition up to `carried_share` of one, where it then needs no exchange; with keys it
-    does so only where partitions are computed `in_turn` anyway, and not side by side.  With `keys_apart` footers are
+    does so only where partitions are computed `in_turn` anyway, and not side by side, and the rows are more than the
+    `exchanged_bytes` that an exchange holds at little cost; None is what memory allows.  With `keys_apart` footers are
     asked whether equal keys are in one partition already.
     """
 
@@ -51,6 +52,7 @@ class Layout:
     partitions: int = 1
     carried_share: float = 0.0
     in_turn: bool = True
+    exchanged_bytes: int | None = 0
     keys_apart: bool = False
 
 
@@ -121,7 +123,7 @@ class _Lowering:
         if node.locality is Locality.ROW:
             return Map(node, (source,))
         meeting = self.by_keys(source, node.keys, node.origin)
-        if meeting is not source and isinstance(node, Window) and (self.layout.in_turn or not node.by):
+        if meeting is not source and isinstance(node, Window) and (not node.by or self.may_carry(source)):
             by_carries = carried(node, source, self.layout.carried_share)
             if by_carries is None and not node.by:
                 ranges = self.sort(Sort(source=node.source, by=node.order_by, origin=node.origin), source)
@@ -130,6 +132,10 @@ class _Lowering:
                 return by_carries
         in_order = meeting is source or (not node.keys and source.in_sequence)
         return Map(node if in_order else replace(node, presorted=False), (meeting,))
+
+    def may_carry(self, source: Physical) -> bool:
+        """Tell whether a window with keys may carry: an exchange that stays in memory is quicker."""
+        return self.layout.in_turn and estimated_bytes(source) > (self.layout.exchanged_bytes or 0)
 
     @node.register
     def sort(self, node: Sort, source: Physical) -> Physical:
