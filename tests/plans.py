@@ -2,7 +2,8 @@
 
 from gpuetl import RunOptions
 from gpuetl.optimize import optimize
-from gpuetl.physical.lower import Layout, lower
+from gpuetl.physical.layout import Layout
+from gpuetl.physical.lower import lower
 from gpuetl.physical.nodes import Concat, Exchange, Map, Scan
 from gpuetl.physical.ranges import Boundaries, RangeExchange
 from gpuetl.plan.graph import walk_graph

@@ -15,7 +15,8 @@ from gpuetl.options import RunOptions
 from gpuetl.physical.explain import explain_physical
 from gpuetl.physical.explain_memory import memory_lines
 from gpuetl.physical.fit import Fitted, fitted
-from gpuetl.physical.lower import Layout, PhysicalPlan, lower
+from gpuetl.physical.layout import Layout
+from gpuetl.physical.lower import PhysicalPlan, lower
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import Read
 from gpuetl.plan.plan import Plan

@@ -8,7 +8,7 @@ from gpuetl import Pipeline, RunOptions, col, expr
 from gpuetl.expressions.functions import table_entry
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.io.dataset import DataFile, RowGroup
-from gpuetl.physical.lower import Layout, split_groups
+from gpuetl.physical.layout import Layout, split_groups
 from gpuetl.physical.nodes import Map, Scan
 from gpuetl.plan.graph import walk_graph
 from plans import lowered, physical_line, physical_lines

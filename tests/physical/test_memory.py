@@ -9,7 +9,7 @@ from gpuetl.io.dataset import DataFile, RowGroup
 from gpuetl.physical.estimate import estimated_rows
 from gpuetl.physical.explain_memory import memory_lines
 from gpuetl.physical.fit import fitted
-from gpuetl.physical.lower import Layout
+from gpuetl.physical.layout import Layout
 from gpuetl.physical.memory import expected_memory
 from gpuetl.physical.nodes import Scan
 from gpuetl.physical.widths import column_widths

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gpuetl.backends.backend import Backend, Frame
-from gpuetl.physical.carried_window import CarriedWindow
+from gpuetl.physical.carried_steps import CarriedWindow
 from gpuetl.plan.node import Node
 
 

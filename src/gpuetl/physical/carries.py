@@ -12,7 +12,8 @@ from datetime import date, datetime, timedelta
 from math import inf, prod
 
 from gpuetl.expressions.types import BOOL
-from gpuetl.physical.carried_window import CarriedWindow, carried_window
+from gpuetl.physical.carried_steps import CarriedWindow
+from gpuetl.physical.carried_window import carried_window
 from gpuetl.physical.estimate import chunk_rows, estimated_rows
 from gpuetl.physical.nodes import Map, Physical
 from gpuetl.physical.sequence import column_limits, follow_each_other, traced

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from gpuetl.physical.estimate import read_rows
-from gpuetl.physical.lower import Layout, PhysicalPlan, lower
+from gpuetl.physical.layout import Layout
+from gpuetl.physical.lower import PhysicalPlan, lower
 from gpuetl.physical.memory import Expected, expected_memory
 from gpuetl.physical.nodes import Scan
 from gpuetl.plan.graph import walk_graph

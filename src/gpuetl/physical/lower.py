@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import singledispatchmethod
-from itertools import accumulate
 
-from gpuetl.io.dataset import RowGroup
 from gpuetl.io.pruning import may_hold
 from gpuetl.physical.aggregates import two_phases
 from gpuetl.physical.carries import carried
 from gpuetl.physical.estimate import estimated_bytes, estimated_rows
+from gpuetl.physical.layout import Layout, first_groups, split_groups
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.physical.ranges import RangeExchange, by_range
 from gpuetl.physical.sequence import are_apart, follow_each_other
@@ -19,9 +18,6 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node, Origin
 from gpuetl.plan.nodes import Aggregate, Distinct, Grouped, Join, Limit, Read, Sort, Union, Window, Write
 from gpuetl.plan.plan import Plan
-
-LEAST_SHARE = 1 << 20
-"""Rows that are worth a partition of their own, so that one more worker has something to do."""
 
 
 @dataclass(frozen=True)
@@ -35,25 +31,6 @@ class PhysicalPlan:
     def roots(self) -> tuple[Physical, ...]:
         """All that is computed."""
         return (*(source for _, source in self.sinks.values()), *self.kept.values())
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How rows are split: at most `partition_rows` rows a partition of a source; a side of a join of at most
-    `broadcast_bytes` goes whole to every partition of the other.  A large source has `partitions` at least.  A window
-    carries rows from partition to partition up to `carried_share` of one, where it then needs no exchange; with keys it
-    does so only where partitions are computed `in_turn` anyway, and not side by side, and the rows are more than the
-    `exchanged_bytes` that an exchange holds at little cost; None is what memory allows.  With `keys_apart` footers are
-    asked whether equal keys are in one partition already.
-    """
-
-    partition_rows: int
-    broadcast_bytes: int
-    partitions: int = 1
-    carried_share: float = 0.0
-    in_turn: bool = True
-    exchanged_bytes: int | None = 0
-    keys_apart: bool = False
 
 
 def lower(plan: Plan, layout: Layout) -> PhysicalPlan:
@@ -231,42 +208,6 @@ class _Lowering:
         return sorted_in_one(source, node.origin) if node.target.is_file else source
 
 
-def first_groups(groups: list[RowGroup], rows: int) -> list[RowGroup]:
-    """Return the first row groups that hold so many rows; those of a CSV file may hold none."""
-    before = accumulate((max(group.rows, 0) for group in groups), initial=0)
-    return [group for group, count in zip(groups, before, strict=False) if count < rows]
-
-
 def must_meet(node: Join) -> bool:
     """Tell whether a join needs all rows of equal keys of its left side in one place."""
     return node.how == "full" or node.unique[0]
-
-
-def split_groups(groups: list[RowGroup], layout: Layout) -> tuple[tuple[RowGroup, ...], ...]:
-    """Cut a list of row groups into partitions: not too large, and enough of them where there are many rows."""
-    parts, rows = parts_of_at_most(groups, layout.partition_rows), sum(max(group.rows, 0) for group in groups)
-    shares = min(layout.partitions, rows // LEAST_SHARE)
-    return parts if shares < 2 or len(parts) > shares else even_parts(groups, shares)
-
-
-def parts_of_at_most(groups: list[RowGroup], partition_rows: int) -> tuple[tuple[RowGroup, ...], ...]:
-    """Cut a list of row groups into partitions of at most `partition_rows` rows, or one row group."""
-    parts: list[list[RowGroup]] = [[]]
-    rows = 0
-    for group in groups:
-        size = group.rows if group.rows >= 0 else partition_rows  # a CSV file does not say how many
-        if parts[-1] and rows + size > partition_rows:
-            parts.append([])
-            rows = 0
-        parts[-1].append(group)
-        rows += size
-    return tuple(map(tuple, parts))
-
-
-def even_parts(groups: list[RowGroup], shares: int) -> tuple[tuple[RowGroup, ...], ...]:
-    """Cut a list of row groups into up to `shares` partitions of about as many rows, at the nearest row groups."""
-    rows = [max(group.rows, 0) for group in groups]
-    parts: dict[int, list[RowGroup]] = {}
-    for group, size, start in zip(groups, rows, accumulate(rows, initial=0), strict=False):
-        parts.setdefault((2 * start + size) * shares // (2 * sum(rows) + 1), []).append(group)
-    return tuple(map(tuple, parts.values()))
