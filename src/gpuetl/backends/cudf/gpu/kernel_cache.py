@@ -15,7 +15,7 @@ from typing import Any
 from cupy.cuda import compiler, device, function, nvrtc
 
 from gpuetl.backends.cudf.gpu.ahead import Ahead
-from gpuetl.kernels.cache import cache_folder
+from gpuetl.kernels.cache import cache_folder, forget_oldest
 from gpuetl.report.recorder import compiling
 from gpuetl.report.trace import span
 
@@ -48,10 +48,14 @@ def load_ahead(names: Iterable[str]) -> None:
 
 
 def kept_module(path: Path) -> Any:
-    """Return a module that is in the cache, None where it is not."""
+    """Return a module that is in the cache, None where it is not; it is used, and so not among the oldest."""
+    try:
+        code = path.read_bytes()
+    except OSError:
+        return None
     with suppress(OSError):
-        return module_of(path.read_bytes())
-    return None
+        os.utime(path)
+    return module_of(code)
 
 
 def module_of(code: bytes) -> Any:
@@ -74,7 +78,14 @@ def compiled(source: str, path: Path) -> bytes:
         made = path.with_suffix(f".{os.getpid()}.{get_ident()}")  # threads may be at the same text
         made.write_bytes(code)
         made.replace(path)
+    forget_once()
     return bytes(code)
+
+
+@cache
+def forget_once() -> None:
+    """Keep the cache small, in a process that adds to it."""
+    forget_oldest(cache_folder())
 
 
 def path_of(source: str, suffix: str = "cubin") -> Path:
