@@ -34,9 +34,14 @@ def where(result: dict[str, Any]) -> str:
     return f"{result['date']}; {hardware}; {versions}."
 
 
+def size_of(data: dict[str, Any]) -> str:
+    """Return the rows and bytes of what was read."""
+    return f"{data['rows']:,} rows in {data['bytes'] / 1e6:.1f} MB of Parquet"
+
+
 def startup_table(result: dict[str, Any]) -> str:
     """Render whole-process times."""
-    size = f"{result['input']['rows']:,} rows in {result['input']['bytes'] / 1e6:.1f} MB of Parquet"
+    size = size_of(result["input"])
     rows = [
         f"| `gpuetl {name}` | {t['median_s']:.2f} | {t['min_s']:.2f} | {t['max_s']:.2f} |"
         for name, t in result["commands"].items()
@@ -56,10 +61,7 @@ def peers_table(result: dict[str, Any]) -> str:
         for pipeline, measured in result["pipelines"].items()
         for name, t in measured["contestants"].items()
     ]
-    sizes = "; ".join(
-        f"{name}: {m['input']['rows']:,} rows in {m['input']['bytes'] / 1e6:.1f} MB of Parquet"
-        for name, m in result["pipelines"].items()
-    )
+    sizes = "; ".join(f"{name}: {size_of(m['input'])}" for name, m in result["pipelines"].items())
     return "\n".join([
         "## Without a GPU, beside pandas, Polars and DuckDB", "",
         "The pandas engine, and the same pipeline by hand with each peer (tests/benchmarks/peers), from files to files: all",
@@ -127,11 +129,10 @@ def part_table(table: dict[str, Any]) -> list[str]:
 def memory_table(result: dict[str, Any]) -> str:
     """Render the pipeline in less memory than it would take."""
     rows = [memory_row(run) for run in result["runs"]]
-    events = f"{result['events']['rows']:,} events in {result['events']['bytes'] / 1e6:.1f} MB of Parquet"
     return "\n".join([
         "## A pipeline in less memory", "",
         f"`tests/benchmarks/memory.py`: pipeline E from files to files on the engine {result['engine']}, the better of two runs;",
-        f"all outputs over the same events equal.  {events}.  {where(result)}", "",
+        f"all outputs over the same events equal.  Events: {size_of(result['events'])}.  {where(result)}", "",
         "| events | `--memory` | seconds | files | spilled, MB | expected, MB |", "|---|---|---|---|---|---|", *rows, "",
         *result.get("remarks", []), "",
     ])  # fmt: skip

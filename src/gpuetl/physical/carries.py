@@ -17,7 +17,7 @@ from gpuetl.physical.carried_window import carried_window
 from gpuetl.physical.estimate import chunk_rows, estimated_rows
 from gpuetl.physical.nodes import Map, Physical
 from gpuetl.physical.sequence import column_limits, follow_each_other, traced
-from gpuetl.physical.widths import Widths, column_widths, type_bytes
+from gpuetl.physical.widths import Widths, column_widths, total, type_bytes
 from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Window
 
@@ -34,11 +34,12 @@ class Carried(Map):
     carried_rows: int
 
 
-def carried(node: Window, source: Physical, share: float) -> Carried | None:
+def carried(node: Window, source: Physical, share: float, exchanged_bytes: int = 0) -> Carried | None:
     """Return a window by carries; None where that cannot be, or more than a share of a partition would be carried.
 
-    An exchange moves all rows between memories, carries move their own from partition to partition.  Rows that were
-    sorted may have null times, which no interval reaches: windows by time need footers that know of none.
+    An exchange moves all rows between memories, carries move their own from partition to partition; of no more than
+    `exchanged_bytes` it is quicker.  Rows that were sorted may have null times, which no interval reaches: windows by
+    time need footers that know of none.
     """
     if share <= 0 or source.partitions == 1:
         return None
@@ -49,6 +50,8 @@ def carried(node: Window, source: Physical, share: float) -> Carried | None:
         return None
     widths = column_widths(source)
     rows = estimated_rows(source, widths=widths)
+    if rows[id(source)] * total(widths[id(source)].values()) <= exchanged_bytes:
+        return None
     carried_rows = groups(source, node.by, widths[id(source)]) * steps.rows
     if steps.frame is not None:
         carried_rows += rows[id(source)] * share_of_time(source, node.order_by[0].column, steps.frame)

@@ -100,19 +100,16 @@ class _Lowering:
         if node.locality is Locality.ROW:
             return Map(node, (source,))
         meeting = self.by_keys(source, node.keys, node.origin)
-        if meeting is not source and isinstance(node, Window) and (not node.by or self.may_carry(source)):
-            by_carries = carried(node, source, self.layout.carried_share)
+        if meeting is not source and isinstance(node, Window) and (self.layout.in_turn or not node.by):
+            share, exchanged = self.layout.carried_share, (self.layout.exchanged_bytes or 0) if node.by else 0
+            by_carries = carried(node, source, share, exchanged)
             if by_carries is None and not node.by:
                 ranges = self.sort(Sort(source=node.source, by=node.order_by, origin=node.origin), source)
-                by_carries = carried(node, ranges, self.layout.carried_share)
+                by_carries = carried(node, ranges, share)
             if by_carries is not None:
                 return by_carries
         in_order = meeting is source or (not node.keys and source.in_sequence)
         return Map(node if in_order else replace(node, presorted=False), (meeting,))
-
-    def may_carry(self, source: Physical) -> bool:
-        """Tell whether a window with keys may carry: an exchange that stays in memory is quicker."""
-        return self.layout.in_turn and estimated_bytes(source) > (self.layout.exchanged_bytes or 0)
 
     @node.register
     def sort(self, node: Sort, source: Physical) -> Physical:
