@@ -27,7 +27,7 @@ def aggregated(builder: Builder, relation: Relation) -> Table | None:
     outputs = outputs_of(
         builder, relation, "aggregate", keys, {*all_names("aggregate")} - (set() if order else ORDERED)
     )
-    if not (by or outputs):
+    if not outputs:
         return None
     names = [next(n for j in range(1000) if (n := f"g{i + 3 * j}") not in by) for i in range(len(outputs))]
     resolved = [typed(output.syntax, drawn.scope(AGGREGATES)) for output in outputs]
@@ -78,7 +78,7 @@ def windowed(builder: Builder, relation: Relation) -> Table | None:
     if times and draws.chance(70):
         order = [draws.one_of(times) + " nulls first" * draws.chance(25), *order]
     outputs = outputs_of(builder, relation, "window", list(builder.expressions(relation).leaves), functions)
-    if not (by or outputs):
+    if not outputs:
         return None
     names = [next(n for j in range(1000) if (n := f"w{i + 3 * j}") not in schema) for i in range(len(outputs))]
     if not names:

@@ -72,6 +72,7 @@ def test_a_window_in_the_order_of_its_source_needs_no_exchange(events):
         ({"by": "user", "s": "rolling_sum(x, 30)"}, False),
         ({"by": "user", "s": "cum_sum(x)", "next": "lead(x)"}, False),  # later rows
         ({"by": "user", "s": "first(x, ignore_nulls => true)"}, False),  # a later row may have the first value
+        ({"by": "user", "s": "first(x, only => false)"}, False),  # so may one that is wanted
         ({"by": "user", "s": "ewm_mean(x, alpha => 0.5)"}, False),  # rows are counted
         ({"by": "user", "s": "session_id(gap => interval '1 hour')"}, False),  # is the same however rows tie
     ],

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from gpuetl.expressions.build import col
 from gpuetl.expressions.formula import formula
+from gpuetl.expressions.functions.aggregates import edge_arguments
 from gpuetl.expressions.functions.windows import TIE_FREE
 from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal
 from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, TIMESTAMP
@@ -116,8 +117,8 @@ def _numbered(steps: WindowSteps, name: str, call: Call) -> Expr:
 
 def _first(steps: WindowSteps, name: str, call: Call) -> Expr | None:
     """Every carried row has the first one's value; of rows that are skipped a later one may be the first."""
-    x, *options = call.args
-    if not all(is_absent(option) or option == Literal(False, BOOL) for option in options):
+    x, ignore_nulls, only = edge_arguments(call)
+    if ignore_nulls or only != Literal(True, BOOL):
         return None
     own = steps.column(name, x)
     result = steps.call(name, "first", x.dtype, own)
