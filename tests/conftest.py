@@ -77,6 +77,8 @@ def cluster():
 def gpu_cluster():
     """A worker for each of two GPUs."""
     dask_cuda = pytest.importorskip("dask_cuda")
+    if (there := dask_cuda.utils.get_n_gpus()) < 2:
+        pytest.skip(f"needs two GPUs, here is {there}")
     distributed = pytest.importorskip("distributed")
     options = {"threads_per_worker": 1, "memory_limit": 0, "scheduler_kwargs": NO_PAGES, "rmm_pool_size": 0.6}
     with (

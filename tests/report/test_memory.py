@@ -162,7 +162,8 @@ assert rmm.mr.get_current_device_resource() is own
 assert own.allocation_counts.current_bytes >= 16_000 and run.report.memory["device memory"] >= 16_000
 assert run["s"].to_arrow().num_rows == 1000
 del run, p
-import gc; gc.collect()
+import gc; from concurrent.futures import wait; from gpuetl.backends.cudf.gpu.kernel_cache import ahead
+wait(list(ahead().expected.values())); gc.collect()
 assert own.allocation_counts.current_bytes == 0, own.allocation_counts
 """
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -69,16 +69,20 @@ def user_kernel(compile_user_kernel: CompileUserKernel, source: str, path: Path,
 
 
 def called(name: str, arguments: tuple[Any, ...], keywords: tuple[tuple[str, Any], ...]) -> None:
-    """Make a call of CuPy's on arrays of zeros; one that has no such result is nobody's concern."""
-    array, *others = made = [argument_of(each) for each in arguments] or [None]
-    if name == "getitem":
-        array[others[0]]
-    elif name == "setitem":
-        array[others[0]] = others[1]
-    elif name == "astype":
-        array.astype(others[0])
-    else:
-        getattr(cupy, name)(*made[: len(arguments)], **{key: argument_of(each) for key, each in keywords})
+    """Make a call of CuPy's on arrays of zeros; one that has no such result is nobody's concern.
+
+    Nothing of it is kept: neither a result nor an error, whose frames would hold the arrays.
+    """
+    with suppress(Exception):
+        array, *others = made = [argument_of(each) for each in arguments] or [None]
+        if name == "getitem":
+            array[others[0]]
+        elif name == "setitem":
+            array[others[0]] = others[1]
+        elif name == "astype":
+            array.astype(others[0])
+        else:
+            getattr(cupy, name)(*made[: len(arguments)], **{key: argument_of(each) for key, each in keywords})
 
 
 def argument_of(described: Any) -> Any:

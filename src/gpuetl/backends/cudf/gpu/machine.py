@@ -14,7 +14,7 @@ import numpy as np
 import gpuetl
 from gpuetl.backends.cudf.gpu import files, kernel_cache
 from gpuetl.backends.cudf.gpu.compiler import named, refuse_block, users_lines
-from gpuetl.backends.cudf.gpu.expected import ExpectedKernels, user_kernel
+from gpuetl.backends.cudf.gpu.expected import ExpectedKernels, called, user_kernel
 from gpuetl.backends.cudf.gpu.libcudf import column_array, radix_order, to_libcudf
 from gpuetl.backends.cudf.gpu.memory import device_memory, limited, memory_use
 from gpuetl.backends.cudf.gpu.parquet import read_parquet
@@ -89,7 +89,7 @@ class GpuMachine:
         mark = kernel_cache.path_of(f"{plan} {gpuetl.__version__}", "expected")
         if not mark.exists():
             return ExpectedKernels(self.compiled_kernel, mark)
-        kernel_cache.ahead().expect("CuPy", partial(self.arrays.full, 1, -1, "int32"))
+        kernel_cache.ahead().expect("CuPy", partial(called, "full", (1, -1, "int32"), ()))
         kernel_cache.load_ahead(mark.read_text(encoding="utf-8").split())
         return None
 
