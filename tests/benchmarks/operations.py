@@ -220,7 +220,7 @@ def joined(backend: CudfBackend, frame: Frame) -> Work:
     """Every event's user, of a million of them, with one column."""
     draws = cupy.random.default_rng(2)
     users = Frame({
-        "user_id": Vector(pa.int64(), USERS, draws.permutation(USERS)),
+        "user_id": Vector(pa.int64(), USERS, cupy.random.permutation(USERS)),
         "km": Vector(pa.float64(), USERS, draws.random(USERS)),
     }, USERS)  # fmt: skip
     left = frame.select(("user_id",))
