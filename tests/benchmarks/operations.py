@@ -150,7 +150,7 @@ def events(backend: CudfBackend, rows: int) -> Frame:
     }, rows)  # fmt: skip
 
 
-def planned(frame: Frame, step: Callable[[Table], Table], other: Frame | None = None) -> Node:
+def planned(frame: Frame, step: Callable[..., Table], other: Frame | None = None) -> Node:
     """Return the operation that a step is planned as, over rows such as the frame's."""
     pipeline = Pipeline("operation")
     tables = [pipeline.from_frame(name, empty(each)) for name, each in (("t", frame), ("u", other)) if each]
@@ -224,7 +224,7 @@ def joined(backend: CudfBackend, frame: Frame) -> Work:
         "km": Vector(pa.float64(), USERS, draws.random(USERS)),
     }, USERS)  # fmt: skip
     left = frame.select(("user_id",))
-    node = planned(left, lambda t, u: t.join(u, "user_id"), users)  # type: ignore[misc]
+    node = planned(left, lambda t, u: t.join(u, "user_id"), users)
     return Work(
         "join with 1 M users, one column", partial(backend.run, node, left, users), left.nbytes + users.nbytes, 3,
         partial(libcudf_join, left, users), same_joined,

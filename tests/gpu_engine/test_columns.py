@@ -8,6 +8,7 @@ import pytest
 from fuzz.data import TYPES, pool
 from gpu_engine.emulated_machine import BLOCKS, THREADS, EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
+from gpuetl.backends.cudf import interchange
 from gpuetl.backends.cudf.columns.concat import concat
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
@@ -35,6 +36,17 @@ def uploaded(table):
 
 def downloaded(vectors, schema):
     return pa.table([to_arrow(vectors[name], MACHINE) for name in schema.names], schema=schema)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 33, 700])
+def test_a_large_frame_is_copied_to_the_host_in_one_piece(monkeypatch, rows):
+    """Of every type; each value where Arrow wants it."""
+    monkeypatch.setattr(interchange, "MANY_BYTES", 0)
+    table = columns(rows, nulls=2)
+    found = interchange.to_table(uploaded(table), MACHINE)
+    assert repr(found.to_pylist()) == repr(table.to_pylist())
+    aligned = [c.chunk(0).buffers()[1].address % 8 for c in found.columns if c.type in (pa.int64(), pa.float64())]
+    assert set(aligned) == {0}
 
 
 @pytest.mark.parametrize("nulls", [0, 2])

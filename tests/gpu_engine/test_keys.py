@@ -11,7 +11,7 @@ from gpuetl.backends.cudf.aggregates.distinct import count_distinct
 from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.aggregates.reduce import reduced
 from gpuetl.backends.cudf.choices import skipping
-from gpuetl.backends.cudf.columns import texts
+from gpuetl.backends.cudf.columns import text_hashes, texts
 from gpuetl.backends.cudf.columns.compact import numbers_where
 from gpuetl.backends.cudf.columns.keys import Key, Keys, keys_of
 from gpuetl.backends.cudf.columns.order import sort_rows
@@ -111,9 +111,30 @@ def test_marked_rows_are_numbered(rows):
 @pytest.mark.parametrize("machine", [HOST, GPU], ids=["host", "gpu"])
 @pytest.mark.parametrize("tries", [0, 1, 32])
 def test_texts_are_numbered_in_the_order_of_their_bytes(monkeypatch, machine, tries):
-    """Also where the small table does not hold them, and for texts of more than 32 bytes."""
+    """Also where no small table holds them, and for texts of more than 32 bytes."""
     monkeypatch.setattr(texts, "MOST_TRIES", tries)
-    draws = np.random.default_rng(tries)
+    assert_numbered(machine, tries)
+
+
+@pytest.mark.parametrize("machine", [HOST, GPU], ids=["host", "gpu"])
+def test_texts_that_a_table_does_not_hold_go_to_a_larger_one(monkeypatch, machine):
+    """The first has 4 slots for 10 texts."""
+    monkeypatch.setattr(texts, "SMALL_SLOTS", (4, 256))
+    assert_numbered(machine, 4)
+
+
+@pytest.mark.parametrize("machine", [HOST, GPU], ids=["host", "gpu"])
+def test_texts_of_one_hash_are_told_apart(monkeypatch, machine):
+    """By their bytes."""
+    source = text_hashes.enter_hashes_source
+    alike = lambda vector: source(vector).replace("table_hash(text.value)", "table_hash(text.value) % 3")  # noqa: E731
+    monkeypatch.setattr(text_hashes, "enter_hashes_source", alike)
+    assert_numbered(machine, 5)
+
+
+def assert_numbered(machine, seed):
+    """Number 300 texts."""
+    draws = np.random.default_rng(seed)
     pool = ["", "a", "b", "é", "ab", "\U0001f600", "x" * 31, "x" * 32, "x" * 70 + "y", "x" * 70 + "z", None]
     drawn = [pool[place] for place in draws.integers(0, len(pool), 300)]
     vector = from_arrow(pa.chunked_array([pa.array(drawn, "string")]), machine)

@@ -19,7 +19,7 @@ from gpuetl.backends.cudf.columns.concat import concat
 from gpuetl.backends.cudf.columns.gather import first_rows, take_rows
 from gpuetl.backends.cudf.exchange import split_by_hash, split_by_order
 from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
+from gpuetl.backends.cudf.interchange import from_arrow, to_table
 from gpuetl.backends.cudf.joins import join  # noqa: F401
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.operation import run_operation
@@ -150,8 +150,7 @@ class CudfBackend:
 
     def to_arrow(self, frame: Frame) -> Any:
         """Copy the frame to host memory."""
-        columns = {name: to_arrow(vector, self.machine) for name, vector in frame.columns.items()}
-        return pa.table(columns) if columns else pa.table({":row": pa.nulls(frame.rows)}).select([])
+        return to_table(frame, self.machine)
 
     def head(self, frame: Frame, count: int) -> Any:
         """Copy the first rows to host memory."""

@@ -9,6 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from gpuetl.backends.cudf.columns.dictionaries import decoded
+from gpuetl.backends.cudf.columns.packed import packed as packed_frame
+from gpuetl.backends.cudf.columns.packed import unpacked as unpacked_frame
+from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.expressions.decimals import is_decimal
@@ -16,6 +19,8 @@ from gpuetl.expressions.types import BOOL, NULL, STRING, DataType, is_list
 
 WORDS = 16
 """Validity words come in units of 64 bytes, as libcudf wants them."""
+MANY_BYTES = 8 << 20
+"""From so many on a frame is copied by threads: the host takes longer to find pages for them than the link to copy."""
 
 
 def from_arrow(column: Any, machine: Machine) -> Vector:
@@ -87,6 +92,29 @@ def packed(valid: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     words = np.packbits(valid, bitorder="little")
     bits[: len(words)] = words
     return bits.view(np.uint32)
+
+
+def to_table(frame: Frame, machine: Machine) -> Any:
+    """Copy a frame to host memory, as an Arrow table."""
+    frame = Frame({name: decoded(vector, machine) for name, vector in frame.columns.items()}, frame.rows)
+    if frame.nbytes >= MANY_BYTES:
+        frame = in_host_memory(frame, machine)
+    columns = {name: to_arrow(vector, machine) for name, vector in frame.columns.items()}
+    return pa.table(columns) if columns else pa.table({":row": pa.nulls(frame.rows)}).select([])
+
+
+def in_host_memory(frame: Frame, machine: Machine) -> Frame:
+    """Return a frame with arrays of NumPy's, which lie in one piece of memory, the widest values first."""
+    header, buffers = packed_frame(frame)
+    memory = np.empty(sum(int(buffer.nbytes) for buffer in buffers), np.uint8)
+    order = sorted(range(len(buffers)), key=lambda place: -buffers[place].dtype.itemsize)
+    machine.to_host([buffers[place] for place in order], memory)
+    arrays, start = list(buffers), 0
+    for place in order:
+        end = start + int(buffers[place].nbytes)
+        arrays[place] = memory[start:end].view(buffers[place].dtype).reshape(buffers[place].shape)
+        start = end
+    return unpacked_frame(header, arrays)
 
 
 def to_arrow(vector: Vector, machine: Machine) -> Any:

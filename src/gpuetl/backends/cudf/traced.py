@@ -97,6 +97,11 @@ class TracedMachine:
         with self.launched("copy to host", "copy", bytes=int(array.nbytes)):
             return self.machine.host(array)
 
+    def to_host(self, arrays: Sequence[Array], memory: Array) -> None:
+        """Trace a copy to the host by threads."""
+        with self.launched("copy to host", "copy", bytes=len(memory)):
+            self.machine.to_host(arrays, memory)
+
     def sorted_order(self, words: Sequence[Array]) -> Array:
         """Trace a sort."""
         with self.launched("sort", "libcudf", words=len(words), rows=len(words[0])):

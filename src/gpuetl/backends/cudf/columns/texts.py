@@ -7,14 +7,15 @@ import pyarrow as pa
 from gpuetl.backends.cudf.choices import chosen
 from gpuetl.backends.cudf.columns.compact import numbers_where
 from gpuetl.backends.cudf.columns.gather import take
+from gpuetl.backends.cudf.columns.text_hashes import numbered_by_hashes
 from gpuetl.backends.cudf.device.columns import accessors, buffers_of, column_parameters
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import STRING
 
-SMALL_SLOTS = 1 << 20
-"""Tried first, since texts that are keys tend to repeat: this table stays in a GPU's cache."""
+SMALL_SLOTS = (1 << 20, 1 << 22)
+"""Tried first, since texts that are keys tend to repeat: these tables stay in a GPU's cache."""
 MOST_TRIES = 32
 MOST_ROWS = 1 << 29
 """Slots are twice the rows, and have 31 bits."""
@@ -33,13 +34,18 @@ def numbered_texts(vector: Vector, machine: Machine) -> Vector:
 
 
 def numbered_by_hash(vector: Vector, machine: Machine) -> Array:
-    """Return the texts' numbers (int32), a null's any."""
+    """Return the texts' numbers (int32), a null's any.
+
+    A table that is too small is given up before many rows are read, unless its texts stand at the end.
+    """
     arrays = machine.arrays
     full_size = 1 << max(6, (2 * vector.rows - 1).bit_length())
-    slots, owners = arrays.empty(vector.rows, "int32"), arrays.full(min(SMALL_SLOTS, full_size), -1, "int32")
-    if not enter(vector, vector.rows, slots, owners, MOST_TRIES, machine):
-        owners = arrays.full(full_size, -1, "int32")
-        enter(vector, vector.rows, slots, owners, full_size, machine)
+    for size in dict.fromkeys(min(size, full_size) for size in SMALL_SLOTS):
+        numbers = numbered_by_hashes(vector, size, MOST_TRIES, machine)
+        if numbers is not None:
+            return numbers
+    slots, owners = arrays.empty(vector.rows, "int32"), arrays.full(full_size, -1, "int32")
+    enter(vector, vector.rows, slots, owners, full_size, machine)
     used = numbers_where(owners, machine, ">= 0")
     ranks = arrays.zeros(len(owners), "int32")
     if len(used):

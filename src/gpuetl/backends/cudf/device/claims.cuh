@@ -1,4 +1,4 @@
-// Places of a table that the first to come takes: row numbers, -1 where a place is free.
+// Places of a table that the first to come takes: row numbers, -1 where a place is free, or hashes, 0 where it is.
 #pragma once
 
 #ifdef GPUETL_HOST
@@ -7,10 +7,18 @@ DEVICE int32_t claim(int32_t* place, int32_t row) {
     if (owner < 0) *place = row;
     return owner;
 }
+DEVICE uint64_t claim(uint64_t* place, uint64_t hash) {
+    const uint64_t owner = *place;
+    if (!owner) *place = hash;
+    return owner;
+}
 #else
 // Take a place that is free; return whose it was.
 DEVICE int32_t claim(int32_t* place, int32_t row) {
     const int32_t owner = *(volatile int32_t*)place;
     return owner < 0 ? atomicCAS((int*)place, -1, int(row)) : owner;
+}
+DEVICE uint64_t claim(uint64_t* place, uint64_t hash) {
+    return atomicCAS((unsigned long long*)place, 0ULL, (unsigned long long)hash);
 }
 #endif

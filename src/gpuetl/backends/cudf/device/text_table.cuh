@@ -55,3 +55,25 @@ DEVICE int32_t enter_text(const TEXTS& texts, Text text, int32_t row, int32_t* o
     *overflow = 1;
     return 0;
 }
+
+// Distinct hashes with linear probing, of which 0 stands for none; `owners` are the rows that were first to have them.
+struct HashTable {
+    uint64_t* hashes;
+    int32_t* owners;
+    uint64_t mask;
+    int64_t most_tries;
+    uint64_t* overflow;
+
+    // The slot of a hash.  After so many tries, or where another row has told of it, there is an overflow.
+    DEVICE int32_t enter(uint64_t hash, int32_t row) const {
+        hash += !hash;
+        uint64_t slot = hash & mask;
+        for (int64_t tries = most_tries; tries && !*(volatile uint64_t*)overflow; --tries, slot = (slot + 1) & mask) {
+            uint64_t found = hashes[slot];  // from a cache, which may not know yet that it is taken
+            if (!found && !(found = claim(hashes + slot, hash))) owners[slot] = row, found = hash;
+            if (found == hash) return int32_t(slot);
+        }
+        *overflow = 1;
+        return 0;
+    }
+};

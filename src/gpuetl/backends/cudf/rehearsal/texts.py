@@ -27,6 +27,11 @@ def enter(launch: Launch) -> None:
     owners[found[valid][::-1]] = np.flatnonzero(valid)[::-1]
 
 
+def number_texts(launch: Launch) -> None:
+    """Give each text the number of its slot."""
+    launch["numbers"][:] = launch["by_slot"][launch["slots"]]
+
+
 def copy_texts(launch: Launch) -> None:
     """Copy the texts of some rows side by side."""
     data, starts, offsets = launch["data"].tobytes(), launch["starts"], launch["offsets"]

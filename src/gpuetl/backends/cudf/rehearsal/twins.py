@@ -15,7 +15,7 @@ from gpuetl.backends.cudf.rehearsal.computed import compute, elementwise, finish
 from gpuetl.backends.cudf.rehearsal.groups import find_edges, find_quantiles, find_rows, measure_groups
 from gpuetl.backends.cudf.rehearsal.keys import digits_of, key_tuples
 from gpuetl.backends.cudf.rehearsal.launch import Launch, set_bits, set_valid
-from gpuetl.backends.cudf.rehearsal.texts import copy_texts, enter, measure_text, write_bytes
+from gpuetl.backends.cudf.rehearsal.texts import copy_texts, enter, measure_text, number_texts, write_bytes
 
 TILE, ALL = 1024, (1 << 64) - 1
 COMPARISONS = {"==": np.equal, "!=": np.not_equal, "<": np.less, ">": np.greater, ">=": np.greater_equal}
@@ -209,10 +209,11 @@ def state_bytes(launch: Launch) -> None:
 
 TWINS: dict[str, Callable[[Launch], None]] = {
     "build": build, "compute": compute, "convert": convert, "copy_texts": copy_texts, "count": count,
-    "count_codes": count_codes, "count_valid": count_valid, "elementwise": elementwise, "enter": enter, "find": find,
-    "find_edges": find_edges, "find_quantiles": find_quantiles, "find_rows": find_rows, "finish": finish,
-    "fold_frames": windows, "gather": gather, "make_canonical": make_canonical, "mark": mark, "measure": measure,
-    "measure_groups": measure_groups, "pack": pack, "pack_valid": pack_valid, "page_starts": page_starts,
+    "count_codes": count_codes, "count_valid": count_valid, "elementwise": elementwise, "enter": enter,
+    "enter_hashes": enter, "find": find, "find_edges": find_edges, "find_quantiles": find_quantiles,
+    "find_rows": find_rows, "finish": finish, "fold_frames": windows, "gather": gather,
+    "make_canonical": make_canonical, "mark": mark, "measure": measure, "measure_groups": measure_groups,
+    "number_texts": number_texts, "pack": pack, "pack_valid": pack_valid, "page_starts": page_starts,
     "pair_few": pair_few, "scan": windows, "state_bytes": state_bytes, "write": write,
 }  # fmt: skip
 """By the names of kernels; others decide nothing."""
