@@ -23,6 +23,8 @@ from gpuetl.plan.plan import Plan
 
 CARRIED_SHARE = 0.25
 """Of a partition, what a window may carry to the next one: far less than an exchange would move."""
+EXCHANGED_SHARE = 0.5
+"""Of the host's memory that is available, what a GPU's exchange may take there: the link is quicker than carries."""
 HOST_SHARE = 0.8
 """Of the host's memory that is available, what a run may take."""
 
@@ -79,9 +81,16 @@ def layout_of(options: RunOptions, engine: str, workers: int) -> Layout:
         shares,
         carried_share=(CARRIED_SHARE if own is None else own) if options.lowers_by("carry_windows") else 0.0,
         in_turn=own is not None or engine not in CLUSTERED,
-        exchanged_bytes=None if own is None else 0,
+        exchanged_bytes=exchanged_bytes(engine) if own is None else 0,
         keys_apart=options.lowers_by("keys_apart"),
     )
+
+
+def exchanged_bytes(engine: str) -> int | None:
+    """Return the bytes that an exchange holds at little cost: a GPU's in the host's memory, else what memory allows."""
+    if CLUSTERED.get(engine, engine) != "cudf":
+        return None
+    return int(EXCHANGED_SHARE * host_memory().available)
 
 
 def explained(plan: Plan, options: RunOptions, engine: str) -> str:

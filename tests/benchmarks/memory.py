@@ -3,8 +3,8 @@
     python tests/benchmarks/memory.py FOLDER --rows 100000000 --limits 8GB,4GB,2GB --engine cudf
 
 Runs the whole pipeline over events in no order and in the order of time, in all the memory that there is and within each
-limit; in the order of time also without carries.  The outputs of all runs over the same events must be equal.  Results are
-merged into results/memory-DATE.json.
+limit; in the order of time also with windows by carries where little is carried.  The outputs of all runs over the same events must be equal.  Results are
+merged into results/memory-ENGINE-DATE.json.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from gpuetl.sizes import read_size
 
 HERE = Path(__file__).parent
 UNLIMITED = "all there is"
-ORDERS = {"in no order": ((),), "in time order": ((), ("carry_windows",))}
-"""And what is left out, of each."""
+ORDERS = {"in no order": (None,), "in time order": (None, 0.25)}
+"""And the share of a partition that windows may carry, of each: None is the planner's rule."""
 
 
 def main() -> None:
@@ -41,9 +41,9 @@ def main() -> None:
         data = asked.folder / "data" / f"events-{asked.rows}{order.replace(' ', '-')}"
         if not data.exists():
             make(data, asked.rows, in_order="time" in order)
-        for skipped in ways:
+        for share in ways:
             for limit in [UNLIMITED, *asked.limits]:
-                found["runs"].append(run(asked, data, order, skipped, limit))
+                found["runs"].append(run(asked, data, order, share, limit))
                 asked.results.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         found["events"] = table_size(data / "events")
         shutil.rmtree(asked.folder / "first")
@@ -56,23 +56,25 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rows", type=int, default=100_000_000, help="events")
     parser.add_argument("--limits", type=lambda text: text.split(","), default=["8GB", "4GB", "2GB"])
     parser.add_argument("--engine", default="cudf")
-    parser.add_argument("--results", type=Path, default=HERE / "results" / f"memory-{today()}.json")
-    return parser.parse_args()
+    parser.add_argument("--results", type=Path, help="by default in results/")
+    asked = parser.parse_args()
+    asked.results = asked.results or HERE / "results" / f"memory-{asked.engine}-{today()}.json"
+    return asked
 
 
-def run(asked: argparse.Namespace, data: Path, order: str, skipped: tuple[str, ...], limit: str) -> dict[str, Any]:
+def run(asked: argparse.Namespace, data: Path, order: str, share: float | None, limit: str) -> dict[str, Any]:
     """Run the pipeline twice; compare its outputs with the first ones over these events, and return what it took."""
     out = asked.folder / "out"
     os.environ["DATA"], os.environ["OUT"] = str(data), str(out)
     memory = None if limit == UNLIMITED else read_size(limit)
-    told: dict[str, Any] = {"order": order, "skipped": list(skipped), "memory": limit}
+    told: dict[str, Any] = {"order": order, "carried_share": share, "memory": limit}
     seconds = []
     for _ in range(2):
         shutil.rmtree(out, ignore_errors=True)
         began = time.perf_counter()
         try:
             pipeline = load(Job("events", "pipeline").file(".yaml"))
-            report = pipeline.run(engine=asked.engine, options=RunOptions(memory=memory, skip_passes=skipped)).report
+            report = pipeline.run(engine=asked.engine, options=RunOptions(memory=memory, carried_share=share)).report
         except OutOfMemory as error:
             return printed({**told, "error": str(error)})
         seconds.append(time.perf_counter() - began)

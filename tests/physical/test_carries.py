@@ -6,8 +6,9 @@ from math import inf
 import pyarrow as pa
 import pytest
 
-from gpuetl import RunOptions, col, expr
+from gpuetl import RunOptions, col, expr, planning
 from gpuetl.expressions.functions import FUNCTIONS
+from gpuetl.io.host_memory import HostMemory
 from gpuetl.physical.carried_window import CARRIED
 from gpuetl.physical.carries import Carried
 from gpuetl.plan.graph import walk_graph
@@ -104,6 +105,15 @@ def test_rows_that_memory_holds_several_times_over_are_exchanged(events, pipelin
     assert explained(memory=1 << 30) == 1
     assert explained(memory=1 << 30, carried_share=0.25) == 2
     assert explained(memory=60_000) == 2
+
+
+def test_on_a_gpu_rows_are_exchanged_that_half_of_the_host_s_memory_holds(events, monkeypatch):
+    """What waits goes there, whatever the device has."""
+    keyed = windowed(events, s="cum_sum(x)")
+    monkeypatch.setattr(planning, "host_memory", lambda: HostMemory(available=1 << 30, total=1 << 30))
+    assert not by_carries(planned(keyed, "cudf"))
+    monkeypatch.setattr(planning, "host_memory", lambda: HostMemory(available=60_000, total=1 << 30))
+    assert by_carries(planned(keyed, "cudf"))
 
 
 def test_on_a_cluster_partitions_with_keys_do_not_wait_for_each_other(events):
