@@ -34,11 +34,15 @@ def copy_from_host(memory: np.ndarray[Any, Any], arrays: Sequence[Array], thread
 
 
 def copy_chunks(arrays: Sequence[Array], work: Callable[[Iterator[Chunk]], None], threads: Writers) -> None:
-    """Let threads take chunk after chunk."""
+    """Let threads take chunk after chunk; when this ends, by an interrupt too, none of them is at any."""
     starts = accumulate((int(array.nbytes) for array in arrays), initial=0)
     spans = ((start, Span(array, 0, int(array.nbytes))) for start, array in zip(starts, arrays, strict=False))
     left = deque(chunk for start, span in spans for chunk in chunks(start, span, threads.chunk_bytes))
     futures = [threads.executor.submit(work, taken(left)) for _ in range(min(len(left), threads.threads))]
-    wait(futures)
+    try:
+        wait(futures)
+    finally:
+        left.clear()
+        wait(futures)
     for future in futures:
         future.result()

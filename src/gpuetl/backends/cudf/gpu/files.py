@@ -38,7 +38,7 @@ def writers(device: int) -> Writers:
 def _writers(device: int) -> Writers:
     threads = ThreadPoolExecutor(THREADS, "gpuetl-write", begin_thread, (device,))
     for _ in range(THREADS):
-        threads.submit(int)
+        threads.submit(own)
     return Writers(threads, THREADS, CHUNK_BYTES, begin_copies, begin_filling)
 
 
@@ -68,12 +68,27 @@ class Half:
 
 
 def begin_thread(device: int) -> None:
-    """Give a thread its stream and its pinned memory."""
+    """Make the device current.  What can fail for want of memory is left to `own`: no thread would begin again."""
     cupy.cuda.Device(device).use()
-    _THREAD.stream = cupy.cuda.Stream(non_blocking=True)
-    _THREAD.halves = [
-        Half(cupy.cuda.alloc_pinned_memory(CHUNK_BYTES), cupy.cuda.Event(disable_timing=True)) for _ in range(2)
-    ]
+
+
+@dataclass(frozen=True)
+class Own:
+    """A thread's stream, and its pinned memory."""
+
+    stream: Any
+    halves: tuple[Half, Half]
+
+
+def own() -> Own:
+    """Return what the thread has, made when it is first asked for; raise where the host or the device has no memory."""
+    if not hasattr(_THREAD, "own"):
+        one, other = (
+            Half(cupy.cuda.alloc_pinned_memory(CHUNK_BYTES), cupy.cuda.Event(disable_timing=True)) for _ in range(2)
+        )
+        _THREAD.own = Own(cupy.cuda.Stream(non_blocking=True), (one, other))
+    made: Own = _THREAD.own
+    return made
 
 
 def begin_copies() -> WriteChunks:
@@ -95,10 +110,11 @@ def recorded() -> Any:
 
 def write_chunks(ready: Any, store: Store, taken: Iterator[Chunk]) -> None:
     """Copy chunks to the thread's memory, and from there to the file."""
-    _THREAD.stream.wait_event(ready)
+    stream = own().stream
+    stream.wait_event(ready)
     waiting: Callable[[], object] = int
-    for half, (offset, piece) in zip(cycle(_THREAD.halves), taken, strict=False):
-        data = half.copy(piece, _THREAD.stream)
+    for half, (offset, piece) in zip(cycle(own().halves), taken, strict=False):
+        data = half.copy(piece, stream)
         waiting()
         waiting = partial(store_copied, half, store, data, offset)
     waiting()
@@ -112,8 +128,9 @@ def store_copied(half: Half, store: Store, data: Any, offset: int) -> None:
 
 def fill_chunks(ready: Any, memory: np.ndarray[Any, Any], taken: Iterator[Chunk]) -> None:
     """Copy chunks of host memory to the thread's own, and from there to parts of arrays."""
-    _THREAD.stream.wait_event(ready)
-    for half, (offset, span) in zip(cycle(_THREAD.halves), taken, strict=False):
+    stream = own().stream
+    stream.wait_event(ready)
+    for half, (offset, span) in zip(cycle(own().halves), taken, strict=False):
         half.copied.synchronize()
-        half.fill(memory[offset : offset + piece_bytes(span)], span, _THREAD.stream)
-    _THREAD.stream.synchronize()
+        half.fill(memory[offset : offset + piece_bytes(span)], span, stream)
+    stream.synchronize()
