@@ -131,6 +131,7 @@ def fill_chunks(ready: Any, memory: np.ndarray[Any, Any], taken: Iterator[Chunk]
     stream = own().stream
     stream.wait_event(ready)
     for half, (offset, span) in zip(cycle(own().halves), taken, strict=False):
+        assert isinstance(span, Span)
         half.copied.synchronize()
         half.fill(memory[offset : offset + piece_bytes(span)], span, stream)
     stream.synchronize()
