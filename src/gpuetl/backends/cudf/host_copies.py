@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import wait
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, repeat
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,10 @@ import numpy as np
 from gpuetl.backends.cudf.machine import Array
 from gpuetl.backends.cudf.sinks.pieces import Span, chunks
 from gpuetl.backends.cudf.sinks.threaded_file import Chunk, Writers, taken
+
+LEAST_CHUNK = 1 << 20
+"""What is worth a thread: the host finds pages for new memory slower than it copies, but on several threads at once."""
+PAGE = 4096
 
 
 def copy_to_host(arrays: Sequence[Array], memory: np.ndarray[Any, Any], threads: Writers) -> None:
@@ -35,9 +39,12 @@ def copy_from_host(memory: np.ndarray[Any, Any], arrays: Sequence[Array], thread
 
 def copy_chunks(arrays: Sequence[Array], work: Callable[[Iterator[Chunk]], None], threads: Writers) -> None:
     """Let threads take chunk after chunk; when this ends, by an interrupt too, none of them is at any."""
-    starts = accumulate((int(array.nbytes) for array in arrays), initial=0)
-    spans = ((start, Span(array, 0, int(array.nbytes))) for start, array in zip(starts, arrays, strict=False))
-    left = deque(chunk for start, span in spans for chunk in chunks(start, span, threads.chunk_bytes))
+    sizes = [int(array.nbytes) for array in arrays]
+    starts = accumulate(sizes, initial=0)
+    share = -(-sum(sizes) // (threads.threads * PAGE)) * PAGE
+    size = min(threads.chunk_bytes, max(LEAST_CHUNK, share))
+    spans = [(start, Span(*whole)) for start, *whole in zip(starts, arrays, repeat(0), sizes, strict=False)]
+    left = deque(chunk for start, span in spans for chunk in chunks(start, span, size))
     futures = [threads.executor.submit(work, taken(left)) for _ in range(min(len(left), threads.threads))]
     try:
         wait(futures)
