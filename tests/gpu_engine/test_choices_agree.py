@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from gpu_engine.host_machine import COMPILER
@@ -59,3 +60,23 @@ def test_joins_are_those_of_the_oracle(source, pipeline, keys, how, nulls_equal)
     promise = {} if how in ("semi", "anti") else {"validate": "many_to_one"}
     left.join(single, keys, how, nulls_equal=nulls_equal, **promise).stage("one")
     assert_same(pipeline, ENGINE, partitions=WAYS)
+
+
+@pytest.mark.parametrize("keys", [["i", "n"], ["n", "i desc"], ["t", "s"], ["w", "u desc", "b"]], ids="-".join)
+@pytest.mark.parametrize("nulls", [False, True], ids=["no nulls", "nulls"])
+def test_sorted_rows_and_windows_are_those_of_the_oracle(source, pipeline, keys, nulls):
+    """Of keys of each width, up and down, of which words tell those without nulls."""
+    draws = np.random.default_rng(len(keys))
+    rows = {name: draws.integers(-99, 99, 60) for name in ("i", "n", "w", "u")}
+    rows = {"i": rows["i"], "n": rows["n"] // 50, "w": rows["w"] * 2**56, "u": rows["u"] % 7}
+    types = {"i": "int16", "n": "int64", "w": "int64", "u": "uint8"}
+    made = {name: pa.array(values.tolist()).cast(types[name]) for name, values in rows.items()}
+    made["t"], made["b"] = made["i"].cast("int64").cast(pa.timestamp("us")), pa.array((rows["u"] > 3).tolist())
+    made["s"] = pa.array([f"text {row % 5}" for row in rows["u"]])
+    if nulls:
+        made[keys[0]] = pa.array([None, *made[keys[0]].to_pylist()[1:]], made[keys[0]].type)
+    steps = source(pa.table({**made, "x": range(60), "f": (rows["i"] / 4).tolist()}))
+    steps.sort(*keys, "x").stage("sorted")
+    by, *order = keys
+    steps.window(by=by, order_by=[*order, "x"], r=expr("row_number()"), t=expr("cum_sum(f)")).stage("windowed")
+    assert_same(pipeline, ENGINE, partitions=WAYS, ordered=True)

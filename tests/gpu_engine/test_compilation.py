@@ -188,6 +188,8 @@ def of_keys():
         frame, names = Frame(values, 10), list(values)
         sort_rows(frame, [SortKey(name) for name in names], 1, False, machine).group_starts(machine)
         sort_rows(frame, [SortKey(name, True) for name in names], 1, True, machine)
+        known = {n: replace(v, valid=None, nulls=0) for n, v in values.items()}
+        sort_rows(Frame(known, 10), [SortKey(n, n == "1") for n in names], 1, False, machine, whole=True)
         for skipped in ((), ("join_by_table",)):
             with skipping(skipped):
                 keys = Keys(tuple(Key(values[name], False) for name in names), 10)

@@ -12,6 +12,7 @@ from contextvars import ContextVar
 CHOICES = {
     "compile_ahead": "Kernels that a plan's first run will need are named by a rehearsal, and compiled by threads.",
     "notice_order": "Rows that come in the order of their keys are not sorted.",
+    "keys_from_words": "Columns that rows are sorted by are computed from what was sorted; only others are gathered.",
     "number_texts_by_hash": "Texts that are keys are numbered by their hash; only the distinct ones are sorted.",
     "group_by_table": "Groups of keys that range narrowly are reduced in tables by key; nothing is sorted.",
     "count_by_bits": "Distinct values of a narrow range are counted as bits of a table.",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpuetl.backends.cudf.columns.keys import Keys, index_type
+from gpuetl.backends.cudf.columns.unpacked import Unpacked
 from gpuetl.backends.cudf.columns.words import Layout
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.machine import Array, Machine
@@ -28,17 +30,34 @@ def mark_columns(keys: Keys, leading: int, machine: Machine) -> Marks:
     if not keys.keys:
         return single(keys.rows, machine)
     parts = [f"differ(digits, before, {digits})" for digits in dict.fromkeys([count, keys.digits]) if digits]
-    read = "const auto digits = keys[row], before = keys[row - 1];"
+    read = "const auto digits = keys[row], before = keys[previous];"
     source = f"{keys.text}\n{mark_source(keys.parameters, f'const Keys keys = {keys.made()};', read, parts)}"
     return marked(source, keys.rows, count > 0, parts, keys.arguments, machine)
 
 
 def mark_words(
-    words: list[Array], keys: Keys, leading: int, layout: Layout, rows: Array | None, machine: Machine
-) -> Marks:
-    """Mark rows in the order `rows`, by their words."""
-    if not words or rows is None:
-        return single(keys.rows, machine)
+    words: list[Array], keys: Keys, leading: int, layout: Layout, rows: Array, unpacked: Sequence[Unpacked],
+    machine: Machine,
+) -> Marks:  # fmt: skip
+    """Mark rows in the order `rows`, by their words, and write the columns that are `unpacked` of them."""
+    parts, grouped, shift = word_tests(keys, leading, layout)
+    parameters = ["int64_t shift", f"const {index_type(rows)}* order"]
+    parameters += [f"const uint{8 * word.dtype.itemsize}_t* w{place}" for place, word in enumerate(words)]
+    parameters += [parameter for each in unpacked for parameter in each.parameters]
+    read = "const int64_t at = order[row], last = order[previous];" + "".join(
+        f" const uint64_t x{place} = w{place}[at], y{place} = w{place}[last];" for place in range(len(words))
+    )
+    stores = [each.store(layout) for each in unpacked]
+    source = f"{headers_text(['rows.cuh', 'keys.cuh'])}\n{mark_source(parameters, '', read, parts, stores)}"
+    arguments = [shift, rows, *words, *(argument for each in unpacked for argument in each.arguments(layout))]
+    return marked(source, keys.rows, grouped, parts, arguments, machine)
+
+
+def word_tests(keys: Keys, leading: int, layout: Layout) -> tuple[list[str], bool, int]:
+    """Return the tests of whether rows differ in their words, for `mark_source`.
+
+    And whether groups can differ, and how many bits stand below those of the group in its last word.
+    """
     digits = sum(key.digits for key in keys.keys[:leading])
     group, shift = [], 0
     for place, word in enumerate(layout.words):
@@ -46,37 +65,33 @@ def mark_words(
         if own:
             group.append(place)
             shift = layout.shift(word, own[-1])
-    every = " || ".join(f"x{place} != y{place}" for place in range(len(words)))
-    parts = [every]
-    if group and (len(group) < len(words) or shift):
+    count = len(layout.words)
+    parts = [" || ".join(f"x{place} != y{place}" for place in range(count))]
+    if group and (len(group) < count or shift):
         inner = [f"x{place} != y{place}" for place in group[:-1]]
         parts.insert(0, " || ".join([*inner, f"x{group[-1]} >> shift != y{group[-1]} >> shift"]))
-    parameters = ["int64_t shift", f"const {index_type(rows)}* order"]
-    parameters += [f"const uint{8 * word.dtype.itemsize}_t* w{place}" for place, word in enumerate(words)]
-    read = "const int64_t at = order[row], last = order[row - 1];" + "".join(
-        f" const uint64_t x{place} = w{place}[at], y{place} = w{place}[last];" for place in range(len(words))
-    )
-    source = f"{headers_text(['rows.cuh', 'keys.cuh'])}\n{mark_source(parameters, '', read, parts)}"
-    return marked(source, keys.rows, bool(group), parts, [shift, rows, *words], machine)
+    return parts, bool(group), shift
 
 
-def mark_source(parameters: list[str], made: str, read: str, parts: list[str]) -> str:
-    """Return the kernel `mark`: `parts` are the tests of whether rows differ, of the leading keys and of all."""
+def mark_source(parameters: list[str], made: str, read: str, parts: list[str], stores: Sequence[str] = ()) -> str:
+    """Return the kernel `mark`.
+
+    `read` reads a row and the `previous` one, `parts` are the tests of whether they differ, in the leading keys and in
+    all, and `stores` write what else is known of the row.
+    """
     names = [f"m{place}" for place in range(len(parts))]
     declared = ", ".join(["int64_t rows", "uint64_t* ties", *(f"uint8_t* {name}" for name in names), *parameters])
-    tests = " ".join(f"d{place} = {test};" for place, test in enumerate(parts))
-    stores = " ".join(f"{name}[row] = d{place};" for place, name in enumerate(names))
+    tests = " ".join(f"const bool d{place} = row == 0 || {test};" for place, test in enumerate(parts))
+    marks = [f"{name}[row] = d{place};" for place, name in enumerate(names)]
     return f"""KERNEL mark({declared}) {{
     {made}
     Tally ties_met;
     FOR_EACH_ROW(row, rows) {{
         if (row >= rows) continue;
-        bool {", ".join(f"d{place} = true" for place in range(len(parts)))};
-        if (row) {{
-            {read}
-            {tests}
-        }}
-        {stores}
+        const int64_t previous = row - (row > 0);
+        {read}
+        {tests}
+        {" ".join([*marks, *stores])}
         ties_met.count += !d{len(parts) - 1};
     }}
     ties_met.store(ties);

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from gpuetl.backends.cudf.choices import chosen
 from gpuetl.backends.cudf.columns.compact import numbers_where
 from gpuetl.backends.cudf.columns.gather import take_rows
 from gpuetl.backends.cudf.columns.keys import Keys, keys_of
-from gpuetl.backends.cudf.columns.marks import Marks, mark_columns, mark_words
+from gpuetl.backends.cudf.columns.marks import Marks, mark_columns, mark_words, single
+from gpuetl.backends.cudf.columns.unpacked import Unpacked, is_told_by_digits
 from gpuetl.backends.cudf.columns.words import Layout, measured, packed
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Array, Machine
+from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import NULL
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.report.recorder import note
@@ -24,10 +26,12 @@ class SortedRows:
 
     `rows` lists the row numbers (int32), None where they are in order already.  In that order, `new_group` marks
     (uint8) rows that differ in the leading keys, and `new_value` rows that differ in any; the first row does.
+    `columns` are those of the frame that are known in that order, texts by their numbers in the dictionary.
     """
 
     rows: Array | None
     marks: Marks
+    columns: Mapping[str, Vector] = field(default_factory=dict)
 
     @property
     def new_group(self) -> Array:
@@ -45,34 +49,55 @@ class SortedRows:
         return int(self.marks.ties[0])
 
     def apply(self, frame: Frame, machine: Machine) -> Frame:
-        """Return the frame's rows in order."""
-        return frame if self.rows is None else take_rows(frame, self.rows, machine)
+        """Return the rows, in order, of the frame that was sorted."""
+        if self.rows is None:
+            return frame
+        others = frame.select(tuple(name for name in frame.columns if name not in self.columns))
+        taken = take_rows(others, self.rows, machine, permuted=True)
+        known = {name: made.numbering(frame.columns[name].dictionary) for name, made in self.columns.items()}
+        return frame.updated({**taken.columns, **known})
 
     def group_starts(self, machine: Machine) -> Array:
         """Return where each group begins (int32)."""
         return numbers_where(self.new_group, machine)
 
 
-def sort_rows(frame: Frame, keys: Sequence[SortKey], leading: int, presorted: bool, machine: Machine) -> SortedRows:
+def sort_rows(
+    frame: Frame, keys: Sequence[SortKey], leading: int, presorted: bool, machine: Machine, whole: bool = False
+) -> SortedRows:
     """Sort stably: NaN greatest, nulls where each key says, strings by UTF-8 bytes.
 
-    `leading` is how many of the keys make a group; `presorted` rows are in order, as the planner knows.
+    `leading` is how many of the keys make a group; `presorted` rows are in order, as the planner knows.  With `whole`
+    the rows are going to be taken whole, by `apply`.
     """
-    own = keys_of(frame.columns, keys, frame.rows, machine)
-    group = [key for key in keys[:leading] if frame.columns[key.column].dtype != NULL]
-    return sort_keys(own, len(group), presorted, machine)
+    told = [key for key in keys if frame.columns[key.column].dtype != NULL]
+    own = keys_of(frame.columns, told, frame.rows, machine)
+    group = [key for key in keys[:leading] if key in told]
+    known = [(key.column, at) for at, key in enumerate(told) if is_told_by_digits(frame.columns[key.column])]
+    wanted = known if whole and chosen("keys_from_words") else ()
+    return sort_keys(own, len(group), presorted, machine, wanted=wanted)
 
 
-def sort_keys(keys: Keys, leading: int, presorted: bool, machine: Machine, layout: Layout | None = None) -> SortedRows:
-    """Sort stably by keys, which are measured unless they were; `rows` are places among those that the keys select."""
+def sort_keys(
+    keys: Keys, leading: int, presorted: bool, machine: Machine, layout: Layout | None = None,
+    wanted: Sequence[tuple[str, int]] = (),
+) -> SortedRows:  # fmt: skip
+    """Sort stably by keys, which are measured unless they were; `rows` are places among those that the keys select.
+
+    Where words are sorted, the columns of `wanted` keys, each a name and the key's place, are computed from them.
+    """
     if presorted or not keys.keys:
         return SortedRows(None, mark_columns(keys, leading, machine))
     layout = layout or measured(keys, machine)
     if layout.in_order and chosen("notice_order"):
         return SortedRows(None, mark_columns(keys, leading, machine))
     words = packed(keys, layout, machine)
-    rows = machine.sorted_order(words) if words else None
-    return SortedRows(rows, mark_words(words, keys, leading, layout, rows, machine))
+    if not words:
+        return SortedRows(None, single(keys.rows, machine))
+    rows = machine.sorted_order(words)
+    unpacked = {name: Unpacked.of(keys, place, machine) for name, place in wanted}
+    marks = mark_words(words, keys, leading, layout, rows, [*unpacked.values()], machine)
+    return SortedRows(rows, marks, {name: each.made for name, each in unpacked.items()})
 
 
 def sorted_order(keys: Keys, machine: Machine) -> Array:

@@ -43,6 +43,11 @@ class Layout:
         """Return how many bits of a word stand below a digit."""
         return self.width(word[word.index(digit) + 1 :])
 
+    def place(self, digit: int) -> tuple[int, int]:
+        """Return the number of a digit's word and how many of its bits stand below; 0 and 0 of one without bits."""
+        places = ((place, self.shift(word, digit)) for place, word in enumerate(self.words) if digit in word)
+        return next(places, (0, 0))
+
 
 def measured(keys: Keys, machine: Machine) -> Layout:
     """Measure all digits, and look whether the rows are in order: one pass over the columns, and one wait."""

@@ -14,6 +14,9 @@ template <class T> DEVICE uint64_t ordered(T value) {
     return is_signed<T>::value ? uint64_t(int64_t(value)) ^ SIGN : uint64_t(value);
 }
 
+// The integer that is `ordered` so.
+template <class T> DEVICE T integer_of(uint64_t digit) { return T(is_signed<T>::value ? digit ^ SIGN : digit); }
+
 // One zero and one NaN, the greatest.  (Herf 2001, "Radix tricks": negative floats have all bits turned over.)
 DEVICE uint64_t ordered(double value) {
     if (is_nan(value)) return ~0ULL;

@@ -42,7 +42,7 @@ def run_kernel(operation: Kernel, machine: Machine, frame: Frame) -> Frame:
         if frame.rows > MAX_OFFSET:
             found = f"kernel '{operation.contract.entry}' has {frame.rows:,} rows in one partition"
             raise EvaluationError(f"{found}, and offsets hold {MAX_OFFSET:,}.  Run with smaller partitions")
-        order = sort_rows(frame, operation.sort_keys, len(operation.by), operation.presorted, machine)
+        order = sort_rows(frame, operation.sort_keys, len(operation.by), operation.presorted, machine, whole=True)
         note_ties(operation, operation.sort_keys, order.ties)
         frame, new_group = order.apply(frame, machine), order.new_group
         starts = order.group_starts(machine) if operation.kind == "groups" else None

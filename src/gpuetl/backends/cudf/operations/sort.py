@@ -13,7 +13,7 @@ from gpuetl.plan.nodes import Sort
 @run_operation.register
 def sort_frame(operation: Sort, machine: Machine, frame: Frame) -> Frame:
     """Sort rows, stably; of a limit, only those that are wanted are gathered."""
-    order = sort_rows(frame, operation.by, 0, operation.presorted, machine)
+    order = sort_rows(frame, operation.by, 0, operation.presorted, machine, whole=operation.limit is None)
     note_ties(operation, operation.by, order.ties)
     if operation.limit is None:
         return order.apply(frame, machine)

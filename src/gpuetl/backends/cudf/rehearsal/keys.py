@@ -53,6 +53,11 @@ def ordered(data: Any) -> list[Any]:
     return [data.astype(np.uint64)]
 
 
+def values_of(digits: Any, dtype: Any) -> Any:
+    """Return the integers that are `ordered` so."""
+    return ((digits ^ SIGN).view(np.int64) if dtype.kind == "i" else digits).astype(dtype)
+
+
 def key_tuples(launch: Launch, struct: str, first: int) -> Iterator[Any]:
     """Yield the key of each row that a struct reads, from column `first` on; None for one that matches nothing."""
     rows, nulls_equal = launch["rows"], "all_known(digits)" not in launch.own

@@ -13,7 +13,7 @@ import numpy as np
 
 from gpuetl.backends.cudf.rehearsal.computed import compute, elementwise, finish, windows
 from gpuetl.backends.cudf.rehearsal.groups import find_edges, find_quantiles, find_rows, measure_groups
-from gpuetl.backends.cudf.rehearsal.keys import digits_of, key_tuples
+from gpuetl.backends.cudf.rehearsal.keys import digits_of, key_tuples, values_of
 from gpuetl.backends.cudf.rehearsal.launch import Launch, set_bits, set_valid
 from gpuetl.backends.cudf.rehearsal.texts import copy_texts, enter, measure_text, number_texts, write_bytes
 
@@ -107,14 +107,14 @@ def pack(launch: Launch) -> None:
 
 
 def mark(launch: Launch) -> None:
-    """Mark rows that differ from the one before, in words or in columns."""
+    """Mark rows that differ from the one before, in words or in columns; write columns of keys from words."""
     if "order" in launch:
         words = {place: each[launch["order"]] for place, each in launch.like("w")}
     else:
         words = dict(enumerate(digits_of(launch)[0]))
     ties = launch["rows"]
     for place, marks in launch.like("m"):
-        text, marks[:1] = launch.text_of(rf"\bd{place} = (?!true)"), 1
+        text, marks[:1] = launch.text_of(rf"\bd{place} = "), 1
         for digit in range(int(text.partition("before, ")[2].partition(")")[0] or 0)):
             marks[1:] |= words[digit][1:] != words[digit][:-1]
         for each in re.findall(r"x(\d+)(?: >> shift)? !=", text):
@@ -122,6 +122,11 @@ def mark(launch: Launch) -> None:
             marks[1:] |= shifted[1:] != shifted[:-1]
         ties = launch["rows"] - np.count_nonzero(marks)
     launch["ties"][0] = ties
+    for digit, values in launch.like("r"):
+        text = launch.text_of(rf"r{digit}\[row\] = ")
+        least, shift, mask = (np.uint64(launch[f"{name}{digit}"] & ALL) for name in ("least", "shift", "mask"))
+        found = least + (words[int(re.findall(r"x(\d+)", text)[0])].astype(np.uint64) >> shift & mask)
+        values[:] = values_of(~found if "~" in text else found, values.dtype)
 
 
 def build(launch: Launch) -> None:

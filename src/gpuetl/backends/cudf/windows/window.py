@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gpuetl.backends.cudf.columns.gather import take, take_rows
+from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.order import note_ties, sort_rows
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.expressions.faults import row_and_reason
@@ -35,10 +35,10 @@ def compute_windows(operation: Window, machine: Machine, frame: Frame) -> Frame:
     EvaluationError
         Where a sum, product or difference leaves its type.
     """
-    order = sort_rows(frame, operation.sort_keys, len(operation.by), operation.presorted, machine)
+    order = sort_rows(frame, operation.sort_keys, len(operation.by), operation.presorted, machine, whole=True)
     if any(call.function.name not in TIE_FREE for call in operation.calls.values()):
         note_ties(operation, operation.sort_keys, order.ties)
-    frame = frame if order.rows is None else take_rows(frame, order.rows, machine, permuted=True)
+    frame = order.apply(frame, machine)
     calls, columns = with_constants(operation.calls, frame, machine)
     rows = WindowRows(columns, frame.rows, order.new_group, order.new_value, machine)
     time = order_time(operation, frame)
