@@ -53,7 +53,7 @@ DEVICE int128_t total(Fault at, const Halves& state, int128_t) {
 template <class STATE>
 struct Counted {
     STATE total;
-    int64_t rows = 0;
+    int32_t rows = 0;  // fewer than 2^31, as row numbers are
 
     template <class T> DEVICE static Counted of(T value) { return {STATE::of(value), 1}; }
 };
