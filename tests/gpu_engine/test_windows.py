@@ -15,6 +15,7 @@ from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpu_engine.window_cases import (
     ORDERS,
+    START,
     TIMELESS,
     answer,
     assert_same,
@@ -111,6 +112,35 @@ def test_tiles_have_totals_of_several_levels(by, monkeypatch):
     calls, table = many(32 * 32 * 2 + 5, "levels")
     some = {name: call for name, call in calls.items() if name in ("w0", "w3", "w5", "w9", "w17")}
     assert assert_same(windowed(table, some, by, ORDERS[0]), table, EmulatedMachine())
+
+
+@pytest.mark.parametrize("machine", [HostMachine(), EmulatedMachine()], ids=["host", "emulated"])
+def test_decays_are_of_the_last_row_with_a_value_however_many_nulls_are_between(machine):
+    """Values are in the first and the last row of groups of 551, 1, 1101 and 1 rows; a half-life is 550 rows."""
+    sizes, ends = (551, 1, 1101, 1), {0: 8.0, 550: 1.0, 551: 3.0, 552: 8.0, 1652: 1.0, 1653: 5.0}
+    table = pa.table(
+        {
+            "g": pa.array([group for group, size in enumerate(sizes) for _ in range(size)]),
+            "t": pa.array([START + timedelta(seconds=row) for row in range(1654)], pa.timestamp("us")),
+            "x": pa.array([ends.get(row) for row in range(1654)], pa.float64()),
+        }
+    )
+    calls, table = written(["ewm_mean(x, half_life => 550)", "decayed_sum(x, 550)"], table)
+    got = answer(windowed(table, calls, ("g",), [SortKey("t")]), table, machine)
+    means, sums = ([value for value in got.column(name).to_pylist() if value is not None] for name in calls)
+    assert means == pytest.approx([8, 4.5, 3, 8, 2.75, 5])
+    assert sums == pytest.approx([8, 5, 3, 8, 3, 5])
+
+
+@pytest.mark.parametrize("by", [(), ("g",)], ids=["one group", "few groups"])
+def test_decays_look_back_over_nulls_of_values_and_of_times(by):
+    """Within words of 32 rows and over them, to the first row that has both and, where there is none, further."""
+    draws, rows = random.Random("decays"), 3000
+    values = [draws.uniform(-9, 9) if draws.random() < 0.05 else None for _ in range(rows)]
+    table = nasty_table(rows, draws).append_column("x", pa.array(values, pa.float64()))
+    calls, table = written(["ewm_mean(x, half_life => interval '1 hour')", "decayed_sum(x, interval '1 hour')"], table)
+    for order in ORDERS[:2]:
+        assert assert_same(windowed(table, calls, by, order), table)
 
 
 @pytest.mark.skipif(nvrtc.library() is None, reason="needs NVRTC")

@@ -53,7 +53,7 @@ DEVICE int128_t total(Fault at, const Halves& state, int128_t) {
 template <class STATE>
 struct Counted {
     STATE total;
-    int64_t rows = 0;
+    int32_t rows = 0;  // fewer than 2^31, as row numbers are
 
     template <class T> DEVICE static Counted of(T value) { return {STATE::of(value), 1}; }
 };
@@ -150,35 +150,68 @@ DEVICE bool is_less(Text x, Text y) {
     return x.size < y.size;
 }
 
+template <bool GREATEST, class T>
+DEVICE bool later_wins(const T& earlier, const T& later) {
+    if (is_nan(earlier) || is_nan(later)) return is_nan(earlier) != GREATEST;
+    return GREATEST ? is_less(earlier, later) : is_less(later, earlier);
+}
+
 // The least value, or the greatest, for which NaN counts, and the row that has it.
 template <class T, bool GREATEST>
 struct Extreme {
     T value{};
     int32_t row = -1;
+
+    DEVICE static Extreme of(T value, int64_t row) { return {value, int32_t(row)}; }
 };
 template <class T, bool GREATEST>
 DEVICE Extreme<T, GREATEST> combine(const Extreme<T, GREATEST>& earlier, const Extreme<T, GREATEST>& later) {
     if (earlier.row < 0 || later.row < 0) return later.row < 0 ? earlier : later;
-    if (is_nan(earlier.value) || is_nan(later.value)) return is_nan(earlier.value) == GREATEST ? earlier : later;
-    const bool later_wins = GREATEST ? is_less(earlier.value, later.value) : is_less(later.value, earlier.value);
-    return later_wins ? later : earlier;
+    return later_wins<GREATEST>(earlier.value, later.value) ? later : earlier;
+}
+
+// What every value wins over, NaN too.
+template <class T> DEVICE T loser(T, bool greatest) {
+    const T least = T(-1) < T(0) ? T(uint128_t(1) << (8 * sizeof(T) - 1)) : T(0);
+    return greatest ? least : T(~least);
+}
+DEVICE double loser(double, bool greatest) {
+    return double_of_bits(greatest ? 0xfff0000000000000ULL : 0x7ff8000000000000ULL);
+}
+DEVICE float loser(float, bool greatest) { return float_of_bits(greatest ? 0xff800000u : 0x7fc00000u); }
+
+// The least number, or the greatest, without its row: nobody may look where there is none.
+template <class T, bool GREATEST>
+struct Bound {
+    T value = loser(T{}, GREATEST);
+
+    DEVICE static Bound of(T value, int64_t) { return {value}; }
+};
+template <class T, bool GREATEST>
+DEVICE Bound<T, GREATEST> combine(const Bound<T, GREATEST>& earlier, const Bound<T, GREATEST>& later) {
+    return later_wins<GREATEST>(earlier.value, later.value) ? later : earlier;
 }
 
 // What an extreme gives: a value, or a text's row.
-template <class T> DEVICE Maybe<T> known(T value, int32_t row) { return {value, row >= 0}; }
-DEVICE Maybe<int32_t> known(Text, int32_t row) { return {row, row >= 0}; }
+template <class T, bool GREATEST> DEVICE Maybe<T> known(const Extreme<T, GREATEST>& state) {
+    return {state.value, state.row >= 0};
+}
+template <bool GREATEST> DEVICE Maybe<int32_t> known(const Extreme<Text, GREATEST>& state) {
+    return {state.row, state.row >= 0};
+}
+template <class T, bool GREATEST> DEVICE Maybe<T> known(const Bound<T, GREATEST>& state) { return some(state.value); }
 
-template <class X, bool GREATEST>
+template <class X, template <class, bool> class STATE, bool GREATEST>
 struct ExtremeOf {
-    typedef Extreme<typename X::value_type, GREATEST> State;
+    typedef STATE<typename X::value_type, GREATEST> State;
     Marks marks;
     X of;
 
     DEVICE State at(int64_t row) const {
         const auto x = of[row];
-        return x.valid ? State{x.value, int32_t(row)} : State{};
+        return x.valid ? State::of(x.value, row) : State{};
     }
-    DEVICE auto result(int64_t, const State& state) const { return known(state.value, state.row); }
+    DEVICE auto result(int64_t, const State& state) const { return known(state); }
 };
 
 // ---- moments --------------------------------------------------------------------------------------------------------

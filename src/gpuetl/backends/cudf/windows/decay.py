@@ -52,7 +52,7 @@ def decayed(call: WindowCall, time: Column | None, decay: str, mean: bool) -> Ca
     of = f"Timed<{{0}}, {times(1, time)}>" if time else "Untimed<{0}>"
     columns = (call.x.name, time.name) if time else (call.x.name,)
     struct = f"Decayed<{of}, {decay}, {'FadingMean' if mean else 'FadingSum'}>"
-    return Values(Scan(Fold(struct, columns, FLOAT64, state_bytes=48)), null_where=columns)
+    return Values(Scan(Fold(struct, columns, FLOAT64, state_bytes=48 if mean else 32)), null_where=columns)
 
 
 def by_seconds(half_life: float) -> str:

@@ -50,22 +50,22 @@ def mean_of(call: WindowCall) -> Fold:
     return Fold("Mean<{0}>", (call.x.name,), FLOAT64)
 
 
-def least_of(call: WindowCall) -> Fold:
-    """Return the fold of the least value, or of the row that has the least text."""
-    return extreme_of(call, "false")
+def least_of(call: WindowCall, counted: bool = False) -> Fold:
+    """Return the fold of the least value, or of the row that has the least text; `counted` as in `with_state`."""
+    return extreme_of(call, "false", counted)
 
 
-def greatest_of(call: WindowCall) -> Fold:
-    """Return the fold of the greatest value, or of the row that has the greatest text."""
-    return extreme_of(call, "true")
+def greatest_of(call: WindowCall, counted: bool = False) -> Fold:
+    """Return the fold of the greatest value, or of the row that has the greatest text; `counted` as in `with_state`."""
+    return extreme_of(call, "true", counted)
 
 
-def extreme_of(call: WindowCall, greatest: str) -> Fold:
+def extreme_of(call: WindowCall, greatest: str, counted: bool) -> Fold:
     """Return the fold of least or greatest values."""
-    text = f"ExtremeOf<{{0}}, {greatest}>"
     if call.x.dtype == STRING:
-        return Fold(text, (call.x.name,), state_bytes=24)
-    return Fold(text, (call.x.name,), call.dtype, state_bytes=32)
+        return Fold(f"ExtremeOf<{{0}}, Extreme, {greatest}>", (call.x.name,), state_bytes=24)
+    state, size = ("Extreme", 32) if counted else ("Bound", 16)
+    return Fold(f"ExtremeOf<{{0}}, {state}, {greatest}>", (call.x.name,), call.dtype, state_bytes=size)
 
 
 def variance_of(call: WindowCall) -> Fold:
