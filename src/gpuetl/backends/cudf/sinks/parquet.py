@@ -50,7 +50,7 @@ ENCODING = Lock()
 """One file at a time: the interpreter would let all of them encode in turns, so that none could begin to be written."""
 MEASURED = BoundedSemaphore(2)
 """Files of which columns are measured or encoded: the measures of one take device memory while the host waits."""
-PARTS, LEAST_PART_ROWS = 32, 1 << 22
+PARTS, LEAST_PART_ROWS = 16, 1 << 22
 """The files that a large frame becomes in a folder, and the rows that make one worth it.
 
 The system lets one thread at a time write to a file, and the last file is begun when all others are encoded: so many
