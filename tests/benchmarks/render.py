@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from render_gpu import gpu_section
+from render_gpu import gpu_section, large_section
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "performance.md"
@@ -126,6 +126,25 @@ def part_table(table: dict[str, Any]) -> list[str]:
     return [f"{table['what']}:", "", "| | ms |", "|---|---|", *rows, ""]
 
 
+def operations_table(result: dict[str, Any]) -> str:
+    """Render operations in device memory beside their goals, libcudf's and the device's copy."""
+    rows = [operation_row(each, result["copy_gb_a_s"]) for each in result["operations"]]
+    return "\n".join([
+        "## Operations in device memory", "",
+        f"`tests/benchmarks/operations.py`: {result['rows']:,} events, the least of {result['runs']} runs after a first one.  The device copies",
+        f"{result['copy_gb_a_s']:,.0f} GB/s, read and written; an operation's bytes are those of the columns it reads and makes.  {where(result)}", "",
+        "| operation | ms | goal | libcudf's, ms | of the copy |", "|---|---|---|---|---|", *rows, "",
+        *result.get("remarks", []), "",
+    ])  # fmt: skip
+
+
+def operation_row(found: dict[str, Any], copy_gb_a_s: float) -> str:
+    """Return one operation's line."""
+    share = found["bytes"] / found["ms"] / 1e6 / copy_gb_a_s
+    goal, libcudf = (f"{ms:,g}" if ms else "" for ms in (found["goal_ms"], found["libcudf_ms"]))
+    return f"| {found['name']} | {found['ms']:.1f} | {goal} | {libcudf} | {share:.0%} |"
+
+
 def memory_table(result: dict[str, Any]) -> str:
     """Render the pipeline in less memory than it would take."""
     rows = [memory_row(run) for run in result["runs"]]
@@ -160,6 +179,8 @@ def render() -> None:
         peers_table(newest("peers")),
         *(memory_table(result) for engine in ("pandas", "cudf") for result in measured(f"memory-{engine}")),
         *(gpu_section(result, where(result)) for result in measured("gpu")),
+        *(large_section(result, where(result)) for result in measured("large")),
+        *(operations_table(result) for result in measured("operations")),
         parts_tables(newest("parts")),
         engines_table(newest("engines")),
         kernel_table(newest("kernels")),

@@ -31,6 +31,17 @@ def gpu_section(result: dict[str, Any], where: str) -> str:
     ])  # fmt: skip
 
 
+def large_section(result: dict[str, Any], where: str) -> str:
+    """Render the events where they are a billion."""
+    lines = [
+        "## A billion events on one GPU",
+        "",
+        f"The same jobs; what is decoded takes 51 GB of the card.  {where}",
+        "",
+    ]
+    return "\n".join([*lines, *table("events", of_suite(result, "events")), *result.get("remarks", []), ""])
+
+
 def of_suite(result: dict[str, Any], suite: str) -> dict[str, Any]:
     """Return the jobs of a suite by their names, in order."""
     found = {name.partition("/")[2]: job for name, job in result["jobs"].items() if name.startswith(f"{suite}/")}
