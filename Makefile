@@ -43,6 +43,7 @@ FOLDER ?= /tmp/gpuetl-benchmark
 compare: $(VENV)/.dev ## beside cuDF, cudf-polars, Polars and DuckDB on this machine's GPU (CUDA=13, FOLDER for data)
 	$(PIP) --editable '.[bench-cu$(CUDA)]'
 	$(BIN)/python tests/benchmarks/gpu.py $(FOLDER)
+	$(BIN)/python tests/benchmarks/operations.py
 	$(BIN)/python tests/benchmarks/render.py
 
 docs: $(VENV)/.dev  ## docs/functions.md and docs/language.md from the tables, docs/performance.md from the results

@@ -98,3 +98,27 @@ def test_the_pipeline_in_less_memory_is_measured(tmp_path):
         ("in time order", "all there is", 0.25), ("in time order", "4MB", 0.25),
     ]  # fmt: skip
     assert all(run.get("best_s", 1) > 0 for run in runs)
+
+
+@pytest.mark.gpu
+def test_operations_in_device_memory_are_measured(tmp_path):
+    """Where libcudf has the operation, it gives the same answer, or the command ends."""
+    pytest.importorskip("pylibcudf", reason="needs pylibcudf and an NVIDIA GPU")
+    results = tmp_path / "operations.json"
+    command = [sys.executable, BENCHMARKS / "operations.py", "--rows", "100000", "--runs", "1", "--results", results]
+    subprocess.run(list(map(str, command)), check=True, capture_output=True)
+    found = json.loads(results.read_text())["operations"]
+    assert all(each["ms"] > 0 and each["bytes"] > 0 for each in found)
+    assert [each["name"] for each in found if each["libcudf_ms"]] == [
+        "order by user and time", "count, sum and mean by 20 texts", "distinct users by 20 texts",
+        "count, sum and mean by user", "join with 1 M users, one column",
+    ]  # fmt: skip
+
+
+def test_the_page_is_what_the_results_render(tmp_path):
+    """Nobody has written in it by hand."""
+    made = tmp_path / "page.md"
+    script = f"import render, pathlib; render.PAGE = pathlib.Path({str(made)!r}); render.render()"
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=BENCHMARKS)
+    page = BENCHMARKS.parents[1] / "docs" / "performance.md"
+    assert page.read_text(encoding="utf-8") == made.read_text(encoding="utf-8")
