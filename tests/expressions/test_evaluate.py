@@ -285,6 +285,24 @@ def test_case_names_the_row_of_the_whole_input():
         values("CASE WHEN b THEN CAST(t AS int64) END", frame)
 
 
+@pytest.mark.parametrize(
+    "sql", ["coalesce(n, CAST('x' AS int64))", "CASE WHEN n > 5 THEN CAST('x' AS int64) ELSE n END"]
+)
+def test_a_constant_without_a_result_fails_where_a_row_takes_its_branch(sql):
+    """No row takes it of those that are not null, or of none."""
+    assert values(sql, table(n=("int64", [1, 2]))) == [1, 2]
+    assert values(sql, table(n=("int64", []))) == []
+    with pytest.raises(EvaluationError, match="CAST"):
+        values(sql, table(n=("int64", [1, None if "coalesce" in sql else 6])))
+
+
+def test_a_constant_that_all_rows_take_fails_without_rows_too():
+    """It is found where there is nothing to compute, as one outside of branches is."""
+    for sql in ("CASE WHEN CAST('x' AS int64) > 0 THEN n END", "coalesce(CAST('x' AS int64), n)"):
+        with pytest.raises(EvaluationError, match="CAST"):
+            values(sql, table(n=("int64", [])))
+
+
 def test_if_is_case():
     frame = table(n=("int64", [1, 2, None]))
     assert values("if(n > 1, 'more', 'less')", frame) == ["less", "more", "less"]

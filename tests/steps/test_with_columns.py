@@ -90,3 +90,12 @@ def test_coalesce_does_not_compute_what_no_row_needs(source, check):
     t = source(table({"s": "string", "n": "int64"}, ("x", 1), ("2", None), (None, None)))
     expected = table({"s": "string", "n": "int64"}, ("x", 1), ("2", 2), (None, None))
     check(t.with_columns(n=expr("coalesce(n, CAST(s AS int64))")), expected, ordered=True)
+
+
+def test_a_constant_without_a_result_does_not_matter_where_no_row_takes_its_branch(source, check):
+    """On every engine, in every partition."""
+    rows = source(table({"x": "int64"}, (1,), (2,), (7,)))
+    steps = rows.with_columns(
+        y=expr("coalesce(x, CAST('no number' AS int64))"), z=expr("CASE WHEN x > 9 THEN CAST('x' AS int64) ELSE x END")
+    )
+    check(steps, table({"x": "int64", "y": "int64", "z": "int64"}, (1, 1, 1), (2, 2, 2), (7, 7, 7)))

@@ -140,11 +140,15 @@ def first_valid(expr: Call, frame: pa.Table) -> Any:
 
 
 def branch_value(expr: Expr, frame: pa.Table, rows: Any) -> Any:
-    """Return a branch's values; where it can fail, only the rows that take it are computed, the others are null."""
-    if not can_fail(expr):
+    """Return a branch's values; where it can fail, only the rows that take it are computed, the others are null.
+
+    So a constant without a result fails where a row takes it, or where the branch is every row's.
+    """
+    if not can_fail(expr) or (isinstance(rows, pa.Scalar) and rows.as_py()):
         return evaluate(expr, frame)
-    mask = repeated(rows, frame.num_rows) if isinstance(rows, pa.Scalar) else rows
-    mask = whole(mask)
+    mask = whole(repeated(rows, frame.num_rows) if isinstance(rows, pa.Scalar) else rows)
+    if not pc.any(mask).as_py():
+        return pa.scalar(None, expr.dtype)
     try:
         values = evaluate_column(expr, frame.filter(mask))
     except NoResult as error:
