@@ -32,6 +32,14 @@ def sorted_dictionary(texts: Vector, machine: Machine) -> tuple[Vector, Array]:
     return take({"": texts}, rows, machine, missing=False)[""], numbers
 
 
+def numbered_slots(texts: Vector, owners: Array, taken: Array, machine: Machine) -> tuple[Vector, Array]:
+    """Return the texts of the rows that own `taken` slots of a table, in order, and each slot's number (int32)."""
+    dictionary, numbers = sorted_dictionary(take({"": texts}, owners[taken], machine, missing=False)[""], machine)
+    by_slot = machine.arrays.zeros(len(owners), "int32")
+    by_slot[taken] = numbers
+    return dictionary, by_slot
+
+
 def renumbered(numbers: Array, table: Array) -> Array:
     """Return the entries of a table at these numbers; those of an empty one are all of nulls."""
     return table[numbers] if len(table) else numbers

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from gpuetl.backends.cudf.columns.compact import numbers_where
-from gpuetl.backends.cudf.columns.dictionaries import MOST_TEXTS, sorted_dictionary
-from gpuetl.backends.cudf.columns.gather import take
+from gpuetl.backends.cudf.columns.dictionaries import MOST_TEXTS, numbered_slots
 from gpuetl.backends.cudf.columns.texts import enter
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector
@@ -42,7 +41,5 @@ def with_dictionary(vector: Vector, machine: Machine) -> Vector:
 
 def by_slots(vector: Vector, slots: Array, owners: Array, taken: Array, machine: Machine) -> Vector:
     """Return texts by numbers, of whose slots some are `taken`; which of equal rows owns one makes no difference."""
-    dictionary, numbers = sorted_dictionary(take({"": vector}, owners[taken], machine, missing=False)[""], machine)
-    by_slot = machine.arrays.zeros(len(owners), "int32")
-    by_slot[taken] = numbers
+    dictionary, by_slot = numbered_slots(vector, owners, taken, machine)
     return Vector(STRING, vector.rows, by_slot[slots], vector.valid, vector.nulls, dictionary=dictionary)

@@ -7,8 +7,7 @@ that was first to have it is somewhere in the column: of 100 million rows with a
 from __future__ import annotations
 
 from gpuetl.backends.cudf.columns.compact import numbers_where
-from gpuetl.backends.cudf.columns.dictionaries import sorted_dictionary
-from gpuetl.backends.cudf.columns.gather import take
+from gpuetl.backends.cudf.columns.dictionaries import numbered_slots
 from gpuetl.backends.cudf.device.columns import accessors, buffers_of, column_parameters
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.machine import Array, Machine
@@ -27,10 +26,7 @@ def numbered_by_hashes(vector: Vector, size: int, tries: int, machine: Machine) 
     machine.launch(machine.compiled(enter_hashes_source(vector)), "enter_hashes", rows, given)
     if failed[0]:
         return None
-    used = numbers_where(owners, machine, ">= 0")
-    texts, ranks = sorted_dictionary(take({"": vector}, owners[used], machine, missing=False)[""], machine)
-    by_slot = arrays.zeros(size, "int32")
-    by_slot[used] = ranks
+    texts, by_slot = numbered_slots(vector, owners, numbers_where(owners, machine, ">= 0"), machine)
     numbers = arrays.empty(rows, "int32")
     given = [rows, slots, by_slot, numbers, failed, *buffers_of({"": vector, "taken for": texts})]
     machine.launch(machine.compiled(number_texts_source(vector, texts)), "number_texts", rows, given)
