@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -81,16 +82,19 @@ def layout_of(options: RunOptions, engine: str, workers: int) -> Layout:
         shares,
         carried_share=(CARRIED_SHARE if own is None else own) if options.lowers_by("carry_windows") else 0.0,
         in_turn=own is not None or engine not in CLUSTERED,
-        exchanged_bytes=exchanged_bytes(engine) if own is None else 0,
+        exchanged_bytes=exchanged_bytes(engine) if own is None else int,
         keys_apart=options.lowers_by("keys_apart"),
     )
 
 
-def exchanged_bytes(engine: str) -> int | None:
-    """Return the bytes that an exchange holds at little cost: a GPU's in the host's memory, else what memory allows."""
+def exchanged_bytes(engine: str) -> Callable[[], int] | None:
+    """Return what tells the bytes that an exchange holds at little cost; None is what memory allows.
+
+    A GPU's go to the host's memory, which is asked only for plans that depend on it.
+    """
     if CLUSTERED.get(engine, engine) != "cudf":
         return None
-    return int(EXCHANGED_SHARE * host_memory().available)
+    return lambda: int(EXCHANGED_SHARE * host_memory().available)
 
 
 def explained(plan: Plan, options: RunOptions, engine: str) -> str:

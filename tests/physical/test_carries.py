@@ -116,6 +116,13 @@ def test_on_a_gpu_rows_are_exchanged_that_half_of_the_host_s_memory_holds(events
     assert by_carries(planned(keyed, "cudf"))
 
 
+def test_the_host_s_memory_is_asked_only_where_that_decides(events, monkeypatch):
+    """It takes about a millisecond, which plans without such a window need not wait for."""
+    monkeypatch.setattr(planning, "host_memory", lambda: pytest.fail("nobody needs to know"))
+    planned(events.aggregate("user", n=expr("count(*)")), "cudf")
+    planned(windowed(events, by="user", s="lead(x)"), "cudf")
+
+
 def test_on_a_cluster_partitions_with_keys_do_not_wait_for_each_other(events):
     """Unless the user asks for it; without keys all rows would have to meet in one."""
     keyed, whole = windowed(events, s="cum_sum(x)"), windowed(events, (), s="cum_sum(x)")

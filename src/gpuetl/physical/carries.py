@@ -6,7 +6,7 @@ and a window over groups in that order computes partition after partition, where
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from math import inf, prod
@@ -34,7 +34,7 @@ class Carried(Map):
     carried_rows: int
 
 
-def carried(node: Window, source: Physical, share: float, exchanged_bytes: int = 0) -> Carried | None:
+def carried(node: Window, source: Physical, share: float, exchanged_bytes: Callable[[], int] = int) -> Carried | None:
     """Return a window by carries; None where that cannot be, or more than a share of a partition would be carried.
 
     An exchange moves all rows between memories, carries move their own from partition to partition; of no more than
@@ -50,7 +50,7 @@ def carried(node: Window, source: Physical, share: float, exchanged_bytes: int =
         return None
     widths = column_widths(source)
     rows = estimated_rows(source, widths=widths)
-    if rows[id(source)] * total(widths[id(source)].values()) <= exchanged_bytes:
+    if rows[id(source)] * total(widths[id(source)].values()) <= exchanged_bytes():
         return None
     carried_rows = groups(source, node.by, widths[id(source)]) * steps.rows
     if steps.frame is not None:

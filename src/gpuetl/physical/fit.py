@@ -81,7 +81,7 @@ def fitted(plan: Plan, layout: Layout, budget: int, fixed: bool = False) -> Fitt
     Where none is small enough, it is that which needs least: rows that must be in one place do not get fewer.
     """
     if layout.exchanged_bytes is None:
-        layout = replace(layout, exchanged_bytes=budget // LEAST_WAITING)
+        layout = replace(layout, exchanged_bytes=lambda: budget // LEAST_WAITING)
     tried = [attempt(plan, layout, budget)]
     layout = replace(layout, broadcast_bytes=min(layout.broadcast_bytes, budget // BROADCAST_SHARE))
     while not fixed and tried[-1].expected.ahead > budget and (rows := halved(tried[-1].plan)):

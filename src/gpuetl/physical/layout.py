@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -17,8 +18,8 @@ class Layout:
     `broadcast_bytes` goes whole to every partition of the other.  A large source has `partitions` at least.  A window
     carries rows from partition to partition up to `carried_share` of one, where it then needs no exchange; with keys it
     does so only where partitions are computed `in_turn` anyway, and not side by side, and the rows are more than the
-    `exchanged_bytes` that an exchange holds at little cost; None is what memory allows.  With `keys_apart` footers are
-    asked whether equal keys are in one partition already.
+    `exchanged_bytes` that an exchange holds at little cost, asked for where that decides; None is what memory allows.
+    With `keys_apart` footers are asked whether equal keys are in one partition already.
     """
 
     partition_rows: int
@@ -26,7 +27,7 @@ class Layout:
     partitions: int = 1
     carried_share: float = 0.0
     in_turn: bool = True
-    exchanged_bytes: int | None = 0
+    exchanged_bytes: Callable[[], int] | None = int
     keys_apart: bool = False
 
 

@@ -101,8 +101,8 @@ class _Lowering:
             return Map(node, (source,))
         meeting = self.by_keys(source, node.keys, node.origin)
         if meeting is not source and isinstance(node, Window) and (self.layout.in_turn or not node.by):
-            share, exchanged = self.layout.carried_share, (self.layout.exchanged_bytes or 0) if node.by else 0
-            by_carries = carried(node, source, share, exchanged)
+            share, exchanged_bytes = self.layout.carried_share, self.layout.exchanged_bytes if node.by else None
+            by_carries = carried(node, source, share, exchanged_bytes or int)
             if by_carries is None and not node.by:
                 ranges = self.sort(Sort(source=node.source, by=node.order_by, origin=node.origin), source)
                 by_carries = carried(node, ranges, share)
