@@ -22,6 +22,7 @@ from typing import Any
 import cupy
 import pyarrow as pa
 import pylibcudf as plc
+from device_events import USERS, events
 from environment import described, today
 from suites.results import gpu, installed
 
@@ -30,13 +31,10 @@ from gpuetl.backends.cudf.backend import CudfBackend
 from gpuetl.backends.cudf.columns.order import sort_rows
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.gpu.libcudf import column_array, to_libcudf
-from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.plan.node import Node, SortKey
 
 HERE = Path(__file__).parent
-USERS = 1_000_000
-CATEGORIES = 20
 FEATURES = {
     "spent": "cum_sum(amount)", "most": "cum_max(amount)", "n": "row_number()", "last": "lag(amount)",
     "recent": "ewm_mean(amount, half_life => interval '1 day')", "session": "session_id(interval '30 minutes')",
@@ -83,7 +81,7 @@ def main() -> None:
     rate = 2 * 8 * given.rows / copied / 1e6
     print(f"{'copy':40} {copied:8.2f} ms, {rate:7,.0f} GB/s", flush=True)
     measured = []
-    for work in operations(backend, events(backend, given.rows)):
+    for work in operations(backend, events(given.rows, backend.machine)):
         measured.append(done(work, given.runs))
         print(line(measured[-1], rate), flush=True)
     found = {
@@ -133,21 +131,6 @@ def copy_of(rows: int) -> Callable[[], object]:
     """Return a copy of so many numbers of 8 bytes."""
     source = cupy.ones(rows, "int64")
     return partial(cupy.copyto, cupy.empty_like(source), source)
-
-
-def events(backend: CudfBackend, rows: int) -> Frame:
-    """Make events in no order: a million users, of whom some have most; 20 categories; 2 % of the amounts null."""
-    draws = cupy.random.default_rng(1)
-    valid = cupy.packbits((draws.random(-(-rows // 512) * 512) >= 0.02).astype("uint8"), bitorder="little")
-    missing = rows - int(cupy.unpackbits(valid, bitorder="little")[:rows].sum())
-    names = from_arrow(pa.chunked_array([[f"category {code:02}" for code in range(CATEGORIES)]]), backend.machine)
-    return Frame({
-        "user_id": Vector(pa.int64(), rows, (draws.random(rows) ** 3 * USERS).astype("int64")),
-        "ts": Vector(pa.timestamp("us"), rows, (draws.random(rows) * 2.6e12).astype("int64") + 1_700_000_000_000_000),
-        "amount": Vector(pa.float64(), rows, draws.random(rows) * 1000, valid.view("uint32"), missing),
-        "quantity": Vector(pa.int32(), rows, draws.integers(1, 10, rows, "int64").astype("int32")),
-        "category": Vector(pa.string(), rows, draws.integers(0, CATEGORIES, rows, "int64").astype("int32"), dictionary=names),
-    }, rows)  # fmt: skip
 
 
 def planned(frame: Frame, step: Callable[..., Table], other: Frame | None = None) -> Node:

@@ -21,16 +21,17 @@ import cupy
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pylibcudf as plc
+from device_events import events
 
+from gpuetl.backends.cudf.columns.dictionaries import decoded
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.gpu import files
 from gpuetl.backends.cudf.gpu.libcudf import to_libcudf
 from gpuetl.backends.cudf.gpu.machine import GpuMachine, machine
-from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
+from gpuetl.backends.cudf.interchange import to_arrow
 from gpuetl.backends.cudf.sinks import threaded_file
 from gpuetl.backends.cudf.sinks.parquet import rows_between, write_parquet
 from gpuetl.backends.cudf.sinks.pieces import Piece, piece_bytes
-from gpuetl.backends.cudf.vector import Vector
 from gpuetl.plan.schema import Schema
 
 SCHEMA = Schema({
@@ -41,24 +42,10 @@ CHECKED_ROWS = 3_000_000
 PARTS = (2, 4, 8, 16)
 
 
-def events(rows: int) -> Frame:
-    """Make events: 1 M users, of whom some have most; moments of a month in no order; 2 % of the amounts null."""
-    draws = cupy.random.default_rng(1)
-    valid = cupy.packbits((draws.random(-(-rows // 512) * 512) >= 0.02).astype("uint8"), bitorder="little")
-    missing = rows - int(cupy.unpackbits(valid, bitorder="little")[:rows].sum())
-    codes = draws.integers(0, 20, rows, "int64")
-    names = from_arrow(pa.chunked_array([[f"category {code:02}" for code in range(20)]]), machine())
-    from gpuetl.backends.cudf.columns.gather import take
-
-    return Frame({
-        "user_id": Vector(SCHEMA["user_id"], rows, (draws.random(rows) ** 3 * 1e6).astype("int64")),
-        "ts": Vector(SCHEMA["ts"], rows, (draws.random(rows) * 2.6e12).astype("int64") + 1_700_000_000_000_000),
-        "amount": Vector(SCHEMA["amount"], rows, draws.random(rows) * 1000, valid.view("uint32"), missing),
-        "quantity": Vector(SCHEMA["quantity"], rows, draws.integers(1, 10, rows, "int64").astype("int32")),
-        "lat": Vector(SCHEMA["lat"], rows, (draws.random(rows) * 180 - 90).astype("float32")),
-        "lon": Vector(SCHEMA["lon"], rows, (draws.random(rows) * 360 - 180).astype("float32")),
-        "category": take({"": names}, codes, machine())[""],
-    }, rows)  # fmt: skip
+def plain_events(rows: int) -> Frame:
+    """Make events whose categories are texts in memory."""
+    frame = events(rows, machine())
+    return frame.updated({"category": decoded(frame.columns["category"], machine())})
 
 
 class CountedFile:
@@ -165,7 +152,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     given = parser.parse_args()
     machine()
-    frame = events(given.rows)
+    frame = plain_events(given.rows)
     check(frame, given.folders[0] / "checked.parquet")
     for name in SCHEMA:
         only = frame.select((name,))
