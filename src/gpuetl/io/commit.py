@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from gpuetl.io.staging import SinkWriter, make_folders
+from gpuetl.io.folders import make_folders, remove_folder
+from gpuetl.io.staging import SinkWriter
 from gpuetl.signals import held_signals
 
 
@@ -37,7 +37,7 @@ def commit_sinks(writers: Sequence[SinkWriter], done: Callable[[], None] = lambd
                 raise
         done()
         for writer in writers:
-            shutil.rmtree(writer.old, ignore_errors=True)
+            remove_folder(writer.old)
 
 
 def outcome(stuck: Sequence[str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, wait
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from gpuetl.errors import RunFailed, SinkExists, first_line
+from gpuetl.io.folders import make_folders, remove_folder
 from gpuetl.io.hive import split_by_value
 from gpuetl.io.paths import MAX_NAME_BYTES, is_hidden
 from gpuetl.io.target import Target
@@ -199,7 +199,7 @@ class SinkWriter:
 
     def close(self) -> None:
         """Remove what was not committed, and the folders made for it; what could not be put back stays in `old`."""
-        shutil.rmtree(self.new, ignore_errors=True)
+        remove_folder(self.new)
         for folder in reversed(self.made):
             with suppress(OSError):  # in use: by the target, by another sink
                 folder.rmdir()
@@ -222,21 +222,6 @@ def _close_all(writers: Sequence[SinkWriter], threads: Executor) -> None:
         threads.shutdown(cancel_futures=True)
         for writer in reversed(writers):  # folders that an earlier one made may hold a later one's
             writer.close()
-
-
-def make_folders(folder: Path) -> list[Path]:
-    """Make a folder and those above it that are missing; return the ones that were made, outermost first."""
-    missing = [path for path in (folder, *folder.parents) if not path.exists()]
-    made: list[Path] = []
-    try:
-        for path in reversed(missing):
-            path.mkdir()
-            made.append(path)
-    except OSError:
-        for path in reversed(made):
-            path.rmdir()
-        raise
-    return made
 
 
 def other_file(folder: Path, suffix: str) -> Path | None:

@@ -6,7 +6,6 @@ where a worker was lost, the driver takes the one whose result it got, and remov
 
 from __future__ import annotations
 
-import shutil
 import socket
 import uuid
 from collections.abc import Sequence
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from gpuetl.backends.backend import Frame
 from gpuetl.executors.outputs import file_writer, note_files, write_frame
 from gpuetl.executors.runner import Runner
+from gpuetl.io.folders import remove_folder
 from gpuetl.io.staging import SinkWriter, WrittenFile
 from gpuetl.plan.node import Origin
 from gpuetl.plan.nodes import Write
@@ -99,7 +99,7 @@ class SharedSinkWriter(SinkWriter):
         left = self.staging / "left"
         with suppress(OSError):
             self.attempts.rename(left)
-        shutil.rmtree(left, ignore_errors=True)
+        remove_folder(left)
 
     def take_file(self, attempt: Path, file: WrittenFile) -> None:
         """Move one file from the folder of an attempt; its name is numbered anew."""

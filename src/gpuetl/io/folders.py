@@ -1,0 +1,40 @@
+"""Folders made, and removed with what is in them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from gpuetl.threads import in_threads
+
+
+def make_folders(folder: Path) -> list[Path]:
+    """Make a folder and those above it that are missing; return the ones that were made, outermost first."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    made: list[Path] = []
+    try:
+        for path in reversed(missing):
+            path.mkdir()
+            made.append(path)
+    except OSError:
+        for path in reversed(made):
+            path.rmdir()
+        raise
+    return made
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder and what is in it, if it is there, as far as that can be done; symbolic links are not followed.
+
+    Threads remove the files: one takes 80 ms to give back a gigabyte of the page cache.
+    """
+    files = [Path(place, name) for place, _, names in os.walk(folder) for name in names]
+    in_threads(_remove, files)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove(file: Path) -> None:
+    with suppress(OSError):
+        file.unlink()

@@ -1,0 +1,26 @@
+"""Folders are removed with what is in them."""
+
+from gpuetl.io.folders import remove_folder
+
+
+def test_a_folder_goes_with_all_that_is_in_it_and_nothing_else(tmp_path):
+    """Files at any depth; of links the links."""
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "file").write_text("x")
+    folder = tmp_path / "folder"
+    (folder / "a/b").mkdir(parents=True)
+    (folder / "empty").mkdir()
+    for number in range(20):
+        (folder / f"a/b/{number}").write_text("x")
+    (folder / "link").symlink_to(kept)
+    (folder / "a/broken").symlink_to(tmp_path / "nothing")
+    (folder / "a/to_file").symlink_to(kept / "file")
+    remove_folder(folder)
+    assert not folder.exists()
+    assert (kept / "file").read_text() == "x"
+
+
+def test_a_folder_that_is_not_there_is_removed_already(tmp_path):
+    """As it is after a first call."""
+    remove_folder(tmp_path / "nothing")
