@@ -59,7 +59,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--jobs", type=names, default=list(SUITES), help=f"suites and jobs; suites: {', '.join(SUITES)}"
     )
-    parser.add_argument("--peers", type=names, help=f"of {', '.join(PEERS)}; default: those that are installed")
+    parser.add_argument(
+        "--peers", type=names, help=f"of {', '.join(PEERS)}; default: those for one GPU that are installed"
+    )
     parser.add_argument("--engine", default="cudf", help="gpuetl's engine")
     parser.add_argument("--rows", type=int, default=100_000_000, help="of the largest table, where no scale is")
     parser.add_argument("--scale", type=float, default=10, help="of PDS-H")
@@ -75,7 +77,7 @@ def arguments() -> argparse.Namespace:
 
 def present(asked: argparse.Namespace) -> list[str]:
     """Return the peers to measure; say at once which cannot be, and end where one of those was asked for."""
-    names = asked.peers or list(PEERS)
+    names = asked.peers or [name for name, peer in PEERS.items() if not peer.on_cluster]
     if unknown := set(names) - set(PEERS):
         raise SystemExit(f"no peer {', '.join(unknown)}.  have: {', '.join(PEERS)}")
     problems = {name: PEERS[name].missing() or no_gpu(PEERS[name], asked.engine) for name in names}

@@ -23,6 +23,8 @@ class Peer:
     """Modules, each with what installs it after a colon where that is called otherwise."""
     module = ""
     """Which by_*.py of a suite has the jobs as functions of the job's name."""
+    on_cluster = False
+    """Whether it takes all GPUs of the machine, and is measured where it is asked for alone."""
 
     def __init__(self, data: Path, engine: str) -> None:
         self.data, self.engine = data, engine
@@ -46,7 +48,9 @@ class Peer:
         raise NotImplementedError
 
     def function(self, job: Job) -> Callable[..., Any]:
-        """Return the job's function; raise `LeftOut` with the reason where the suite's module has none."""
+        """Return the job's function; raise `LeftOut` with the reason where the suite has none for this peer."""
+        if find_spec(f".{job.suite}.{self.module}", __package__) is None:
+            raise LeftOut(f"the suite is not written for {self.name}")
         module = import_module(f".{job.suite}.{self.module}", __package__)
         if not hasattr(module, job.name):
             raise LeftOut(module.LEFT_OUT[job.name])

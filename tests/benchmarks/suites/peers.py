@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from . import Job
+from .cluster_peers import CudfPolarsDask, DaskCudf, GpuetlCluster
 from .cpu_peers import DuckDB, Polars
 from .gpu_peers import Cudf, CudfPolars, CudfPolarsStreaming
 from .peer import Peer
@@ -32,15 +34,23 @@ class Gpuetl(Peer):
 
     def run(self, job: Job, out: Path) -> pa.Table | None:
         """Run the pipeline, loaded each time."""
-        import gpuetl as ge
+        return run_pipeline(job, self.data, out, engine=self.engine)
 
-        os.environ.update(DATA=str(self.data), OUT=str(out))
-        pipeline = ge.load(job.file(".yaml"))
-        keep = ["answer"] if "answer" in pipeline.spec.stages else []
-        run = pipeline.run(engine=self.engine, keep=keep)
-        return run["answer"].to_arrow() if keep else None
+
+def run_pipeline(job: Job, data: Path, out: Path, **options: Any) -> pa.Table | None:
+    """Load and run a job's pipeline; return the rows of its stage `answer`, if it has one."""
+    import gpuetl as ge
+
+    os.environ.update(DATA=str(data), OUT=str(out))
+    pipeline = ge.load(job.file(".yaml"))
+    keep = ["answer"] if "answer" in pipeline.spec.stages else []
+    run = pipeline.run(keep=keep, **options)
+    return run["answer"].to_arrow() if keep else None
 
 
 PEERS: dict[str, type[Peer]] = {
-    peer.name: peer for peer in (Gpuetl, DuckDB, Polars, Cudf, CudfPolars, CudfPolarsStreaming)
-}
+    peer.name: peer
+    for peer in (
+        Gpuetl, DuckDB, Polars, Cudf, CudfPolars, CudfPolarsStreaming, GpuetlCluster, CudfPolarsDask, DaskCudf
+    )
+}  # fmt: skip
