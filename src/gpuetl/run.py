@@ -96,7 +96,7 @@ def traced_run(
             recorder.note(line)
         execution = Execution(choice.name, running, replace(placed, resident_bytes=resident), recorder, run_id, seconds)
         with measured(backend, options, recorder), recording(recorder), skipping(options.skipped_choices):
-            running.rehearse(fit.plan, fingerprint)
+            execution.rehearse(fit.plan, fingerprint)
             physical, outputs = execution.run_to_fit(
                 fit.plan, partial(lowered_again, plan, options, choice.name), fit.partitions_ahead
             )

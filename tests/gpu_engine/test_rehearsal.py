@@ -14,6 +14,7 @@ import pytest
 import gpuetl
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl import expr
+from gpuetl.backends.backend import Share
 from gpuetl.backends.cudf.backend import CudfBackend
 from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
@@ -21,6 +22,7 @@ from gpuetl.backends.cudf.rehearsal import rehearse as rehearsal
 from gpuetl.backends.cudf.rehearsal.arrays import ArrayOf, ToldArrays
 from gpuetl.backends.cudf.rehearsal.machine import RehearsalMachine
 from gpuetl.backends.cudf.rehearsal.sample import widened
+from gpuetl.backends.cudf.rehearsal.turns import InTurns
 from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.planning import lowered
@@ -193,6 +195,24 @@ def test_a_run_expects_the_kernels_of_its_plan_unless_that_is_skipped(
     backend.rehearse(physical_of(visits), "plan")
     assert begun.wait(10)
     assert plans == ["plan"]
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_process_that_is_not_alone_begins_with_its_share(place: int) -> None:
+    """Others' kernels come at the end, each text once; arrays' functions are needed in each process."""
+    named = Named()
+    turns = InTurns(named, Share(place, 3))
+    for text in ("a", "b", "a", "c", "d", "e"):
+        turns.source(text)
+    turns.user_kernel("f", Path("f.cu"), "f")
+    turns.array_call("where", (), {})
+    own = ["abcdef"[place], "abcdef"[place + 3]]
+    assert named.sources == own
+    assert len(named.calls) == 1
+    assert not named.ended
+    turns.end()
+    assert named.sources == [*own, *(text for text in "abcdef" if text not in own)]
+    assert named.ended
 
 
 def test_a_rehearsal_leaves_no_notes_and_writes_no_file(visits: gpuetl.Pipeline, tmp_path: Path) -> None:

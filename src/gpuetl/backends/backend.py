@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,16 @@ Frame = Any
 """A backend's own table: rows in order, columns as in the schema of the node that made it."""
 
 Device = Literal["GPU", "CPU"]
+
+
+class Share(NamedTuple):
+    """Which of so many processes this is, by number, that have a cache in common and begin with the same plan."""
+
+    place: int = 0
+    of: int = 1
+
+
+ALONE = Share()
 
 
 class Spilled(Protocol):
@@ -59,8 +69,11 @@ class Backend(Protocol):
     def device_of(self, operation: Node) -> Device:
         """Return where the backend runs an operation."""
 
-    def rehearse(self, physical: PhysicalPlan, plan: str) -> None:
-        """Begin to make ready, beside the run, what the run will need; `plan` is equal for plans that need the same."""
+    def rehearse(self, physical: PhysicalPlan, plan: str, share: Share = ALONE) -> None:
+        """Begin to make ready, beside the run, what the run will need; `plan` is equal for plans that need the same.
+
+        A process that is not alone begins with its share.
+        """
 
     def read(self, read: Read, groups: Sequence[RowGroup]) -> Frame:
         """Read the source's columns of some row groups; none gives no rows."""

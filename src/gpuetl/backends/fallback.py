@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuetl.backends.backend import Backend, Device, Frame, Spilled
+from gpuetl.backends.backend import ALONE, Backend, Device, Frame, Share, Spilled
 from gpuetl.backends.memory import MemoryMeter, MemoryUse
 from gpuetl.errors import InvalidPipeline, Problem
 from gpuetl.io.dataset import RowGroup
@@ -41,9 +41,9 @@ class FallbackBackend:
         """Return where the backend runs that takes the operation."""
         return (self.aside if self.backend.refuses(operation) else self.backend).device_of(operation)
 
-    def rehearse(self, physical: PhysicalPlan, plan: str) -> None:
+    def rehearse(self, physical: PhysicalPlan, plan: str, share: Share = ALONE) -> None:
         """Let the engine rehearse all of it, also what runs elsewhere."""
-        self.backend.rehearse(physical, plan)
+        self.backend.rehearse(physical, plan, share)
 
     def read(self, read: Read, groups: Sequence[RowGroup]) -> Frame:
         """Read by the backend that takes it."""

@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
 from gpuetl.backends.backend import Backend
+from gpuetl.backends.cudf.choices import chosen
 from gpuetl.backends.engines import CLUSTERED
 from gpuetl.executors.outputs import Outputs, execute
 from gpuetl.executors.restart import until_it_fits
@@ -49,6 +50,15 @@ class Execution:
     recorder: Recorder
     run_id: str
     seconds: dict[str, float]
+
+    def rehearse(self, physical: PhysicalPlan, plan: str) -> None:
+        """Begin to make ready, where frames will be, what the run will need: see `Backend.rehearse`."""
+        if self.engine not in CLUSTERED:
+            self.backend.rehearse(physical, plan)
+        elif CLUSTERED[self.engine] != "pandas" and chosen("compile_ahead"):
+            from gpuetl.executors.dask.rehearse import rehearse_on_workers
+
+            rehearse_on_workers(self.options, CLUSTERED[self.engine], physical, plan)
 
     def run(self, physical: PhysicalPlan, ahead: int = 0) -> Outputs:
         """Execute a plan; `ahead` is for how many partitions of sources there is memory before they are asked for."""

@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gpuetl.backends.arrays import check_array
-from gpuetl.backends.backend import Device
+from gpuetl.backends.backend import ALONE, Device, Share
 from gpuetl.backends.cudf.aggregates import aggregate  # noqa: F401  each registers its handler
 from gpuetl.backends.cudf.choices import chosen
 from gpuetl.backends.cudf.columns.concat import concat
@@ -74,12 +74,13 @@ class CudfBackend:
         """Run everything on the GPU, but for the text of CSV files, which the CPU reads."""
         return "CPU" if isinstance(operation, Read) and operation.dataset.format == "csv" else "GPU"
 
-    def rehearse(self, physical: PhysicalPlan, plan: str) -> None:
+    def rehearse(self, physical: PhysicalPlan, plan: str, share: Share = ALONE) -> None:
         """Let kernels be compiled ahead: a rehearsal on a thread names them, where they are not in the cache yet."""
         if chosen("compile_ahead") and (expected := self.machine.expected(plan)):
             from gpuetl.backends.cudf.rehearsal.rehearse import begin_rehearsal
+            from gpuetl.backends.cudf.rehearsal.turns import InTurns
 
-            begin_rehearsal(physical, expected, CudfBackend)
+            begin_rehearsal(physical, expected if share == ALONE else InTurns(expected, share), CudfBackend)
 
     def read(self, read: Read, groups: Sequence[RowGroup]) -> Frame:
         """Read the row groups, in order."""

@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gpuetl.backends.arrays import check_array
-from gpuetl.backends.backend import Device
+from gpuetl.backends.backend import ALONE, Device, Share
 from gpuetl.backends.memory import MemoryMeter, MemoryUse, ResidentMemory, resident_set
 from gpuetl.backends.pandas.aggregates import aggregate  # noqa: F401  it registers its handler, as do those below
 from gpuetl.backends.pandas.columns.gather import take_rows
@@ -57,7 +57,7 @@ class PandasBackend:
         """Run everything on the CPU."""
         return "CPU"
 
-    def rehearse(self, physical: PhysicalPlan, plan: str) -> None:
+    def rehearse(self, physical: PhysicalPlan, plan: str, share: Share = ALONE) -> None:
         """Nothing has to be made ready."""
 
     def read(self, read: Read, groups: Sequence[RowGroup]) -> pa.Table:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import pickle
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,8 @@ from gpuetl.plan.node import Node
 from gpuetl.spec.values import Text
 
 AnyNode = Node | Physical
+Reduced = tuple[Any, ...]
+"""What `__reduce__` returns: a callable, and its arguments."""
 
 
 def nodes_of(plan: PhysicalPlan) -> list[AnyNode]:
@@ -37,16 +39,21 @@ def operation_of(node: AnyNode) -> Any:
     return node if isinstance(node, Node | Exchange) else node.operation
 
 
-def pack_nodes(nodes: Sequence[AnyNode]) -> bytes:
-    """Return nodes, inputs first, as bytes."""
+def without_groups(scan: Scan) -> Reduced:
+    """Return a scan as tasks need it, which are given what they read."""
+    return Scan, (scan.read, ((),) * len(scan.parts), scan.skipped)
+
+
+def pack_nodes(nodes: Sequence[AnyNode | PhysicalPlan], reduced: Callable[[Scan], Reduced] = without_groups) -> bytes:
+    """Return nodes, inputs first, as bytes; a plan of them may be the last.  `reduced` says what a scan takes along."""
     file = io.BytesIO()
-    pickler = _Pickler(file, {id(node): number for number, node in enumerate(nodes)})
+    pickler = _Pickler(file, {id(node): number for number, node in enumerate(nodes)}, reduced)
     for node in nodes:
         pickler.write(node)
     return zlib.compress(file.getvalue(), 1)
 
 
-def unpack_nodes(packed: bytes) -> list[AnyNode]:
+def unpack_nodes(packed: bytes) -> list[Any]:
     """Return the nodes of `pack_nodes`."""
     file = io.BytesIO(zlib.decompress(packed))
     unpickler = _Unpickler(file)
@@ -56,11 +63,11 @@ def unpack_nodes(packed: bytes) -> list[AnyNode]:
 
 
 class _Pickler(pickle.Pickler):
-    def __init__(self, file: io.BytesIO, numbers: dict[int, int]) -> None:
+    def __init__(self, file: io.BytesIO, numbers: dict[int, int], reduced: Callable[[Scan], Reduced]) -> None:
         super().__init__(file, pickle.HIGHEST_PROTOCOL)
-        self.numbers, self.written = numbers, -1
+        self.numbers, self.reduced, self.written = numbers, reduced, -1
 
-    def write(self, node: AnyNode) -> None:
+    def write(self, node: AnyNode | PhysicalPlan) -> None:
         self.written = self.numbers[id(node)]
         self.dump(node)
 
@@ -71,7 +78,7 @@ class _Pickler(pickle.Pickler):
     def reducer_override(self, value: Any) -> Any:
         """Leave out what workers are given with a task, or have no use for; they may run in another folder."""
         if isinstance(value, Scan):
-            return Scan, (value.read, ((),) * len(value.parts), value.skipped)
+            return self.reduced(value)
         if isinstance(value, Path):
             return type(value), (str(value.absolute()),)
         return (str, (str(value),)) if isinstance(value, Text) else NotImplemented
@@ -80,7 +87,7 @@ class _Pickler(pickle.Pickler):
 class _Unpickler(pickle.Unpickler):
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file)
-        self.nodes: list[AnyNode] = []
+        self.nodes: list[Any] = []
 
-    def persistent_load(self, number: int) -> AnyNode:
+    def persistent_load(self, number: int) -> Any:
         return self.nodes[number]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
 from contextlib import suppress
@@ -60,7 +61,9 @@ class ExpectedKernels:
             return
         with suppress(OSError):
             self.mark.parent.mkdir(parents=True, exist_ok=True)
-            self.mark.write_text("\n".join(path.name for path in self.paths), encoding="utf-8")
+            made = self.mark.with_suffix(f".{os.getpid()}")  # workers of one host leave the same mark
+            made.write_text("\n".join(path.name for path in self.paths), encoding="utf-8")
+            made.replace(self.mark)
 
 
 def user_kernel(compile_user_kernel: CompileUserKernel, source: str, path: Path, entry: str) -> Any:

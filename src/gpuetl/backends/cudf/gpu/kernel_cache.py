@@ -71,7 +71,12 @@ def expect(source: str, path: Path) -> Future[bytes] | None:
 
 
 def compiled(source: str, path: Path) -> bytes:
-    """Compile a text for the current device, and keep it; a cache that cannot be written is left alone."""
+    """Compile a text for the current device, and keep it, unless another process has done so meanwhile.
+
+    A cache that cannot be written is left alone.
+    """
+    with suppress(OSError):
+        return path.read_bytes()
     code, _ = compiler.compile_using_nvrtc(source, OPTIONS)
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,8 @@ from gpuetl.backends.cudf.interchange import to_arrow
 from gpuetl.backends.cudf.machine import Expected, FileGroups
 from gpuetl.backends.cudf.rehearsal.arrays import ToldArrays, plain
 from gpuetl.backends.cudf.rehearsal.launch import Launch, Rehearsed
-from gpuetl.backends.cudf.rehearsal.sample import Limits, sampled
+from gpuetl.backends.cudf.rehearsal.limits import Limits
+from gpuetl.backends.cudf.rehearsal.sample import sampled
 from gpuetl.backends.cudf.rehearsal.twins import TWINS
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import DataType

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpuetl.backends.cudf.rehearsal.launch import Launch
-from gpuetl.backends.cudf.rehearsal.sample import ROWS
+from gpuetl.backends.cudf.rehearsal.limits import ROWS
 
 NAME = r"[vmc]\d+"
 ROWS_A_GROUP = 64

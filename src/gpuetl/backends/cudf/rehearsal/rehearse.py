@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
@@ -19,10 +18,10 @@ from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.machine import Expected
+from gpuetl.backends.cudf.rehearsal.forgiven import CATEGORY, forgiven
+from gpuetl.backends.cudf.rehearsal.limits import ROWS, limits_of
 from gpuetl.backends.cudf.rehearsal.machine import RehearsalMachine
-from gpuetl.backends.cudf.rehearsal.sample import ROWS, limits_of
 from gpuetl.backends.cudf.vector import Vector
-from gpuetl.errors import first_line
 from gpuetl.executors.carries import carried_on
 from gpuetl.executors.ranges import boundaries, sampled, split_by_range
 from gpuetl.expressions.types import DataType
@@ -38,7 +37,6 @@ from gpuetl.plan.schema import Schema
 from gpuetl.report.recorder import Recorder, recording
 from gpuetl.report.trace import span
 
-CATEGORY = "rehearsal"
 HEAD_ROWS = 10
 """As many as `RunOptions` shows of each sink."""
 RANGES = 3
@@ -60,16 +58,6 @@ def rehearse(physical: PhysicalPlan, expected: Expected, backend_on: Callable[[R
     with forgiven("the plan"), recording(Recorder()), np.errstate(all="ignore"), span("rehearse", CATEGORY):
         Rehearsal(backend_on(machine), machine).run(physical)
     expected.end()  # also after a failure, which would be that of each later run
-
-
-@contextmanager
-def forgiven(what: str) -> Iterator[None]:
-    """Rehearse something; an exception costs nothing but kernels that are compiled later, and is shown by traces."""
-    try:
-        yield
-    except Exception as error:
-        with span(f"{what} was not rehearsed", CATEGORY, error=f"{type(error).__name__}: {first_line(error)}"):
-            pass
 
 
 class Rehearsal:
@@ -156,7 +144,10 @@ class Rehearsal:
         return frame if frame.rows else self.made_up(node.schema)
 
     def scanned(self, scan: Scan) -> Frame:
-        """Read the first rows of a source; those of CSV files are made up."""
+        """Read the first rows of a source; those of CSV files are made up.
+
+        A plan that came to a worker has the limits of all row groups at its first one: see executors/dask/rehearse.py.
+        """
         read, dataset = scan.read, scan.read.dataset
         groups = [group for part in scan.parts for group in part if group.rows]
         if isinstance(dataset, FrameDataset):
@@ -164,7 +155,7 @@ class Rehearsal:
             return self.as_read({name: from_arrow(rows.column(name), self.machine) for name in read.schema}, len(rows))
         if dataset.format != "parquet" or not groups:
             return self.made_up(read.schema)
-        self.machine.limits = limits_of(list(read.schema), dataset.row_groups)
+        self.machine.limits = groups[0].ranges or limits_of(list(read.schema), dataset.row_groups)
         first = replace(groups[0], rows=min(ROWS, groups[0].rows))
         frame: Frame = self.backend.read(read, [first])
         return frame

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -17,19 +17,13 @@ from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.rehearsal.arrays import plain
 from gpuetl.backends.cudf.rehearsal.launch import set_bits, set_valid
+from gpuetl.backends.cudf.rehearsal.limits import ROWS, Limits
 from gpuetl.backends.cudf.sources.units import type_as_read
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import STRING, DataType
-from gpuetl.io.dataset import RowGroup
 from gpuetl.io.footers import MICROSECONDS
 
-ROWS = 1 << 12
-"""Enough that columns of few distinct texts show as such."""
 LEAST_ROWS = 3
-MOST_GROUPS = 64
-"""Row groups whose statistics are looked at: each takes some tens of microseconds a column."""
-Limits = tuple[Any, Any, int]
-"""A column's least and greatest value, and its nulls."""
 
 
 def sampled(
@@ -81,17 +75,3 @@ def as_stored(end: Any, dtype: DataType) -> int | float:
 def in_type(column: pa.Array, dtype: DataType) -> pa.Array:
     """Return a column in a type, often its own: a cast imports much."""
     return column if column.type == dtype else column.cast(dtype)
-
-
-def limits_of(names: Sequence[str], groups: Sequence[RowGroup]) -> dict[str, Limits]:
-    """Return the limits of columns of which each row group states them."""
-    groups = groups[:: -(-len(groups) // MOST_GROUPS) or 1]
-    found = {name: [group.ranges.get(name) for group in groups] for name in names}
-    return {name: together([each for each in of if each]) for name, of in found.items() if of and all(of)}
-
-
-def together(limits: Sequence[Limits]) -> Limits:
-    """Return the limits of all."""
-    least, greatest = ([each[end] for each in limits if each[end] is not None] for end in range(2))
-    nulls = sum(each[2] for each in limits)
-    return (min(least), max(greatest), nulls) if least else (None, None, nulls)

@@ -1,0 +1,202 @@
+"""Kernels that are compiled ahead on workers are those that a rehearsal in one process names."""
+
+import os
+import time
+from dataclasses import replace
+from threading import Lock
+
+import pytest
+
+from gpuetl import RunOptions, col, expr
+from gpuetl.backends.backend import Share
+from gpuetl.backends.engines import CLUSTER_PACKAGES, CLUSTERED
+from gpuetl.report.trace import tracing
+from gpuetl.testing import assert_tables_equal
+from plans import lowered
+from tables import table, write_source
+
+pytest.importorskip("distributed")
+
+from conftest import COMPILER, ON_CPU
+from gpu_engine.host_machine import HostMachine
+from gpu_engine.test_rehearsal import NAMED, Named, failures, rehearsed
+from gpuetl.executors.dask import rehearse
+from gpuetl.executors.dask.rehearse import few_groups, pack_plan, shares_of, unpack_plan
+from gpuetl.physical.nodes import Scan
+from gpuetl.plan.graph import walk_graph
+
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs g++")
+TINY = RunOptions(partition_rows=2, broadcast_bytes=0)
+PATIENCE_S = 60
+KEYS = {"k": "int64", "s": "string", "x": "float64"}
+ROWS = tuple((i * 1000, "abc"[i % 3], None if i == 11 else i / 2) for i in range(12))
+
+
+def in_files(pipeline):
+    """Files whose first rows have no null, and keys that range more widely than these, exchanged for a join."""
+    t = write_source(pipeline, "t", table(KEYS, *ROWS))
+    u = write_source(pipeline, "u", table({"k": "int64", "y": "int64"}, *((i * 500, i) for i in range(9))))
+    t.join(u, "k").filter(col("x") > 0).stage("joined").write_parquet("out", "out", partition_by="s", mode="overwrite")
+    t.window(by="s", order_by="k", total=expr("cum_sum(x)")).stage("so_far")
+
+
+def in_memory(pipeline):
+    """Rows that workers see nowhere."""
+    t = pipeline.from_frame("t", table(KEYS, *ROWS))
+    t.aggregate("s", n=expr("count(*)"), x=col("x").max()).sort("s").stage("counted").write_parquet("out", "out")
+
+
+def in_text(pipeline):
+    """A file of which nothing is known but its size, and one without rows."""
+    (pipeline.root / "c.csv").write_text("k,s\n1,a\n2,b\n")
+    t = pipeline.read_csv("c", "c.csv", schema={"k": "int64", "s": "string"})
+    none = write_source(pipeline, "none", table(KEYS)).select("k", "s")
+    t.union(none).sort("k desc").stage("s")
+
+
+def physical_of(pipeline):
+    return lowered(pipeline, TINY)
+
+
+@pytest.mark.parametrize("build", [in_files, in_memory, in_text])
+def test_a_plan_that_was_sent_names_the_same_kernels(pipeline, tmp_path, monkeypatch, build):
+    """In the same order, and from another folder."""
+    build(pipeline)
+    physical = physical_of(pipeline)
+    sent = pack_plan(physical)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    with tracing(tmp_path / "trace.json") as trace:
+        here, there = rehearsed(physical), rehearsed(unpack_plan(sent))
+    assert failures(trace) == []
+    assert here.sources
+    assert there.sources == here.sources
+    assert there.calls == here.calls
+
+
+def test_a_source_that_was_sent_has_the_rows_and_limits_of_all_row_groups(pipeline):
+    """On which ways of joins and kernels' texts depend; the row group that is read is the first one."""
+    in_files(pipeline)
+    scan, _ = (node for node in walk_graph(*physical_of(pipeline).roots) if isinstance(node, Scan))
+    first, others = few_groups(scan)
+    assert (first.index, first.rows, others.rows) == (0, 2, 10)
+    assert first.ranges == {"k": (0, 11000, 0), "s": ("a", "c", 0), "x": (0.0, 5.0, 1)}
+
+
+def test_workers_of_a_host_share_kernels():
+    """Others have a cache of their own."""
+    workers = ["ucx://a:2", "ucx://b:1", "ucx://a:1"]
+    assert shares_of(workers) == {"ucx://a:1": Share(0, 2), "ucx://a:2": Share(1, 2), "ucx://b:1": Share(0, 1)}
+
+
+@pytest.fixture(autouse=True)
+def dask_on_cpu(monkeypatch):
+    """Let the cudf engine, on a CPU, be that of a cluster."""
+    monkeypatch.setitem(CLUSTERED, "dask-on-cpu", ON_CPU)
+    monkeypatch.setitem(CLUSTER_PACKAGES, "dask-on-cpu", ("distributed", ""))
+
+
+@pytest.fixture
+def on_workers(pipeline, cluster):
+    """Runs a pipeline with the cudf engine on workers, and compares its rows."""
+    in_files(pipeline)
+
+    expected = pipeline.run(engine="pandas", keep=["joined"], options=TINY)["joined"].to_arrow()
+
+    def run(engine="dask-on-cpu", **options):
+        run = pipeline.run(engine=engine, keep=["joined"], options=replace(TINY, **options))
+        assert_tables_equal(run["joined"].to_arrow(), expected)
+        return run.report
+
+    return run
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """What workers expect, beside the plans that they ask their machine for."""
+    found, lock = [], Lock()
+
+    def expected(self, plan):
+        with lock:
+            found.append((plan, Named()))
+        return found[-1][1]
+
+    monkeypatch.setattr(HostMachine, "expected", expected)
+    return found
+
+
+def until(condition):
+    """Wait for what a thread does."""
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+@needs_compiler
+def test_each_worker_rehearses_the_plan_of_a_run(on_workers, asked):
+    """Its name tells how many they are: other partitions need other kernels.  Each begins with texts of its own."""
+    fingerprint = on_workers().fingerprint
+    until(lambda: len(asked) == 2 and all(named.ended for _, named in asked))
+    assert [plan for plan, _ in asked] == [f"{fingerprint} on 2 workers"] * 2
+    first, second = (named.sources for _, named in asked)
+    assert len(first) == len(set(first))
+    assert set(first) == set(second)
+    assert first != second
+
+
+@needs_compiler
+def test_tasks_ask_for_what_was_named(cluster, asked, pipeline, monkeypatch):
+    """Nearly all of it, with exchanges between workers, and nulls that the first rows have not."""
+    needed, compiled = set(), HostMachine.compiled
+    monkeypatch.setattr(HostMachine, "compiled", lambda self, source: needed.add(source) or compiled(self, source))
+    rows = table(KEYS, *((i * 7, "abc"[i % 3], None if i % 500 == 499 else i / 2) for i in range(2000)))
+    t = write_source(pipeline, "t", rows, row_group_size=500)
+    t.join(t.aggregate("s", total=col("x").sum()), "s").sort("k desc").stage("s")
+    pipeline.run(engine="dask-on-cpu", options=replace(TINY, partition_rows=500))
+    until(lambda: len(asked) == 2 and all(named.ended for _, named in asked))
+    assert needed
+    assert len(needed & set(asked[0][1].sources)) >= NAMED * len(needed)
+
+
+@needs_compiler
+def test_nothing_is_rehearsed_where_that_is_skipped_or_the_engine_is_pandas(on_workers, monkeypatch):
+    """Workers are not even told."""
+    monkeypatch.setattr(rehearse, "rehearse_on_workers", lambda *given: pytest.fail("rehearsed"))
+    on_workers(skip_passes=("compile_ahead",))
+    on_workers("dask")
+
+
+@needs_compiler
+@pytest.mark.parametrize("place", ["few_groups", "unpack_plan", "shares_of"])
+def test_a_rehearsal_that_fails_costs_nothing(on_workers, asked, monkeypatch, place):
+    """Neither where the driver packs the plan nor on the threads of workers."""
+    monkeypatch.setattr(rehearse, place, lambda *given: 1 // 0)
+    assert on_workers().notes == ()
+    assert asked == []
+
+
+@needs_compiler
+def test_an_error_of_the_engine_s_rehearsal_costs_nothing(on_workers, monkeypatch):
+    """It is raised on a thread, where nobody would catch it."""
+    begun = []
+    monkeypatch.setattr(HostMachine, "expected", lambda self, plan: begun.append(plan) or 1 // 0)
+    assert on_workers().notes == ()
+    until(lambda: len(begun) == 2)
+
+
+@pytest.mark.gpu
+def test_workers_keep_the_kernels_of_a_plan_and_its_mark(pipeline, gpu_cluster, tmp_path):
+    """In the cache, from which those to come load them."""
+    kernels = tmp_path / "kernels"
+    gpu_cluster.run(lambda: os.environ.update(GPUETL_KERNEL_CACHE=str(kernels)))
+    try:
+        in_files(pipeline)
+        pipeline.run(engine="dask-cuda", options=TINY)
+        until(lambda: list(kernels.glob("*.expected")))
+    finally:
+        gpu_cluster.run(lambda: os.environ.pop("GPUETL_KERNEL_CACHE"))
+    (mark,) = kernels.glob("*.expected")
+    names = mark.read_text(encoding="utf-8").split()
+    assert names
+    assert [name for name in names if not (kernels / name).exists()] == []
