@@ -91,7 +91,8 @@ def test_workers_of_a_host_share_kernels():
 
 @pytest.fixture(autouse=True)
 def dask_on_cpu(monkeypatch):
-    """Let the cudf engine, on a CPU, be that of a cluster."""
+    """Let the cudf engine, on a CPU, be that of a cluster, whose workers have been told nothing."""
+    rehearse.TOLD.clear()
     monkeypatch.setitem(CLUSTERED, "dask-on-cpu", ON_CPU)
     monkeypatch.setitem(CLUSTER_PACKAGES, "dask-on-cpu", ("distributed", ""))
 
@@ -143,6 +144,15 @@ def test_each_worker_rehearses_the_plan_of_a_run(on_workers, asked):
     assert len(first) == len(set(first))
     assert set(first) == set(second)
     assert first != second
+
+
+@needs_compiler
+def test_workers_are_told_once(on_workers, asked):
+    """A call of all workers takes some milliseconds of each run."""
+    on_workers()
+    on_workers()
+    until(lambda: len(asked) == 2 and all(named.ended for _, named in asked))
+    assert len(asked) == 2
 
 
 @needs_compiler

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
 from gpuetl.backends.backend import ALONE, Share
 from gpuetl.backends.cudf.choices import skipping
@@ -29,6 +30,8 @@ from gpuetl.physical.nodes import Scan
 from gpuetl.plan.nodes import Read
 
 PLAN = "the plan"
+TOLD: WeakKeyDictionary[Any, set[tuple[str, frozenset[str]]]] = WeakKeyDictionary()
+"""By client, the plans that workers have been told: a call of all of them takes some milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -49,16 +52,19 @@ class PackedPlan:
 
 
 def rehearse_on_workers(options: RunOptions, backend: str, physical: PhysicalPlan, plan: str) -> None:
-    """Have workers rehearse a plan; return when all have been told.
+    """Have workers rehearse a plan; return when all have been told, which they are once.
 
     How a plan is lowered depends on how many they are, and so do its kernels.
     """
     client = options.cluster.client
     with forgiven(PLAN):
-        workers = list(client.nthreads())
-        name = f"{plan} on {len(workers)} workers"
-        packed = PackedPlan(pack_plan(physical), name, backend, options.skipped_choices, shares_of(workers))
-        client.run(begin, packed, on_error="ignore")
+        workers = frozenset(client.nthreads())
+        told = TOLD.setdefault(client, set())
+        if (plan, workers) not in told:
+            name = f"{plan} on {len(workers)} workers"
+            packed = PackedPlan(pack_plan(physical), name, backend, options.skipped_choices, shares_of(workers))
+            client.run(begin, packed, on_error="ignore")
+            told.add((plan, workers))
 
 
 def begin(plan: PackedPlan, dask_worker: Any) -> None:
