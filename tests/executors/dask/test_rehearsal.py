@@ -21,6 +21,7 @@ from conftest import COMPILER, ON_CPU
 from gpu_engine.host_machine import HostMachine
 from gpu_engine.test_rehearsal import NAMED, Named, failures, rehearsed
 from gpuetl.executors.dask import rehearse
+from gpuetl.executors.dask.once import forget
 from gpuetl.executors.dask.rehearse import few_groups, pack_plan, shares_of, unpack_plan
 from gpuetl.physical.nodes import Scan
 from gpuetl.plan.graph import walk_graph
@@ -92,7 +93,7 @@ def test_workers_of_a_host_share_kernels():
 @pytest.fixture(autouse=True)
 def dask_on_cpu(monkeypatch):
     """Let the cudf engine, on a CPU, be that of a cluster, whose workers have been told nothing."""
-    rehearse.TOLD.clear()
+    forget()
     monkeypatch.setitem(CLUSTERED, "dask-on-cpu", ON_CPU)
     monkeypatch.setitem(CLUSTER_PACKAGES, "dask-on-cpu", ("distributed", ""))
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
-from weakref import WeakKeyDictionary
 
 from gpuetl.backends.backend import ALONE, Share
 from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.cudf.rehearsal.forgiven import forgiven
 from gpuetl.backends.cudf.rehearsal.limits import ROWS, limits_of
 from gpuetl.backends.engines import load_backend
+from gpuetl.executors.dask.once import is_first_time
 from gpuetl.executors.dask.packing import Reduced, nodes_of, pack_nodes, unpack_nodes
 from gpuetl.executors.dask.tasks import RowsInMemory
 from gpuetl.io.dataset import RowGroup
@@ -30,8 +30,6 @@ from gpuetl.physical.nodes import Scan
 from gpuetl.plan.nodes import Read
 
 PLAN = "the plan"
-TOLD: WeakKeyDictionary[Any, set[tuple[str, frozenset[str]]]] = WeakKeyDictionary()
-"""By client, the plans that workers have been told: a call of all of them takes some milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +57,10 @@ def rehearse_on_workers(options: RunOptions, backend: str, physical: PhysicalPla
     client = options.cluster.client
     with forgiven(PLAN):
         workers = frozenset(client.nthreads())
-        told = TOLD.setdefault(client, set())
-        if (plan, workers) not in told:
+        if is_first_time(client, plan, workers):
             name = f"{plan} on {len(workers)} workers"
             packed = PackedPlan(pack_plan(physical), name, backend, options.skipped_choices, shares_of(workers))
             client.run(begin, packed, on_error="ignore")
-            told.add((plan, workers))
 
 
 def begin(plan: PackedPlan, dask_worker: Any) -> None:

@@ -43,7 +43,8 @@ def execute_on_cluster(
         recorder.note("the timeline shows the driver: what workers did is in the report, and on the pages of dask")
     client = options.cluster.client
     with sink_writers(physical, run_id) as writers:
-        warming = warm(client) if engine == "dask-cuda" else []
+        if engine == "dask-cuda":
+            warm(client)
         with timed(seconds, "run"):
             for writer in writers.values():
                 writer.prepare()
@@ -51,7 +52,6 @@ def execute_on_cluster(
             for name, keys in graph.writes.items():
                 writers[name].take([results[key] for key in keys])
             account.close()
-            del warming  # until now: tasks that nobody wants are not run
         with timed(seconds, "commit"):
             commit_sinks(list(writers.values()), recorder.commit)
     kept = {name: results[key] for name, key in graph.kept.items()}

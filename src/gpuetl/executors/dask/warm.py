@@ -7,20 +7,34 @@ from typing import Any
 
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.vector import Vector
+from gpuetl.executors.dask.once import is_first_time
 from gpuetl.executors.dask.parcels import Parcel
 from gpuetl.expressions.types import INT64
 
+Futures = tuple[Any, ...]
 ROWS = 1 << 20
 """8 MB: enough that UCX takes the way of large messages."""
+_WARMING: set[Futures] = set()
+"""Those that are not done yet, which nobody else holds: the run that began with them may end before."""
 
 
-def warm(client: Any) -> list[Any]:
-    """Have each worker take a frame from each of the others; return the futures, to be held while that goes on."""
-    workers = list(client.scheduler_info()["workers"])
+def warm(client: Any) -> None:
+    """Let each worker take a frame from each of the others, once."""
+    workers = frozenset(client.nthreads())
+    if not is_first_time(client, "warm", workers):
+        return
     run = uuid.uuid4().hex
     made = [client.submit(some_rows, key=f"warm make-{run}-{w}", workers=[w], priority=1) for w in workers]
     taken = [client.submit(take, made, key=f"warm take-{run}-{w}", workers=[w], priority=1) for w in workers]
-    return [*made, *taken]
+    held: Futures = (*made, *taken)
+    _WARMING.add(held)
+
+    def let_go(_: Any) -> None:
+        if all(future.done() for future in taken):
+            _WARMING.discard(held)
+
+    for future in taken:
+        future.add_done_callback(let_go)
 
 
 def some_rows() -> Parcel:

@@ -1,0 +1,58 @@
+"""Workers move rows of no use to each other once, before a first exchange."""
+
+import time
+
+import pytest
+
+pytest.importorskip("distributed")
+
+from gpuetl.executors.dask import once, warm
+
+UNTIL_S = 20
+
+
+GOT = []
+"""How many frames each worker got; workers are in this process, and take functions of modules by their names."""
+
+
+def nothing():
+    """Stand for a frame."""
+
+
+def note(frames):
+    """Count them."""
+    GOT.append(len(frames))
+
+
+@pytest.fixture
+def moved(monkeypatch):
+    """Return how many frames each worker gets, which has been asked for none."""
+    once.forget()
+    monkeypatch.setattr(warm, "some_rows", nothing)
+    monkeypatch.setattr(warm, "take", note)
+    GOT.clear()
+    return GOT
+
+
+def ended():
+    """Wait until nothing is held."""
+    until = time.monotonic() + UNTIL_S
+    while warm._WARMING and time.monotonic() < until:
+        time.sleep(0.01)
+    return not warm._WARMING
+
+
+def test_each_worker_takes_a_frame_from_all(cluster, moved):
+    """Whether or not the run still goes on; nothing is kept afterwards."""
+    warm.warm(cluster)
+    assert ended()
+    assert moved == [2, 2]
+
+
+def test_workers_are_warmed_once(cluster, moved):
+    """Each run would wait for it otherwise."""
+    warm.warm(cluster)
+    assert ended()
+    warm.warm(cluster)
+    assert ended()
+    assert len(moved) == 2
