@@ -17,10 +17,10 @@ def today() -> str:
 
 
 def described(packages: Iterable[str]) -> dict[str, Any]:
-    """Return the date, the hardware and the versions of packages."""
+    """Return the date, the hardware that this process may use, and the versions of packages."""
     return {
         "date": today(),
-        "hardware": {"processor": processor(), "cores": os.cpu_count()},
+        "hardware": {"processor": processor(), "cores": len(os.sched_getaffinity(0))},
         "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
     }
 

@@ -42,6 +42,18 @@ def large_section(result: dict[str, Any], where: str) -> str:
     return "\n".join([*lines, *table("events", of_suite(result, "events")), *result.get("remarks", []), ""])
 
 
+def cluster_section(result: dict[str, Any], where: str) -> str:
+    """Render the events on all GPUs of a machine, beside one."""
+    lines = [
+        "## Several GPUs of one machine",
+        "",
+        "The same jobs: `gpuetl` on one GPU, the others on all, each on a dask cluster that was started before, gpuetl's and",
+        f"dask-cuDF's over UCX, dask-cuDF shuffling by tasks, cudf-polars by its `DaskEngine`.  {where}",
+        "",
+    ]
+    return "\n".join([*lines, *table("events", of_suite(result, "events")), *result.get("remarks", []), ""])
+
+
 def of_suite(result: dict[str, Any], suite: str) -> dict[str, Any]:
     """Return the jobs of a suite by their names, in order."""
     found = {name.partition("/")[2]: job for name, job in result["jobs"].items() if name.startswith(f"{suite}/")}

@@ -20,7 +20,7 @@ from .peers import PEERS
 PACKAGES = (
     "gpuetl", "pyarrow", "duckdb", "polars",
     *(f"{name}-cu{cuda}" for name in ("cudf", "pylibcudf", "cudf-polars") for cuda in (12, 13)),
-    "cupy-cuda12x", "cupy-cuda13x",
+    "cupy-cuda12x", "cupy-cuda13x", "distributed", "dask-cuda", *(f"dask-cudf-cu{cuda}" for cuda in (12, 13)),
 )  # fmt: skip
 
 
@@ -73,9 +73,10 @@ def installed() -> list[str]:
 
 
 def gpu() -> dict[str, str]:
-    """Return the GPU's name and driver, where there is one."""
+    """Return the first GPU's name and driver, and how many there are, where there is one."""
     query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
     if shutil.which(query[0]) is None:
         return {}
     lines = subprocess.run(query, capture_output=True, text=True, check=False).stdout.splitlines()
-    return {"gpu": lines[0].replace(", ", ", driver ")} if lines else {}
+    several = f"{len(lines)} × " if len(lines) > 1 else ""
+    return {"gpu": several + lines[0].replace(", ", ", driver ")} if lines else {}
