@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from contextlib import suppress
@@ -73,10 +74,12 @@ def installed() -> list[str]:
 
 
 def gpu() -> dict[str, str]:
-    """Return the first GPU's name and driver, and how many there are, where there is one."""
+    """Return the first GPU's name and driver, and how many this process sees, where there is one."""
     query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
     if shutil.which(query[0]) is None:
         return {}
     lines = subprocess.run(query, capture_output=True, text=True, check=False).stdout.splitlines()
+    if visible := os.environ.get("CUDA_VISIBLE_DEVICES"):
+        lines = lines[: len(visible.split(","))]
     several = f"{len(lines)} × " if len(lines) > 1 else ""
     return {"gpu": several + lines[0].replace(", ", ", driver ")} if lines else {}
