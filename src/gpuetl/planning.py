@@ -18,7 +18,6 @@ from gpuetl.physical.explain_memory import memory_lines
 from gpuetl.physical.fit import Fitted, fitted
 from gpuetl.physical.layout import Layout
 from gpuetl.physical.lower import PhysicalPlan, lower
-from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import Read
 from gpuetl.plan.plan import Plan
 
@@ -127,7 +126,7 @@ def free_memory(backend: Backend) -> int:
 
 def check_files(plan: Plan) -> None:
     """Look at the footers of all sources, which are kept; raise `RunFailed` for a file that is not as planned."""
-    for node in walk_graph(*plan.roots):
+    for node in plan.nodes:
         if isinstance(node, Read):
             try:
                 _ = node.dataset.row_groups

@@ -51,6 +51,11 @@ class RowGroup:
     file_bytes: Mapping[str, int]
     ranges: Mapping[str, tuple[Any, Any, int]]
 
+    @property
+    def without_ranges(self) -> RowGroup:
+        """The piece as what reads it wants it."""
+        return RowGroup(self.file, self.index, self.rows, self.file_bytes, {})
+
 
 class ColumnValues(NamedTuple):
     """What a footer tells of a column of texts or lists: values a row, bytes of a text with its offset, distinct texts.
