@@ -49,6 +49,11 @@ class Fitted:
         return self.expected.bytes <= self.budget
 
     @property
+    def is_whole(self) -> bool:
+        """Whether each node has one partition, and had so at once: nothing depends on how much memory there was."""
+        return self.at_once is None and all(node.partitions == 1 for node in walk_graph(*self.plan.roots))
+
+    @property
     def reads_ahead(self) -> bool:
         """Whether a source has several partitions, of which the next one may be read while one is computed."""
         return self.may_read_ahead and self.expected.bytes < self.expected.ahead <= self.budget
