@@ -25,6 +25,8 @@ def with_valid(made: Vector, valid: Any, machine: Machine) -> Vector:
 
 def with_nulls(made: Vector, nulls: int) -> Vector:
     """Return a column that was written, with its count of nulls."""
+    if made.nulls == nulls and (nulls or made.valid is None):
+        return made
     return replace(made, valid=made.valid if nulls else None, nulls=nulls)
 
 
