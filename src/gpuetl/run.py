@@ -107,7 +107,12 @@ def traced_run(
         sinks=outputs.sinks, seconds=seconds, passes=passes, notes=tuple(recorder.notes), memory=recorder.peaks,
         spilled=dict(recorder.spilled), expected_memory=fit.peak, head=outputs.heads,
     )  # fmt: skip
-    return Run(report, {name: Result(frame, backend) for name, frame in outputs.kept.items()})
+    return Run(report, {name: result_of(frame, outputs.heads[name], backend) for name, frame in outputs.kept.items()})
+
+
+def result_of(frame: Any, head: Any, backend: Backend) -> Result:
+    """Return a kept stage; its first rows may be all."""
+    return Result(frame, backend, head if head.num_rows == backend.rows(frame) else None)
 
 
 @contextmanager
