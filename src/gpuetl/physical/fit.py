@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from gpuetl.physical.estimate import read_rows
 from gpuetl.physical.layout import Layout
@@ -58,7 +59,7 @@ class Fitted:
         """Whether a source has several partitions, of which the next one may be read while one is computed."""
         return self.may_read_ahead and self.expected.bytes < self.expected.ahead <= self.budget
 
-    @property
+    @cached_property
     def partitions_ahead(self) -> int:
         """How many partitions of sources may be read before they are asked for: all of them, one, or none."""
         scans = sum(node.partitions for node in walk_graph(*self.plan.roots) if isinstance(node, Scan))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from gpuetl.backends.cudf.device.headers import headers_text
@@ -63,6 +64,7 @@ def words_of(valid: Any, machine: Machine, nulls: Any = None) -> Any:
     return words
 
 
+@cache
 def words_source() -> str:
     """Return the kernel `pack_valid`."""
     return f"""{headers_text(["words.cuh"])}
