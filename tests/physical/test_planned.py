@@ -102,6 +102,17 @@ def test_rows_in_memory_and_files_of_text_are_planned_each_time(tmp_path):
         assert physical(plan) is not physical(plan)
 
 
+def test_a_plan_over_files_just_written_or_over_many_is_planned_each_time(plan, monkeypatch):
+    """A file may change again in the same moment; and footers of many take much memory."""
+    with monkeypatch.context() as patched:
+        patched.setattr(footers, "SETTLED_NS", 10**15)
+        assert physical(plan()) is not physical(plan())
+    with monkeypatch.context() as patched:
+        patched.setattr("gpuetl.plan.value.MOST_FILES", 0)
+        assert physical(plan()) is not physical(plan())
+    assert physical(plan()) is physical(plan())
+
+
 def test_what_was_planned_last_is_kept(plan, monkeypatch):
     monkeypatch.setattr(planning, "MOST_KEPT", 1)
     monkeypatch.setattr(planning, "_PLANNED", OrderedDict())

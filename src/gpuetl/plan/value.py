@@ -15,10 +15,12 @@ from gpuetl.plan.plan import Plan
 
 DATA = (str, bool, int, type(None), DataType, Call, Cast, Column, Literal, Parameter, Origin, SortKey, Target)
 """What is compared by value and never changes."""
+MOST_FILES = 256
+"""Of a source, beyond which its footers take much memory to keep them with a plan."""
 
 
 class NoValue(Exception):
-    """Of a plan with what may change while it looks the same, as a file of a kernel does, or rows in memory."""
+    """Of a plan with what may change while it looks the same: kernels' files, rows in memory, files just written."""
 
 
 def value_of(plan: Plan) -> Hashable:
@@ -58,6 +60,16 @@ def frozen(value: Any) -> Hashable:
         return tuple((name, frozen(item)) for name, item in value.items())
     if isinstance(value, Dataset) and value.format == "parquet":
         declared = (value.declared, value.partitions, value.nulls, value.delimiter)
-        files = tuple((file.path, frozen(file.partition), value.footers.footer(file)) for file in value.files)
-        return value.name, value.path, *map(frozen, declared), value.wanted, files
+        return value.name, value.path, *map(frozen, declared), value.wanted, tuple(file_states(value))
     raise NoValue
+
+
+def file_states(dataset: Dataset) -> Iterator[Hashable]:
+    """Yield the states of the files."""
+    if len(dataset.files) > MOST_FILES:
+        raise NoValue
+    for file in dataset.files:
+        state = dataset.footers.footer(file).state
+        if state is None:
+            raise NoValue
+        yield file.path, frozen(file.partition), state
