@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -18,9 +19,9 @@ from gpuetl.physical.explain_memory import memory_lines
 from gpuetl.physical.fit import Fitted, fitted
 from gpuetl.physical.layout import Layout
 from gpuetl.physical.lower import PhysicalPlan, lower
-from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import Read
 from gpuetl.plan.plan import Plan
+from gpuetl.plan.value import NoValue, value_of
 
 CARRIED_SHARE = 0.25
 """Of a partition, what a window may carry to the next one: far less than an exchange would move."""
@@ -54,12 +55,52 @@ def lowered_again(plan: Plan, options: RunOptions, engine: str, rows: int) -> Ph
     return lowered(plan, replace(options, partition_rows=rows), engine)[0]
 
 
+class Planned(NamedTuple):
+    """What a run needs of its plan: its physical form, the seconds of each pass, and the digest of what it computes."""
+
+    fit: Fitted
+    passes: Mapping[str, float]
+    fingerprint: str
+
+
+MOST_KEPT = 64
+_PLANNED: OrderedDict[Hashable, Planned] = OrderedDict()
+"""The last plans of runs, by value: to plan takes as long as many a kernel, and is done before the first one."""
+
+
+def planned(plan: Plan, options: RunOptions, engine: str, capacity: Capacity) -> Planned:
+    """Optimize a plan and lower it for a capacity, in the partitions that the user asks for or that fit.
+
+    One that was planned before stays as it is if it needs no more memory than there is; no pass took any time then.
+    """
+    key = key_of(plan, options, engine, capacity.workers)
+    if (kept := _PLANNED.get(key)) and kept.fit.expected.ahead <= capacity.memory:
+        fit = replace(kept.fit, budget=capacity.memory)
+        return Planned(fit, dict.fromkeys(kept.passes, 0.0), kept.fingerprint)
+    made = Planned(*fitted_plan(plan, options, engine, capacity), plan.fingerprint)
+    if key is not None and made.fit.is_whole:
+        _PLANNED[key] = made
+        if len(_PLANNED) > MOST_KEPT:
+            _PLANNED.popitem(last=False)
+    return made
+
+
 def fitted_plan(plan: Plan, options: RunOptions, engine: str, capacity: Capacity) -> tuple[Fitted, dict[str, float]]:
     """Optimize a plan and lower it for a capacity, in the partitions that the user asks for or that fit."""
     plan, passes = optimized_plan(plan, options)
     layout = layout_of(options, engine, capacity.workers)
     fit = fitted(plan, layout, capacity.memory, options.partition_rows is not None)
     return replace(fit, may_read_ahead=engine not in CLUSTERED), passes
+
+
+def key_of(plan: Plan, options: RunOptions, engine: str, workers: int) -> Hashable:
+    """Return all that a plan of a run depends on but memory; None where it is not kept."""
+    try:
+        value = value_of(plan)
+    except (NoValue, DatasetError):
+        return None
+    split = (options.partition_rows, options.broadcast_bytes, options.carried_share)
+    return value, options.optimize, options.skip_passes, split, engine, workers
 
 
 def optimized_plan(plan: Plan, options: RunOptions) -> tuple[Plan, dict[str, float]]:
@@ -127,7 +168,7 @@ def free_memory(backend: Backend) -> int:
 
 def check_files(plan: Plan) -> None:
     """Look at the footers of all sources, which are kept; raise `RunFailed` for a file that is not as planned."""
-    for node in walk_graph(*plan.roots):
+    for node in plan.nodes:
         if isinstance(node, Read):
             try:
                 _ = node.dataset.row_groups

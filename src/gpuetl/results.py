@@ -25,10 +25,12 @@ class Result:
 
     frame: Any
     backend: Backend = field(repr=False)
+    table: pa.Table | None = field(default=None, repr=False)
+    """The rows as an Arrow table, where the run has made one of all of them."""
 
     def to_arrow(self) -> pa.Table:
         """Return the rows as an Arrow table: of the pandas engine its own, of the cudf engine a copy in host memory."""
-        return self.backend.to_arrow(self.frame)
+        return self.backend.to_arrow(self.frame) if self.table is None else self.table
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the rows as a pandas frame with Arrow types: integers stay integers, null is not NaN."""

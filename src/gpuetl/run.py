@@ -21,7 +21,7 @@ from gpuetl.executors.execution import Execution, on_workers
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain_memory import chunk_lines
 from gpuetl.plan.plan import Plan
-from gpuetl.planning import fitted_plan, lowered_again
+from gpuetl.planning import lowered_again, planned
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
 from gpuetl.report.report import RunReport, device_label, stage_reports
 from gpuetl.report.trace import Trace, timed, tracing
@@ -82,13 +82,12 @@ def traced_run(
     with timed(seconds, "plan"):
         plan = pipeline.plan(params, run_id=run_id)
         plan = plan.keeping(plan.last_stages() if keep is None else keep)
-        fingerprint = plan.fingerprint
     with timed(seconds, "load"):
         backend = backend_of(choice.name, options)
     recorder = Recorder(progress or silent)
     with on_workers(choice.name, backend, options, seconds, recorder.progress) as (placed, capacity):
         with timed(seconds, "optimize"):
-            fit, passes = fitted_plan(plan, placed, choice.name, capacity)
+            fit, passes, fingerprint = planned(plan, placed, choice.name, capacity)
             check_refusals(backend, fit.plan.roots)
             running = backend.traced(trace, placed.profile) if trace else backend
         resident = fit.resident_bytes if options.resident_bytes is None else options.resident_bytes
@@ -108,7 +107,12 @@ def traced_run(
         sinks=outputs.sinks, seconds=seconds, passes=passes, notes=tuple(recorder.notes), memory=recorder.peaks,
         spilled=dict(recorder.spilled), expected_memory=fit.peak, head=outputs.heads,
     )  # fmt: skip
-    return Run(report, {name: Result(frame, backend) for name, frame in outputs.kept.items()})
+    return Run(report, {name: result_of(frame, outputs.heads[name], backend) for name, frame in outputs.kept.items()})
+
+
+def result_of(frame: Any, head: Any, backend: Backend) -> Result:
+    """Return a kept stage; its first rows may be all."""
+    return Result(frame, backend, head if head.num_rows == backend.rows(frame) else None)
 
 
 @contextmanager

@@ -159,14 +159,30 @@ def test_where_memory_runs_out_what_was_read_is_let_go_of(pipeline):
 
 
 def test_a_run_that_ends_early_lets_go_of_what_was_read(pipeline):
-    """No thread of it is left."""
+    """What is being read is waited for."""
     pipeline.table("t").write_parquet("out", "out")
     with reading(pipeline, WatchedBackend()) as (executor, roots):
         next(executor.partitions(roots[0]))
         ahead = executor.scan.__self__
-        assert ahead.reading
+        begun = list(ahead.reading.values())
+        assert begun
     assert not ahead.reading
-    assert not [thread for thread in threading.enumerate() if thread in ahead.threads._threads]
+    assert all(one.done() for one in begun)
+
+
+def test_threads_stay_for_the_next_run_and_each_read_sets_them_up(pipeline):
+    """Of a run on another device they work on that one."""
+    pipeline.table("t").write_parquet("out", "out")
+    threads, ready = set(), []
+    for run in range(2):
+        backend = WatchedBackend()
+        backend.thread_setup = lambda run=run: lambda: ready.append(run)
+        with reading(pipeline, backend) as (executor, roots):
+            list(executor.partitions(roots[0]))
+        threads |= backend.threads - {threading.current_thread().name}
+        assert set(ready) == set(range(run + 1))
+    assert threads
+    assert len(threads) <= THREADS
 
 
 def test_what_a_limit_may_leave_is_not_read(pipeline):

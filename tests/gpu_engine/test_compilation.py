@@ -26,6 +26,7 @@ from gpuetl.backends.cudf.columns.text_bytes import copy_source
 from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.columns.texts import numbered_texts
 from gpuetl.backends.cudf.columns.validity import words_source
+from gpuetl.backends.cudf.device.columns import ColumnKinds
 from gpuetl.backends.cudf.device.headers import DEVICE, header_text
 from gpuetl.backends.cudf.expressions.canonical import canonical_source
 from gpuetl.backends.cudf.expressions.casts import cast_headers
@@ -208,7 +209,7 @@ def of_operations():
         Call(FUNCTIONS["aggregate", name], (Column("x", FLOAT64),), FLOAT64)
         for name in STATES if name in ("sum", "mean", "var", "std", "count")
     ]  # fmt: skip
-    yield reduce_source({"x": column(FLOAT64)}, calls, ordered=True)
+    yield reduce_source(ColumnKinds.of({"x": column(FLOAT64)}), tuple(calls), ordered=True)
     texts = from_arrow(pa.chunked_array([["a", None]]), MACHINE)
     yield from (converting_source(column(pa.timestamp(unit))) for unit in ("s", "ms", "ns"))
     yield gather_source((Gathered(0, "int64_t", False, True, True), Gathered(1, "int32_t", True, False, False)), 4)

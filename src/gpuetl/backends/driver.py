@@ -23,8 +23,12 @@ class Driver:
     problem: str = ""
 
 
+@cache
 def find_driver() -> Driver:
-    """Return what the driver says; loads it, which takes up to some tenths of a second where there are many GPUs."""
+    """Return what the driver says; loads it, which takes up to some tenths of a second where there are many GPUs.
+
+    Asked once in a process: every run wants to know.
+    """
     try:
         library = ctypes.CDLL("libcuda.so.1")
     except OSError:

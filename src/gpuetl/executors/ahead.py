@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
+from functools import cache
 from types import TracebackType
 from typing import Self
 
@@ -42,7 +44,7 @@ class ReadAhead:
         self.in_thread = Runner(runner.backend, runner.recorder)  # the other's guard spills what the run works with
         self.order = [found for found in scans_in_order(roots) if most > 1 or found[0].partitions > 1]
         self.places = {(id(scan), index): place for place, (scan, index) in enumerate(self.order)}
-        self.threads = ThreadPoolExecutor(min(most, THREADS), "gpuetl-reader", runner.backend.thread_setup())
+        self.setup = runner.backend.thread_setup()
         self.reading: dict[int, Future[Frame | None]] = {}
         self.next = 0
         self.enough = True
@@ -71,12 +73,13 @@ class ReadAhead:
         """Begin to read what comes before a place, for the run that is under way in this thread."""
         while self.enough and self.next < min(end, len(self.order)):
             place, self.next = self.next, self.next + 1
-            self.reading[place] = self.threads.submit(copy_context().run, self.read, place)
+            self.reading[place] = readers().submit(copy_context().run, self.read, place)
 
     def read(self, place: int) -> Frame | None:
         """Read a partition; None where there is not enough memory."""
         if not self.enough:
             return None
+        self.setup()
         try:
             return self.in_thread.scan(*self.order[place])
         except OutOfMemory:
@@ -96,9 +99,17 @@ class ReadAhead:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Let go of what was read, and end the threads."""
+        """Let go of what was read, and wait for what is being read."""
         self.let_go()
-        self.threads.shutdown()
+
+
+@cache
+def readers() -> ThreadPoolExecutor:
+    """Return the threads that read ahead for all runs of the process: to begin and end some takes as long as a step."""
+    return ThreadPoolExecutor(THREADS, "gpuetl-reader")
+
+
+os.register_at_fork(after_in_child=readers.cache_clear)
 
 
 def scans_in_order(roots: Sequence[Physical]) -> Iterator[tuple[Scan, int]]:

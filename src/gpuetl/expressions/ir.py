@@ -101,11 +101,15 @@ def walk(expr: Expr) -> Iterator[Expr]:
 
 
 def transform(expr: Expr, rewrite: Callable[[Expr], Expr]) -> Expr:
-    """Rebuild `expr` bottom-up, each node replaced by `rewrite` of it."""
+    """Rebuild `expr` bottom-up, each node replaced by `rewrite` of it; what it returns as it is stays as it is."""
     if isinstance(expr, Call):
-        expr = replace(expr, args=tuple(transform(arg, rewrite) for arg in expr.args))
+        args = tuple(transform(arg, rewrite) for arg in expr.args)
+        if any(new is not old for new, old in zip(args, expr.args, strict=True)):
+            expr = replace(expr, args=args)
     elif isinstance(expr, Cast):
-        expr = replace(expr, operand=transform(expr.operand, rewrite))
+        operand = transform(expr.operand, rewrite)
+        if operand is not expr.operand:
+            expr = replace(expr, operand=operand)
     return rewrite(expr)
 
 

@@ -79,6 +79,7 @@ def type_name(dtype: DataType) -> str:
     return names.get(dtype, str(dtype))
 
 
+@cache
 def language_type(stored: DataType) -> DataType | None:
     """Return the type in which a stored column is read, or None where the language has none for it.
 
@@ -153,9 +154,12 @@ def _family(dtype: DataType) -> str:
     return "string" if dtype == STRING else "time"
 
 
+_LISTS = {made.id for made in (pa.list_(NULL), pa.large_list(NULL), pa.list_(NULL, 1))}
+
+
 def is_list(dtype: DataType) -> bool:
     """Tell whether `dtype` is a list, of any length or of a fixed one."""
-    return bool(pa.types.is_list(dtype) or pa.types.is_large_list(dtype) or pa.types.is_fixed_size_list(dtype))
+    return dtype.id in _LISTS
 
 
 def is_integer(dtype: DataType) -> bool:

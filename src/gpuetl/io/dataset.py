@@ -51,6 +51,11 @@ class RowGroup:
     file_bytes: Mapping[str, int]
     ranges: Mapping[str, tuple[Any, Any, int]]
 
+    @property
+    def without_ranges(self) -> RowGroup:
+        """The piece as what reads it wants it."""
+        return RowGroup(self.file, self.index, self.rows, self.file_bytes, {})
+
 
 class ColumnValues(NamedTuple):
     """What a footer tells of a column of texts or lists: values a row, bytes of a text with its offset, distinct texts.
@@ -115,6 +120,8 @@ class Dataset:
         return tuple(DataFile(path, self._partition_values(path)) for path in paths)
 
     def _partition_values(self, path: Path) -> dict[str, str | None]:
+        if not self.partitions:
+            return {}
         pairs = (part.split("=", 1) for part in path.parts[:-1] if "=" in part)
         written = {unquote(name): value for name, value in pairs}
         missing = [name for name in self.partitions if name not in written]
@@ -136,13 +143,13 @@ class Dataset:
 
     def _schema_of_footer(self) -> dict[str, DataType]:
         columns: dict[str, DataType] = {}
-        for column in self.footers.schema_of(self.files[0]):
-            dtype = language_type(column.type)
+        for name, stored in self.footers.footer(self.files[0]).stored.items():
+            dtype = language_type(stored)
             if dtype is not None:
-                columns[column.name] = dtype
-            elif not self.wanted or column.name in self.wanted:
+                columns[name] = dtype
+            elif not self.wanted or name in self.wanted:
                 hint = "Leave it out: name the columns to read in the source's columns, or in its schema."
-                raise DatasetError(f"column '{column.name}' has type {column.type}, which the language has not", hint)
+                raise DatasetError(f"column '{name}' has type {stored}, which the language has not", hint)
         return columns
 
     @cached_property

@@ -53,10 +53,10 @@ class Group:
 
 
 class Footer:
-    """What the footer of one file says."""
+    """What the footer of one file says, which was in a `state`; None where that may not tell of a later change."""
 
-    def __init__(self, metadata: Any) -> None:
-        self.metadata = metadata
+    def __init__(self, metadata: Any, state: tuple[int, ...] | None) -> None:
+        self.metadata, self.state = metadata, state
         self.schema = metadata.schema.to_arrow_schema()
 
     @cached_property
@@ -96,15 +96,20 @@ def footer_of(path: Path) -> Footer:
     stat = path.stat()
     changed = max(stat.st_mtime_ns, stat.st_ctime_ns)
     state = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
-    read = read_footer if time.time_ns() - changed > SETTLED_NS else read_footer.__wrapped__
-    return read(path, state)
+    settled = time.time_ns() - changed > SETTLED_NS
+    return kept_footer(path, state) if settled else Footer(read_metadata(path), None)
 
 
 @lru_cache(MOST_KEPT)
-def read_footer(path: Path, state: tuple[int, ...]) -> Footer:
-    """Read the footer of a file that is in this state; through a file of Arrow's, which looks for no file system."""
+def kept_footer(path: Path, state: tuple[int, ...]) -> Footer:
+    """Return the footer of a file that is in this state."""
+    return Footer(read_metadata(path), state)
+
+
+def read_metadata(path: Path) -> Any:
+    """Read a footer through a file of Arrow's, which looks for no file system."""
     with pa.OSFile(str(path)) as file:
-        return Footer(pq.read_metadata(file))
+        return pq.read_metadata(file)
 
 
 class Footers:

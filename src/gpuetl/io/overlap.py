@@ -49,7 +49,7 @@ def holds_source(target: Target, dataset: Dataset) -> bool:
 def feeds_source(target: Target, dataset: Dataset) -> bool:
     """Tell whether files that the sink writes may be files of the source."""
     path, plain = absolute(target.path), absolute(plain_part(dataset.path))
-    if not path.is_relative_to(plain) or is_hidden(path.relative_to(plain)):
+    if not path.is_relative_to(plain) or is_hidden(path.relative_to(plain).parts):
         return False
     below = path.relative_to(plain).parts
     rest = absolute(dataset.path).parts[len(plain.parts) :] or ("**", f"*.{dataset.format}")

@@ -50,7 +50,8 @@ def find_files(path: Path, suffix: str) -> list[Path]:
         found = (Path(name) for name in glob.glob(str(path), recursive=True))
     else:
         found = [path]
-    return sorted(file for file in found if file.is_file() and not is_hidden(file.relative_to(base)))
+    above = len(base.parts)
+    return sorted(file for file in found if not is_hidden(file.parts[above:]) and file.is_file())
 
 
 def plain_part(path: Path) -> Path:
@@ -61,6 +62,6 @@ def plain_part(path: Path) -> Path:
     return Path(*parts[: next((i for i, part in enumerate(parts) if glob.has_magic(part)), len(parts))])
 
 
-def is_hidden(path: Path) -> bool:
-    """Tell whether a part of a relative path begins with a dot or an underscore."""
-    return any(part.startswith((".", "_")) for part in path.parts)
+def is_hidden(parts: Iterable[str]) -> bool:
+    """Tell whether a part of a path begins with a dot or an underscore."""
+    return any(part.startswith((".", "_")) for part in parts)

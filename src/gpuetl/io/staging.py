@@ -227,4 +227,4 @@ def _close_all(writers: Sequence[SinkWriter], threads: Executor) -> None:
 def other_file(folder: Path, suffix: str) -> Path | None:
     """Return a file below the folder that is neither hidden nor has the suffix, relative to the folder."""
     files = (path.relative_to(folder) for path in folder.rglob("*") if not path.is_dir() and path.suffix != suffix)
-    return min((path for path in files if not is_hidden(path)), default=None)
+    return min((path for path in files if not is_hidden(path.parts)), default=None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Join, Project, Read, Union, passing
 from gpuetl.plan.plan import Plan
@@ -10,7 +9,7 @@ from gpuetl.plan.plan import Plan
 
 def prune_columns(plan: Plan) -> Plan:
     """Ask every node, from the sinks down, what it needs; a shared node keeps what all its readers need together."""
-    nodes = list(walk_graph(*plan.roots))
+    nodes = plan.nodes
     wanted: dict[int, frozenset[str]] = {id(root): frozenset(root.schema) for root in plan.roots}
     for node in reversed(nodes):
         for child, needed in zip(node.inputs, node.needs(wanted[id(node)]), strict=True):

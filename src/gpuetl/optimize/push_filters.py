@@ -24,7 +24,6 @@ from gpuetl.expressions.ir import (
     substitute,
 )
 from gpuetl.expressions.types import BOOL, is_floating
-from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes import (
     Aggregate,
@@ -56,7 +55,7 @@ class Part(NamedTuple):
 
 def push_filters(plan: Plan) -> Plan:
     """Push the parts of every filter down: from the roots, decide where each part rests; from the sources, rebuild."""
-    nodes = list(walk_graph(*plan.roots))
+    nodes = plan.nodes
     shared = {key for key, count in plan.consumers().items() if count > 1}
     arriving: dict[int, list[Part]] = {}
     resting: dict[int, list[Part]] = {}

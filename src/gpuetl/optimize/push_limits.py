@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import singledispatch
 
-from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Join, Limit, Project, Read, Sort, Union
 from gpuetl.plan.plan import Plan
@@ -19,7 +18,7 @@ Wanted = int | None
 
 def push_limits(plan: Plan) -> Plan:
     """Tell sorts and sources how many rows are wanted of them: ask from the roots down, then rebuild."""
-    nodes = list(walk_graph(*plan.roots))
+    nodes = plan.nodes
     counts = plan.consumers()
     wanted: dict[int, Wanted] = {}
     for node in reversed(nodes):

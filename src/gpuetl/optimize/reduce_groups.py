@@ -56,7 +56,7 @@ def reduced(plan: Plan, found: Reduction) -> Plan:
 def reductions(plan: Plan) -> Iterator[Reduction]:
     """Yield what can be reduced and is not yet."""
     counts = plan.consumers()
-    for join in walk_graph(*plan.roots):
+    for join in plan.nodes:
         if not isinstance(join, Join) or join.how not in DROPS_UNMATCHED:
             continue
         for side in (0, 1):

@@ -108,5 +108,5 @@ def estimated_bytes(node: Physical) -> int:
 
 def file_bytes(scan: Scan) -> int:
     """Return the compressed bytes in files of the columns and row groups that a scan reads."""
-    wanted = {*scan.read.columns, ""}
-    return sum(size for part in scan.parts for g in part for name, size in g.file_bytes.items() if name in wanted)
+    wanted = (*scan.read.columns, "")
+    return sum(group.file_bytes.get(name, 0) for part in scan.parts for group in part for name in wanted)

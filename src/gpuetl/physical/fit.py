@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from gpuetl.physical.estimate import read_rows
 from gpuetl.physical.layout import Layout
@@ -49,11 +50,16 @@ class Fitted:
         return self.expected.bytes <= self.budget
 
     @property
+    def is_whole(self) -> bool:
+        """Whether each node has one partition, and had so at once: nothing depends on how much memory there was."""
+        return self.at_once is None and all(node.partitions == 1 for node in walk_graph(*self.plan.roots))
+
+    @property
     def reads_ahead(self) -> bool:
         """Whether a source has several partitions, of which the next one may be read while one is computed."""
         return self.may_read_ahead and self.expected.bytes < self.expected.ahead <= self.budget
 
-    @property
+    @cached_property
     def partitions_ahead(self) -> int:
         """How many partitions of sources may be read before they are asked for: all of them, one, or none."""
         scans = sum(node.partitions for node in walk_graph(*self.plan.roots) if isinstance(node, Scan))

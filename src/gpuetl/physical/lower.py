@@ -14,7 +14,6 @@ from gpuetl.physical.layout import Layout, first_groups, split_groups
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.physical.ranges import RangeExchange, by_range
 from gpuetl.physical.sequence import are_apart, follow_each_other
-from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node, Origin
 from gpuetl.plan.nodes import Aggregate, Distinct, Grouped, Join, Limit, Read, Sort, Union, Window, Write
 from gpuetl.plan.plan import Plan
@@ -37,7 +36,7 @@ def lower(plan: Plan, layout: Layout) -> PhysicalPlan:
     """Lower every node once; what two stages need is computed once."""
     lowering = _Lowering(layout)
     done: dict[int, Physical] = {}
-    for node in walk_graph(*plan.roots):
+    for node in plan.nodes:
         done[id(node)] = lowering.node(node, *(done[id(child)] for child in node.inputs))
     sinks = {name: (node, done[id(node)]) for name, node in plan.sinks.items() if isinstance(node, Write)}
     kept = {name: gathered(done[id(node)], node.origin) for name, node in plan.kept.items()}
@@ -87,7 +86,7 @@ class _Lowering:
         groups = node.dataset.row_groups
         kept = [g for g in groups if all(may_hold(part, g.ranges, g.rows) for part in node.pruning)]
         kept = kept if node.limit is None else first_groups(kept, node.limit)
-        parts = split_groups([replace(g, ranges={}) for g in kept], self.layout)
+        parts = split_groups([g.without_ranges for g in kept], self.layout)
         return Scan(node, parts, len(groups) - len(kept))
 
     @node.register

@@ -28,7 +28,7 @@ def walk_graph(*roots: T) -> Iterator[T]:
         elif id(node) not in seen:
             seen.add(id(node))
             stack.append((node, True))
-            stack.extend((child, False) for child in reversed(node.inputs))
+            stack += [(child, False) for child in reversed(node.inputs)]
 
 
 def draw(

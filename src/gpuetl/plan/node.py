@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -62,15 +62,18 @@ class Node:
     @cached_property
     def inputs(self) -> tuple[Node, ...]:
         """The nodes that this one reads."""
-        values = (getattr(self, f.name) for f in fields(self))
-        return tuple(value for value in values if isinstance(value, Node))
+        return tuple(getattr(self, name) for name in self.input_names)
+
+    @cached_property
+    def input_names(self) -> tuple[str, ...]:
+        """The fields that have them."""
+        return tuple(name for name in self.__dataclass_fields__ if isinstance(getattr(self, name), Node))
 
     def with_inputs(self, inputs: Sequence[Node]) -> Self:
         """Return this operation on other inputs; itself where they are the same."""
         if all(new is old for new, old in zip(inputs, self.inputs, strict=True)):
             return self
-        names = [f.name for f in fields(self) if isinstance(getattr(self, f.name), Node)]
-        changed: dict[str, Any] = dict(zip(names, inputs, strict=True))
+        changed: dict[str, Any] = dict(zip(self.input_names, inputs, strict=True))
         return replace(self, **changed)
 
     @cached_property

@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,11 @@ class Plan:
         """The nodes that a run computes: sinks, then kept stages."""
         return (*self.sinks.values(), *self.kept.values())
 
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """All nodes that a run computes, inputs before the nodes that read them."""
+        return tuple(walk_graph(*self.roots))
+
     def keeping(self, names: Iterable[str]) -> Plan:
         """Return the plan of a run that keeps the rows of these stages or sources.
 
@@ -57,22 +63,26 @@ class Plan:
         return tuple(name for name, node in self.stages.items() if id(node) not in inner)
 
     def with_roots(self, roots: Iterable[Node]) -> Plan:
-        """Return the plan with other nodes for its roots, in the order of `roots`."""
-        nodes = iter(roots)
-        sinks = {name: next(nodes) for name in self.sinks}
-        return replace(self, sinks=sinks, kept={name: next(nodes) for name in self.kept})
+        """Return the plan with other nodes for its roots, in the order of `roots`; itself where they are the same."""
+        nodes = list(roots)
+        if all(new is old for new, old in zip(nodes, self.roots, strict=True)):
+            return self
+        sinks, kept = nodes[: len(self.sinks)], nodes[len(self.sinks) :]
+        return replace(
+            self, sinks=dict(zip(self.sinks, sinks, strict=True)), kept=dict(zip(self.kept, kept, strict=True))
+        )
 
     def rewrite(self, rule: Callable[[Node], Node]) -> Plan:
         """Apply `rule` to every node once, inputs first; shared nodes stay shared."""
         done: dict[int, Node] = {}
-        for node in walk_graph(*self.roots):
+        for node in self.nodes:
             done[id(node)] = rule(node.with_inputs([done[id(child)] for child in node.inputs]))
         return self.with_roots(done[id(root)] for root in self.roots)
 
     def consumers(self) -> dict[int, int]:
         """Return how many nodes or roots read each node, by identity."""
         counts: dict[int, int] = {id(root): 1 for root in self.roots}
-        for node in walk_graph(*self.roots):
+        for node in self.nodes:
             for child in node.inputs:
                 counts[id(child)] = counts.get(id(child), 0) + 1
         return counts

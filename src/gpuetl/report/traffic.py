@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from gpuetl.backends.backend import Backend, Device, Frame
@@ -24,10 +23,8 @@ def operation_traffic(backend: Backend, operation: Node, frames: Sequence[Frame]
     came = sum(backend.nbytes(frame, names) for frame, names in zip(frames, schemas, strict=True))
     went = backend.nbytes(made, written)
     at, home = backend.device_of(operation), backend.device
-    moved: Counter[Link] = Counter({MEMORY[at]: came + went})
-    if at != home:
-        moved += Counter({TO_OTHER[home]: came, TO_OTHER[at]: went})
-    return moved
+    crossed: Traffic = {TO_OTHER[home]: came, TO_OTHER[at]: went} if at != home else {}
+    return {MEMORY[at]: came + went, **crossed}
 
 
 def read_traffic(backend: Backend, read: Read, file_bytes: int, made: Frame) -> Traffic:

@@ -196,15 +196,15 @@ class _Binder:
 
     def distinct_targets(self) -> None:
         """A sink has a place of its own: writing it changes no other sink, no source, not the pipeline's folder."""
-        sources = [
-            Dataset(name, source.format, path)
-            for name, source in self.spec.sources.items()
-            if isinstance(source, SourceSpec) and (path := self.path("source", name, source.path))
-        ]
         targets = [
             Target(name, sink.format, path, sink.partition_by)
             for name, sink in self.spec.sinks.items()
             if (path := self.path("sink", name, sink.path))
+        ]
+        sources = [
+            Dataset(name, source.format, path)
+            for name, source in (self.spec.sources.items() if targets else ())
+            if isinstance(source, SourceSpec) and (path := self.path("source", name, source.path))
         ]
         for number, target in enumerate(targets):
             for message in conflicts(target, targets[:number], sources, self.folder):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -49,7 +49,7 @@ class Vector:
     elements: Vector | None = None
     dictionary: Vector | None = None
 
-    @property
+    @cached_property
     def nbytes(self) -> int:
         """The device memory that the column takes."""
         own = sum(buffer.nbytes for buffer in (self.data, self.valid, self.offsets) if buffer is not None)

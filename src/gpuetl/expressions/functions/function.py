@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 from typing import Literal as Choice
 
@@ -75,7 +76,7 @@ class Function:
     can_fail: bool = False
     lists: bool = False
 
-    @property
+    @cached_property
     def arguments(self) -> tuple[Argument, ...]:
         """The parsed parameters."""
         return tuple(Argument.parse(word) for word in self.parameters.split())

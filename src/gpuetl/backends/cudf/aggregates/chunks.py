@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gpuetl.backends.cudf.aggregates.groups import Groups
-from gpuetl.backends.cudf.device.columns import accessors, buffers_of, column_parameters
+from gpuetl.backends.cudf.device.columns import ColumnKinds, buffers_of
 from gpuetl.backends.cudf.machine import Array, Machine, Module
 from gpuetl.backends.cudf.vector import Vector
 
@@ -58,7 +58,7 @@ KERNEL write_many_chunks(int64_t groups, int64_t size, const int64_t* bounds, co
 """The kernels that `cut` runs."""
 
 
-def reduction_kernels(columns: Mapping[str, Vector], row: str, ordered: bool) -> str:
+def reduction_kernels(columns: ColumnKinds, row: str, ordered: bool) -> str:
     """Return the kernels that `reduce_groups` runs; they stand after reduce.cuh and the struct `State`.
 
     Parameters
@@ -73,8 +73,8 @@ def reduction_kernels(columns: Mapping[str, Vector], row: str, ordered: bool) ->
     """
     chunks = ["int64_t chunks", "const int64_t* starts", "const int64_t* stops", "State* states"]
     orders = ["const int32_t* turns", "const int32_t* order"] * ordered
-    parameters = ", ".join([*chunks, *orders, *column_parameters(columns)])
-    made, chunk = accessors(columns), "turns[item]" if ordered else "item"
+    parameters = ", ".join([*chunks, *orders, *columns.parameters])
+    made, chunk = columns.accessors, "turns[item]" if ordered else "item"
     of_row = f"const int64_t row = {'order[place]' if ordered else 'place'};\n{row}"
     return f"""{CUTTING}
 KERNEL reduce_chunks({parameters}) {{

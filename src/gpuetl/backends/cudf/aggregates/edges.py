@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.machine import Array, Machine
 
@@ -36,6 +38,7 @@ def ties_at(places: Array, starts: Array, rows: int, machine: Machine) -> int:
     return int(ties[0])
 
 
+@cache
 def edges_source() -> str:
     """Return the kernels; they are few lines, and stand together since they are used together."""
     return f"""{headers_text(["groups.cuh", "reduce.cuh"])}

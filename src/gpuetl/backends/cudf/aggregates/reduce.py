@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from gpuetl.backends.cudf.aggregates.chunks import reduce_groups, reduction_kernels
@@ -10,10 +11,12 @@ from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.aggregates.states import STATES, State
 from gpuetl.backends.cudf.columns.validity import with_nulls
 from gpuetl.backends.cudf.columns.written import empty_column
+from gpuetl.backends.cudf.device.columns import ColumnKinds
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.device.types import stored_c_type
 from gpuetl.backends.cudf.expressions.emit import Emitter
 from gpuetl.backends.cudf.expressions.evaluate import columns_read
+from gpuetl.backends.cudf.expressions.kernels import MOST_KEPT
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Call, Expr
@@ -23,7 +26,8 @@ from gpuetl.expressions.types import DURATION, FLOAT64, INT64, NULL, type_name
 def reduced(groups: Groups, calls: Mapping[str, Call]) -> dict[str, Vector]:
     """Compute calls that have states; raise `EvaluationError` where a sum leaves its type."""
     columns = columns_read(calls, groups.frame.columns)
-    module = groups.machine.compiled(reduce_source(columns, list(calls.values()), groups.rows is not None))
+    source = reduce_source(ColumnKinds.of(columns), tuple(calls.values()), groups.rows is not None)
+    module = groups.machine.compiled(source)
     return finished(groups, calls, module, reduce_groups(groups, module, columns))
 
 
@@ -44,10 +48,11 @@ def finished(groups: Groups, calls: Mapping[str, Call], module: Any, finals: Any
     return {name: with_nulls(made, int(count)) for (name, made), count in pairs}
 
 
-def reduce_source(columns: Mapping[str, Vector], calls: list[Call], ordered: bool) -> str:
+@lru_cache(MOST_KEPT)
+def reduce_source(columns: ColumnKinds, calls: tuple[Call, ...], ordered: bool) -> str:
     """Return the kernels' text."""
     states = [STATES[call.function.name](call) for call in calls]
-    emitter = Emitter({name: vector.valid is not None for name, vector in columns.items()})
+    emitter = Emitter(dict(columns.nullable))
     for place, (call, state) in enumerate(zip(calls, states, strict=True)):
         emitter.line(f"state.a{place}.add({', '.join(argument(emitter, arg, state) for arg in call.args)});")
     body = "\n".join(emitter.lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from gpuetl.backends.cudf.columns.written import offsets_of_sizes
@@ -22,6 +23,7 @@ def with_bytes(vector: Vector, made: Vector, rows: Any, total: int, machine: Mac
     return Vector(made.dtype, made.rows, data, made.valid, 0, offsets)
 
 
+@cache
 def copy_source(source_bits: int, target_bits: int, index_bits: int) -> str:
     """Return the kernel `copy_texts`: a thread copies a short text, a warp a long one."""
     return f"""{headers_text(["staging.cuh"])}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from gpuetl.backends.cudf.device.headers import headers_text
@@ -25,6 +26,8 @@ def with_valid(made: Vector, valid: Any, machine: Machine) -> Vector:
 
 def with_nulls(made: Vector, nulls: int) -> Vector:
     """Return a column that was written, with its count of nulls."""
+    if made.nulls == nulls and (nulls or made.valid is None):
+        return made
     return replace(made, valid=made.valid if nulls else None, nulls=nulls)
 
 
@@ -61,6 +64,7 @@ def words_of(valid: Any, machine: Machine, nulls: Any = None) -> Any:
     return words
 
 
+@cache
 def words_source() -> str:
     """Return the kernel `pack_valid`."""
     return f"""{headers_text(["words.cuh"])}

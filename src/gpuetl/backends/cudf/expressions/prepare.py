@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TypeGuard
 
 from gpuetl.backends.cudf.expressions.emit import writer_of
@@ -12,6 +13,8 @@ from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, can_fail, transform
 from gpuetl.expressions.types import BOOL, STRING, DataType, is_list
 
+MOST_KEPT = 1024
+"""Expressions as they were prepared, by value: the same ones come with each partition and each run."""
 TRUE, FALSE = Literal(True, BOOL), Literal(False, BOOL)
 
 
@@ -132,8 +135,13 @@ def reached_where(expr: Call) -> Iterator[Expr]:
         yield case(*passed, TRUE, dtype=BOOL)
 
 
-def prepared(exprs: Mapping[str, Expr]) -> tuple[dict[str, Expr], dict[str, Expr]]:
+def prepared(exprs: Mapping[str, Expr]) -> tuple[Mapping[str, Expr], Mapping[str, Expr]]:
     """Return the columns to compute first, and the expressions over them and the frame's columns."""
+    return _prepared(tuple(exprs.items()))
+
+
+@lru_cache(MOST_KEPT)
+def _prepared(exprs: tuple[tuple[str, Expr], ...]) -> tuple[Mapping[str, Expr], Mapping[str, Expr]]:
     preparation = Preparation()
-    outputs = {name: preparation.root(transform(expr, without_cast)) for name, expr in exprs.items()}
+    outputs = {name: preparation.root(transform(expr, without_cast)) for name, expr in exprs}
     return preparation.columns, outputs

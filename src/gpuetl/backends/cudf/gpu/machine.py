@@ -57,6 +57,8 @@ class GpuMachine:
         self.memory = int(cupy.cuda.runtime.memGetInfo()[1] * POOL_SHARE)
         self.modules: dict[str, Any] = {}
         self.user_kernels: dict[tuple[str, Path, str], Any] = {}
+        self.begun: set[str] = set()
+        """The plans whose kernels this process has begun to load."""
 
     def host(self, array: Any) -> Any:
         """Copy an array to host memory."""
@@ -87,9 +89,12 @@ class GpuMachine:
 
         Before CuPy looks into its cache it compiles an empty text, once in a process.
         """
+        if plan in self.begun:
+            return None
         mark = kernel_cache.path_of(f"{plan} {gpuetl.__version__}", "expected")
         if not mark.exists():
             return ExpectedKernels(self.compiled_kernel, mark)
+        self.begun.add(plan)
         kernel_cache.ahead().expect("CuPy", partial(called, "full", (1, -1, "int32"), ()))
         kernel_cache.load_ahead(mark.read_text(encoding="utf-8").split())
         return None

@@ -8,7 +8,7 @@ from gpuetl.backends.cudf.aggregates.chunks import reduce_groups, reduction_kern
 from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.columns.validity import with_nulls
 from gpuetl.backends.cudf.columns.written import empty_column
-from gpuetl.backends.cudf.device.columns import accessors, buffers_of, column_parameters
+from gpuetl.backends.cudf.device.columns import ColumnKinds, accessors, buffers_of, column_parameters
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.device.types import c_type, stored_c_type
 from gpuetl.backends.cudf.frame import Frame
@@ -83,7 +83,7 @@ struct alignas(16) State {{
     int64_t rows = 0;
     DEVICE void merge(const State& other) {{ value = reduced(value, other.value); rows += other.rows; }}
 }};
-{reduction_kernels(columns, row, ordered)}KERNEL finish({", ".join(last)}) {{
+{reduction_kernels(ColumnKinds.of(columns), row, ordered)}KERNEL finish({", ".join(last)}) {{
 {accessors(arguments)}
     uint32_t missing = 0;
     FOR_EACH_ROW(row, rows) {{

@@ -1,0 +1,122 @@
+"""Plans that are kept from run to run, by value."""
+
+from collections import OrderedDict
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import gpuetl as ge
+from gpuetl import planning
+from gpuetl.io import footers
+from gpuetl.options import RunOptions
+from gpuetl.planning import Capacity, planned
+
+ENOUGH = Capacity(1 << 30)
+TEXT = """
+gpuetl: 1
+name: test
+sources:
+  s: {parquet: s.parquet}
+stages:
+  large: {from: s, steps: [{filter: x > 1}, {aggregate: {by: k, columns: {x: sum(x)}}}]}
+"""
+
+
+@pytest.fixture
+def plan(tmp_path, monkeypatch):
+    """Return what binds a pipeline over a small file."""
+    monkeypatch.setattr(footers, "SETTLED_NS", 0)
+    write(tmp_path, 2)
+
+    def bound(text: str = TEXT):
+        plan = ge.loads(text, tmp_path).plan()
+        return plan.keeping(plan.last_stages())
+
+    return bound
+
+
+def write(folder, x):
+    """Write the file, of two row groups."""
+    pq.write_table(pa.table({"k": [1, 2], "x": [x, x]}), folder / "s.parquet", row_group_size=1)
+
+
+def physical(plan, options=RunOptions(), capacity=ENOUGH, engine="pandas"):  # noqa: B008
+    """Return the physical plan."""
+    return planned(plan, options, engine, capacity).fit.plan
+
+
+def test_a_plan_that_was_planned_is_not_planned_again(plan):
+    first, again = (planned(plan(), RunOptions(), "pandas", Capacity(memory)) for memory in (1 << 30, 1 << 29))
+    assert first.fit.plan is again.fit.plan
+    assert (first.fit.budget, again.fit.budget) == (1 << 30, 1 << 29)
+    assert first.fingerprint == again.fingerprint == plan().fingerprint
+    assert first.passes.keys() == again.passes.keys()
+    assert set(again.passes.values()) == {0.0}
+
+
+@pytest.mark.parametrize(
+    ("written", "instead"),
+    [
+        ("x > 1", "x > 2"),
+        ("x > 1", "x > 1.0"),
+        ("sum(x)", "max(x)"),
+        ("large:", "few:"),
+        ("[{filter: x > 1},", "[{select: [k, x]}, {filter: x > 1},"),
+    ],
+)
+def test_a_plan_that_differs_in_what_it_computes_or_in_its_names_is_another_one(plan, written, instead):
+    assert written in TEXT
+    assert physical(plan(TEXT.replace(written, instead))) is not physical(plan())
+
+
+def test_a_plan_is_made_anew_where_its_file_is_written_anew(plan, tmp_path):
+    before = physical(plan())
+    write(tmp_path, 3)
+    assert physical(plan()) is not before
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"options": RunOptions(skip_passes=("push_filters",))},
+        {"options": RunOptions(optimize=False)},
+        {"options": RunOptions(broadcast_bytes=0)},
+        {"capacity": Capacity(1)},
+        {"capacity": Capacity(1 << 30, 2)},
+        {"engine": "cudf"},
+    ],
+)
+def test_a_plan_is_made_anew_for_other_options_less_memory_more_workers_or_another_engine(plan, other):
+    assert physical(plan(), **other) is not physical(plan())
+
+
+def test_rows_in_memory_and_files_of_text_are_planned_each_time(tmp_path):
+    """They may change while they look the same."""
+    (tmp_path / "s.csv").write_text("x\n1\n")
+    pipeline = ge.Pipeline("test", root=tmp_path)
+    pipeline.from_frame("rows", pa.table({"x": [1]})).filter(ge.expr("x > 0")).stage("in_memory")
+    pipeline.read_csv("texts", "s.csv", {"x": "int64"}).filter(ge.expr("x > 0")).stage("of_text")
+    for stage in ("in_memory", "of_text"):
+        plan = pipeline.plan().keeping([stage])
+        assert physical(plan) is not physical(plan)
+
+
+def test_a_plan_over_files_just_written_or_over_many_is_planned_each_time(plan, monkeypatch):
+    """A file may change again in the same moment; and footers of many take much memory."""
+    with monkeypatch.context() as patched:
+        patched.setattr(footers, "SETTLED_NS", 10**15)
+        assert physical(plan()) is not physical(plan())
+    with monkeypatch.context() as patched:
+        patched.setattr("gpuetl.plan.value.MOST_FILES", 0)
+        assert physical(plan()) is not physical(plan())
+    assert physical(plan()) is physical(plan())
+
+
+def test_what_was_planned_last_is_kept(plan, monkeypatch):
+    monkeypatch.setattr(planning, "MOST_KEPT", 1)
+    monkeypatch.setattr(planning, "_PLANNED", OrderedDict())
+    before = physical(plan())
+    assert physical(plan()) is before
+    physical(plan(TEXT.replace("x > 1", "x > 5")))
+    assert physical(plan()) is not before
