@@ -9,6 +9,7 @@ from hypothesis import settings
 
 from gpu_engine.host_machine import COMPILER, ON_CPU
 from gpuetl import InvalidPipeline, Pipeline
+from gpuetl.backends.cudf.sinks import files
 from gpuetl.backends.engines import BACKENDS, CLUSTERED, ENGINES
 from gpuetl.testing import LAYOUTS, assert_tables_equal
 from tables import write_source
@@ -86,6 +87,12 @@ def gpu_cluster():
         distributed.Client(made) as client,
     ):
         yield client
+
+
+@pytest.fixture
+def encoded_on_device(monkeypatch):
+    """Let the cudf engine encode small files, too."""
+    monkeypatch.setattr(files, "LEAST_BYTES", 0)
 
 
 def engine_params(names):

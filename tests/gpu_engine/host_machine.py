@@ -95,6 +95,7 @@ class HostMachine:
     """A machine whose arrays are NumPy's."""
 
     arrays = np
+    rows_a_row = 1
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
     def limited(self, memory: int) -> AbstractContextManager[None]:

@@ -9,7 +9,7 @@ import pytest
 from gpuetl import OutOfMemory
 from small_pipelines import OPTIONS, PIPELINES, pipeline_of, rows_of
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("encoded_on_device")]
 EVERY = 7
 """Of the allocations from which on all fail: each such run begins again as often as partitions get smaller."""
 

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from unittest.mock import patch
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,10 +13,13 @@ from gpu_engine.host_machine import COMPILER, HostMachine
 from gpu_engine.test_columns import uploaded
 from gpuetl import Pipeline
 from gpuetl.backends.cudf.columns.text_codes import with_dictionary
+from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
-from gpuetl.backends.cudf.sinks.partitions import split_by_value
+from gpuetl.backends.cudf.sinks import files
+from gpuetl.backends.cudf.sinks.files import split_by_value, write_file
 from gpuetl.expressions.types import is_list
 from gpuetl.io import hive
+from gpuetl.plan.schema import Schema
 from tables import write_source
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
@@ -34,14 +38,19 @@ def table_of(rows, seed=0):
 
 
 def values(frame):
+    if isinstance(frame, pa.Table):
+        return frame.to_pydict()
     counted = {name: replace(vector, nulls=-1 if vector.nulls else 0) for name, vector in frame.columns.items()}
     return {name: to_arrow(vector, MACHINE).to_pylist() for name, vector in counted.items()}
 
 
 def assert_split_as_arrow_does(table, keys, frame=None):
-    found = split_by_value(frame or uploaded(table), keys, MACHINE)
     expected = [(folder, rows.to_pydict()) for folder, rows in hive.split_by_value(table, keys)]
-    assert str([(folder, values(rows)) for folder, rows in found]) == str(expected)
+    for least, made in ((0, Frame), (files.LEAST_BYTES, pa.Table)):
+        with patch.object(files, "LEAST_BYTES", least):
+            found = split_by_value(frame or uploaded(table), keys, MACHINE)
+        assert all(isinstance(rows, made) for _, rows in found)
+        assert str([(folder, values(rows)) for folder, rows in found]) == str(expected)
 
 
 @pytest.mark.parametrize("key", [*KEYS, "nothing"])
@@ -67,8 +76,11 @@ def test_texts_of_a_dictionary_are_keys():
     assert_split_as_arrow_does(table, ("s",), coded)
 
 
-@pytest.mark.parametrize("engine", ["pandas", "cudf-on-cpu"])
-def test_each_partition_is_one_file_whose_rows_keep_their_order(tmp_path, engine):
+@pytest.mark.parametrize(("engine", "by"), [("pandas", "Arrow"), ("cudf-on-cpu", "Arrow"), ("cudf-on-cpu", "us")])
+def test_each_partition_is_one_file_whose_rows_keep_their_order(tmp_path, engine, by, request):
+    """Small ones are Arrow's on both engines."""
+    if by == "us":
+        request.getfixturevalue("encoded_on_device")
     pipeline = Pipeline("test", root=tmp_path)
     table = table_of(100).select(["bool", "int8", "string", "float32", "row"])
     write_source(pipeline, "t", table).write_parquet("out", "out", partition_by=["bool", "int8"])
@@ -83,4 +95,20 @@ def test_each_partition_is_one_file_whose_rows_keep_their_order(tmp_path, engine
     }
     assert sorted(path.stem[-5:] for path in found) == [f"{place:05}" for place in range(len(expected))]
     writers = {pq.read_metadata(tmp_path / "out" / path).created_by.split()[0] for path in found}
-    assert writers == {"gpuetl" if engine == "cudf-on-cpu" else "parquet-cpp-arrow"}
+    assert writers == {"gpuetl" if by == "us" else "parquet-cpp-arrow"}
+
+
+def test_a_file_is_encoded_here_where_its_rows_take_a_megabyte(tmp_path):
+    """Nulls that were not counted anew are counted by Arrow."""
+    few, many = (
+        Frame(uploaded(pa.table({"x": [1.5, None, 2.5] * 11})).columns, 33),
+        uploaded(pa.table({"x": range(1 << 17)})),
+    )
+    few = Frame({"x": replace(few.columns["x"], nulls=7)}, 33)
+    for name, frame, by in (("few", few, "parquet-cpp-arrow"), ("many", many, "gpuetl")):
+        path = tmp_path / name
+        schema = Schema({"x": frame.columns["x"].dtype})
+        write_file(frame, schema, path, MACHINE, alone=True)
+        assert pq.read_metadata(path).created_by.split()[0] == by
+    assert pq.read_table(tmp_path / "few")["x"].to_pylist() == [1.5, None, 2.5] * 11
+    assert pq.read_table(tmp_path / "many")["x"].to_pylist() == list(range(1 << 17))

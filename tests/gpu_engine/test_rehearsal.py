@@ -129,6 +129,7 @@ def test_all_of_a_large_pipeline_is_rehearsed(tmp_path: Path) -> None:
     assert len(set(named.sources)) > MOST_OF_FLIGHTS
 
 
+@pytest.mark.usefixtures("encoded_on_device")
 @pytest.mark.skipif(COMPILER is None, reason="needs g++")
 def test_a_rehearsal_names_nearly_all_kernels_that_the_run_asks_for(
     visits: gpuetl.Pipeline, monkeypatch: pytest.MonkeyPatch
@@ -173,6 +174,14 @@ def test_limits_that_no_row_has_are_given_to_the_first_and_the_last(
     assert to_arrow(column, machine).to_pylist() == expected
 
 
+@pytest.mark.parametrize(("rows", "encoded"), [(1000, False), (200_000, True)])
+def test_a_sink_is_rehearsed_as_large_as_it_is_estimated(pipeline: gpuetl.Pipeline, rows: int, encoded: bool) -> None:
+    """A rehearsal has few rows of all; small files are Arrow's."""
+    pipeline.from_frame("t", pa.table({"x": range(rows)})).write_parquet("out", "out.parquet")
+    assert ("KERNEL assemble(" in entries(rehearsed(physical_of(pipeline)))) == encoded
+
+
+@pytest.mark.usefixtures("encoded_on_device")
 def test_a_rehearsal_takes_the_choices_of_its_run(visits: gpuetl.Pipeline) -> None:
     """Where Arrow writes the files, no kernel encodes them."""
     assert "KERNEL find_ranges(" in entries(rehearsed(physical_of(visits)))
@@ -224,6 +233,7 @@ def test_a_rehearsal_leaves_no_notes_and_writes_no_file(visits: gpuetl.Pipeline,
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
+@pytest.mark.usefixtures("encoded_on_device")
 def test_a_rehearsal_writes_few_files_of_a_sink_of_many(
     pipeline: gpuetl.Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:

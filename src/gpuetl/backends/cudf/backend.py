@@ -34,8 +34,8 @@ from gpuetl.backends.cudf.operations import (  # noqa: F401
     sort,
     union,
 )
-from gpuetl.backends.cudf.sinks.parquet import parts_of, write_parquet, writes
-from gpuetl.backends.cudf.sinks.partitions import split_by_value
+from gpuetl.backends.cudf.sinks.files import split_by_value, write_file
+from gpuetl.backends.cudf.sinks.parquet import parts_of, writes
 from gpuetl.backends.cudf.sources.read import read_row_groups
 from gpuetl.backends.cudf.spilled import SpilledFrame, spilled
 from gpuetl.backends.cudf.traced import traced_machine
@@ -158,13 +158,13 @@ class CudfBackend:
         return self.to_arrow(first_rows(frame, count, self.machine))
 
     def file_writer(self, target: Target, schema: Schema) -> FileWriter | None:
-        """Encode Parquet on the GPU; CSV and types that are not encoded there go by Arrow."""
+        """Encode large Parquet files on the GPU; small ones, CSV and types that are not encoded there go by Arrow."""
         written = schema.select(name for name in schema if name not in target.partition_by)
         if target.format != "parquet" or not writes(written) or not chosen("encode_on_gpu"):
             return None
         alone = target.is_file
         return FileWriter(
-            lambda frame, path: write_parquet(frame, written, path, self.machine, alone=alone),
+            lambda rows, path: write_file(rows, written, path, self.machine, alone),
             parts_of,
             lambda frame, keys: split_by_value(frame, keys, self.machine),
         )

@@ -40,6 +40,8 @@ class GpuMachine:
     The pool is made where the process still has RMM's default resource: users of the library keep one that they set.
     """
 
+    rows_a_row = 1
+
     def __init__(self) -> None:
         os.environ.setdefault("KVIKIO_NTHREADS", KVIKIO_THREADS)  # libcudf sets 4 at its first read
         import cupy

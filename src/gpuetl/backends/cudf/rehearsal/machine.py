@@ -45,6 +45,11 @@ class RehearsalMachine:
         self.arrays = ToldArrays(expects.array_call)
         self.rehearsed = Rehearsed()
 
+    @property
+    def rows_a_row(self) -> int:
+        """As many as were estimated for what is rehearsed."""
+        return self.rehearsed.rows_a_row
+
     def host(self, array: Any) -> Any:
         """It is there already."""
         return plain(array)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
@@ -73,8 +75,9 @@ class Rehearsal:
         self.rows = estimated_rows(*physical.roots)
         for write, source in physical.sinks.values():
             self.compute(source)
-            with forgiven(f"sink {write.target.name}"):
-                self.written(write, self.frames[id(source)])
+            frame = self.frames[id(source)]
+            with forgiven(f"sink {write.target.name}"), self.standing_for(self.rows[id(source)] // max(1, frame.rows)):
+                self.written(write, frame)
         for source in physical.kept.values():
             self.compute(source)
         for source in physical.kept.values():
@@ -127,9 +130,15 @@ class Rehearsal:
         rows_a_row = self.rows[id(node.inputs[1])] // max(1, frames[1].rows)
         if rows_a_row > 1:
             self.backend.run(node.operation, *frames)
+        with self.standing_for(rows_a_row):
+            return self.filled(self.backend.run(node.operation, *frames), node)
+
+    @contextmanager
+    def standing_for(self, rows_a_row: int) -> Iterator[None]:
+        """Let each row stand for so many."""
         self.machine.rehearsed.rows_a_row = max(1, rows_a_row)
         try:
-            return self.filled(self.backend.run(node.operation, *frames), node)
+            yield
         finally:
             self.machine.rehearsed.rows_a_row = 1
 
@@ -179,7 +188,7 @@ class Rehearsal:
             keys = write.target.partition_by
             parts = [rows for _, rows in writer.split(frame, keys)] if keys else writer.parts(frame)
             for part in parts[:FILES]:
-                writer.write(part, Path())
+                writer.write(part, Path(os.devnull))
         self.backend.head(frame, HEAD_ROWS)
 
 

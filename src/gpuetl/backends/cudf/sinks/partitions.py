@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from gpuetl.backends.cudf.columns.gather import take, take_rows
+from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.order import sort_rows
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import to_arrow
@@ -19,31 +20,28 @@ from gpuetl.io.hive import folder_names
 from gpuetl.plan.node import SortKey
 
 
-def split_by_value(frame: Frame, keys: tuple[str, ...], machine: Machine) -> list[tuple[str, Frame]]:
-    """Return hive folder names and their rows, in the order of first appearance; rows keep their order.
+class Folders(NamedTuple):
+    """Rows by the values of keys: `rows` has their numbers, folder by folder.
 
-    Both are what `io.hive.split_by_value` gives for Arrow tables; keys have a fixed width, or are texts.  The frames
-    take as much memory as the columns that are not keys; nulls are not counted anew.
+    `folders` are names with the places in `rows` where each one's begin and end, in the order of first appearance.
     """
-    if not frame.rows:
-        return []
-    rest = frame.select(tuple(name for name in frame.columns if name not in keys))
-    groups = rows_by_value(frame.select(keys), machine)
-    first = machine.arrays.concatenate([rows[:1] for rows in groups])
-    values = take(frame.select(keys).columns, first, machine)
-    folders = folder_names(keys, [to_arrow(values[name], machine) for name in keys])
-    return [(name, take_rows(rest, rows, machine, permuted=True)) for name, rows in zip(folders, groups, strict=True)]
+
+    rows: Array
+    folders: list[tuple[str, int, int]]
 
 
-def rows_by_value(keys: Frame, machine: Machine) -> list[Array]:
-    """Return the numbers of the rows of each distinct value, in the order of first appearance."""
+def rows_by_value(keys: Frame, machine: Machine) -> Folders:
+    """Return the rows of each distinct value, in their order, under the name of the value's hive folder."""
     compared = Frame({name: as_compared(vector) for name, vector in keys.columns.items()}, keys.rows)
     order = sort_rows(compared, [SortKey(name) for name in keys.columns], len(keys.columns), False, machine)
     rows = machine.arrays.arange(keys.rows) if order.rows is None else order.rows
     starts = order.group_starts(machine)
     first, start = fetched([rows[starts].astype("int64"), starts.astype("int64")], machine)
+    appearance = np.argsort(first)
+    values = take(keys.columns, machine.arrays.asarray(first[appearance]), machine)
+    names = folder_names(tuple(values), [to_arrow(vector, machine) for vector in values.values()])
     end = np.append(start[1:], keys.rows)
-    return [rows[start[group] : end[group]] for group in np.argsort(first).tolist()]
+    return Folders(rows, list(zip(names, start[appearance].tolist(), end[appearance].tolist(), strict=True)))
 
 
 def as_compared(vector: Vector) -> Vector:
