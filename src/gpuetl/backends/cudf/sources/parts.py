@@ -10,8 +10,8 @@ from gpuetl.backends.cudf.machine import FileGroups
 from gpuetl.io.dataset import RowGroup
 
 MOST_PARTS = 4
-LEAST_BYTES = 16 << 20
-"""Of a part, as stored: each costs a call, and its rows are copied once."""
+LEAST_BYTES = 256 << 20
+"""Of a part, as stored: its rows are copied once, and smaller sources are read beside others already."""
 
 
 def parts_of(groups: Sequence[RowGroup], columns: Sequence[str]) -> list[FileGroups]:
