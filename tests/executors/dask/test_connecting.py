@@ -125,8 +125,13 @@ class Told:
 
     def __init__(self, scheduler, **workers):
         self.scheduler, self.workers = scheduler, workers
+        self.asked = 0
+
+    def nthreads(self):
+        return dict.fromkeys(self.workers, 1)
 
     def run(self, function, on_error):
+        self.asked += 1
         return self.workers
 
     def run_on_scheduler(self, function):
@@ -146,11 +151,24 @@ def test_another_gpuetl_or_python_is_told():
             f"the scheduler cannot take a plan from {here}: No module named 'gpuetl'.",
         ),
     ):
-        with pytest.raises(EngineUnavailable) as caught:
-            check_installed(client)
+        for _ in range(2):
+            with pytest.raises(EngineUnavailable) as caught:
+                check_installed(client)
+        assert client.asked == 2
         assert str(caught.value).splitlines() == [
             who, "Plans travel as Python objects: install the same for the scheduler, its workers and here."
         ]  # fmt: skip
+
+
+def test_workers_that_have_the_same_are_asked_once():
+    """Others that come are asked, too."""
+    client = Told(installed(), a=installed())
+    check_installed(client)
+    check_installed(client)
+    assert client.asked == 1
+    client.workers["b"] = installed()
+    check_installed(client)
+    assert client.asked == 2
 
 
 def test_a_worker_that_cannot_load_the_engine_is_told(pipeline, cluster, monkeypatch):

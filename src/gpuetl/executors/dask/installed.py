@@ -1,6 +1,6 @@
 """What scheduler and workers must have as the driver has it: plans travel as Python objects, which they unpack.
 
-They import this module before anything is known of them, so it imports nothing but gpuetl's errors.
+They import this module before anything is known of them, so it imports next to nothing of gpuetl.
 """
 
 from __future__ import annotations
@@ -13,16 +13,20 @@ from typing import Any
 
 import gpuetl
 from gpuetl.errors import EngineUnavailable, first_line
+from gpuetl.executors.dask.once import is_noted, note
 
 
 def check_installed(client: Any) -> None:
-    """Compare what `installed` gives elsewhere, or the error that it raises there, with what it gives here.
+    """Compare what `installed` gives elsewhere, or the error that it raises there, with what it gives here, once.
 
     Raises
     ------
     EngineUnavailable
         For a scheduler or a worker with another gpuetl or Python, or without gpuetl.
     """
+    workers = frozenset(client.nthreads())
+    if is_noted(client, "installed", workers):
+        return
     told = {f"worker at {address}": there for address, there in client.run(installed, on_error="return").items()}
     try:
         told["scheduler"] = client.run_on_scheduler(installed)
@@ -35,6 +39,7 @@ def check_installed(client: Any) -> None:
                 f"the {name} cannot take a plan from {installed()}: {what}.\n"
                 "Plans travel as Python objects: install the same for the scheduler, its workers and here."
             )
+    note(client, "installed", workers)
 
 
 @cache
