@@ -1,4 +1,4 @@
-"""Kernels that a run will ask for, compiled ahead on threads."""
+"""Kernels that a run will ask for, compiled ahead."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import cupy
 from cupy.cuda import device
 
-from gpuetl.backends.cudf.gpu.kernel_cache import ahead, expect, path_of
+from gpuetl.backends.cudf.gpu.kernel_cache import PROCESSES, ahead, expect, path_of
 from gpuetl.backends.cudf.rehearsal.arrays import ArrayOf
 
 CompileUserKernel = Callable[[str, Path, str], Any]
@@ -55,8 +55,9 @@ class ExpectedKernels:
                 self.futures.append(ahead().expect(("cupy", *call), partial(called, *call)))
 
     def end(self) -> None:
-        """Wait for all, and leave the mark, unless the process ends before."""
+        """Wait for all, end what compiled them, and leave the mark, unless the process ends before."""
         wait(self.futures)
+        PROCESSES.end()
         if ahead().stopped:
             return
         with suppress(OSError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import cache, partial
@@ -15,6 +15,7 @@ from typing import Any
 from cupy.cuda import compiler, device, function, nvrtc
 
 from gpuetl.backends.cudf.gpu.ahead import Ahead
+from gpuetl.backends.cudf.gpu.nvrtc_processes import NvrtcProcesses, loaded_library
 from gpuetl.kernels.cache import cache_folder, forget_oldest
 from gpuetl.report.recorder import compiling
 from gpuetl.report.trace import span
@@ -26,6 +27,8 @@ CuPy's own cache is not used since `RawModule` always flushes them.
 """
 _ASKED: set[Path] = set()
 """What this process has loaded."""
+PROCESSES = NvrtcProcesses(lambda: loaded_library(nvrtc.getVersion()))
+"""What compiles ahead."""
 
 
 def loaded(source: str) -> Any:
@@ -67,24 +70,36 @@ def module_of(code: bytes) -> Any:
 
 def expect(source: str, path: Path) -> Future[bytes] | None:
     """Begin to compile a text that will be asked for, on another thread, unless it is in the cache."""
-    return None if path.exists() else ahead().expect(path, partial(compiled, source, path))
+    return None if path.exists() else ahead().expect(path, partial(compiled, source, path, compiled_apart))
 
 
-def compiled(source: str, path: Path) -> bytes:
+def compiled_here(source: str) -> bytes:
+    """Compile a text for the current device; raise CuPy's error."""
+    return bytes(compiler.compile_using_nvrtc(source, OPTIONS)[0])
+
+
+def compiled_apart(source: str) -> bytes:
+    """Compile a text in a process of NVRTC's own as CuPy would, or here where that gives nothing."""
+    options = (*OPTIONS, f"-arch=sm_{device.Device().compute_capability}", "--device-as-default-execution-space")
+    by_ptx = os.environ.get("CUPY_COMPILE_WITH_PTX")  # for drivers older than NVRTC
+    return (None if by_ptx else PROCESSES.compiled(source, options)) or compiled_here(source)
+
+
+def compiled(source: str, path: Path, compile_text: Callable[[str], bytes] = compiled_here) -> bytes:
     """Compile a text for the current device, and keep it, unless another process has done so meanwhile.
 
     A cache that cannot be written is left alone.
     """
     with suppress(OSError):
         return path.read_bytes()
-    code, _ = compiler.compile_using_nvrtc(source, OPTIONS)
+    code = compile_text(source)
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         made = path.with_suffix(f".{os.getpid()}.{get_ident()}")  # threads may be at the same text
         made.write_bytes(code)
         made.replace(path)
     forget_once()
-    return bytes(code)
+    return code
 
 
 @cache
