@@ -6,6 +6,7 @@ where a worker was lost, the driver takes the one whose result it got, and remov
 
 from __future__ import annotations
 
+import os
 import socket
 import uuid
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpuetl.backends.backend import Frame
+from gpuetl.backends.backend import Backend, Frame
 from gpuetl.executors.outputs import file_writer, note_files, write_frame
 from gpuetl.executors.runner import Runner
 from gpuetl.io.folders import remove_folder
@@ -26,6 +27,9 @@ from gpuetl.threads import thread_count
 
 if TYPE_CHECKING:
     from gpuetl.executors.dask.job import OpenJob
+
+MOST_FILES = 16
+"""As many as a large frame becomes: see backends/cudf/sinks/parquet.py."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,7 @@ class SharedSinkWriter(SinkWriter):
 def write_partition(job: OpenJob, runner: Runner, write: Write, frame: Frame) -> Written:
     """Write one partition of a sink on a worker."""
     attempt = uuid.uuid4().hex
-    with ThreadPoolExecutor(thread_count(), "gpuetl-writer", job.backend.thread_setup()) as threads:
+    with ThreadPoolExecutor(files_at_once(job.backend), "gpuetl-writer", job.backend.thread_setup()) as threads:
         files = file_writer(job.backend, write.target.name, write, write.source.schema, runner.guard)
         writer = AttemptWriter(write.target, job.job.run_id, files, threads, attempt=attempt)
         writer.prepare()
@@ -130,3 +134,12 @@ def write_partition(job: OpenJob, runner: Runner, write: Write, frame: Frame) ->
         writer.finish()
     note_files(work, writer, job.backend)
     return Written(attempt, tuple(writer.files), writer.rows, job.backend.head(frame, job.job.head_rows))
+
+
+def files_at_once(backend: Backend) -> int:
+    """Return how many files a worker writes at a time.
+
+    Dask expects a worker for each processor, and tells it by OMP_NUM_THREADS to take one thread.  A worker for each GPU
+    has processors to spare, and needs them, since the system lets one call at a time write to a file.
+    """
+    return thread_count() if backend.device == "CPU" else min(MOST_FILES, len(os.sched_getaffinity(0)))

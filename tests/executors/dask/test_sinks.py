@@ -1,0 +1,57 @@
+"""A worker for each GPU writes several files at a time, though dask tells it to take one thread."""
+
+import os
+import threading
+
+import pytest
+
+pytest.importorskip("distributed")
+
+from gpu_engine.host_machine import COMPILER, HostMachine
+from gpuetl.backends.cudf.backend import CudfBackend
+from gpuetl.backends.pandas.backend import PandasBackend
+from gpuetl.executors.dask import sinks
+from gpuetl.executors.dask.sinks import MOST_FILES, files_at_once
+
+
+@pytest.fixture(autouse=True)
+def one_thread(monkeypatch):
+    """Let there be as many threads as dask gives a worker."""
+    monkeypatch.setattr(sinks, "thread_count", lambda: 1)
+
+
+def test_a_worker_for_a_processor_writes_one_file_at_a_time():
+    """As it is told."""
+    assert files_at_once(PandasBackend()) == 1
+
+
+@pytest.mark.skipif(COMPILER is None, reason="needs g++")
+def test_a_worker_for_a_gpu_writes_as_many_as_there_are_processors(monkeypatch):
+    """Up to those that a large frame becomes."""
+    backend = CudfBackend(HostMachine())
+    for processors, files in ((1, 1), (8, 8), (64, MOST_FILES)):
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _, processors=processors: set(range(processors)))
+        assert files_at_once(backend) == files
+
+
+@pytest.mark.skipif(COMPILER is None, reason="needs g++")
+def test_files_of_a_partition_are_written_side_by_side(pipeline, cluster, monkeypatch):
+    """Each waits for the others, and none in vain."""
+    import pyarrow as pa
+
+    from gpuetl.backends.engines import CLUSTER_PACKAGES, CLUSTERED
+    from gpuetl.io import write_files
+
+    monkeypatch.setitem(CLUSTERED, "dask-on-cpu", "cudf-on-cpu")
+    monkeypatch.setitem(CLUSTER_PACKAGES, "dask-on-cpu", ("distributed", ""))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(3)))
+    together, write = threading.Barrier(3, timeout=20), write_files.write_parquet
+
+    def write_with_others(*given):
+        together.wait()
+        write(*given)
+
+    monkeypatch.setattr(write_files, "write_parquet", write_with_others)
+    rows = pipeline.from_frame("t", pa.table({"k": [1, 2, 3] * 10, "x": range(30)}))
+    rows.write_parquet("out", "out", partition_by=["k"])
+    assert pipeline.run(engine="dask-on-cpu").report.sinks[0].files == 3
