@@ -135,7 +135,7 @@ def check(frame: Frame, path: Path) -> None:
     one_file(Frame(columns, rows), path, alone=True)
     table = pq.read_table(path)
     groups = range(pq.read_metadata(path).num_row_groups)
-    found = machine().read_parquet([{path: groups}], {field.name: field.type for field in table.schema})
+    found = machine().read_parquet({path: groups}, {field.name: field.type for field in table.schema})
     assert found["ts"].rows == rows
     for name, vector in columns.items():
         written = to_arrow(replace(vector, nulls=-1 if vector.nulls else 0), machine())  # Arrow counts them

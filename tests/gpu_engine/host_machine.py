@@ -199,10 +199,10 @@ class HostMachine:
         places[order] = np.arange(len(order), dtype=np.int32)
         return places[encoded.indices.to_numpy()], len(order)
 
-    def read_parquet(self, parts: Any, types: Any) -> dict[str, Vector]:
+    def read_parquet(self, files: Any, types: Any) -> dict[str, Vector]:
         """Read by pyarrow."""
         tables = []
-        for path, groups in (item for part in parts for item in part.items()):
+        for path, groups in files.items():
             with pq.ParquetFile(path) as parquet:
                 tables.append(parquet.read_row_groups(list(groups), columns=list(types)))
         whole = pa.concat_tables(tables)

@@ -11,7 +11,6 @@ from contextvars import ContextVar
 
 CHOICES = {
     "compile_ahead": "Kernels that a plan's first run will need are named by a rehearsal, and compiled by threads.",
-    "read_side_by_side": "Large Parquet reads are cut in four: the bytes of one part come while another is decoded.",
     "notice_order": "Rows that come in the order of their keys are not sorted.",
     "keys_from_words": "Columns that rows are sorted by are computed from what was sorted; only others are gathered.",
     "number_texts_by_hash": "Texts that are keys are numbered by their hash; only the distinct ones are sorted.",

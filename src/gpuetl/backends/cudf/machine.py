@@ -15,8 +15,6 @@ Module = Any
 Moment = Any
 Array = Any
 """An array of the machine's array module."""
-FileGroups = Mapping[Path, Sequence[int]]
-"""The numbers of a Parquet file's row groups, by its path; in order."""
 
 
 class WrittenFile(Protocol):
@@ -141,10 +139,9 @@ class Machine(Protocol):
     def sorted_texts(self, texts: Vector) -> tuple[Array, int]:
         """Number (int32) the distinct texts in the order of their bytes, a null with any; and say how many they are."""
 
-    def read_parquet(self, parts: Sequence[FileGroups], types: Mapping[str, DataType]) -> dict[str, Vector]:
+    def read_parquet(self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType]) -> dict[str, Vector]:
         """Read columns of some row groups of files, in order, in the language's types nearest to the stored ones.
 
-        `parts` follow each other; they are read side by side.
         Times are still in the unit in which they are stored: see `sources.units`.
         `types` are the stored Arrow types of the columns, which are the same in all files.
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
-from gpuetl.backends.cudf.machine import Array, FileGroups, Machine, Module
+from gpuetl.backends.cudf.machine import Array, Machine, Module
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import DataType
 from gpuetl.report.trace import Event, Trace, thread_track
@@ -112,13 +112,11 @@ class TracedMachine:
         with self.launched("number texts", "libcudf", rows=texts.rows):
             return self.machine.sorted_texts(texts)
 
-    def read_parquet(self, parts: Sequence[FileGroups], types: Mapping[str, DataType]) -> dict[str, Vector]:
+    def read_parquet(self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType]) -> dict[str, Vector]:
         """Trace the reading of files."""
-        files = {path for part in parts for path in part}
-        groups = sum(len(own) for part in parts for own in part.values())
-        told = {"row_groups": groups, "parts": len(parts), "columns": len(types)}
-        with self.launched(f"read {len(files)} files", "libcudf", **told):
-            return self.machine.read_parquet(parts, types)
+        groups = sum(map(len, files.values()))
+        with self.launched(f"read {len(files)} files", "libcudf", row_groups=groups, columns=len(types)):
+            return self.machine.read_parquet(files, types)
 
 
 def device_track() -> str:

@@ -20,7 +20,6 @@ from gpuetl.backends.cudf.gpu.memory import device_memory, limited, memory_use
 from gpuetl.backends.cudf.gpu.parquet import read_parquet
 from gpuetl.backends.cudf.gpu.settings import KVIKIO_THREADS
 from gpuetl.backends.cudf.host_copies import copy_from_host, copy_to_host
-from gpuetl.backends.cudf.machine import FileGroups
 from gpuetl.backends.cudf.sinks.threaded_file import ThreadedFile, threaded_file
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.memory import MemoryMeter, MemoryUse
@@ -192,9 +191,9 @@ class GpuMachine:
             order = order[radix_order(word[order])]
         return order
 
-    def read_parquet(self, parts: Sequence[FileGroups], types: Mapping[str, DataType]) -> dict[str, Vector]:
+    def read_parquet(self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType]) -> dict[str, Vector]:
         """Read by libcudf: bytes from the page cache to the device by KvikIO, decoded there."""
-        return read_parquet(parts, types, self)
+        return read_parquet(files, types, self)
 
     def sorted_texts(self, texts: Vector) -> tuple[Any, int]:
         """Number the distinct texts in the order of their bytes; a null's number is any."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gpuetl.backends.cudf.interchange import to_arrow
-from gpuetl.backends.cudf.machine import Expected, FileGroups
+from gpuetl.backends.cudf.machine import Expected
 from gpuetl.backends.cudf.rehearsal.arrays import ToldArrays, plain
 from gpuetl.backends.cudf.rehearsal.launch import Launch, Rehearsed
 from gpuetl.backends.cudf.rehearsal.limits import Limits
@@ -98,9 +98,9 @@ class RehearsalMachine:
         numbers = {text: place for place, text in enumerate(sorted(set(found)))}
         return self.arrays.asarray(np.array([numbers[text] for text in found], np.int32)), len(numbers)
 
-    def read_parquet(self, parts: Sequence[FileGroups], types: Mapping[str, DataType]) -> dict[str, Vector]:
+    def read_parquet(self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType]) -> dict[str, Vector]:
         """Read the first rows of the first row group."""
-        path, groups = next(iter(parts[0].items()))
+        path, groups = next(iter(files.items()))
         return sampled(path, groups[0], types, self.limits, self)
 
     @contextmanager

@@ -16,7 +16,6 @@ from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.machine import Machine
-from gpuetl.backends.cudf.sources.parts import parts_of
 from gpuetl.backends.cudf.sources.units import in_microseconds
 from gpuetl.backends.cudf.sources.utf8 import first_other_bytes, refuse_other_bytes
 from gpuetl.backends.cudf.vector import Vector
@@ -98,7 +97,7 @@ def read_parquet(files: Sequence[Piece], types: Mapping[str, DataType], machine:
         With the file that cannot be read.
     """
     try:
-        columns = machine.read_parquet(parts_of([group for _, own in files for group in own], list(types)), types)
+        columns = machine.read_parquet({file.path: [group.index for group in own] for file, own in files}, types)
         columns = {name: checked(in_microseconds(v, name, machine), name, machine) for name, v in columns.items()}
     except MemoryError:  # Arrow's is one of its other errors, too
         raise
