@@ -10,20 +10,15 @@ import pyarrow as pa
 
 from . import Job
 from .gpu_peers import POOL, CudfPolars
-from .peer import Peer
+from .peer import GpuPeer
 
 
-class GpuetlCluster(Peer):
+class GpuetlCluster(GpuPeer):
     """This package on dask-cuda, its workers started before."""
 
     name = "gpuetl-dask-cuda"
     needs = ("gpuetl", "dask_cuda:dask-cuda")
     on_cluster = True
-
-    @classmethod
-    def on_gpu(cls, engine: str) -> bool:
-        """Tell that it needs one."""
-        return True
 
     def open(self) -> None:
         """Start the workers as the engine does for a run."""
@@ -61,18 +56,13 @@ class CudfPolarsDask(CudfPolars):
         return DaskEngine.from_options(StreamingOptions(raise_on_fail=True, fallback_mode="silent", kvikio_nthreads=16))
 
 
-class DaskCudf(Peer):
+class DaskCudf(GpuPeer):
     """dask-cuDF over UCX, shuffling by tasks: its default way is slower by far."""
 
     name = "dask-cudf"
     needs = ("dask_cudf:dask-cudf-cu13", "dask_cuda:dask-cuda")
     module = "by_dask_cudf"
     on_cluster = True
-
-    @classmethod
-    def on_gpu(cls, engine: str) -> bool:
-        """Tell that it needs one."""
-        return True
 
     def open(self) -> None:
         """Start the workers."""

@@ -11,23 +11,18 @@ import pyarrow as pa
 
 from . import Job
 from .cpu_peers import Polars
-from .peer import Peer
+from .peer import GpuPeer
 
 POOL = 0.6
 """The share of the device memory that RMM's pools begin with."""
 
 
-class CudfPolars(Polars):
+class CudfPolars(GpuPeer, Polars):
     """cudf-polars' in-memory engine, on a pool."""
 
     name = "cudf-polars"
     needs = ("polars", "cudf_polars:cudf-polars-cu13")
     module = "by_cudf_polars"
-
-    @classmethod
-    def on_gpu(cls, engine: str) -> bool:
-        """Tell that it needs one."""
-        return True
 
     @cached_property
     def collector(self) -> Any:
@@ -51,17 +46,12 @@ class CudfPolarsStreaming(CudfPolars):
         return SPMDEngine.from_options(StreamingOptions(raise_on_fail=True, fallback_mode="silent", kvikio_nthreads=16))
 
 
-class Cudf(Peer):
+class Cudf(GpuPeer):
     """Classic cuDF, on a pool."""
 
     name = "cudf"
     needs = ("cudf:cudf-cu13", "cupy:cupy-cuda13x")
     module = "by_cudf"
-
-    @classmethod
-    def on_gpu(cls, engine: str) -> bool:
-        """Tell that it needs one."""
-        return True
 
     def open(self) -> None:
         """Import it on a pool, which CuPy allocates from too."""

@@ -60,3 +60,12 @@ class Peer:
     def files(self, table: str) -> list[str]:
         """Return the files of a table."""
         return sorted(str(path) for path in (self.data / table).glob("*.parquet"))
+
+
+class GpuPeer(Peer):
+    """A peer that needs a GPU."""
+
+    @classmethod
+    def on_gpu(cls, engine: str) -> bool:
+        """Tell that it needs one."""
+        return True
