@@ -125,6 +125,7 @@ def layout_of(options: RunOptions, engine: str, workers: int) -> Layout:
         in_turn=own is not None or engine not in CLUSTERED,
         exchanged_bytes=exchanged_bytes(engine) if own is None else int,
         keys_apart=options.lowers_by("keys_apart"),
+        gathers_groups=options.lowers_by("gather_groups"),
     )
 
 

@@ -3,5 +3,6 @@
 CHOICES = {
     "carry_windows": "A window over partitions in its order takes rows along from one to the next, and exchanges none.",
     "keys_apart": "Rows whose equal keys are in one partition, as footers tell, are not exchanged.",
+    "gather_groups": "Groups of which few are expected meet in one partition, without an exchange by key.",
 }
 """A sentence for each choice."""

@@ -19,7 +19,8 @@ class Layout:
     carries rows from partition to partition up to `carried_share` of one, where it then needs no exchange; with keys it
     does so only where partitions are computed `in_turn` anyway, and not side by side, and the rows are more than the
     `exchanged_bytes` that an exchange holds at little cost, asked for where that decides; None is what memory allows.
-    With `keys_apart` footers are asked whether equal keys are in one partition already.
+    With `keys_apart` footers are asked whether equal keys are in one partition already.  If it `gathers_groups`, few
+    groups, no more than a side of a join that goes whole, meet in one partition.
     """
 
     partition_rows: int
@@ -29,6 +30,7 @@ class Layout:
     in_turn: bool = True
     exchanged_bytes: Callable[[], int] | None = int
     keys_apart: bool = False
+    gathers_groups: bool = False
 
 
 def first_groups(groups: list[RowGroup], rows: int) -> list[RowGroup]:

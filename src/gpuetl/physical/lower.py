@@ -18,6 +18,9 @@ from gpuetl.plan.node import Locality, Node, Origin
 from gpuetl.plan.nodes import Aggregate, Distinct, Grouped, Join, Limit, Read, Sort, Union, Window, Write
 from gpuetl.plan.plan import Plan
 
+FEW_BYTES = 1 << 20
+"""Of groups, from all partitions together: what a task takes in less time than it takes to begin."""
+
 
 @dataclass(frozen=True)
 class PhysicalPlan:
@@ -146,7 +149,7 @@ class _Lowering:
         """Drop repeats in each partition before equal keys meet."""
         if self.by_keys(source, node.keys, node.origin) is source:
             return Map(node, (source,))
-        return Map(node, (self.by_keys(Map(node, (source,)), node.keys, node.origin),))
+        return Map(node, (self.groups_met(Map(node, (source,)), node.keys, node.origin),))
 
     @node.register
     def aggregate(self, node: Aggregate, source: Physical) -> Physical:
@@ -157,8 +160,18 @@ class _Lowering:
             return Map(node, (meeting,))
         prepared = Map(phases.prepare, (source,)) if phases.prepare else source
         partial = Map(phases.partial, (prepared,))
-        final = Map(phases.final, (self.by_keys(partial, node.by, node.origin),))
+        final = Map(phases.final, (self.groups_met(partial, node.by, node.origin),))
         return Map(phases.finish, (final,))
+
+    def groups_met(self, partial: Physical, keys: tuple[str, ...], origin: Origin) -> Physical:
+        """Gather the results of partitions, where they are few; else those of equal keys meet.
+
+        An exchange by key costs a task for each pair of partitions, however little they hold.
+        """
+        most = min(FEW_BYTES, self.layout.broadcast_bytes) if self.layout.gathers_groups else 0
+        if estimated_bytes(partial) <= most:
+            return gathered(partial, origin)
+        return self.by_keys(partial, keys, origin)
 
     @node.register
     def join(self, node: Join, left: Physical, right: Physical) -> Physical:
