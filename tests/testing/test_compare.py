@@ -127,7 +127,7 @@ def test_a_stage_whose_answer_depends_on_the_layout_is_told(source, pipeline):
     rows = table({"k": "int64", "x": "int64"}, *((i % 4, i) for i in range(8)))
     source(rows).distinct("k").limit(1).stage("any")  # which row is the first is not promised
     with pytest.raises(
-        AssertionError, match="stage 'any' on pandas, 2 rows a partition, optimized: 1 of 1 rows differ"
+        AssertionError, match="stage 'any' on pandas, 2 rows a partition, as written: 1 of 1 rows differ"
     ):
         assert_same(pipeline)
 
