@@ -34,6 +34,16 @@ def test_names_and_parameters(sql, expected):
     assert parse_expression(sql) == expected
 
 
+@pytest.mark.parametrize("function", ["all", "any"])
+def test_all_and_any_are_functions_wherever_they_stand(function):
+    """In SQL `all` may stand before an argument and means nothing there: `coalesce(all(a), b)` was `coalesce(a, b)`."""
+    inner = call(function, A)
+    assert parse_expression(f"{function}(a)") == inner
+    assert parse_expression(f"coalesce({function}(a), b)") == call("coalesce", inner, B)
+    assert parse_expression(f"coalesce(b, {function} (a))") == call("coalesce", B, inner)
+    assert parse_expression(f"NOT {function}(a) AND b") == call("and", call("not", inner), B)
+
+
 @pytest.mark.parametrize(
     ("sql", "expected"),
     [

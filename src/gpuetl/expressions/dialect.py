@@ -33,10 +33,11 @@ class Language(Dialect):
     """sqlglot's own dialect, narrowed: it loads no other database's, and `$x` is a word there, with its place."""
 
     class Tokenizer(tokens.Tokenizer):
-        """Arrow's type names beside SQL's; `//` divides integers."""
+        """Arrow's type names beside SQL's; `//` divides integers; `all` is a function, no word before an argument."""
 
         KEYWORDS: ClassVar = {
-            **{word: kind for word, kind in tokens.Tokenizer.KEYWORDS.items() if word != "DIV"}, "//": TokenType.DIV,
+            **{word: kind for word, kind in tokens.Tokenizer.KEYWORDS.items() if word not in ("ALL", "DIV")},
+            "//": TokenType.DIV,
             "INT8": TokenType.TINYINT, "INT16": TokenType.SMALLINT, "INT32": TokenType.INT, "INT64": TokenType.BIGINT,
             "UINT8": TokenType.UTINYINT, "UINT16": TokenType.USMALLINT, "UINT32": TokenType.UINT,
             "UINT64": TokenType.UBIGINT,
