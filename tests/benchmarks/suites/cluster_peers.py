@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from . import Job
-from .gpu_peers import POOL, CudfPolars
+from .gpu_peers import POOL, CudfPolars, streaming_options
 from .peer import GpuPeer
 
 
@@ -51,9 +51,8 @@ class CudfPolarsDask(CudfPolars):
     def collector(self) -> Any:
         """What collects."""
         from cudf_polars.engine.dask import DaskEngine
-        from cudf_polars.engine.options import StreamingOptions
 
-        return DaskEngine.from_options(StreamingOptions(raise_on_fail=True, fallback_mode="silent", kvikio_nthreads=16))
+        return DaskEngine.from_options(streaming_options())
 
 
 class DaskCudf(GpuPeer):

@@ -40,10 +40,9 @@ class CudfPolarsStreaming(CudfPolars):
     @cached_property
     def collector(self) -> Any:
         """What collects."""
-        from cudf_polars.engine.options import StreamingOptions
         from cudf_polars.engine.spmd import SPMDEngine
 
-        return SPMDEngine.from_options(StreamingOptions(raise_on_fail=True, fallback_mode="silent", kvikio_nthreads=16))
+        return SPMDEngine.from_options(streaming_options())
 
 
 class Cudf(GpuPeer):
@@ -86,3 +85,10 @@ def pool() -> Any:
 
     free, _ = rmm.mr.available_device_memory()
     return rmm.mr.PoolMemoryResource(rmm.mr.CudaMemoryResource(), initial_pool_size=int(free * POOL) // 256 * 256)
+
+
+def streaming_options() -> Any:
+    """Return how cudf-polars' streaming engines run, on one GPU or many."""
+    from cudf_polars.engine.options import StreamingOptions
+
+    return StreamingOptions(raise_on_fail=True, fallback_mode="silent", kvikio_nthreads=16)
