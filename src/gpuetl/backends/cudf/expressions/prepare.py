@@ -9,12 +9,11 @@ from typing import TypeGuard
 
 from gpuetl.backends.cudf.expressions.emit import writer_of
 from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, Library
+from gpuetl.backends.cudf.expressions.kernels import MOST_KEPT
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, can_fail, transform
 from gpuetl.expressions.types import BOOL, STRING, DataType, is_list
 
-MOST_KEPT = 1024
-"""Expressions as they were prepared, by value: the same ones come with each partition and each run."""
 TRUE, FALSE = Literal(True, BOOL), Literal(False, BOOL)
 
 
