@@ -31,17 +31,17 @@ SINGLE = Tolerance(3e-7, 1e-37)
 """By what they differ in float32, which kernels compute in float64 and round once."""
 
 
-def expressions(name: str, most: int, seed: int = 0) -> Iterator[tuple[Expr, pa.Table]]:
-    """Yield typed calls of a scalar function, and a table of their arguments."""
+def expressions(name: str, most: int, seed: int = 0, wild: bool = True) -> Iterator[tuple[Expr, pa.Table]]:
+    """Yield typed calls of a scalar function, and a table of their arguments; tame ones seldom have no result."""
     draws = random.Random(f"{name}{seed}")
     ways = list(signatures("scalar", name))
     for way in draws.sample(ways, min(most, len(ways))):
-        yield from typed_call(way, draws)
+        yield from typed_call(way, draws, wild)
 
 
-def typed_call(way: Signature, draws: random.Random) -> Iterator[tuple[Expr, pa.Table]]:
+def typed_call(way: Signature, draws: random.Random, wild: bool = True) -> Iterator[tuple[Expr, pa.Table]]:
     """Yield a call of columns and drawn constants; nothing where no constants fit."""
-    columns = {f"x{i}": nasty(dtype, draws) for i, dtype in enumerate(way.takes) if dtype is not None}
+    columns = {f"x{i}": nasty(dtype, draws, wild) for i, dtype in enumerate(way.takes) if dtype is not None}
     for _ in range(3):
         arguments: list[Syntax] = []
         for place, (slot, dtype) in enumerate(zip(way.slots, way.takes, strict=True)):
@@ -55,9 +55,11 @@ def typed_call(way: Signature, draws: random.Random) -> Iterator[tuple[Expr, pa.
             return
 
 
-def casts(source: DataType, targets: Sequence[DataType], lenient: bool) -> Iterator[tuple[Expr, pa.Table]]:
+def casts(
+    source: DataType, targets: Sequence[DataType], lenient: bool, wild: bool = True
+) -> Iterator[tuple[Expr, pa.Table]]:
     """Yield casts of a column to each type it can be cast to."""
-    column = nasty(source, random.Random(str(source)))
+    column = nasty(source, random.Random(str(source)), wild)
     for target in targets:
         if can_cast(source, target):
             yield (
@@ -66,10 +68,10 @@ def casts(source: DataType, targets: Sequence[DataType], lenient: bool) -> Itera
             )
 
 
-def nasty(dtype: DataType, draws: random.Random) -> pa.Array:
-    """Return a column of the pool's values, tame and wild, and nulls."""
-    values = pool(dtype, wild=True)
-    return pa.array([None if draws.random() < 0.1 else draws.choice(values) for _ in range(ROWS)], dtype)
+def nasty(dtype: DataType, draws: random.Random, wild: bool = True) -> pa.Array:
+    """Return a column of the pool's values, tame and wild, and nulls: a third of tame ones."""
+    values, nulls = pool(dtype, wild), 0.1 if wild else 0.3
+    return pa.array([None if draws.random() < nulls else draws.choice(values) for _ in range(ROWS)], dtype)
 
 
 def tolerance_of(expr: Expr) -> Tolerance:

@@ -99,6 +99,14 @@ def test_running_values_by_hand(few, answer):
     assert_tables_equal(found, expected)
 
 
+def test_rows_are_counted_where_a_constant_is_their_value(few, answer):
+    """It has a value in every row, or in none: `lag` goes back by rows all the same."""
+    calls = {"seven": "lag(7, 2, ignore_nulls => true)", "none": "lag(NULL, 2, 0, true)"}
+    found = answer(few.window("k", "t", **{name: expr(call) for name, call in calls.items()}))
+    assert found.sort_by("t").column("seven").to_pylist() == [None, None, None, 7, 7, None]
+    assert set(found.column("none").to_pylist()) == {0}
+
+
 @pytest.mark.parametrize("order_by", ["x desc", ["f", "ts"], "g nulls first"])
 def test_without_keys_rows_in_any_order_go_by_carries(events, pipeline, engine, order_by):
     """Sorted by ranges; nulls and ties are in the order."""

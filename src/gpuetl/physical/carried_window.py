@@ -49,10 +49,11 @@ def _rows_before(steps: WindowSteps, name: str, call: Call) -> Expr | None:
     if not (isinstance(offset, Literal) and isinstance(ignore_nulls, Literal)):
         return None
     count = 1 if is_absent(offset) else offset.value
-    if not ignore_nulls.value:
+    if ignore_nulls.value and isinstance(x, Column):
+        if count:
+            steps.last_values(name, x, x, count)
+    else:  # a constant has a value in every row, or in none
         steps.rows = max(steps.rows, count)
-    elif count and isinstance(x, Column):
-        steps.last_values(name, x, x, count)
     return steps.placed(name, call)
 
 
