@@ -167,3 +167,27 @@ wait(list(ahead().expected.values())); gc.collect()
 assert own.allocation_counts.current_bytes == 0, own.allocation_counts
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.gpu
+def test_what_waits_in_a_worker_s_pool_is_free():
+    """dask-cuda sets most of a GPU apart: its workers count what is used of it, and a run may take all the rest."""
+    pytest.importorskip("rmm", reason="needs RMM and an NVIDIA GPU")
+    code = """
+import rmm
+pool = rmm.mr.PoolMemoryResource(rmm.mr.CudaMemoryResource(), initial_pool_size=1 << 32)
+rmm.mr.set_current_device_resource(pool)
+from gpuetl.backends.engines import load_backend
+from gpuetl.executors.dask.workers import memory_here
+backend = load_backend("cudf")
+set_apart = backend.memory_use()
+assert set_apart.in_use >= 1 << 32
+free, shared = memory_here("cudf")
+counted = backend.memory_use()
+assert counted.in_use == 0 and set_apart.limit - set_apart.in_use < counted.limit < set_apart.limit
+assert not shared and counted.limit / 2 < free < counted.limit
+some = backend.machine.arrays.zeros(1 << 20, "uint8")
+assert backend.memory_use() == (1 << 20, counted.limit) and memory_here("cudf")[0] < free
+assert rmm.mr.get_current_device_resource().get_upstream() is pool
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

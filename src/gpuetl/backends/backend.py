@@ -121,6 +121,9 @@ class Backend(Protocol):
     def release(self) -> None:
         """Give back memory that is in use for nothing: garbage, and what is kept to be used again."""
 
+    def count_memory(self) -> None:
+        """Count from now on what frames take of memory that others set apart, for `memory_use`."""
+
     def memory_use(self) -> MemoryUse:
         """Return how much of the engine's memory is in use, and how much may be."""
 

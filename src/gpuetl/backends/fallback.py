@@ -105,6 +105,10 @@ class FallbackBackend:
         self.aside.release()
         self.backend.release()
 
+    def count_memory(self) -> None:
+        """Count the engine's."""
+        self.backend.count_memory()
+
     def memory_use(self) -> MemoryUse:
         """Return the engine's, where the frames are."""
         return self.backend.memory_use()

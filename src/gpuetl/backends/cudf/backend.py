@@ -137,6 +137,10 @@ class CudfBackend:
         gc.collect()
         self.machine.release()
 
+    def count_memory(self) -> None:
+        """Let the machine count."""
+        self.machine.count_memory()
+
     def memory_use(self) -> MemoryUse:
         """Ask the machine."""
         return self.machine.memory_use()

@@ -79,6 +79,9 @@ class Machine(Protocol):
     def from_host(self, memory: Array, arrays: Sequence[Array]) -> None:
         """Fill contiguous arrays from host memory, an array of bytes, in which they lie one behind another."""
 
+    def count_memory(self) -> None:
+        """Count from now on what is allocated of memory that others set apart."""
+
     def memory_use(self) -> MemoryUse:
         """Return how much is in use, and how much may be."""
 

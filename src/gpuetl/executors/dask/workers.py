@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from gpuetl.backends.engines import load_backend
 from gpuetl.errors import EngineUnavailable, first_line
+from gpuetl.executors.dask.cluster import HELD_SHARE
 from gpuetl.executors.dask.installed import check_installed
 from gpuetl.plan.node import Origin
 from gpuetl.planning import Capacity, free_memory
@@ -58,6 +59,11 @@ def asked(client: Any, backend: str, progress: Progress) -> dict[str, tuple[int,
 
 
 def memory_here(name: str) -> tuple[int, bool]:
-    """Return the bytes that frames may take in this process, and whether others on the host share them."""
+    """Return the bytes that a task's frames may take in this process, and whether others on the host share them.
+
+    Of a GPU's, results of other tasks have their share.
+    """
     backend = load_backend(name)
-    return free_memory(backend), backend.device == "CPU"
+    backend.count_memory()
+    free, on_cpu = free_memory(backend), backend.device == "CPU"
+    return free if on_cpu else int(free * (1 - HELD_SHARE)), on_cpu

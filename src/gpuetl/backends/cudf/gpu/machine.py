@@ -16,7 +16,7 @@ from gpuetl.backends.cudf.gpu import files, kernel_cache
 from gpuetl.backends.cudf.gpu.compiler import named, refuse_block, users_lines
 from gpuetl.backends.cudf.gpu.expected import ExpectedKernels, called, user_kernel
 from gpuetl.backends.cudf.gpu.libcudf import column_array, radix_order, to_libcudf
-from gpuetl.backends.cudf.gpu.memory import device_memory, limited, memory_use
+from gpuetl.backends.cudf.gpu.memory import count_pool, device_memory, limited, memory_use
 from gpuetl.backends.cudf.gpu.parquet import read_parquet
 from gpuetl.backends.cudf.gpu.settings import KVIKIO_THREADS
 from gpuetl.backends.cudf.host_copies import copy_from_host, copy_to_host
@@ -76,6 +76,10 @@ class GpuMachine:
     def from_host(self, memory: Any, arrays: Sequence[Any]) -> None:
         """Copy by threads."""
         copy_from_host(memory, arrays, files.writers(self.arrays.cuda.Device().id))
+
+    def count_memory(self) -> None:
+        """Count what RMM gives of a pool, which may grow as the engine's own may."""
+        count_pool(POOL_SHARE)
 
     def memory_use(self) -> MemoryUse:
         """Ask RMM."""

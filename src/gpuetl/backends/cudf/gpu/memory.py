@@ -65,6 +65,17 @@ def device_memory() -> Iterator[DeviceMemory]:
         yield DeviceMemory(counted)
 
 
+def count_pool(share: float) -> None:
+    """Count what the current resource gives away, where it is a pool: of one, RMM tells how large it is, and no more.
+
+    The pool is limited to what it has and a share of what the device has beside.
+    """
+    pool = rmm.mr.get_current_device_resource()
+    if isinstance(pool, rmm.mr.PoolMemoryResource):
+        free, _ = cupy.cuda.runtime.memGetInfo()
+        rmm.mr.set_current_device_resource(rmm.mr.LimitingResourceAdaptor(pool, pool.pool_size() + int(free * share)))
+
+
 def memory_use() -> MemoryUse:
     """Return what the resource that limits allocations has given away; where there is none, what the device has."""
     resource = rmm.mr.get_current_device_resource()
