@@ -137,6 +137,7 @@ class RunOptions:
                 continue
             if not isinstance(value, int) or value < least:
                 raise InvalidPipeline.because(f"option {name} takes a whole number from {least}, got {value!r}")
+        object.__setattr__(self, "skip_passes", tuple(self.skip_passes))  # a list, too: plans are kept by it
         for name in self.skip_passes:
             check_pass(name, (*NAMES, *physical.CHOICES, *CHOICES))
         share = self.carried_share

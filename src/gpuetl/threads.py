@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextvars import copy_context
@@ -38,3 +39,6 @@ def in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> lis
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, THREAD_NAME)
+
+
+os.register_at_fork(after_in_child=_pool.cache_clear)  # a process that is forked has none of the threads

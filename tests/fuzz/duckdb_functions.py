@@ -50,7 +50,7 @@ def call_text(call: Call, *args: str) -> str:
     """Return the text of a call, null where DuckDB has none."""
     key = call.function.kind, call.function.name
     if key in COMPARED_OTHERWISE:
-        return "NULL"
+        return f"CAST(NULL AS {sql_type(call.dtype)})"
     text = DUCKDB[key]
     made = text.format(*args) if isinstance(text, str) else text(call, *args)
     return computing_all(call, args, made) if hidden.get() else made

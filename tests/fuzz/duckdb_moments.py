@@ -64,8 +64,8 @@ def add_days(call: Call, x: str, n: str) -> str:
 
 
 def add_months(call: Call, x: str, n: str) -> str:
-    """On the month's last day where it has no such day, as DuckDB has it too."""
-    later = f"({moment(x, call.dtype)} + to_months(CAST({n} AS INTEGER)))"
+    """On the month's last day where it has no such day, as DuckDB has it too; to no day any number may be added."""
+    later = f"({moment(x, call.dtype)} + to_months(CAST(CASE WHEN {x} IS NOT NULL THEN {n} END AS INTEGER)))"
     return f"CAST({later} AS DATE)" if call.dtype == DATE else f"epoch_us({later})"
 
 

@@ -12,6 +12,7 @@ from fuzz.data import TYPES, pool
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpu_engine.test_columns import uploaded
 from gpuetl import Pipeline
+from gpuetl.backends.cudf.columns.dictionaries import decoded
 from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
@@ -40,7 +41,8 @@ def table_of(rows, seed=0):
 def values(frame):
     if isinstance(frame, pa.Table):
         return frame.to_pydict()
-    counted = {name: replace(vector, nulls=-1 if vector.nulls else 0) for name, vector in frame.columns.items()}
+    columns = {name: decoded(vector, MACHINE) for name, vector in frame.columns.items()}
+    counted = {name: replace(vector, nulls=-1 if vector.nulls else 0) for name, vector in columns.items()}
     return {name: to_arrow(vector, MACHINE).to_pylist() for name, vector in counted.items()}
 
 
@@ -112,3 +114,21 @@ def test_a_file_is_encoded_here_where_its_rows_take_a_megabyte(tmp_path):
         assert pq.read_metadata(path).created_by.split()[0] == by
     assert pq.read_table(tmp_path / "few")["x"].to_pylist() == [1.5, None, 2.5] * 11
     assert pq.read_table(tmp_path / "many")["x"].to_pylist() == list(range(1 << 17))
+
+
+@pytest.mark.parametrize("most", [100, 1000])
+def test_files_are_arrow_s_while_their_texts_fit_one_column_of_it(tmp_path, monkeypatch, most):
+    """Those of a dictionary are counted as each row has them: a few long ones are gigabytes, repeated."""
+    monkeypatch.setattr(files, "MOST_HOST_BYTES", most)
+    texts, rows = ["a" * 5, None, "b", "c" * 3], 8
+    table = pa.table({"k": [0, 1] * 4, "s": (texts * 2)[:rows]})
+    coded = with_dictionary(from_arrow(pa.array(texts * 1000), MACHINE), MACHINE)
+    data, valid = coded.data[:rows], coded.valid
+    frame = uploaded(table).updated({"s": replace(coded, rows=rows, data=data, valid=valid, nulls=2)})
+    made, by = (Frame, "gpuetl") if most == 100 else (pa.Table, "parquet-cpp-arrow")
+    assert [(type(part), values(part)) for _, part in split_by_value(frame, ("k",), MACHINE)] == [
+        (made, rows.to_pydict()) for _, rows in hive.split_by_value(table, ("k",))
+    ]
+    write_file(frame, Schema.of_arrow(table.schema), tmp_path / "x.parquet", MACHINE, alone=True)
+    assert pq.read_metadata(tmp_path / "x.parquet").created_by.split()[0] == by
+    assert pq.read_table(tmp_path / "x.parquet").equals(table)

@@ -140,6 +140,17 @@ def test_partition_values_of_every_type_come_back(pipeline, tmp_path, dtype, val
     assert_tables_equal(again.run(engine="pandas")["s"].to_arrow(), table(types, *rows))
 
 
+@pytest.mark.parametrize("name", ["_k", ".k", "__", "..", "_"])
+def test_a_partition_column_s_name_hides_no_file(source, pipeline, tmp_path, name):
+    """Readers leave out what begins with a dot, and with an underscore but for partitions."""
+    rows = table({"x": "int64", name: "string"}, (1, "a"), (2, ".b"), (3, "_c"), (4, None))
+    source(rows).write_parquet("out", "out", partition_by=name)
+    pipeline.run(engine="pandas")
+    back = Pipeline("back", root=tmp_path)
+    back.read_parquet("out", "out", partitions={name: "string"}).select("x", name).stage("all")
+    assert_tables_equal(back.run(engine="pandas")["all"].to_arrow(), rows)
+
+
 def test_several_partition_columns_nest_and_their_names_may_hold_anything(source, pipeline, tmp_path):
     types = {"a/b": "int64", "c=d": "string", "x": "int64"}
     rows = [(1, "p", 1), (1, None, 2), (None, "p", 3)]

@@ -1,9 +1,11 @@
 """How many rows a physical node may give."""
 
+import pyarrow as pa
 import pytest
 
-from gpuetl import RunOptions
+from gpuetl import RunOptions, expr
 from gpuetl.physical.estimate import estimated_rows
+from gpuetl.physical.widths import column_widths
 from plans import lowered
 from tables import table, write_source
 
@@ -36,3 +38,25 @@ def test_a_join_gives_the_rows_of_the_side_whose_partners_are_unique(pipeline, h
     t.join(u, on, how, validate=validate, suffix=suffix).stage("result")
     (root,) = lowered(pipeline, RunOptions(partition_rows=partition_rows)).roots
     assert estimated_rows(root)[id(root)] == rows
+
+
+@pytest.mark.parametrize(
+    ("made", "fewer"),
+    [
+        (lambda few, many: few, True),
+        (lambda few, many: few.union(few), True),
+        (lambda few, many: few.union(many), False),
+        (lambda few, many: few.join(many.select("s"), "s", "full"), False),
+    ],
+    ids=["read", "twice", "union", "full join"],
+)
+def test_groups_are_few_where_all_that_a_key_is_made_of_has_few_texts(pipeline, made, fewer):
+    """A side with few says nothing of another with many."""
+    few, many = (
+        write_source(pipeline, name, pa.table({"s": map(text, range(4000)), "x": range(4000)}), row_group_size=4000)
+        for name, text in (("few", lambda i: "ab"[i % 2]), ("many", str))
+    )
+    made(few, many).aggregate("s", n=expr("count(*)")).stage("result")
+    (root,) = lowered(pipeline, RunOptions()).roots
+    rows = estimated_rows(root, widths=column_widths(root))[id(root)]
+    assert (rows < 100) == fewer

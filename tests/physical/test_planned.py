@@ -120,3 +120,10 @@ def test_what_was_planned_last_is_kept(plan, monkeypatch):
     assert physical(plan()) is before
     physical(plan(TEXT.replace("x > 1", "x > 5")))
     assert physical(plan()) is not before
+
+
+def test_passes_to_skip_may_be_a_list(plan):
+    """Of which a key is made."""
+    skipped = RunOptions(skip_passes=["push_filters"])
+    assert skipped == RunOptions(skip_passes=("push_filters",))
+    assert physical(plan(), skipped) is physical(plan(), skipped) is not physical(plan())

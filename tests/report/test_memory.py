@@ -182,7 +182,7 @@ from gpuetl.executors.dask.workers import memory_here
 backend = load_backend("cudf")
 set_apart = backend.memory_use()
 assert set_apart.in_use >= 1 << 32
-free, shared = memory_here("cudf")
+free, shared, _ = memory_here("cudf")
 counted = backend.memory_use()
 assert counted.in_use == 0 and set_apart.limit - set_apart.in_use < counted.limit < set_apart.limit
 assert not shared and counted.limit / 2 < free < counted.limit

@@ -1,6 +1,8 @@
 """kernel: columns from a user's CUDA kernel, whose meaning is its NumPy twin."""
 
+import os
 import shutil
+import sys
 from datetime import datetime
 from pathlib import Path
 
@@ -258,6 +260,21 @@ def test_a_twin_that_breaks_the_contract_is_told(source, failure, reference, mes
     text = failure(groups_kernel(source(table(GROUPED, ("a", 1, 1.0))), reference=reference), RunFailed)
     assert text.startswith("stage 'result', step 1: ")
     assert message in text
+
+
+@pytest.mark.parametrize("engine", ["pandas"], indirect=True)
+def test_a_twin_that_was_edited_is_run_as_it_is_now(source, pipeline, tmp_path, monkeypatch, engine):
+    """Also one of the same size, within one second, which Python's own compiled files do not tell apart."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    twin, text = tmp_path / "sums.py", (tmp_path / "sums.py").read_text()
+    rows_kernel(source(table(TYPES, (1.0, 1)))).stage("s")
+    totals = []
+    for changed in (text, text.replace("scale * x", "scale - x")):
+        twin.write_text(changed)
+        os.utime(twin, (10**9, 10**9))
+        totals.append(pipeline.run(engine=engine)["s"].to_arrow()["total"].to_pylist())
+    assert totals == [[3.0], [2.0]]
+    assert not (tmp_path / "__pycache__").exists()
 
 
 def test_ties_in_the_order_are_noted(source, pipeline):

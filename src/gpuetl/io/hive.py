@@ -36,7 +36,8 @@ def folder_names(keys: Sequence[str], columns: Sequence[pa.Array | pa.ChunkedArr
 
 
 def _folder(key: str, value: Any) -> str:
-    return f"{_quoted(key)}={_value(value)}"
+    name = _quoted(key)
+    return f"{name.replace('.', '%2E', 1) if name.startswith('.') else name}={_value(value)}"  # a dot would hide it
 
 
 def _value(value: Any) -> str:

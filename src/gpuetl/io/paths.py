@@ -63,5 +63,5 @@ def plain_part(path: Path) -> Path:
 
 
 def is_hidden(parts: Iterable[str]) -> bool:
-    """Tell whether a part of a path begins with a dot or an underscore."""
-    return any(part.startswith((".", "_")) for part in parts)
+    """Tell whether a part of a path begins with a dot, or with an underscore but for a partition's `_name=value`."""
+    return any(part.startswith(".") or (part.startswith("_") and "=" not in part) for part in parts)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -17,16 +17,15 @@ from gpuetl.kernels.texts import KernelTexts
 
 Array = NDArray[Any]
 Contract = KernelContract | KernelTexts
+MOST_KEPT = 64
 
 
-@cache
-def _load(path: Path, modified_ns: int) -> Any:
-    """Import the file under a name of its own; again when it has changed."""
-    spec = importlib.util.spec_from_file_location(f"gpuetl_twin_{path.stem}_{modified_ns}", path)
-    if spec is None or spec.loader is None:
-        raise EvaluationError(f"{path} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+@lru_cache(MOST_KEPT)
+def _load(path: Path, text: bytes) -> ModuleType:
+    """Run a file's text as a module of its own; `import` would take compiled code as old as the last second."""
+    module = ModuleType(f"gpuetl_twin_{path.stem}")
+    module.__file__ = str(path)
+    exec(compile(text, path, "exec"), module.__dict__)
     return module
 
 
@@ -39,7 +38,7 @@ def load_twin(contract: Contract) -> Callable[..., Mapping[str, Array]]:
         Where the file does not import or has no such function.
     """
     try:
-        module = _load(contract.reference, contract.reference.stat().st_mtime_ns)
+        module = _load(contract.reference, contract.reference.read_bytes())
     except (Exception, SystemExit) as error:
         raise EvaluationError(f"cannot load the kernel's twin {contract.reference}: {first_line(error)}") from error
     function = getattr(module, contract.function, None)

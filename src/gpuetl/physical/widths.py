@@ -11,7 +11,8 @@ from gpuetl.expressions.types import STRING, DataType, is_list
 from gpuetl.io.dataset import Dataset
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.nodes import Project
+from gpuetl.plan.node import Node
+from gpuetl.plan.nodes import Join, Project, Union
 
 STRING_BYTES = 16
 LIST_ELEMENTS = 8
@@ -62,12 +63,19 @@ def _made(node: Map | Concat, inputs: Sequence[Widths]) -> Widths:
     written = frozenset(operation.touched[1])
     made: dict[str, Width] = {}
     for name, dtype in node.schema.items():
-        found = next((widths[name] for widths in inputs if name in widths and widths[name].dtype == dtype), None)
-        if found:
-            made[name] = replace(found) if name in written else found
-        else:
+        found = [widths[name] for widths in inputs if name in widths and widths[name].dtype == dtype]
+        if not found:
             made[name] = Width(dtype, type_bytes(dtype))
+        else:
+            made[name] = replace(found[0], distinct=_distinct(operation, name, found)) if name in written else found[0]
     return made
+
+
+def _distinct(operation: Node, name: str, found: Sequence[Width]) -> float:
+    """Return how many distinct values a column that is written has, given the inputs' of that name."""
+    if isinstance(operation, Union):
+        return sum(width.distinct for width in found)
+    return inf if isinstance(operation, Join) and operation.how == "full" else found[0].distinct
 
 
 def read_width(dataset: Dataset, name: str, dtype: DataType) -> Width:

@@ -5,6 +5,7 @@ import socket
 import subprocess
 import threading
 from contextlib import contextmanager, suppress
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,7 +14,9 @@ from gpuetl import EngineUnavailable, RunOptions
 from gpuetl.executors.dask import greeting, workers
 from gpuetl.executors.dask.cluster import client_at
 from gpuetl.executors.dask.installed import check_installed, installed
+from gpuetl.executors.dask.once import note
 from gpuetl.options import Cluster
+from gpuetl.report.recorder import silent
 from tables import table, write_source
 
 distributed = pytest.importorskip("distributed")
@@ -169,6 +172,20 @@ def test_workers_that_have_the_same_are_asked_once():
     client.workers["b"] = installed()
     check_installed(client)
     assert client.asked == 2
+
+
+def test_a_worker_that_was_started_anew_at_its_address_is_told_where_it_has_another():
+    """Workers with a port of their own are."""
+
+    class Noted(Told):
+        def run(self, function, *_, on_error):
+            return {"a": installed()} if function is installed else {"a": (1 << 30, True, "gpuetl 0.0.9")}
+
+    client = Noted(installed(), a=installed())
+    client.scheduler = SimpleNamespace(address="tcp://here")
+    note(client, "installed", frozenset("a"))
+    with pytest.raises(EngineUnavailable, match=r"the worker at a cannot take a plan from .*: it has gpuetl 0\.0\.9\."):
+        workers.capacity_of(client, "pandas", silent)
 
 
 def test_a_worker_that_cannot_load_the_engine_is_told(pipeline, cluster, monkeypatch):

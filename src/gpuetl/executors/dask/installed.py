@@ -33,13 +33,19 @@ def check_installed(client: Any) -> None:
     except Exception as error:
         told["scheduler"] = error
     for name, there in told.items():
-        if there != installed() and not isinstance(there, OSError):  # of a worker that has died since
-            what = first_line(there) if isinstance(there, Exception) else f"it has {there}"
-            raise EngineUnavailable(
-                f"the {name} cannot take a plan from {installed()}: {what}.\n"
-                "Plans travel as Python objects: install the same for the scheduler, its workers and here."
-            )
+        if not isinstance(there, OSError):  # of a worker that has died since
+            check_same(name, there)
     note(client, "installed", workers)
+
+
+def check_same(name: str, there: object) -> None:
+    """Compare what `installed` gave elsewhere with what it gives here; raise `EngineUnavailable` for another."""
+    if there != installed():
+        what = first_line(there) if isinstance(there, Exception) else f"it has {there}"
+        raise EngineUnavailable(
+            f"the {name} cannot take a plan from {installed()}: {what}.\n"
+            "Plans travel as Python objects: install the same for the scheduler, its workers and here."
+        )
 
 
 @cache

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from gpuetl.backends.engines import load_backend
 from gpuetl.errors import EngineUnavailable, first_line
 from gpuetl.executors.dask.cluster import HELD_SHARE
-from gpuetl.executors.dask.installed import check_installed
+from gpuetl.executors.dask.installed import check_installed, check_same, installed
 from gpuetl.plan.node import Origin
 from gpuetl.planning import Capacity, free_memory
 from gpuetl.report.recorder import Progress
@@ -37,7 +37,10 @@ def capacity_of(client: Any, backend: str, progress: Progress) -> Capacity:
 
 
 def asked(client: Any, backend: str, progress: Progress) -> dict[str, tuple[int, bool]]:
-    """Return what workers say of their memory, by address; wait for one where none is there."""
+    """Return what workers say of their memory, by address; wait for one where none is there.
+
+    They say what is installed once more: one may have been started anew at the address of another.
+    """
     until, scheduler = time.monotonic() + WAIT_S, client.scheduler.address
     while time.monotonic() < until:
         check_installed(client)
@@ -46,8 +49,9 @@ def asked(client: Any, backend: str, progress: Progress) -> dict[str, tuple[int,
         for worker, answer in told.items():
             if isinstance(answer, Exception):
                 raise EngineUnavailable(f"the worker at {worker} cannot run the engine: {first_line(answer)}")
+            check_same(f"worker at {worker}", answer[-1])
         if told:
-            return told
+            return {worker: answer[:2] for worker, answer in told.items()}
         progress(Origin("first worker of", scheduler), 0, 1)
         with suppress(TimeoutError):
             client.wait_for_workers(1, timeout=max(1, until - time.monotonic()))
@@ -58,12 +62,12 @@ def asked(client: Any, backend: str, progress: Progress) -> dict[str, tuple[int,
     )
 
 
-def memory_here(name: str) -> tuple[int, bool]:
-    """Return the bytes that a task's frames may take in this process, and whether others on the host share them.
+def memory_here(name: str) -> tuple[int, bool, str]:
+    """Return the bytes that a task's frames may take here, whether others on the host share them, and `installed`.
 
     Of a GPU's, results of other tasks have their share.
     """
     backend = load_backend(name)
     backend.count_memory()
     free, on_cpu = free_memory(backend), backend.device == "CPU"
-    return free if on_cpu else int(free * (1 - HELD_SHARE)), on_cpu
+    return free if on_cpu else int(free * (1 - HELD_SHARE)), on_cpu, installed()

@@ -21,6 +21,20 @@ def decoded(vector: Vector, machine: Machine) -> Vector:
     return take({"": vector.dictionary}, numbers, machine, missing=vector.nulls > 0)[""]
 
 
+def most_decoded_bytes(vector: Vector) -> int:
+    """Return a bound of the bytes that a column has where its texts lie in memory, for which nobody waits."""
+    return vector.nbytes + (vector.rows * int(vector.dictionary.data.nbytes) if vector.dictionary else 0)
+
+
+def decoded_bytes(vector: Vector, machine: Machine) -> int:
+    """Return the bytes that a column has where its texts lie in memory, with those of its numbers; the host waits."""
+    if not vector.dictionary or not vector.dictionary.rows:
+        return vector.nbytes
+    numbers = machine.arrays.where(valid_rows(vector, machine) != 0, vector.data, 0) if vector.nulls else vector.data
+    sizes = machine.arrays.diff(vector.dictionary.offsets)
+    return vector.nbytes + int(sizes[numbers].sum(dtype="int64"))
+
+
 def sorted_dictionary(texts: Vector, machine: Machine) -> tuple[Vector, Array]:
     """Return the distinct ones of texts without nulls, in the order of their bytes, and the number (int32) of each."""
     arrays = machine.arrays

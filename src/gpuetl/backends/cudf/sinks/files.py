@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from gpuetl.backends.cudf.columns.dictionaries import decoded
+from gpuetl.backends.cudf.columns.dictionaries import decoded, decoded_bytes, most_decoded_bytes
 from gpuetl.backends.cudf.columns.gather import take_rows
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import to_table
@@ -28,15 +28,23 @@ LEAST_BYTES = 1 << 20
 """Of a file's rows in device memory, that it is encoded there, if it is the only one."""
 MOST_AT_ONCE = 8
 """Files that Arrow writes at a time: of as many, each must be as many times as large."""
-MOST_HOST_BYTES = 4 << 30
-"""Of the rows of small files that are copied to the host at once."""
+MOST_HOST_BYTES = (1 << 31) - 1
+"""Of the rows of small files that are copied to the host at once: one column of Arrow's has no more bytes of texts."""
 Rows: TypeAlias = Frame | pa.Table
 
 
 def are_small(frame: Frame, files: int, machine: Machine) -> bool:
     """Tell whether files, which have the rows of a frame, are better written by Arrow."""
-    most = min(LEAST_BYTES * files * min(files, MOST_AT_ONCE), MOST_HOST_BYTES)
-    return frame.nbytes * machine.rows_a_row < most
+    most = LEAST_BYTES * files * min(files, MOST_AT_ONCE)
+    return frame.nbytes * machine.rows_a_row < most and fits_host(frame, machine)
+
+
+def fits_host(frame: Frame, machine: Machine) -> bool:
+    """Tell whether rows may be copied to the host at once, where each has its own text of a dictionary."""
+    most, columns = MOST_HOST_BYTES // machine.rows_a_row, frame.columns.values()
+    return sum(map(most_decoded_bytes, columns)) <= most or (
+        frame.nbytes <= most and sum(decoded_bytes(vector, machine) for vector in columns) <= most
+    )
 
 
 def write_file(rows: Rows, schema: Schema, path: Path, machine: Machine, alone: bool) -> None:

@@ -49,10 +49,14 @@ def read_row_groups(read: Read, groups: Sequence[RowGroup], machine: Machine) ->
 
 
 def stored_alike(read: Read, file: DataFile) -> object:
-    """Return what is equal for files that can be read together."""
+    """Return what is equal for files that can be read together: libcudf wants all columns stored in the same way.
+
+    One type may be stored in several: Arrow writes decimals as bytes, as few as their digits need, and others integers.
+    """
     if read.dataset.format != "parquet":
         return file
-    return stored_types(read, file), tuple(file.partition.items())
+    _ = stored_types(read, file)  # names the file that lacks a column
+    return read.dataset.footers.footer(file).metadata.schema, tuple(file.partition.items())
 
 
 def stored_types(read: Read, file: DataFile) -> dict[str, DataType]:
@@ -102,11 +106,18 @@ def read_parquet(files: Sequence[Piece], types: Mapping[str, DataType], machine:
     except MemoryError:  # Arrow's is one of its other errors, too
         raise
     except (OSError, RuntimeError, ValueError, pa.ArrowException) as error:
-        if len(files) > 1:  # which one is it?
-            for piece in files:
-                read_parquet([piece], types, machine)
-        raise RunFailed.unreadable(", ".join(str(file.path) for file, _ in files), error) from error
+        if len(files) > 1:
+            return read_apart(files, types, machine)
+        raise RunFailed.unreadable(str(files[0][0].path), error) from error
     return columns
+
+
+def read_apart(files: Sequence[Piece], types: Mapping[str, DataType], machine: Machine) -> dict[str, Vector]:
+    """Read files that cannot be read together one by one; raise `RunFailed` for the one that cannot be read at all."""
+    frames = [
+        Frame(read_parquet([(file, own)], types, machine), sum(group.rows for group in own)) for file, own in files
+    ]
+    return dict(concat(frames, {name: vector.dtype for name, vector in frames[0].columns.items()}, machine).columns)
 
 
 def checked(vector: Vector, name: str, machine: Machine) -> Vector:
