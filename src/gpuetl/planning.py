@@ -51,8 +51,12 @@ def lowered(plan: Plan, options: RunOptions, engine: str, workers: int = 1) -> t
 
 
 def lowered_again(plan: Plan, options: RunOptions, engine: str, rows: int) -> PhysicalPlan:
-    """Return the physical plan in which partitions of sources have at most so many rows."""
-    return lowered(plan, replace(options, partition_rows=rows), engine)[0]
+    """Return the physical plan in which partitions of sources have at most so many rows, for a run out of memory.
+
+    Few groups are not expected again: there may have been many.
+    """
+    skipped = (*options.skip_passes, "gather_groups")
+    return lowered(plan, replace(options, partition_rows=rows, skip_passes=skipped), engine)[0]
 
 
 class Planned(NamedTuple):

@@ -13,7 +13,7 @@ import pytest
 
 import gpuetl.run
 from gpu_engine.host_machine import COMPILER, HostBackend, HostMachine
-from gpuetl import OutOfMemory, RunOptions, col
+from gpuetl import OutOfMemory, RunOptions, col, expr
 from gpuetl.backends.pandas.backend import PandasBackend
 from gpuetl.executors.guard import Guard, is_out_of_memory
 from gpuetl.plan.node import Origin
@@ -213,6 +213,22 @@ def test_an_operation_on_the_whole_table_is_not_tried_in_smaller_partitions(back
     assert got.startswith("stage 'dealt', step 1: out of memory: ")
     assert "Smaller partitions give this step no fewer rows" in got
     assert runs == [12, 12]
+
+
+def test_groups_that_were_thought_few_meet_by_key_where_they_are_many(backend, source, pipeline):
+    """All of them in one partition are no more than files tell, which may be wrong."""
+    rows = source(table({"s": "string", "x": "int64"}, *(("abc"[i % 3], i) for i in range(12))))
+    rows.aggregate("s", n=expr("count(*)"), x=expr("sum(x)")).stage("groups")
+
+    def run(operation, *frames, run=backend.run):
+        if backend.rows(frames[0]) > 8:
+            raise MemoryError
+        return run(operation, *frames)
+
+    backend.run = run
+    made = pipeline.run(engine="pandas", keep=["groups"], options=RunOptions(partition_rows=4))
+    assert "begun again" in made.report.notes[0]
+    assert made["groups"].to_arrow().sort_by("s").to_pydict() == {"s": [*"abc"], "n": [4] * 3, "x": [18, 22, 26]}
 
 
 def test_partitions_of_one_row_group_are_the_smallest(backend, source, pipeline):

@@ -169,8 +169,8 @@ class _Lowering:
         An exchange by key costs a task for each pair of partitions, however little they hold.
         """
         most = min(FEW_BYTES, self.layout.broadcast_bytes) if self.layout.gathers_groups else 0
-        if estimated_bytes(partial) <= most:
-            return gathered(partial, origin)
+        if partial.partitions > 1 and estimated_bytes(partial) <= most:
+            return Exchange("gather", partial, origin, keys)
         return self.by_keys(partial, keys, origin)
 
     @node.register

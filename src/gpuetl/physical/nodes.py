@@ -118,7 +118,8 @@ class Map:
 class Exchange:
     """Move rows between partitions: rows of equal `keys` into one (hash), or all rows into one (gather, broadcast).
 
-    A gather may stop where it has `limit` rows.  The routes sample and range are in `ranges.py`.
+    A gather may stop where it has `limit` rows; with `keys`, it is one because few rows are expected.  The routes
+    sample and range are in `ranges.py`.
     """
 
     route: Route
@@ -135,7 +136,7 @@ class Exchange:
 
     @property
     def partitioned_by(self) -> tuple[str, ...]:
-        """The keys of a hash exchange."""
+        """The keys whose rows meet."""
         return self.keys
 
     @property
@@ -227,7 +228,7 @@ def first_read(node: Map | Concat, index: int) -> tuple[Physical, int]:
 
 
 def gathers(node: Physical) -> bool:
-    """Tell whether a node has in one partition what several had, so that it gets no less where they get smaller."""
+    """Tell whether a node has to have in one partition what several had: it gets no less where they get smaller."""
     return node.partitions == 1 and any(
-        isinstance(below, Exchange) and below.source.partitions > 1 for below in walk_graph(node)
+        isinstance(below, Exchange) and below.source.partitions > 1 and not below.keys for below in walk_graph(node)
     )
