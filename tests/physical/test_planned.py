@@ -9,8 +9,10 @@ import pytest
 import gpuetl as ge
 from gpuetl import planning
 from gpuetl.io import footers
+from gpuetl.optimize import NAMES
 from gpuetl.options import RunOptions
 from gpuetl.planning import Capacity, planned
+from gpuetl.report.page import report_page
 
 ENOUGH = Capacity(1 << 30)
 TEXT = """
@@ -51,8 +53,15 @@ def test_a_plan_that_was_planned_is_not_planned_again(plan):
     assert first.fit.plan is again.fit.plan
     assert (first.fit.budget, again.fit.budget) == (1 << 30, 1 << 29)
     assert first.fingerprint == again.fingerprint == plan().fingerprint
-    assert first.passes.keys() == again.passes.keys()
-    assert set(again.passes.values()) == {0.0}
+    assert tuple(first.passes) == NAMES
+    assert again.passes == {}
+
+
+def test_a_report_shows_the_passes_that_were_made(plan, tmp_path):
+    """Of a run whose plan was kept there are none; they were shown as if they had taken no time."""
+    reports = [ge.loads(TEXT, tmp_path).run(engine="pandas").report for _ in range(2)]
+    assert ["Optimizer passes" in report_page(report) for report in reports] == [True, False]
+    assert all(reports[0].passes.values())
 
 
 @pytest.mark.parametrize(
