@@ -36,8 +36,10 @@ def run_tasks(client: Any, graph: TaskGraph, wanted: Sequence[Any], receive: Cal
         futures = submitted(client, graph, wanted)
         for future in futures:
             future.add_done_callback(heard.put)
-        wait(client, graph, {future.key for future in futures}, heard, receive)
-        return gathered(client, graph, futures)
+        told = wait(client, graph, {str(future.key) for future in futures}, heard, receive)
+        left = [future for future in futures if str(future.key) not in told]
+        told |= zip((str(future.key) for future in left), gathered(client, graph, left), strict=True)
+        return [told[str(future.key)] for future in futures]
     finally:
         stop_listening(client, graph.job.name)
         for future in futures:
@@ -55,9 +57,13 @@ def submitted(client: Any, graph: TaskGraph, wanted: Sequence[Any]) -> list[Any]
 
 
 def wait(
-    client: Any, graph: TaskGraph, waiting: set[Any], heard: SimpleQueue[Any], receive: Callable[[Told], None]
-) -> None:
-    """Wait until all of the wanted tasks are done, and pass on what is heard meanwhile."""
+    client: Any, graph: TaskGraph, waiting: set[str], heard: SimpleQueue[Any], receive: Callable[[Told], None]
+) -> dict[str, Any]:
+    """Wait until all of the wanted tasks are done, and pass on what is heard meanwhile.
+
+    Return the results that were told, by task; of one that ran twice that which came last.
+    """
+    results: dict[str, Any] = {}
     hopeless_at = monotonic() + PATIENCE_S
     while waiting:
         try:
@@ -70,15 +76,19 @@ def wait(
         hopeless_at = monotonic() + PATIENCE_S
         if isinstance(told, Told):
             receive(told)
+            if told.result is not None:
+                results[told.task] = told.result
+                waiting.discard(told.task)
         else:
             check(told, graph)
-            waiting.discard(told.key)
+            waiting.discard(str(told.key))
+    return results
 
 
 def gathered(client: Any, graph: TaskGraph, futures: Sequence[Any]) -> list[Any]:
     """Return the results; what is lost with a worker just now is computed again."""
     try:
-        return list(client.gather(futures))
+        return list(client.gather(futures)) if futures else []
     except KilledWorker as error:
         raise killed(error, graph) from None
     except CancelledError:

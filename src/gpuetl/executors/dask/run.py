@@ -37,11 +37,11 @@ def execute_on_cluster(
     Stages that are kept come as Arrow tables, the pandas engine's frames.
     """
     nodes = nodes_of(physical)
-    job = job_of(run_id, CLUSTERED[engine], pack_nodes(nodes), options)
+    client = options.cluster.client
+    job = job_of(run_id, client.id, CLUSTERED[engine], pack_nodes(nodes), options)
     graph, account = TaskGraph(physical, nodes, job), Account(physical, nodes, recorder)
     if options.trace:
         recorder.note("the timeline shows the driver: what workers did is in the report, and on the pages of dask")
-    client = options.cluster.client
     with sink_writers(physical, run_id) as writers:
         if engine == "dask-cuda":
             warm(client)
@@ -60,12 +60,12 @@ def execute_on_cluster(
     return Outputs(sink_reports(writers), heads, kept)
 
 
-def job_of(run_id: str, backend: str, nodes: bytes, options: RunOptions) -> Job:
+def job_of(run_id: str, driver: str, backend: str, nodes: bytes, options: RunOptions) -> Job:
     """Return what the tasks of a run share."""
     skipped = options.skipped_choices
     folder = str(Path(options.spill_folder).absolute()) if options.spill_folder else None
     return Job(
-        run_id, f"{run_id}-{uuid.uuid4().hex[:8]}", backend, nodes, options.fallback, skipped, options.profile,
+        run_id, f"{run_id}-{uuid.uuid4().hex[:8]}", driver, backend, nodes, options.fallback, skipped, options.profile,
         options.head_rows, folder, options.resident_bytes,
     )  # fmt: skip
 

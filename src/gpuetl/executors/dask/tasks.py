@@ -12,7 +12,7 @@ from gpuetl.backends.backend import Frame
 from gpuetl.executors.dask.fragments import Fragment, Step
 from gpuetl.executors.dask.job import Job, OpenJob
 from gpuetl.executors.dask.parcels import opened, sealed
-from gpuetl.executors.dask.sinks import Written, write_partition
+from gpuetl.executors.dask.sinks import write_partition
 from gpuetl.executors.runner import Runner
 from gpuetl.io.frames import FrameDataset
 from gpuetl.physical.nodes import Exchange, Scan
@@ -65,15 +65,17 @@ def keep(job: Job, fragment: Fragment, *arguments: Any) -> Any:
     here = job.opened()
     with here.runner(fragment.name) as runner:
         (frame,) = computed(here, runner, fragment, arguments)
-        return here.backend.to_arrow(frame)
+        runner.wanted = here.backend.to_arrow(frame)
+        return runner.wanted
 
 
-def write(job: Job, fragment: Fragment, sink: int, *arguments: Any) -> Written:
+def write(job: Job, fragment: Fragment, sink: int, *arguments: Any) -> Any:
     """Write a partition to files of this attempt."""
     here = job.opened()
     with here.runner(fragment.name) as runner:
         (frame,) = computed(here, runner, fragment, arguments)
-        return write_partition(here, runner, here.write(sink), frame)
+        runner.wanted = write_partition(here, runner, here.write(sink), frame)
+        return runner.wanted
 
 
 def computed(job: OpenJob, runner: Runner, fragment: Fragment, arguments: Sequence[Any]) -> list[Frame]:
