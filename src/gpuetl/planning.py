@@ -32,10 +32,11 @@ HOST_SHARE = 0.8
 
 
 class Capacity(NamedTuple):
-    """What a plan is made for: the bytes that frames of one worker may take, and how many workers there are."""
+    """What a plan is made for: the bytes that frames of one worker may take, how many workers there are, and where."""
 
     memory: int
     workers: int = 1
+    addresses: frozenset[str] = frozenset()
 
 
 def lowered(plan: Plan, options: RunOptions, engine: str, workers: int = 1) -> tuple[PhysicalPlan, dict[str, float]]:

@@ -30,9 +30,15 @@ from gpuetl.report.trace import timed
 
 
 def execute_on_cluster(
-    physical: PhysicalPlan, engine: str, options: RunOptions, recorder: Recorder, run_id: str, seconds: dict[str, float]
+    physical: PhysicalPlan,
+    engine: str,
+    options: RunOptions,
+    workers: frozenset[str],
+    recorder: Recorder,
+    run_id: str,
+    seconds: dict[str, float],
 ) -> Outputs:
-    """Compute all roots on the options' client, and commit the sinks that workers wrote.
+    """Compute all roots on the workers of the options' client, and commit the sinks that they wrote.
 
     Stages that are kept come as Arrow tables, the pandas engine's frames.
     """
@@ -44,7 +50,7 @@ def execute_on_cluster(
         recorder.note("the timeline shows the driver: what workers did is in the report, and on the pages of dask")
     with sink_writers(physical, run_id) as writers:
         if engine == "dask-cuda":
-            warm(client)
+            warm(client, workers)
         with timed(seconds, "run"):
             for writer in writers.values():
                 writer.prepare()
