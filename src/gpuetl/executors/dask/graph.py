@@ -22,10 +22,13 @@ from gpuetl.executors.dask.job import Job
 from gpuetl.executors.dask.packing import AnyNode
 from gpuetl.io.frames import FrameDataset
 from gpuetl.physical.carries import Carried
+from gpuetl.physical.estimate import read_rows
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, count_reads, first_read, matching
 from gpuetl.plan.nodes import Write
 
+LARGE_ROWS = 1 << 22
+"""Of a partition of a source: to work on so many takes longer than to move what goes with it to another worker."""
 Key = Any
 """What dask calls a task: a name, and numbers of partitions."""
 
@@ -34,7 +37,8 @@ class TaskGraph:
     """The tasks of a run.
 
     `writes` has the keys of what each sink's partitions become, in order, `kept` those of the stages that are kept;
-    `origins` says for each key which node it computes.
+    `origins` says for each key which node it computes.  `shares` has the keys of those that take what other tasks make
+    to a large partition of a source, and where that begins in the source: see `placing.py`.
     """
 
     def __init__(self, plan: PhysicalPlan, nodes: Sequence[AnyNode], job: Job) -> None:
@@ -43,6 +47,7 @@ class TaskGraph:
         self.readers: Counter[tuple[int, int]] = count_reads(plan.roots)
         self.tasks: dict[Key, Any] = {}
         self.origins: dict[Key, AnyNode] = {}
+        self.shares: dict[Key, float] = {}
         self.pending: list[Callable[[], None]] = []
         self.writes = {name: self.written(write, source) for name, (write, source) in plan.sinks.items()}
         self.kept = {name: self.task("keep", node, 0, tasks.keep) for name, node in plan.kept.items()}
@@ -73,6 +78,8 @@ class TaskGraph:
     ) -> None:
         """Add a task."""
         fragment = builder.fragment(str(key), values)
+        if builder.keys and builder.share is not None:
+            self.shares[key] = builder.share
         self.tasks[key] = Task(key, body, self.job, fragment, *given, *map(TaskRef, builder.keys))
 
     def frame(self, node: Physical, index: int) -> Key:
@@ -126,6 +133,8 @@ class TaskGraph:
         if isinstance(node, Carried) or not (here or self.has_one_reader(node, index)):
             return builder.argument(self.frame(node, index))
         if isinstance(node, Scan):
+            if node.partitions > 1 and read_rows(node.parts[index]) >= LARGE_ROWS:
+                builder.share = index / node.partitions
             return builder.step(number, index, (), what_is_read(node, index))
         assert isinstance(node, Exchange)
         pieces = [builder.argument(key) for key in self.pieces(node, index)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from asyncio import CancelledError
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any
@@ -14,6 +14,7 @@ from distributed import KilledWorker
 from gpuetl.errors import RunFailed
 from gpuetl.executors.dask.account import Told, listen, stop_listening
 from gpuetl.executors.dask.graph import TaskGraph
+from gpuetl.executors.dask.placing import placed
 
 LOOK_S = 2.0
 """How often to see whether there are workers, while no task ends."""
@@ -21,8 +22,14 @@ PATIENCE_S = 60.0
 """How long a run waits for a worker where there is none."""
 
 
-def run_tasks(client: Any, graph: TaskGraph, wanted: Sequence[Any], receive: Callable[[Told], None]) -> list[Any]:
-    """Run the tasks; return the results of those that are wanted.
+def run_tasks(
+    client: Any,
+    workers: Collection[str],
+    graph: TaskGraph,
+    wanted: Sequence[Any],
+    receive: Callable[[Told], None],
+) -> list[Any]:
+    """Run the tasks on the workers of a client; return the results of those that are wanted.
 
     Raises
     ------
@@ -33,7 +40,7 @@ def run_tasks(client: Any, graph: TaskGraph, wanted: Sequence[Any], receive: Cal
     listen(client, graph.job.name, heard.put)
     futures: list[Any] = []
     try:
-        futures = submitted(client, graph, wanted)
+        futures = submitted(client, workers, graph, wanted)
         for future in futures:
             future.add_done_callback(heard.put)
         told = wait(client, graph, {str(future.key) for future in futures}, heard, receive)
@@ -46,14 +53,14 @@ def run_tasks(client: Any, graph: TaskGraph, wanted: Sequence[Any], receive: Cal
             future.release()
 
 
-def submitted(client: Any, graph: TaskGraph, wanted: Sequence[Any]) -> list[Any]:
+def submitted(client: Any, workers: Collection[str], graph: TaskGraph, wanted: Sequence[Any]) -> list[Any]:
     """Send the tasks to the scheduler; return the futures of those that are wanted.
 
     Rows of sources in memory are part of the tasks, so that they can run again: the warning of large graphs is not for
     them.
     """
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": 1 << 62}):
-        return list(client.get(graph.tasks, list(wanted), sync=False))
+        return list(client.get(placed(graph.tasks, graph.shares, workers), list(wanted), sync=False))
 
 
 def wait(

@@ -54,7 +54,7 @@ def execute_on_cluster(
         with timed(seconds, "run"):
             for writer in writers.values():
                 writer.prepare()
-            results = computed(client, graph, account)
+            results = computed(client, workers, graph, account)
             for name, keys in graph.writes.items():
                 writers[name].take([results[key] for key in keys])
             account.close()
@@ -90,10 +90,12 @@ def sink_writers(physical: PhysicalPlan, run_id: str) -> Iterator[dict[str, Shar
         close_writers(list(writers.values()), threads)
 
 
-def computed(client: Any, graph: TaskGraph, account: Account) -> dict[Any, Any]:
+def computed(client: Any, workers: frozenset[str], graph: TaskGraph, account: Account) -> dict[Any, Any]:
     """Run the tasks; return the results of those that the driver wants, by key."""
     wanted = list(dict.fromkeys([*(key for keys in graph.writes.values() for key in keys), *graph.kept.values()]))
-    return dict(zip(wanted, run_tasks(client, graph, wanted, account.add), strict=True)) if wanted else {}
+    if not wanted:
+        return {}
+    return dict(zip(wanted, run_tasks(client, workers, graph, wanted, account.add), strict=True))
 
 
 def first_rows(tables: Sequence[pa.Table], options: RunOptions) -> pa.Table:
