@@ -79,7 +79,7 @@ def planned(plan: Plan, options: RunOptions, engine: str, capacity: Capacity) ->
         fit = replace(kept.fit, budget=capacity.memory)
         return Planned(fit, {}, kept.fingerprint)
     made = Planned(*fitted_plan(plan, options, engine, capacity), plan.fingerprint)
-    if key is not None and made.fit.is_whole:
+    if key is not None and made.fit.suits_any_memory:
         _PLANNED[key] = made
         if len(_PLANNED) > MOST_KEPT:
             _PLANNED.popitem(last=False)

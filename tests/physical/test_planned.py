@@ -129,3 +129,33 @@ def test_what_was_planned_last_is_kept(plan, monkeypatch):
     assert physical(plan()) is before
     physical(plan(TEXT.replace("x > 1", "x > 5")))
     assert physical(plan()) is not before
+
+
+@pytest.fixture
+def in_partitions(plan):
+    """Return what plans the pipeline, or another one, in two partitions for so much memory."""
+    window = "{window: {by: k, order_by: x, columns: {n: cum_sum(x)}}}"
+
+    def planned_for(memory, windowed=False, rows=1):
+        text = TEXT.replace("{aggregate: {by: k, columns: {x: sum(x)}}}", window) if windowed else TEXT
+        return planned(plan(text), RunOptions(partition_rows=rows), "pandas", Capacity(memory)).fit
+
+    return planned_for
+
+
+def test_a_plan_in_partitions_is_kept(in_partitions):
+    """A cluster's has a share for each worker; it is the same for any memory in which it fits."""
+    first, again = in_partitions(1 << 30), in_partitions(1 << 40)
+    assert len(first.plan.roots[0].inputs) == 1
+    assert not first.weighed
+    assert first.plan is again.plan
+
+
+def test_a_plan_that_was_cut_or_weighed_for_its_memory_is_planned_each_time(in_partitions, tmp_path):
+    """With more memory an exchange may be quicker than to carry rows, and partitions may be larger."""
+    pq.write_table(pa.table({"k": [1, 1], "x": [2, 3]}), tmp_path / "s.parquet", row_group_size=1)
+    weighed = in_partitions(1 << 30, windowed=True)
+    assert weighed.weighed
+    assert in_partitions(1 << 30, windowed=True).plan is not weighed.plan
+    cut = in_partitions(1, rows=None)
+    assert in_partitions(1, rows=None).plan is not cut.plan
