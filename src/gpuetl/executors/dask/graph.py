@@ -1,9 +1,9 @@
 """Lowers a physical plan to dask tasks: few and large ones, since each costs a millisecond or more.
 
 A task computes a fragment: what follows on one partition up to where rows meet others or have several readers.  What is
-put together of an exchange's pieces goes into the task that reads it, and a task whose rows are split by key ends with
-that; one task a piece, which copies nothing, is what lets a scheduler send each piece to its reader alone, and make it
-again where it was lost.
+put together of an exchange's pieces goes into the task that reads it, and so does a small table that is joined there; a
+task whose rows are split by key ends with that; one task a piece, which copies nothing, is what lets a scheduler send
+each piece to its reader alone, and make it again where it was lost.
 """
 
 from __future__ import annotations
@@ -25,10 +25,14 @@ from gpuetl.physical.carries import Carried
 from gpuetl.physical.estimate import read_rows
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, count_reads, first_read, matching
-from gpuetl.plan.nodes import Write
+from gpuetl.plan.nodes import Kernel, KernelReduction, Write
 
 LARGE_ROWS = 1 << 22
 """Of a partition of a source: to work on so many takes longer than to move what goes with it to another worker."""
+FEW_ROWS = 1 << 16
+"""Of a source: to read so many takes a few milliseconds, as a task does."""
+MOST_LIGHT = 8
+"""Small tables that a task reads itself: others may read more of them meanwhile."""
 Key = Any
 """What dask calls a task: a name, and numbers of partitions."""
 
@@ -105,7 +109,7 @@ class TaskGraph:
         chain: list[tuple[Map | Concat | Exchange, int]] = []
         while self.passes_on(node) and (here or self.has_one_reader(node, index)):
             chain.append((node, index))  # type: ignore[arg-type]
-            node, index = (node.source, 0) if isinstance(node, Exchange) else first_read(node, index)  # type: ignore[arg-type]
+            node, index = self.source(node, index)
             here = False
         value = self.read(builder, node, index, here)
         for step, at in reversed(chain):
@@ -115,13 +119,38 @@ class TaskGraph:
 
     def others(self, builder: FragmentBuilder, node: Map | Exchange, index: int) -> tuple[int, ...]:
         """Add what goes with a partition of the first input, of each of the others; return their places."""
-        return tuple(self.beside(builder, child, matching(child, index)) for child in node.inputs[1:])
+        found = [(child, matching(child, index)) for child in node.inputs[1:]]
+        return tuple(
+            self.here(builder, *one) if self.is_light(builder, *one) else self.beside(builder, *one) for one in found
+        )
+
+    def here(self, builder: FragmentBuilder, node: Physical, index: int) -> int:
+        """Add the steps that compute a further input."""
+        builder.light += 1
+        return self.computed(builder, node, index)
+
+    def is_light(self, builder: FragmentBuilder, node: Physical, index: int) -> bool:
+        """Tell whether to compute a further input takes less time than to send a task, and wait for it.
+
+        A user's kernel may take long for few rows.
+        """
+        if builder.light == MOST_LIGHT:
+            return False
+        while self.passes_on(node) and self.has_one_reader(node, index):
+            if isinstance(node, Map) and isinstance(node.operation, Kernel | KernelReduction):
+                return False
+            node, index = self.source(node, index)
+        return isinstance(node, Scan) and self.has_one_reader(node, index) and read_rows(node.parts[index]) <= FEW_ROWS
 
     def passes_on(self, node: Physical) -> bool:
         """Tell whether each partition of a node comes from one partition, so that one task can go on with it."""
         if isinstance(node, Exchange):
             return node.whole and node.source.partitions == 1
         return isinstance(node, Map | Concat) and not isinstance(node, Carried)
+
+    def source(self, node: Physical, index: int) -> tuple[Physical, int]:
+        """Return the node and the partition that one comes from, of a node that passes on."""
+        return (node.source, 0) if isinstance(node, Exchange) else first_read(node, index)  # type: ignore[arg-type]
 
     def has_one_reader(self, node: Physical, index: int) -> bool:
         """Tell whether the task that reads a partition may compute it."""
