@@ -68,3 +68,9 @@ def test_a_task_reads_so_many_small_tables_at_most(pipeline, t, small):
         deep = small(f"a{number}").join(deep, "k")
     t.join(deep, "k").stage("joined")
     assert verbs(pipeline) == {"keep": 1, "compute": 2}
+
+
+def test_a_sample_is_not_taken_apart(pipeline, t):
+    """Its two partitions are sampled, split by what the samples tell, and sorted; what is one piece goes as it is."""
+    t.sort("k").stage("sorted")
+    assert verbs(pipeline, ROWS) == {"split": 2 + 2, "take": 4, "compute": 2 + 1 + 2, "keep": 1}

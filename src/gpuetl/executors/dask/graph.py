@@ -90,11 +90,7 @@ class TaskGraph:
         """Return the key of the task that makes a partition which others read."""
         if isinstance(node, Carried):
             return self.carried(node, index, 0)
-        key = self.key("compute", node, index)
-        if key not in self.tasks:
-            self.tasks[key] = None
-            self.pending.append(lambda: self.compute(key, node, index))
-        return key
+        return self.begun("compute", node, index, self.compute)
 
     def compute(self, key: Key, node: Physical, index: int) -> None:
         """Add the task of `frame`."""
@@ -183,7 +179,9 @@ class TaskGraph:
         return [self.piece(node, source, index) for source in sources]
 
     def piece(self, node: Exchange, source: int, index: int) -> Key:
-        """Add the task that takes a piece, and for the first one the task that splits."""
+        """Add the task that takes a piece, and for the first one the task that splits, which gives one piece itself."""
+        if node.partitions == 1:
+            return self.begun("split", node, source, self.split)
         return self.taken("split", node, source, index, self.split)
 
     def carried(self, node: Carried, index: int, place: int) -> Key:
@@ -192,11 +190,16 @@ class TaskGraph:
 
     def taken(self, verb: str, node: Physical, index: int, place: int, add: Callable[..., None]) -> Key:
         """Add the task that takes one of what another task gives for a partition; that one is added once."""
-        whole, key = self.key(verb, node, index), self.key("take", node, index, place)
-        if whole not in self.tasks:
-            self.tasks[whole] = None
-            self.pending.append(lambda: add(whole, node, index))
+        whole, key = self.begun(verb, node, index, add), self.key("take", node, index, place)
         self.tasks[key] = Task(key, getitem, TaskRef(whole), place)
+        return key
+
+    def begun(self, verb: str, node: Physical, index: int, add: Callable[..., None]) -> Key:
+        """Return the key of a task that others share, which is added once, and later: graphs are deep."""
+        key = self.key(verb, node, index)
+        if key not in self.tasks:
+            self.tasks[key] = None
+            self.pending.append(lambda: add(key, node, index))
         return key
 
     def split(self, key: Key, node: Exchange, source: int) -> None:

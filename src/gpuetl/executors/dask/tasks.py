@@ -44,12 +44,13 @@ def compute(job: Job, fragment: Fragment, *arguments: Any) -> Any:
         return sealed(frame)
 
 
-def split(job: Job, fragment: Fragment, exchange: int, index: int, *arguments: Any) -> list[Any]:
-    """Return the pieces of partition `index` for those to come."""
+def split(job: Job, fragment: Fragment, exchange: int, index: int, *arguments: Any) -> Any:
+    """Return the pieces of partition `index` for those to come; for one, its piece."""
     here = job.opened()
     with here.runner(fragment.name) as runner:
         frames = computed(here, runner, fragment, arguments)
-        return [sealed(piece) for piece in runner.split(here.exchange(exchange), index, frames)]
+        pieces = [sealed(piece) for piece in runner.split(here.exchange(exchange), index, frames)]
+        return pieces if len(pieces) > 1 else pieces[0]
 
 
 def carry(job: Job, fragment: Fragment, window: int, index: int, *arguments: Any) -> list[Any]:
