@@ -32,10 +32,11 @@ HOST_SHARE = 0.8
 
 
 class Capacity(NamedTuple):
-    """What a plan is made for: the bytes that frames of one worker may take, and how many workers there are."""
+    """What a plan is made for: the bytes that frames of one worker may take, how many workers there are, and where."""
 
     memory: int
     workers: int = 1
+    addresses: frozenset[str] = frozenset()
 
 
 def lowered(plan: Plan, options: RunOptions, engine: str, workers: int = 1) -> tuple[PhysicalPlan, dict[str, float]]:
@@ -60,7 +61,7 @@ def lowered_again(plan: Plan, options: RunOptions, engine: str, rows: int) -> Ph
 
 
 class Planned(NamedTuple):
-    """What a run needs of its plan: its physical form, the seconds of each pass, and the digest of what it computes."""
+    """What a run needs of its plan: its physical form, the seconds of passes that were made, and its digest."""
 
     fit: Fitted
     passes: Mapping[str, float]
@@ -75,14 +76,14 @@ _PLANNED: OrderedDict[Hashable, Planned] = OrderedDict()
 def planned(plan: Plan, options: RunOptions, engine: str, capacity: Capacity) -> Planned:
     """Optimize a plan and lower it for a capacity, in the partitions that the user asks for or that fit.
 
-    One that was planned before stays as it is if it needs no more memory than there is; no pass took any time then.
+    One that was planned before stays as it is if it needs no more memory than there is; no pass is made then.
     """
     key = key_of(plan, options, engine, capacity.workers)
     if (kept := _PLANNED.get(key)) and kept.fit.expected.ahead <= capacity.memory:
         fit = replace(kept.fit, budget=capacity.memory)
-        return Planned(fit, dict.fromkeys(kept.passes, 0.0), kept.fingerprint)
+        return Planned(fit, {}, kept.fingerprint)
     made = Planned(*fitted_plan(plan, options, engine, capacity), plan.fingerprint)
-    if key is not None and made.fit.is_whole:
+    if key is not None and made.fit.suits_any_memory:
         _PLANNED[key] = made
         if len(_PLANNED) > MOST_KEPT:
             _PLANNED.popitem(last=False)

@@ -93,7 +93,8 @@ def traced_run(
         resident = fit.resident_bytes if options.resident_bytes is None else options.resident_bytes
         for line in chunk_lines(fit):
             recorder.note(line)
-        execution = Execution(choice.name, running, replace(placed, resident_bytes=resident), recorder, run_id, seconds)
+        running_options, workers = replace(placed, resident_bytes=resident), capacity.addresses
+        execution = Execution(choice.name, running, running_options, recorder, run_id, seconds, workers)
         with measured(backend, options, recorder), recording(recorder), skipping(options.skipped_choices):
             execution.rehearse(fit.plan, fingerprint)
             physical, outputs = execution.run_to_fit(

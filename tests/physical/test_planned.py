@@ -9,8 +9,10 @@ import pytest
 import gpuetl as ge
 from gpuetl import planning
 from gpuetl.io import footers
+from gpuetl.optimize import NAMES
 from gpuetl.options import RunOptions
 from gpuetl.planning import Capacity, planned
+from gpuetl.report.page import report_page
 
 ENOUGH = Capacity(1 << 30)
 TEXT = """
@@ -51,8 +53,15 @@ def test_a_plan_that_was_planned_is_not_planned_again(plan):
     assert first.fit.plan is again.fit.plan
     assert (first.fit.budget, again.fit.budget) == (1 << 30, 1 << 29)
     assert first.fingerprint == again.fingerprint == plan().fingerprint
-    assert first.passes.keys() == again.passes.keys()
-    assert set(again.passes.values()) == {0.0}
+    assert tuple(first.passes) == NAMES
+    assert again.passes == {}
+
+
+def test_a_report_shows_the_passes_that_were_made(plan, tmp_path):
+    """Of a run whose plan was kept there are none; they were shown as if they had taken no time."""
+    reports = [ge.loads(TEXT, tmp_path).run(engine="pandas").report for _ in range(2)]
+    assert ["Optimizer passes" in report_page(report) for report in reports] == [True, False]
+    assert all(reports[0].passes.values())
 
 
 @pytest.mark.parametrize(
@@ -127,3 +136,33 @@ def test_passes_to_skip_may_be_a_list(plan):
     skipped = RunOptions(skip_passes=["push_filters"])
     assert skipped == RunOptions(skip_passes=("push_filters",))
     assert physical(plan(), skipped) is physical(plan(), skipped) is not physical(plan())
+
+
+@pytest.fixture
+def in_partitions(plan):
+    """Return what plans the pipeline, or another one, in two partitions for so much memory."""
+    window = "{window: {by: k, order_by: x, columns: {n: cum_sum(x)}}}"
+
+    def planned_for(memory, windowed=False, rows=1):
+        text = TEXT.replace("{aggregate: {by: k, columns: {x: sum(x)}}}", window) if windowed else TEXT
+        return planned(plan(text), RunOptions(partition_rows=rows), "pandas", Capacity(memory)).fit
+
+    return planned_for
+
+
+def test_a_plan_in_partitions_is_kept(in_partitions):
+    """A cluster's has a share for each worker; it is the same for any memory in which it fits."""
+    first, again = in_partitions(1 << 30), in_partitions(1 << 40)
+    assert len(first.plan.roots[0].inputs) == 1
+    assert not first.weighed
+    assert first.plan is again.plan
+
+
+def test_a_plan_that_was_cut_or_weighed_for_its_memory_is_planned_each_time(in_partitions, tmp_path):
+    """With more memory an exchange may be quicker than to carry rows, and partitions may be larger."""
+    pq.write_table(pa.table({"k": [1, 1], "x": [2, 3]}), tmp_path / "s.parquet", row_group_size=1)
+    weighed = in_partitions(1 << 30, windowed=True)
+    assert weighed.weighed
+    assert in_partitions(1 << 30, windowed=True).plan is not weighed.plan
+    cut = in_partitions(1, rows=None)
+    assert in_partitions(1, rows=None).plan is not cut.plan

@@ -42,7 +42,10 @@ def on_workers(
 
 @dataclass(frozen=True)
 class Execution:
-    """What plans of one run are executed with; `seconds` gets the wall time of each phase."""
+    """What plans of one run are executed with; `seconds` gets the wall time of each phase.
+
+    `workers` are the addresses of those on a cluster.
+    """
 
     engine: str
     backend: Backend
@@ -50,6 +53,7 @@ class Execution:
     recorder: Recorder
     run_id: str
     seconds: dict[str, float]
+    workers: frozenset[str] = frozenset()
 
     def rehearse(self, physical: PhysicalPlan, plan: str) -> None:
         """Begin to make ready, where frames will be, what the run will need: see `Backend.rehearse`."""
@@ -58,7 +62,7 @@ class Execution:
         elif CLUSTERED[self.engine] != "pandas" and chosen("compile_ahead"):
             from gpuetl.executors.dask.rehearse import rehearse_on_workers
 
-            rehearse_on_workers(self.options, CLUSTERED[self.engine], physical, plan)
+            rehearse_on_workers(self.options, self.workers, CLUSTERED[self.engine], physical, plan)
 
     def run(self, physical: PhysicalPlan, ahead: int = 0) -> Outputs:
         """Execute a plan; `ahead` is for how many partitions of sources there is memory before they are asked for."""
@@ -66,7 +70,9 @@ class Execution:
             return execute(physical, self.backend, self.recorder, self.run_id, self.options, self.seconds, ahead)
         from gpuetl.executors.dask.run import execute_on_cluster
 
-        return execute_on_cluster(physical, self.engine, self.options, self.recorder, self.run_id, self.seconds)
+        return execute_on_cluster(
+            physical, self.engine, self.options, self.workers, self.recorder, self.run_id, self.seconds
+        )
 
     def run_to_fit(
         self, physical: PhysicalPlan, lowered: Callable[[int], PhysicalPlan], ahead: int = 0

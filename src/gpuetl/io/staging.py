@@ -22,6 +22,12 @@ from gpuetl.io.target import Target
 from gpuetl.signals import held_signals
 
 TABLES_IN_FLIGHT = 2
+MOST_PARTS = 16
+"""Files that one table or frame becomes in a folder, and so those that threads write at a time.
+
+The system lets one thread at a time write to a file, and the last file is begun when all others are encoded: so many
+keep all threads busy, and what is left to be written in the end is short.
+"""
 
 
 def one_file(table: Any) -> Sequence[Any]:

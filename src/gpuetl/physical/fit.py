@@ -36,6 +36,8 @@ class Fitted:
         What it would need in as few partitions as the engine likes, where it was cut into more; else None.
     may_read_ahead
         Whether what runs it reads partitions before they are asked for.
+    weighed
+        Whether it was asked how many bytes an exchange may hold, which is more or less with other memory.
     """
 
     plan: PhysicalPlan
@@ -43,6 +45,7 @@ class Fitted:
     budget: int
     at_once: Expected | None = None
     may_read_ahead: bool = True
+    weighed: bool = False
 
     @property
     def fits(self) -> bool:
@@ -50,9 +53,9 @@ class Fitted:
         return self.expected.bytes <= self.budget
 
     @property
-    def is_whole(self) -> bool:
-        """Whether each node has one partition, and had so at once: nothing depends on how much memory there was."""
-        return self.at_once is None and all(node.partitions == 1 for node in walk_graph(*self.plan.roots))
+    def suits_any_memory(self) -> bool:
+        """Whether the plan is the same for any memory in which it fits: it was neither cut nor weighed."""
+        return self.at_once is None and not self.weighed
 
     @property
     def reads_ahead(self) -> bool:
@@ -86,8 +89,14 @@ def fitted(plan: Plan, layout: Layout, budget: int, fixed: bool = False) -> Fitt
     Partitions are halved, down to a row group each, until one of them fits beside the next one, which is read ahead.
     Where none is small enough, it is that which needs least: rows that must be in one place do not get fewer.
     """
-    if layout.exchanged_bytes is None:
-        layout = replace(layout, exchanged_bytes=lambda: budget // LEAST_WAITING)
+    exchanged, weighed = layout.exchanged_bytes or (lambda: budget // LEAST_WAITING), False
+
+    def exchanged_bytes() -> int:
+        nonlocal weighed
+        weighed = True
+        return exchanged()
+
+    layout = replace(layout, exchanged_bytes=exchanged_bytes)
     tried = [attempt(plan, layout, budget)]
     layout = replace(layout, broadcast_bytes=min(layout.broadcast_bytes, budget // BROADCAST_SHARE))
     while not fixed and tried[-1].expected.ahead > budget and (rows := halved(tried[-1].plan)):
@@ -96,7 +105,7 @@ def fitted(plan: Plan, layout: Layout, budget: int, fixed: bool = False) -> Fitt
     best = min(
         tried, key=lambda one: (one.expected.ahead > budget, not one.fits, 0 if one.fits else one.expected.bytes)
     )
-    return best if best is tried[0] else replace(best, at_once=tried[0].expected)
+    return replace(best, at_once=None if best is tried[0] else tried[0].expected, weighed=weighed)
 
 
 def attempt(plan: Plan, layout: Layout, budget: int) -> Fitted:

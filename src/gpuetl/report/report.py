@@ -59,13 +59,14 @@ class RunReport:
 
     `device` says where the engine's operations ran: GPU, CPU, or MIXED where it was both.
 
-    `seconds` has the wall time of each phase: plan, load (the engine), optimize (with lowering; `passes` has each
-    pass), run, commit, and, where kernels were compiled, compile: what the run waited for them, which is not in run,
-    but in stages' seconds; these are their own work.  `notes` are remarks, such as an order with ties, `head` the first
-    rows of each sink and kept stage.  `memory` has the most bytes in use by what was measured, of a run that
-    is profiled: on a GPU device memory, of which stages' `peak_bytes` tell too; else the process' resident set, and
-    Arrow's pool.  `expected_memory` is what the plan was expected to need at most where frames are.  `spilled` has the
-    bytes that crossed each link because frames that waited were spilled to leave room, there and back.
+    `seconds` has the wall time of each phase: plan, load (the engine), optimize (with lowering; `passes` has each pass
+    that was made, none where the plan was kept from an earlier run), run, commit, and, where kernels were compiled,
+    compile: what the run waited for them, which is not in run, but in stages' seconds; these are their own work.
+    `notes` are remarks, such as an order with ties, `head` the first rows of each sink and kept stage.  `memory` has
+    the most bytes in use by what was measured, of a run that is profiled: on a GPU device memory, of which stages'
+    `peak_bytes` tell too; else the process' resident set, and Arrow's pool.  `expected_memory` is what the plan was
+    expected to need at most where frames are.  `spilled` has the bytes that crossed each link because frames that
+    waited were spilled to leave room, there and back.
     """
 
     pipeline: str

@@ -101,8 +101,8 @@ def answers(plan: Plan, engine: str, options: RunOptions, progress: Progress | N
         backend = backend_of(engine, options)
         check_refusals(backend, physical.roots)
         placed = on_workers(engine, backend, replace(options, head_rows=0), {}, recorder.progress)
-        with recording(recorder), skipping(options.skipped_choices), placed as (running, _):
-            execution = Execution(engine, backend, running, recorder, run_id, {})
+        with recording(recorder), skipping(options.skipped_choices), placed as (running, capacity):
+            execution = Execution(engine, backend, running, recorder, run_id, {}, capacity.addresses)
             physical, outputs = execution.run_to_fit(physical, partial(lowered_again, plan, options, engine))
         rows = {name: backend.to_arrow(frame) for name, frame in outputs.kept.items()}
     except RunFailed as error:

@@ -6,6 +6,7 @@ import subprocess
 import threading
 from contextlib import contextmanager, suppress
 from types import SimpleNamespace
+from weakref import WeakKeyDictionary
 
 import pytest
 
@@ -37,6 +38,7 @@ def short(monkeypatch):
     """Nobody waits long."""
     monkeypatch.setattr(greeting, "ANSWER_S", 0.5)
     monkeypatch.setattr(workers, "WAIT_S", 1)
+    monkeypatch.setattr(workers, "_SAID", WeakKeyDictionary())
 
 
 @contextmanager
@@ -146,7 +148,7 @@ class Told:
 def test_another_gpuetl_or_python_is_told():
     """Before a plan is sent, which it could not unpack."""
     here, other = installed(), "gpuetl 0.0.9 (0badcafe) on Python 3.10"
-    check_installed(Told(here, a=here, dies=OSError("closed")))
+    check_installed(Told(here, a=here, dies=OSError("closed")), frozenset({"a", "dies"}))
     for client, who in (
         (Told(here, a=here, b=other), f"the worker at b cannot take a plan from {here}: it has {other}."),
         (
@@ -156,7 +158,7 @@ def test_another_gpuetl_or_python_is_told():
     ):
         for _ in range(2):
             with pytest.raises(EngineUnavailable) as caught:
-                check_installed(client)
+                check_installed(client, frozenset(client.workers))
         assert client.asked == 2
         assert str(caught.value).splitlines() == [
             who, "Plans travel as Python objects: install the same for the scheduler, its workers and here."
@@ -166,11 +168,11 @@ def test_another_gpuetl_or_python_is_told():
 def test_workers_that_have_the_same_are_asked_once():
     """Others that come are asked, too."""
     client = Told(installed(), a=installed())
-    check_installed(client)
-    check_installed(client)
+    for _ in range(2):
+        check_installed(client, frozenset("a"))
     assert client.asked == 1
     client.workers["b"] = installed()
-    check_installed(client)
+    check_installed(client, frozenset("ab"))
     assert client.asked == 2
 
 

@@ -11,6 +11,7 @@ import pytest
 from gpuetl import InvalidPipeline, PackageMissing, Pipeline, RunFailed, RunOptions, col
 from gpuetl.backends import engines
 from gpuetl.backends.pandas.backend import PandasBackend
+from gpuetl.executors.dask import account
 from gpuetl.executors.dask.fragments import Step
 from gpuetl.executors.dask.graph import what_is_read
 from gpuetl.executors.dask.job import OpenJob
@@ -109,7 +110,10 @@ def test_rows_in_memory_are_recorded_under_the_source_of_the_plan(pipeline):
     """And not under what a task makes to read them, which dies with it."""
     pipeline.from_frame("t", pa.table({"x": [1, 2]})).stage("s")
     nodes = nodes_of(lowered(pipeline))
-    job, runner = OpenJob(job_of("run", "pandas", pack_nodes(nodes), TINY)), Runner(PandasBackend(), Recorder())
+    job, runner = (
+        OpenJob(job_of("run", "driver", "pandas", pack_nodes(nodes), TINY)),
+        Runner(PandasBackend(), Recorder()),
+    )
     (scan,) = (number for number, node in enumerate(nodes) if isinstance(node, Scan))
     before = dict(job.numbers)
     frame = stepped(job, runner, Step(scan, 0, (), RowsInMemory(pa.table({"x": [1, 2]}))), ())
@@ -142,7 +146,7 @@ def test_a_worker_that_does_not_see_the_folder_of_a_sink_is_an_error(flights, cl
 
 def test_a_run_that_begins_again_calls_its_tasks_by_other_names():
     """What tasks tell that are still at the first attempt is not of those of the same numbers."""
-    first, again = (job_of("run", "pandas", b"", TINY) for _ in range(2))
+    first, again = (job_of("run", "driver", "pandas", b"", TINY) for _ in range(2))
     assert first.run_id == again.run_id
     assert first.name != again.name
 
@@ -207,3 +211,27 @@ def test_workers_are_given_whole_paths(flights, tmp_path, monkeypatch):
     (scan,) = (node for node in walk_graph(*lowered(here).roots) if isinstance(node, Scan))
     (group, *_) = what_is_read(scan, 0)
     assert (scan.parts[0][0].file.path.is_absolute(), group.file.path) == (False, tmp_path / "t.parquet")
+
+
+def test_small_results_come_with_what_tasks_tell(flights, cluster, monkeypatch):
+    """To gather them would take two more calls."""
+    monkeypatch.setattr(cluster, "gather", lambda futures: pytest.fail("gathered"))
+    run = flights.run(engine="dask", client=cluster, keep=["sums"], options=TINY)
+    assert run["sums"].to_arrow().num_rows == 3
+
+
+def test_large_results_are_gathered(flights, cluster, monkeypatch):
+    """A scheduler would keep them for long.  Workers of this test are in this process."""
+    monkeypatch.setattr(account, "MOST_TOLD", 0)
+    run = flights.run(engine="dask", client=cluster, keep=["sums"], options=TINY)
+    assert run["sums"].to_arrow().num_rows == 3
+
+
+def test_a_client_that_was_connected_again_hears_of_its_tasks(flights, cluster, tmp_path, monkeypatch):
+    """The scheduler that it finds there knows nothing of what the one before was asked for."""
+    flights.run(engine="dask", client=cluster, options=TINY)
+    (tmp_path / "out").rename(tmp_path / "before")
+    cluster.unsubscribe_topic(cluster.id)
+    monkeypatch.setitem(account._CONNECTIONS, cluster, "the one before")
+    report = flights.run(engine="dask", client=cluster, keep=["joined"], options=TINY).report
+    assert {stage.name: stage.rows_out for stage in report.stages}["joined"] == 10

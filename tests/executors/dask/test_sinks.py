@@ -11,7 +11,8 @@ from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl.backends.cudf.backend import CudfBackend
 from gpuetl.backends.pandas.backend import PandasBackend
 from gpuetl.executors.dask import sinks
-from gpuetl.executors.dask.sinks import MOST_FILES, files_at_once
+from gpuetl.executors.dask.sinks import files_at_once
+from gpuetl.io.staging import MOST_PARTS
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +30,7 @@ def test_a_worker_for_a_processor_writes_one_file_at_a_time():
 def test_a_worker_for_a_gpu_writes_as_many_as_there_are_processors(monkeypatch):
     """Up to those that a large frame becomes."""
     backend = CudfBackend(HostMachine())
-    for processors, files in ((1, 1), (8, 8), (64, MOST_FILES)):
+    for processors, files in ((1, 1), (8, 8), (64, MOST_PARTS)):
         monkeypatch.setattr(os, "sched_getaffinity", lambda _, processors=processors: set(range(processors)))
         assert files_at_once(backend) == files
 

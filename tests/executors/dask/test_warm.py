@@ -44,15 +44,15 @@ def ended():
 
 def test_each_worker_takes_a_frame_from_all(cluster, moved):
     """Whether or not the run still goes on; nothing is kept afterwards."""
-    warm.warm(cluster)
+    warm.warm(cluster, frozenset(cluster.nthreads()))
     assert ended()
     assert moved == [2, 2]
 
 
 def test_workers_are_warmed_once(cluster, moved):
     """Each run would wait for it otherwise."""
-    warm.warm(cluster)
+    warm.warm(cluster, frozenset(cluster.nthreads()))
     assert ended()
-    warm.warm(cluster)
+    warm.warm(cluster, frozenset(cluster.nthreads()))
     assert ended()
     assert len(moved) == 2

@@ -1,7 +1,8 @@
 """What tasks did, told to the driver as they end: the report and the progress of a run.
 
-Events of one topic are used, since a scheduler keeps topics for ever.  They reach the driver before the task's result
-does.  A task that ran again, because its worker was lost, counts once.
+They are events of the topic that the scheduler keeps for the driver's client, and forgets with it.  One reaches the
+driver before it hears that the task is done, and brings the result along where that is small: to gather one takes two
+calls.  A task that ran again, because its worker was lost, counts once.
 """
 
 from __future__ import annotations
@@ -20,15 +21,19 @@ from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.plan.node import Node
 from gpuetl.report.recorder import Recorder, Work
 
-TOPIC = "gpuetl"
+MOST_TOLD = 1 << 14
+"""Bytes of a result that is told: a scheduler keeps the last thousand events of a topic."""
 Receive = Callable[["Told"], None]
 _RECEIVERS: WeakKeyDictionary[Any, dict[str, Receive]] = WeakKeyDictionary()
+_CONNECTIONS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+"""Those by which clients hear their topics."""
 
 
 class Told(NamedTuple):
     """What one task did: the work of operations by the number of a node, remarks, and the memory in use at most.
 
-    `spilled` has the bytes over each link since the worker told of some before.
+    `spilled` has the bytes over each link since the worker told of some before.  `result` is what the driver wants of
+    the task, if that is small.
     """
 
     task: str
@@ -36,32 +41,47 @@ class Told(NamedTuple):
     notes: list[str]
     peaks: dict[str, int]
     spilled: dict[Link, int]
+    result: Any = None
 
 
-def tell(job: str, told: Told) -> None:
-    """Tell the driver of a job, from the thread of a task."""
-    get_worker().log_event(TOPIC, {"job": job, "told": pickle.dumps(told)})
+def tell(driver: str, job: str, told: Told) -> None:
+    """Tell the driver of a job, from the thread of a task, at its end.
+
+    The event travels with the message that the task is done: `Worker.log_event` would send it at once, and that message
+    after 2 ms, which is how often a worker sends any.
+    """
+    worker = get_worker()
+    event = {"op": "log-event", "topic": driver, "msg": {"job": job, "told": pickle.dumps(told)}}
+    worker.loop.add_callback(lambda: worker.batched_stream.buffer.append(event))
+
+
+def told_if_small(result: Any) -> Any:
+    """Return a result that may be told, else None."""
+    buffers: list[pickle.PickleBuffer] = []
+    size = len(pickle.dumps(result, 5, buffer_callback=buffers.append)) + sum(b.raw().nbytes for b in buffers)
+    return result if size <= MOST_TOLD else None
 
 
 def listen(client: Any, job: str, receive: Receive) -> None:
-    """Have `receive` called, in a thread of the client, with what tasks of a job tell."""
+    """Have `receive` called, in a thread of the client, with what tasks of a job tell.
+
+    A client hears its topic from its first run on: it sends messages 10 ms apart, for which the tasks would wait.
+    """
     receivers = _RECEIVERS.setdefault(client, {})
     receivers[job] = receive
 
     def hear(event: tuple[float, Mapping[str, Any]]) -> None:
-        if (receiver := receivers.get(event[1]["job"])) is not None:
+        if (receiver := receivers.get(event[1].get("job", ""))) is not None:
             receiver(pickle.loads(event[1]["told"]))
 
-    if len(receivers) == 1:
-        client.subscribe_topic(TOPIC, hear)
+    if client not in _CONNECTIONS or _CONNECTIONS[client] is not client.scheduler_comm:
+        _CONNECTIONS[client] = client.scheduler_comm  # a scheduler that was started again knows of no topics
+        client.subscribe_topic(client.id, hear)
 
 
 def stop_listening(client: Any, job: str) -> None:
     """End what `listen` began."""
-    receivers = _RECEIVERS.get(client, {})
-    receivers.pop(job, None)
-    if not receivers and client.status == "running":
-        client.unsubscribe_topic(TOPIC)
+    _RECEIVERS[client].pop(job, None)
 
 
 class Account:

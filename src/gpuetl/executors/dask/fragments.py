@@ -36,11 +36,17 @@ class Fragment:
 
 
 class FragmentBuilder:
-    """Collects steps, and the keys of the tasks whose results they take."""
+    """Collects steps, and the keys of the tasks whose results they take.
+
+    `share` is where the partition of a source that they read begins in it, 0.5 is the middle, if it is a large one.
+    `light` counts the further inputs that they compute themselves.
+    """
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
         self.keys: list[Any] = []
+        self.share: float | None = None
+        self.light = 0
 
     def step(self, node: int, partition: int, sources: tuple[int, ...] = (), given: Any = None) -> int:
         """Add a step; return the place of its frame."""

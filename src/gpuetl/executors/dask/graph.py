@@ -1,9 +1,9 @@
 """Lowers a physical plan to dask tasks: few and large ones, since each costs a millisecond or more.
 
 A task computes a fragment: what follows on one partition up to where rows meet others or have several readers.  What is
-put together of an exchange's pieces goes into the task that reads it, and a task whose rows are split by key ends with
-that; one task a piece, which copies nothing, is what lets a scheduler send each piece to its reader alone, and make it
-again where it was lost.
+put together of an exchange's pieces goes into the task that reads it, and so does a small table that is joined there; a
+task whose rows are split by key ends with that; one task a piece, which copies nothing, is what lets a scheduler send
+each piece to its reader alone, and make it again where it was lost.
 """
 
 from __future__ import annotations
@@ -22,10 +22,17 @@ from gpuetl.executors.dask.job import Job
 from gpuetl.executors.dask.packing import AnyNode
 from gpuetl.io.frames import FrameDataset
 from gpuetl.physical.carries import Carried
+from gpuetl.physical.estimate import read_rows
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, count_reads, first_read, matching
-from gpuetl.plan.nodes import Write
+from gpuetl.plan.nodes import Kernel, KernelReduction, Write
 
+LARGE_ROWS = 1 << 22
+"""Of a partition of a source: to work on so many takes longer than to move what goes with it to another worker."""
+FEW_ROWS = 1 << 16
+"""Of a source: to read so many takes a few milliseconds, as a task does."""
+MOST_LIGHT = 8
+"""Small tables that a task reads itself: others may read more of them meanwhile."""
 Key = Any
 """What dask calls a task: a name, and numbers of partitions."""
 
@@ -34,7 +41,8 @@ class TaskGraph:
     """The tasks of a run.
 
     `writes` has the keys of what each sink's partitions become, in order, `kept` those of the stages that are kept;
-    `origins` says for each key which node it computes.
+    `origins` says for each key which node it computes.  `shares` has the keys of those that take what other tasks make
+    to a large partition of a source, and where that begins in the source: see `placing.py`.
     """
 
     def __init__(self, plan: PhysicalPlan, nodes: Sequence[AnyNode], job: Job) -> None:
@@ -43,6 +51,7 @@ class TaskGraph:
         self.readers: Counter[tuple[int, int]] = count_reads(plan.roots)
         self.tasks: dict[Key, Any] = {}
         self.origins: dict[Key, AnyNode] = {}
+        self.shares: dict[Key, float] = {}
         self.pending: list[Callable[[], None]] = []
         self.writes = {name: self.written(write, source) for name, (write, source) in plan.sinks.items()}
         self.kept = {name: self.task("keep", node, 0, tasks.keep) for name, node in plan.kept.items()}
@@ -73,17 +82,15 @@ class TaskGraph:
     ) -> None:
         """Add a task."""
         fragment = builder.fragment(str(key), values)
+        if builder.keys and builder.share is not None:
+            self.shares[key] = builder.share
         self.tasks[key] = Task(key, body, self.job, fragment, *given, *map(TaskRef, builder.keys))
 
     def frame(self, node: Physical, index: int) -> Key:
         """Return the key of the task that makes a partition which others read."""
         if isinstance(node, Carried):
             return self.carried(node, index, 0)
-        key = self.key("compute", node, index)
-        if key not in self.tasks:
-            self.tasks[key] = None
-            self.pending.append(lambda: self.compute(key, node, index))
-        return key
+        return self.begun("compute", node, index, self.compute)
 
     def compute(self, key: Key, node: Physical, index: int) -> None:
         """Add the task of `frame`."""
@@ -98,7 +105,7 @@ class TaskGraph:
         chain: list[tuple[Map | Concat | Exchange, int]] = []
         while self.passes_on(node) and (here or self.has_one_reader(node, index)):
             chain.append((node, index))  # type: ignore[arg-type]
-            node, index = (node.source, 0) if isinstance(node, Exchange) else first_read(node, index)  # type: ignore[arg-type]
+            node, index = self.source(node, index)
             here = False
         value = self.read(builder, node, index, here)
         for step, at in reversed(chain):
@@ -108,13 +115,38 @@ class TaskGraph:
 
     def others(self, builder: FragmentBuilder, node: Map | Exchange, index: int) -> tuple[int, ...]:
         """Add what goes with a partition of the first input, of each of the others; return their places."""
-        return tuple(self.beside(builder, child, matching(child, index)) for child in node.inputs[1:])
+        found = [(child, matching(child, index)) for child in node.inputs[1:]]
+        return tuple(
+            self.here(builder, *one) if self.is_light(builder, *one) else self.beside(builder, *one) for one in found
+        )
+
+    def here(self, builder: FragmentBuilder, node: Physical, index: int) -> int:
+        """Add the steps that compute a further input."""
+        builder.light += 1
+        return self.computed(builder, node, index)
+
+    def is_light(self, builder: FragmentBuilder, node: Physical, index: int) -> bool:
+        """Tell whether to compute a further input takes less time than to send a task, and wait for it.
+
+        A user's kernel may take long for few rows.
+        """
+        if builder.light == MOST_LIGHT:
+            return False
+        while self.passes_on(node) and self.has_one_reader(node, index):
+            if isinstance(node, Map) and isinstance(node.operation, Kernel | KernelReduction):
+                return False
+            node, index = self.source(node, index)
+        return isinstance(node, Scan) and self.has_one_reader(node, index) and read_rows(node.parts[index]) <= FEW_ROWS
 
     def passes_on(self, node: Physical) -> bool:
         """Tell whether each partition of a node comes from one partition, so that one task can go on with it."""
         if isinstance(node, Exchange):
             return node.whole and node.source.partitions == 1
         return isinstance(node, Map | Concat) and not isinstance(node, Carried)
+
+    def source(self, node: Physical, index: int) -> tuple[Physical, int]:
+        """Return the node and the partition that one comes from, of a node that passes on."""
+        return (node.source, 0) if isinstance(node, Exchange) else first_read(node, index)  # type: ignore[arg-type]
 
     def has_one_reader(self, node: Physical, index: int) -> bool:
         """Tell whether the task that reads a partition may compute it."""
@@ -126,6 +158,8 @@ class TaskGraph:
         if isinstance(node, Carried) or not (here or self.has_one_reader(node, index)):
             return builder.argument(self.frame(node, index))
         if isinstance(node, Scan):
+            if node.partitions > 1 and read_rows(node.parts[index]) >= LARGE_ROWS:
+                builder.share = index / node.partitions
             return builder.step(number, index, (), what_is_read(node, index))
         assert isinstance(node, Exchange)
         pieces = [builder.argument(key) for key in self.pieces(node, index)]
@@ -145,7 +179,9 @@ class TaskGraph:
         return [self.piece(node, source, index) for source in sources]
 
     def piece(self, node: Exchange, source: int, index: int) -> Key:
-        """Add the task that takes a piece, and for the first one the task that splits."""
+        """Add the task that takes a piece, and for the first one the task that splits, which gives one piece itself."""
+        if node.partitions == 1:
+            return self.begun("split", node, source, self.split)
         return self.taken("split", node, source, index, self.split)
 
     def carried(self, node: Carried, index: int, place: int) -> Key:
@@ -154,11 +190,16 @@ class TaskGraph:
 
     def taken(self, verb: str, node: Physical, index: int, place: int, add: Callable[..., None]) -> Key:
         """Add the task that takes one of what another task gives for a partition; that one is added once."""
-        whole, key = self.key(verb, node, index), self.key("take", node, index, place)
-        if whole not in self.tasks:
-            self.tasks[whole] = None
-            self.pending.append(lambda: add(whole, node, index))
+        whole, key = self.begun(verb, node, index, add), self.key("take", node, index, place)
         self.tasks[key] = Task(key, getitem, TaskRef(whole), place)
+        return key
+
+    def begun(self, verb: str, node: Physical, index: int, add: Callable[..., None]) -> Key:
+        """Return the key of a task that others share, which is added once, and later: graphs are deep."""
+        key = self.key(verb, node, index)
+        if key not in self.tasks:
+            self.tasks[key] = None
+            self.pending.append(lambda: add(key, node, index))
         return key
 
     def split(self, key: Key, node: Exchange, source: int) -> None:

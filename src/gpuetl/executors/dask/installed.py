@@ -16,15 +16,14 @@ from gpuetl.errors import EngineUnavailable, first_line
 from gpuetl.executors.dask.once import is_noted, note
 
 
-def check_installed(client: Any) -> None:
-    """Compare what `installed` gives elsewhere, or the error that it raises there, with what it gives here, once.
+def check_installed(client: Any, workers: frozenset[str]) -> None:
+    """Compare what `installed` gives at the workers, or the error that it raises there, with what it gives here, once.
 
     Raises
     ------
     EngineUnavailable
         For a scheduler or a worker with another gpuetl or Python, or without gpuetl.
     """
-    workers = frozenset(client.nthreads())
     if is_noted(client, "installed", workers):
         return
     told = {f"worker at {address}": there for address, there in client.run(installed, on_error="return").items()}

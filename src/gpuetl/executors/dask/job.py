@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import cast
+from typing import Any, cast
 
 from gpuetl.backends.backend import Backend
 from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.engines import load_backend
 from gpuetl.backends.fallback import FallbackBackend
-from gpuetl.executors.dask.account import Told, tell
+from gpuetl.executors.dask.account import Told, tell, told_if_small
 from gpuetl.executors.dask.packing import operation_of, unpack_nodes
 from gpuetl.executors.dask.shelf import SHELF
 from gpuetl.executors.runner import Runner
@@ -28,11 +28,12 @@ class Job:
 
     The tasks carry the bytes themselves: a task that all others read would draw them to the worker that has its result.
     They are called by `name`, another one where the run begins again: workers may still be at tasks of the first
-    attempt, which have the same numbers.
+    attempt, which have the same numbers.  `driver` is the id of its client, to which they tell what they did.
     """
 
     run_id: str
     name: str
+    driver: str
     backend: str
     nodes: bytes
     fallback: bool = False
@@ -54,6 +55,12 @@ class Job:
 @lru_cache(maxsize=4)
 def _opened(job: Job) -> OpenJob:
     return OpenJob(job)
+
+
+class TaskRunner(Runner):
+    """Runs the nodes of one task; `wanted` is its result where the driver wants that."""
+
+    wanted: Any = None
 
 
 class OpenJob:
@@ -85,10 +92,10 @@ class OpenJob:
         return cast("Write", self.nodes[number])
 
     @contextmanager
-    def runner(self, task: str) -> Iterator[Runner]:
+    def runner(self, task: str) -> Iterator[TaskRunner]:
         """Run nodes in the block, with the run's options; tell the driver at its end what the task did."""
         recorder = Recorder()
-        runner = Runner(self.backend, recorder)
+        runner = TaskRunner(self.backend, recorder)
         if self.job.backend != "pandas":  # whose frames are Arrow tables: dask itself moves them to disk
             SHELF.use(self.backend, self.job.spill_folder, self.job.resident_bytes)
             runner.guard.frees.append(SHELF.spill_all)
@@ -97,4 +104,5 @@ class OpenJob:
             yield runner
             peaks = dict(recorder.meter.peaks()) if recorder.meter else {}
         work = {self.numbers[key]: work for key, work in recorder.work.items()}
-        tell(self.job.name, Told(task, work, recorder.notes, peaks, SHELF.taken_moved()))
+        told = Told(task, work, recorder.notes, peaks, SHELF.taken_moved(), told_if_small(runner.wanted))
+        tell(self.job.driver, self.job.name, told)

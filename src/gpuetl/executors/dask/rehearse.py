@@ -49,14 +49,15 @@ class PackedPlan:
             load_backend(self.backend).rehearse(physical, self.name, self.shares.get(worker, ALONE))
 
 
-def rehearse_on_workers(options: RunOptions, backend: str, physical: PhysicalPlan, plan: str) -> None:
-    """Have workers rehearse a plan; return when all have been told, which they are once.
+def rehearse_on_workers(
+    options: RunOptions, workers: frozenset[str], backend: str, physical: PhysicalPlan, plan: str
+) -> None:
+    """Have workers, by address, rehearse a plan; return when all have been told, which they are once.
 
     How a plan is lowered depends on how many they are, and so do its kernels.
     """
     client = options.cluster.client
     with forgiven(PLAN):
-        workers = frozenset(client.nthreads())
         if is_first_time(client, plan, workers):
             name = f"{plan} on {len(workers)} workers"
             packed = PackedPlan(pack_plan(physical), name, backend, options.skipped_choices, shares_of(workers))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from asyncio import CancelledError
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any
@@ -14,6 +14,7 @@ from distributed import KilledWorker
 from gpuetl.errors import RunFailed
 from gpuetl.executors.dask.account import Told, listen, stop_listening
 from gpuetl.executors.dask.graph import TaskGraph
+from gpuetl.executors.dask.placing import placed
 
 LOOK_S = 2.0
 """How often to see whether there are workers, while no task ends."""
@@ -21,8 +22,14 @@ PATIENCE_S = 60.0
 """How long a run waits for a worker where there is none."""
 
 
-def run_tasks(client: Any, graph: TaskGraph, wanted: Sequence[Any], receive: Callable[[Told], None]) -> list[Any]:
-    """Run the tasks; return the results of those that are wanted.
+def run_tasks(
+    client: Any,
+    workers: Collection[str],
+    graph: TaskGraph,
+    wanted: Sequence[Any],
+    receive: Callable[[Told], None],
+) -> list[Any]:
+    """Run the tasks on the workers of a client; return the results of those that are wanted.
 
     Raises
     ------
@@ -33,31 +40,37 @@ def run_tasks(client: Any, graph: TaskGraph, wanted: Sequence[Any], receive: Cal
     listen(client, graph.job.name, heard.put)
     futures: list[Any] = []
     try:
-        futures = submitted(client, graph, wanted)
+        futures = submitted(client, workers, graph, wanted)
         for future in futures:
             future.add_done_callback(heard.put)
-        wait(client, graph, {future.key for future in futures}, heard, receive)
-        return gathered(client, graph, futures)
+        told = wait(client, graph, {str(future.key) for future in futures}, heard, receive)
+        left = [future for future in futures if str(future.key) not in told]
+        told |= zip((str(future.key) for future in left), gathered(client, graph, left), strict=True)
+        return [told[str(future.key)] for future in futures]
     finally:
         stop_listening(client, graph.job.name)
         for future in futures:
             future.release()
 
 
-def submitted(client: Any, graph: TaskGraph, wanted: Sequence[Any]) -> list[Any]:
+def submitted(client: Any, workers: Collection[str], graph: TaskGraph, wanted: Sequence[Any]) -> list[Any]:
     """Send the tasks to the scheduler; return the futures of those that are wanted.
 
     Rows of sources in memory are part of the tasks, so that they can run again: the warning of large graphs is not for
     them.
     """
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": 1 << 62}):
-        return list(client.get(graph.tasks, list(wanted), sync=False))
+        return list(client.get(placed(graph.tasks, graph.shares, workers), list(wanted), sync=False))
 
 
 def wait(
-    client: Any, graph: TaskGraph, waiting: set[Any], heard: SimpleQueue[Any], receive: Callable[[Told], None]
-) -> None:
-    """Wait until all of the wanted tasks are done, and pass on what is heard meanwhile."""
+    client: Any, graph: TaskGraph, waiting: set[str], heard: SimpleQueue[Any], receive: Callable[[Told], None]
+) -> dict[str, Any]:
+    """Wait until all of the wanted tasks are done, and pass on what is heard meanwhile.
+
+    Return the results that were told, by task; of one that ran twice that which came last.
+    """
+    results: dict[str, Any] = {}
     hopeless_at = monotonic() + PATIENCE_S
     while waiting:
         try:
@@ -70,15 +83,19 @@ def wait(
         hopeless_at = monotonic() + PATIENCE_S
         if isinstance(told, Told):
             receive(told)
+            if told.result is not None:
+                results[told.task] = told.result
+                waiting.discard(told.task)
         else:
             check(told, graph)
-            waiting.discard(told.key)
+            waiting.discard(str(told.key))
+    return results
 
 
 def gathered(client: Any, graph: TaskGraph, futures: Sequence[Any]) -> list[Any]:
     """Return the results; what is lost with a worker just now is computed again."""
     try:
-        return list(client.gather(futures))
+        return list(client.gather(futures)) if futures else []
     except KilledWorker as error:
         raise killed(error, graph) from None
     except CancelledError:

@@ -30,25 +30,31 @@ from gpuetl.report.trace import timed
 
 
 def execute_on_cluster(
-    physical: PhysicalPlan, engine: str, options: RunOptions, recorder: Recorder, run_id: str, seconds: dict[str, float]
+    physical: PhysicalPlan,
+    engine: str,
+    options: RunOptions,
+    workers: frozenset[str],
+    recorder: Recorder,
+    run_id: str,
+    seconds: dict[str, float],
 ) -> Outputs:
-    """Compute all roots on the options' client, and commit the sinks that workers wrote.
+    """Compute all roots on the workers of the options' client, and commit the sinks that they wrote.
 
     Stages that are kept come as Arrow tables, the pandas engine's frames.
     """
     nodes = nodes_of(physical)
-    job = job_of(run_id, CLUSTERED[engine], pack_nodes(nodes), options)
+    client = options.cluster.client
+    job = job_of(run_id, client.id, CLUSTERED[engine], pack_nodes(nodes), options)
     graph, account = TaskGraph(physical, nodes, job), Account(physical, nodes, recorder)
     if options.trace:
         recorder.note("the timeline shows the driver: what workers did is in the report, and on the pages of dask")
-    client = options.cluster.client
     with sink_writers(physical, run_id) as writers:
         if engine == "dask-cuda":
-            warm(client)
+            warm(client, workers)
         with timed(seconds, "run"):
             for writer in writers.values():
                 writer.prepare()
-            results = computed(client, graph, account)
+            results = computed(client, workers, graph, account)
             for name, keys in graph.writes.items():
                 writers[name].take([results[key] for key in keys])
             account.close()
@@ -60,12 +66,12 @@ def execute_on_cluster(
     return Outputs(sink_reports(writers), heads, kept)
 
 
-def job_of(run_id: str, backend: str, nodes: bytes, options: RunOptions) -> Job:
+def job_of(run_id: str, driver: str, backend: str, nodes: bytes, options: RunOptions) -> Job:
     """Return what the tasks of a run share."""
     skipped = options.skipped_choices
     folder = str(Path(options.spill_folder).absolute()) if options.spill_folder else None
     return Job(
-        run_id, f"{run_id}-{uuid.uuid4().hex[:8]}", backend, nodes, options.fallback, skipped, options.profile,
+        run_id, f"{run_id}-{uuid.uuid4().hex[:8]}", driver, backend, nodes, options.fallback, skipped, options.profile,
         options.head_rows, folder, options.resident_bytes,
     )  # fmt: skip
 
@@ -84,10 +90,12 @@ def sink_writers(physical: PhysicalPlan, run_id: str) -> Iterator[dict[str, Shar
         close_writers(list(writers.values()), threads)
 
 
-def computed(client: Any, graph: TaskGraph, account: Account) -> dict[Any, Any]:
+def computed(client: Any, workers: frozenset[str], graph: TaskGraph, account: Account) -> dict[Any, Any]:
     """Run the tasks; return the results of those that the driver wants, by key."""
     wanted = list(dict.fromkeys([*(key for keys in graph.writes.values() for key in keys), *graph.kept.values()]))
-    return dict(zip(wanted, run_tasks(client, graph, wanted, account.add), strict=True)) if wanted else {}
+    if not wanted:
+        return {}
+    return dict(zip(wanted, run_tasks(client, workers, graph, wanted, account.add), strict=True))
 
 
 def first_rows(tables: Sequence[pa.Table], options: RunOptions) -> pa.Table:

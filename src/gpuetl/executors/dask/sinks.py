@@ -20,16 +20,13 @@ from gpuetl.backends.backend import Backend, Frame
 from gpuetl.executors.outputs import file_writer, note_files, write_frame
 from gpuetl.executors.runner import Runner
 from gpuetl.io.folders import remove_folder
-from gpuetl.io.staging import SinkWriter, WrittenFile
+from gpuetl.io.staging import MOST_PARTS, SinkWriter, WrittenFile
 from gpuetl.plan.node import Origin
 from gpuetl.plan.nodes import Write
 from gpuetl.threads import thread_count
 
 if TYPE_CHECKING:
     from gpuetl.executors.dask.job import OpenJob
-
-MOST_FILES = 16
-"""As many as a large frame becomes: see backends/cudf/sinks/parquet.py."""
 
 
 @dataclass(frozen=True)
@@ -142,4 +139,4 @@ def files_at_once(backend: Backend) -> int:
     Dask expects a worker for each processor, and tells it by OMP_NUM_THREADS to take one thread.  A worker for each GPU
     has processors to spare, and needs them, since the system lets one call at a time write to a file.
     """
-    return thread_count() if backend.device == "CPU" else min(MOST_FILES, len(os.sched_getaffinity(0)))
+    return thread_count() if backend.device == "CPU" else min(MOST_PARTS, len(os.sched_getaffinity(0)))

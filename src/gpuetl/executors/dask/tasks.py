@@ -12,7 +12,7 @@ from gpuetl.backends.backend import Frame
 from gpuetl.executors.dask.fragments import Fragment, Step
 from gpuetl.executors.dask.job import Job, OpenJob
 from gpuetl.executors.dask.parcels import opened, sealed
-from gpuetl.executors.dask.sinks import Written, write_partition
+from gpuetl.executors.dask.sinks import write_partition
 from gpuetl.executors.runner import Runner
 from gpuetl.io.frames import FrameDataset
 from gpuetl.physical.nodes import Exchange, Scan
@@ -44,12 +44,13 @@ def compute(job: Job, fragment: Fragment, *arguments: Any) -> Any:
         return sealed(frame)
 
 
-def split(job: Job, fragment: Fragment, exchange: int, index: int, *arguments: Any) -> list[Any]:
-    """Return the pieces of partition `index` for those to come."""
+def split(job: Job, fragment: Fragment, exchange: int, index: int, *arguments: Any) -> Any:
+    """Return the pieces of partition `index` for those to come; for one, its piece."""
     here = job.opened()
     with here.runner(fragment.name) as runner:
         frames = computed(here, runner, fragment, arguments)
-        return [sealed(piece) for piece in runner.split(here.exchange(exchange), index, frames)]
+        pieces = [sealed(piece) for piece in runner.split(here.exchange(exchange), index, frames)]
+        return pieces if len(pieces) > 1 else pieces[0]
 
 
 def carry(job: Job, fragment: Fragment, window: int, index: int, *arguments: Any) -> list[Any]:
@@ -65,15 +66,17 @@ def keep(job: Job, fragment: Fragment, *arguments: Any) -> Any:
     here = job.opened()
     with here.runner(fragment.name) as runner:
         (frame,) = computed(here, runner, fragment, arguments)
-        return here.backend.to_arrow(frame)
+        runner.wanted = here.backend.to_arrow(frame)
+        return runner.wanted
 
 
-def write(job: Job, fragment: Fragment, sink: int, *arguments: Any) -> Written:
+def write(job: Job, fragment: Fragment, sink: int, *arguments: Any) -> Any:
     """Write a partition to files of this attempt."""
     here = job.opened()
     with here.runner(fragment.name) as runner:
         (frame,) = computed(here, runner, fragment, arguments)
-        return write_partition(here, runner, here.write(sink), frame)
+        runner.wanted = write_partition(here, runner, here.write(sink), frame)
+        return runner.wanted
 
 
 def computed(job: OpenJob, runner: Runner, fragment: Fragment, arguments: Sequence[Any]) -> list[Frame]:

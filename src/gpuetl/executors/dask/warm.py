@@ -18,9 +18,8 @@ _WARMING: set[Futures] = set()
 """Those that are not done yet, which nobody else holds: the run that began with them may end before."""
 
 
-def warm(client: Any) -> None:
-    """Let each worker take a frame from each of the others, once."""
-    workers = frozenset(client.nthreads())
+def warm(client: Any, workers: frozenset[str]) -> None:
+    """Let each of the workers, by address, take a frame from each of the others, once."""
     if not is_first_time(client, "warm", workers):
         return
     run = uuid.uuid4().hex

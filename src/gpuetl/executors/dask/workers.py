@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections import Counter
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
 from gpuetl.backends.engines import load_backend
 from gpuetl.errors import EngineUnavailable, first_line
@@ -18,6 +19,22 @@ from gpuetl.report.recorder import Progress
 
 WAIT_S = 60
 """How long a run waits for a first worker."""
+RECENT_S = 1.0
+"""How long what workers say of their memory is taken for true: to ask them takes a short run some milliseconds."""
+Memory = dict[str, tuple[int, bool]]
+"""By address the bytes that frames may take there, and whether others on the host share them."""
+
+
+class Said(NamedTuple):
+    """What workers said of their memory for a backend, and when."""
+
+    at: float
+    backend: str
+    memory: Memory
+
+
+_SAID: WeakKeyDictionary[Any, Said] = WeakKeyDictionary()
+"""The last that workers of a client said."""
 
 
 def capacity_of(client: Any, backend: str, progress: Progress) -> Capacity:
@@ -30,28 +47,20 @@ def capacity_of(client: Any, backend: str, progress: Progress) -> Capacity:
     EngineUnavailable
         Where no worker is there, or one cannot run the backend as the driver would.
     """
-    told = asked(client, backend, progress)
+    told = known(client, backend, progress)
     on_host = Counter(urlsplit(worker).hostname for worker in told)
     least = min(free // (on_host[urlsplit(at).hostname] if shared else 1) for at, (free, shared) in told.items())
-    return Capacity(least, len(told))
+    return Capacity(least, len(told), frozenset(told))
 
 
-def asked(client: Any, backend: str, progress: Progress) -> dict[str, tuple[int, bool]]:
-    """Return what workers say of their memory, by address; wait for one where none is there.
-
-    They say what is installed once more: one may have been started anew at the address of another.
-    """
+def known(client: Any, backend: str, progress: Progress) -> Memory:
+    """Return what workers say of their memory, or have said just now; wait for one where none is there."""
     until, scheduler = time.monotonic() + WAIT_S, client.scheduler.address
     while time.monotonic() < until:
-        check_installed(client)
-        answers = client.run(memory_here, backend, on_error="return")
-        told = {worker: answer for worker, answer in answers.items() if not isinstance(answer, OSError)}  # dead since
-        for worker, answer in told.items():
-            if isinstance(answer, Exception):
-                raise EngineUnavailable(f"the worker at {worker} cannot run the engine: {first_line(answer)}")
-            check_same(f"worker at {worker}", answer[-1])
-        if told:
-            return {worker: answer[:2] for worker, answer in told.items()}
+        workers = frozenset(client.nthreads())
+        check_installed(client, workers)
+        if memory := said(client, backend, workers) or asked(client, backend):
+            return memory
         progress(Origin("first worker of", scheduler), 0, 1)
         with suppress(TimeoutError):
             client.wait_for_workers(1, timeout=max(1, until - time.monotonic()))
@@ -60,6 +69,30 @@ def asked(client: Any, backend: str, progress: Progress) -> dict[str, tuple[int,
         f"Start some by `dask worker {scheduler} --nthreads 1 --memory-limit 0`, for dask-cuda "
         f"`dask cuda worker {scheduler}`, and see in their logs whether they reach it."
     )
+
+
+def said(client: Any, backend: str, workers: frozenset[str]) -> Memory | None:
+    """Return what these workers have said just now, if they have."""
+    last = _SAID.get(client)
+    if last is None or last.backend != backend or last.memory.keys() != workers:
+        return None
+    return last.memory if time.monotonic() - last.at < RECENT_S else None
+
+
+def asked(client: Any, backend: str) -> Memory:
+    """Return what workers say of their memory now.
+
+    They say what is installed once more: one may have been started anew at the address of another.
+    """
+    answers = client.run(memory_here, backend, on_error="return")
+    told = {worker: answer for worker, answer in answers.items() if not isinstance(answer, OSError)}  # dead since
+    for worker, answer in told.items():
+        if isinstance(answer, Exception):
+            raise EngineUnavailable(f"the worker at {worker} cannot run the engine: {first_line(answer)}")
+        check_same(f"worker at {worker}", answer[-1])
+    memory = {worker: answer[:2] for worker, answer in told.items()}
+    _SAID[client] = Said(time.monotonic(), backend, memory)
+    return memory
 
 
 def memory_here(name: str) -> tuple[int, bool, str]:

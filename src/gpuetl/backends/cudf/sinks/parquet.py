@@ -29,6 +29,7 @@ from gpuetl.backends.cudf.sinks.pieces import Piece, fetched
 from gpuetl.backends.cudf.sinks.texts import MOST_DISTINCT_BYTES, few_distinct, page_offsets
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import NULL, STRING, is_list
+from gpuetl.io.staging import MOST_PARTS
 from gpuetl.plan.schema import Schema
 
 MOST_PAGE_BYTES, LIMIT = 1 << 27, (1 << 31) - (1 << 20)
@@ -50,12 +51,8 @@ ENCODING = Lock()
 """One file at a time: the interpreter would let all of them encode in turns, so that none could begin to be written."""
 MEASURED = BoundedSemaphore(2)
 """Files of which columns are measured or encoded: the measures of one take device memory while the host waits."""
-PARTS, LEAST_PART_ROWS = 16, 1 << 22
-"""The files that a large frame becomes in a folder, and the rows that make one worth it.
-
-The system lets one thread at a time write to a file, and the last file is begun when all others are encoded: so many
-files keep all threads busy, and what is left to be written in the end is short.
-"""
+LEAST_PART_ROWS = 1 << 22
+"""The rows that make a file of a folder worth it."""
 
 
 def writes(schema: Schema) -> bool:
@@ -65,7 +62,7 @@ def writes(schema: Schema) -> bool:
 
 def parts_of(frame: Frame) -> list[Frame]:
     """Return frames on the same memory, for files that are written at the same time; nulls are not counted anew."""
-    rows = max(LEAST_PART_ROWS, -(-frame.rows // (PARTS * DEFAULT.group_rows)) * DEFAULT.group_rows)
+    rows = max(LEAST_PART_ROWS, -(-frame.rows // (MOST_PARTS * DEFAULT.group_rows)) * DEFAULT.group_rows)
     if frame.rows <= rows:
         return [frame]
     return [
