@@ -60,4 +60,6 @@ def test_workers_that_are_lost_leave_tasks_to_the_others(joined, cluster, seen, 
 def test_small_partitions_go_where_the_scheduler_likes():
     """To move the table to another worker takes longer than to work on them."""
     given = {("t", 0): 1, ("t", 1): 2}
-    assert placed(given, {}, ["a", "b"]) is given
+    (layer,) = placed(given, {}, ["a", "b"]).layers.values()
+    assert dict(layer) == given
+    assert not layer.annotations

@@ -30,7 +30,7 @@ class Saying:
         if function is not memory_here:
             return dict.fromkeys(self.memory, installed())
         self.asked += 1
-        return dict(self.memory)
+        return {at: said if isinstance(said, OSError) else (*said, installed()) for at, said in self.memory.items()}
 
     def run_on_scheduler(self, function):
         return installed()

@@ -52,7 +52,14 @@ def tell(driver: str, job: str, told: Told) -> None:
     """
     worker = get_worker()
     event = {"op": "log-event", "topic": driver, "msg": {"job": job, "told": pickle.dumps(told)}}
-    worker.loop.add_callback(lambda: worker.batched_stream.buffer.append(event))
+
+    def send() -> None:
+        try:
+            worker.batched_stream.buffer.append(event)
+        except AttributeError:  # another distributed
+            worker.batched_send(event)
+
+    worker.loop.add_callback(send)
 
 
 def told_if_small(result: Any) -> Any:

@@ -15,13 +15,12 @@ from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 Tasks = dict[Any, Any]
 
 
-def placed(tasks: Tasks, shares: Mapping[Any, float], workers: Collection[str]) -> Tasks | HighLevelGraph:
+def placed(tasks: Tasks, shares: Mapping[Any, float], workers: Collection[str]) -> HighLevelGraph:
     """Return the tasks, of which those with a share of a source go to the workers in turn, by address.
 
-    Neighbours go to one worker.  Another one may take a task, and does where the first is lost.
+    Neighbours go to one worker.  Another one may take a task, and does where the first is lost.  Of tasks in layers
+    dask computes no name from all that they hold, which takes it 0.1 ms a task.
     """
-    if not shares:
-        return tasks
     order = sorted(workers)
     layers: defaultdict[str, Tasks] = defaultdict(dict)
     for key, task in tasks.items():
