@@ -47,8 +47,10 @@ def test_a_join_gives_the_rows_of_the_side_whose_partners_are_unique(pipeline, h
         (lambda few, many: few.union(few), True),
         (lambda few, many: few.union(many), False),
         (lambda few, many: few.join(many.select("s"), "s", "full"), False),
+        (lambda few, many: few.join(many.select("s"), "s", "right"), False),
+        (lambda few, many: few.join(many.select("s"), "s"), True),
     ],
-    ids=["read", "twice", "union", "full join"],
+    ids=["read", "twice", "union", "full join", "right join", "inner join"],
 )
 def test_groups_are_few_where_all_that_a_key_is_made_of_has_few_texts(pipeline, made, fewer):
     """A side with few says nothing of another with many."""
@@ -60,3 +62,31 @@ def test_groups_are_few_where_all_that_a_key_is_made_of_has_few_texts(pipeline, 
     (root,) = lowered(pipeline, RunOptions()).roots
     rows = estimated_rows(root, widths=column_widths(root))[id(root)]
     assert (rows < 100) == fewer
+
+
+@pytest.fixture
+def sales(pipeline):
+    """4,000 sales in three shops, which a table of their own tells of."""
+    shops = write_source(pipeline, "shops", pa.table({"shop": [0, 1, 2], "city": [7, 7, 9], "rent": [1, 2, 3]}))
+    rows = pa.table({"shop": [i % 3 for i in range(4000)], "x": range(4000)})
+    return write_source(pipeline, "sales", rows, row_group_size=4000).join(shops, "shop")
+
+
+@pytest.mark.parametrize(
+    ("steps", "key", "groups"),
+    [
+        (lambda sales: sales, "city", 4),  # and null
+        (lambda sales: sales.rename({"city": "town"}), "town", 4),
+        (lambda sales: sales, "x", 4000),
+        (lambda sales: sales.with_columns(city=expr("city + x")), "city", 4000),
+        (lambda sales: sales.window(order_by="x", city=expr("cum_sum(city)")), "city", 4000),
+        (lambda sales: sales.aggregate("x", city=expr("sum(city)")), "city", 4000),
+        (lambda sales: sales.aggregate(["x", "city"], rent=expr("sum(rent)")), "city", 4),
+    ],
+    ids=["joined", "renamed", "another", "computed", "window", "aggregated", "a key before"],
+)
+def test_a_column_has_no_more_values_than_its_table_has_rows(pipeline, sales, steps, key, groups):
+    """As long as it is passed on: what is computed for each row may be another value in each."""
+    steps(sales).aggregate(key, n=expr("count(*)")).stage("result")
+    (root,) = lowered(pipeline, RunOptions()).roots
+    assert estimated_rows(root, widths=column_widths(root))[id(root)] == groups

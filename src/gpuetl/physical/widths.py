@@ -12,7 +12,7 @@ from gpuetl.io.dataset import Dataset
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import Join, Project, Union
+from gpuetl.plan.nodes import Aggregate, Explode, Grouped, Join, KernelReduction, Project, Union
 
 STRING_BYTES = 16
 LIST_ELEMENTS = 8
@@ -48,7 +48,9 @@ def total(widths: Iterable[Width]) -> float:
 
 def _widths(node: Physical, inputs: Sequence[Widths]) -> Widths:
     if isinstance(node, Scan):
-        return {name: read_width(node.read.dataset, name, dtype) for name, dtype in node.schema.items()}
+        most = most_rows(node)
+        widths = {name: read_width(node.read.dataset, name, dtype) for name, dtype in node.schema.items()}
+        return {name: replace(width, distinct=min(width.distinct, most)) for name, width in widths.items()}
     if isinstance(node, Exchange):
         return {name: replace(width) for name, width in inputs[0].items()}
     return _made(node, inputs)
@@ -63,19 +65,30 @@ def _made(node: Map | Concat, inputs: Sequence[Widths]) -> Widths:
     written = frozenset(operation.touched[1])
     made: dict[str, Width] = {}
     for name, dtype in node.schema.items():
-        found = [widths[name] for widths in inputs if name in widths and widths[name].dtype == dtype]
-        if not found:
+        there = [widths[name] for widths in inputs if name in widths]
+        found = next((width for width in there if width.dtype == dtype), None)
+        if found is None:
             made[name] = Width(dtype, type_bytes(dtype))
         else:
-            made[name] = replace(found[0], distinct=_distinct(operation, name, found)) if name in written else found[0]
+            made[name] = replace(found, distinct=_distinct(operation, name, there)) if name in written else found
     return made
 
 
-def _distinct(operation: Node, name: str, found: Sequence[Width]) -> float:
-    """Return how many distinct values a column that is written has, given the inputs' of that name."""
-    if isinstance(operation, Union):
-        return sum(width.distinct for width in found)
-    return inf if isinstance(operation, Join) and operation.how == "full" else found[0].distinct
+def _distinct(operation: Node, name: str, there: Sequence[Width]) -> float:
+    """Return how many distinct values a column that is written has at most, given the inputs' of that name."""
+    if isinstance(operation, Aggregate | KernelReduction):
+        return there[0].distinct if name in operation.by else inf
+    if isinstance(operation, Grouped | Explode) and name in operation.made:
+        return inf
+    if isinstance(operation, Union) or (isinstance(operation, Join) and operation.how in ("right", "full")):
+        return sum(width.distinct for width in there)
+    return there[0].distinct
+
+
+def most_rows(scan: Scan) -> float:
+    """Return how many rows a scan reads, as far as footers tell."""
+    rows = [group.rows for part in scan.parts for group in part]
+    return inf if any(count < 0 for count in rows) else sum(rows)
 
 
 def read_width(dataset: Dataset, name: str, dtype: DataType) -> Width:
