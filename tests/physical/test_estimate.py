@@ -79,11 +79,33 @@ def sales(pipeline):
         (lambda sales: sales.rename({"city": "town"}), "town", 4),
         (lambda sales: sales, "x", 4000),
         (lambda sales: sales.with_columns(city=expr("city + x")), "city", 4000),
+        (lambda sales: sales.with_columns(town=expr("city * 2")), "town", 9),  # of null or one of three, and 2
+        (lambda sales: sales.with_columns(far=expr("x > 1000")), "far", 3),
+        (lambda sales: sales.with_columns(m=expr("month(date '2024-01-01' + x * interval '1 day')")), "m", 13),
+        (
+            lambda sales: sales.with_columns(size=expr("CASE WHEN x < 9 THEN 'S' WHEN x < 99 THEN 'M' ELSE 'L' END")),
+            "size",
+            4,
+        ),
+        (lambda sales: sales.with_columns(b=expr("cast(x % 100 AS int8)")), "b", 257),
         (lambda sales: sales.window(order_by="x", city=expr("cum_sum(city)")), "city", 4000),
         (lambda sales: sales.aggregate("x", city=expr("sum(city)")), "city", 4000),
         (lambda sales: sales.aggregate(["x", "city"], rent=expr("sum(rent)")), "city", 4),
     ],
-    ids=["joined", "renamed", "another", "computed", "window", "aggregated", "a key before"],
+    ids=[
+        "joined",
+        "renamed",
+        "another",
+        "computed",
+        "computed of few",
+        "truth",
+        "month",
+        "case",
+        "a byte",
+        "window",
+        "aggregated",
+        "a key before",
+    ],
 )
 def test_a_column_has_no_more_values_than_its_table_has_rows(pipeline, sales, steps, key, groups):
     """As long as it is passed on: what is computed for each row may be another value in each."""

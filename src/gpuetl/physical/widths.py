@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from math import inf, prod
 
+from gpuetl.expressions.ir import Column, Expr
 from gpuetl.expressions.types import STRING, DataType, is_list
 from gpuetl.io.dataset import Dataset
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
+from gpuetl.physical.values import most_values, values_of_type
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Aggregate, Explode, Grouped, Join, KernelReduction, Project, Union
@@ -50,7 +52,10 @@ def _widths(node: Physical, inputs: Sequence[Widths]) -> Widths:
     if isinstance(node, Scan):
         most = most_rows(node)
         widths = {name: read_width(node.read.dataset, name, dtype) for name, dtype in node.schema.items()}
-        return {name: replace(width, distinct=min(width.distinct, most)) for name, width in widths.items()}
+        return {
+            name: replace(width, distinct=min(width.distinct, most, values_of_type(width.dtype)))
+            for name, width in widths.items()
+        }
     if isinstance(node, Exchange):
         return {name: replace(width) for name, width in inputs[0].items()}
     return _made(node, inputs)
@@ -60,18 +65,24 @@ def _made(node: Map | Concat, inputs: Sequence[Widths]) -> Widths:
     """Columns that an operation does not write stay where they are; others are as wide as what they are made from."""
     operation = node.operation
     if isinstance(operation, Project):
-        passed, widths = operation.passed, inputs[0]
-        return {n: widths[passed[n]] if n in passed else Width(t, type_bytes(t)) for n, t in node.schema.items()}
+        return {name: _computed(operation.columns[name], inputs[0]) for name in node.schema}
     written = frozenset(operation.touched[1])
     made: dict[str, Width] = {}
     for name, dtype in node.schema.items():
         there = [widths[name] for widths in inputs if name in widths]
         found = next((width for width in there if width.dtype == dtype), None)
         if found is None:
-            made[name] = Width(dtype, type_bytes(dtype))
+            made[name] = Width(dtype, type_bytes(dtype), values_of_type(dtype))
         else:
             made[name] = replace(found, distinct=_distinct(operation, name, there)) if name in written else found
     return made
+
+
+def _computed(expr: Expr, widths: Widths) -> Width:
+    """A column that is passed on stays where it is."""
+    if isinstance(expr, Column):
+        return widths[expr.name]
+    return Width(expr.dtype, type_bytes(expr.dtype), most_values(expr, lambda name: widths[name].distinct))
 
 
 def _distinct(operation: Node, name: str, there: Sequence[Width]) -> float:
