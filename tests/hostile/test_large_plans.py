@@ -139,3 +139,14 @@ def test_an_expression_longer_than_text_may_be_is_not_written(source, pipeline):
 def test_parts_that_are_shared_are_looked_at_once(source, problem):
     doubled = reduce(lambda value, _: value + value, range(100_000), col("x"))
     assert "operators build on each other" in problem(source(table({"x": "int64"}, (1,))).filter(doubled > 0))
+
+
+def test_a_thousand_steps_run_in_partitions(pipeline):
+    """Where rows of equal keys are, and how many values a key has, is asked of no thousand steps in a row."""
+    rows = write_source(pipeline, "t", table({"x": "int64"}, *((i,) for i in range(4))))
+    for _ in range(500):
+        rows = rows.with_columns(x=col("x") + 1).filter(col("x") > 0)
+    rows.aggregate("x", n=ge.expr("count(*)")).stage("counts")
+    options = ge.RunOptions(partition_rows=2, optimize=False)
+    counts = pipeline.run(engine="pandas", keep=["counts"], options=options)["counts"].to_arrow()
+    assert counts.sort_by("x").to_pydict() == {"x": [500, 501, 502, 503], "n": [1] * 4}

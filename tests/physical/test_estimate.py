@@ -1,5 +1,7 @@
 """How many rows a physical node may give."""
 
+from datetime import date, timedelta
+
 import pyarrow as pa
 import pytest
 
@@ -68,7 +70,8 @@ def test_groups_are_few_where_all_that_a_key_is_made_of_has_few_texts(pipeline, 
 def sales(pipeline):
     """4,000 sales in three shops, which a table of their own tells of."""
     shops = write_source(pipeline, "shops", pa.table({"shop": [0, 1, 2], "city": [7, 7, 9], "rent": [1, 2, 3]}))
-    rows = pa.table({"shop": [i % 3 for i in range(4000)], "x": range(4000)})
+    days = [date(2024, 12, 1) + timedelta(days=i % 50) for i in range(4000)]
+    rows = pa.table({"shop": [i % 3 for i in range(4000)], "x": range(4000), "day": days})
     return write_source(pipeline, "sales", rows, row_group_size=4000).join(shops, "shop")
 
 
@@ -81,6 +84,8 @@ def sales(pipeline):
         (lambda sales: sales.with_columns(city=expr("city + x")), "city", 4000),
         (lambda sales: sales.with_columns(town=expr("city * 2")), "town", 9),  # of null or one of three, and 2
         (lambda sales: sales.with_columns(far=expr("x > 1000")), "far", 3),
+        (lambda sales: sales.with_columns(y=expr("year(day)")), "y", 5),  # two, each side one of a zone's, and null
+        (lambda sales: sales.with_columns(day=expr("day + interval '1 day'")).cast(day="date"), "day", 103),
         (lambda sales: sales.with_columns(m=expr("month(date '2024-01-01' + x * interval '1 day')")), "m", 13),
         (
             lambda sales: sales.with_columns(size=expr("CASE WHEN x < 9 THEN 'S' WHEN x < 99 THEN 'M' ELSE 'L' END")),
@@ -99,6 +104,8 @@ def sales(pipeline):
         "computed",
         "computed of few",
         "truth",
+        "year",
+        "a day later",
         "month",
         "case",
         "a byte",

@@ -6,18 +6,16 @@ and a window over groups in that order computes partition after partition, where
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
-from math import inf, prod
+from datetime import datetime, timedelta
 
-from gpuetl.expressions.types import BOOL
 from gpuetl.physical.carried_steps import CarriedWindow
 from gpuetl.physical.carried_window import carried_window
 from gpuetl.physical.estimate import chunk_rows, estimated_rows
 from gpuetl.physical.nodes import Map, Physical
 from gpuetl.physical.sequence import column_limits, follow_each_other, traced
-from gpuetl.physical.widths import Widths, column_widths, total, type_bytes
+from gpuetl.physical.widths import column_widths, distinct_keys, total, type_bytes
 from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Window
 
@@ -52,7 +50,7 @@ def carried(node: Window, source: Physical, share: float, exchanged_bytes: Calla
     rows = estimated_rows(source, widths=widths)
     if rows[id(source)] * total(widths[id(source)].values()) <= exchanged_bytes():
         return None
-    carried_rows = groups(source, node.by, widths[id(source)]) * steps.rows
+    carried_rows = distinct_keys(widths[id(source)], node.by) * steps.rows
     if steps.frame is not None:
         carried_rows += rows[id(source)] * share_of_time(source, node.order_by[0].column, steps.frame)
     if carried_rows > share * chunk_rows(source, of_all=rows, widths=widths)[id(source)]:
@@ -71,23 +69,6 @@ def carried_copies(node: Carried, width: float) -> float:
     """Return the bytes a row that the steps take beside the window: rows of `width` bytes below those carried."""
     more = (dtype for name, dtype in node.steps.window.schema.items() if name not in node.schema)
     return width + sum(map(type_bytes, more))
-
-
-def groups(source: Physical, by: Sequence[str], widths: Widths) -> float:
-    """Return how many groups there may be, by footers: nulls are a group, too."""
-    return prod(min(widths[name].distinct, span(source, name)) + 1 for name in by)
-
-
-def span(source: Physical, column: str) -> float:
-    """Return how many values of a column there may be between the least and the greatest one of its source."""
-    if source.schema[column] == BOOL:
-        return 2
-    least, greatest = column_limits(*traced(source, column))
-    if isinstance(least, int) and isinstance(greatest, int):
-        return greatest - least + 1
-    if isinstance(least, date) and isinstance(greatest, date) and not isinstance(least, datetime):
-        return (greatest - least).days + 1
-    return 1 if least is not None and least == greatest else inf
 
 
 def share_of_time(source: Physical, column: str, frame: timedelta) -> float:

@@ -87,6 +87,7 @@ class Map:
             and self.operation.locality is not Locality.KEY
         )
         object.__setattr__(self, "in_sequence", self.in_sequence or bool(keeps and self.inputs[0].in_sequence))
+        _ = self.partitioned_by  # each from the one below: thousands of nodes are too deep for a call in a call
 
     @cached_property
     def partitioned_by(self) -> tuple[str, ...]:

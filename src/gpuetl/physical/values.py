@@ -1,12 +1,15 @@
-"""How many distinct values a column may have, by its type and by what it is computed from."""
+"""How many distinct values a column may have, by its type, its limits, and what it is computed from."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
 from math import inf, prod
+from typing import Any, Protocol
 
 from gpuetl.expressions.ir import Call, Cast, Column, Expr
 from gpuetl.expressions.types import BOOL, DataType, is_integer
+from gpuetl.physical.sequence import Limits
 
 PARTS = {
     "sign": 4, "quarter": 4, "month": 12, "week": 53, "day": 31, "dayofweek": 7, "isodow": 7, "dayofyear": 366,
@@ -15,29 +18,65 @@ PARTS = {
 """Values of functions that have few."""
 
 
-def most_values(expr: Expr, column: Callable[[str], float]) -> float:
-    """Return how many values an expression has at most beside null; `column` says it of columns.
+class Known(Protocol):
+    """What is known of a column."""
+
+    @property
+    def distinct(self) -> float:
+        """How many values it has at most beside null."""
+
+    @property
+    def limits(self) -> Callable[[], Limits]:
+        """Returns between which they lie."""
+
+
+def most_values(expr: Expr, columns: Mapping[str, Known]) -> float:
+    """Return how many values an expression of columns has at most beside null.
 
     A function gives one value for the same arguments, so that it has no more than these have combinations.
     """
     if isinstance(expr, Column):
-        return column(expr.name)
+        return columns[expr.name].distinct
     if isinstance(expr, Cast):
-        return min(most_values(expr.operand, column), values_of_type(expr.dtype))
+        return min(most_values(expr.operand, columns), values_of_type(expr.dtype))
     if not isinstance(expr, Call):
         return 1
-    of_arguments = [most_values(argument, column) for argument in expr.args]
+    of_arguments = [most_values(argument, columns) for argument in expr.args]
     if expr.function.name == "case":
         most = sum(of_arguments[1::2]) + (of_arguments[-1] if len(of_arguments) % 2 else 0)
     elif expr.function.name == "coalesce":
         most = sum(of_arguments)
     else:
         most = prod(values + 1 for values in of_arguments)
+    if expr.function.name == "year" and isinstance(expr.args[0], Column):
+        most = min(most, years_between(*columns[expr.args[0].name].limits()))
     return min(most, PARTS.get(expr.function.name, inf), values_of_type(expr.dtype))
 
 
 def values_of_type(dtype: DataType) -> float:
     """Return how many values there are of a type, of a narrow one."""
-    if dtype == BOOL:
-        return 2
-    return 2.0**dtype.bit_width if is_integer(dtype) else inf
+    if not (dtype == BOOL or is_integer(dtype)):
+        return inf
+    bits: int = dtype.bit_width
+    return float(2**bits)
+
+
+def values_between(least: Any, greatest: Any) -> float:
+    """Return how many values there may be between limits and at them: whole numbers, or days."""
+    if isinstance(least, int) and isinstance(greatest, int):
+        return 1 + greatest - least
+    if is_day(least) and is_day(greatest):
+        return 1 + int((greatest - least).days)
+    return 1 if least is not None and least == greatest else inf
+
+
+def is_day(value: Any) -> bool:
+    """Tell whether a value is a date without a time."""
+    return isinstance(value, date) and not isinstance(value, datetime)
+
+
+def years_between(least: Any, greatest: Any) -> float:
+    """Return how many years dates or times between limits lie in; a zone's may be one more at each end."""
+    if isinstance(least, date) and isinstance(greatest, date):
+        return 3 + greatest.year - least.year
+    return inf

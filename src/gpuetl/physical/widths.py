@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from math import inf, prod
 
-from gpuetl.expressions.ir import Column, Expr
+from gpuetl.expressions.ir import Column, Expr, columns_of
 from gpuetl.expressions.types import STRING, DataType, is_list
-from gpuetl.io.dataset import Dataset
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
-from gpuetl.physical.values import most_values, values_of_type
+from gpuetl.physical.sequence import Limits, column_limits
+from gpuetl.physical.values import most_values, values_between, values_of_type
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Aggregate, Explode, Grouped, Join, KernelReduction, Project, Union
 
 STRING_BYTES = 16
 LIST_ELEMENTS = 8
+DEEPEST = 32
+"""Of widths upon each other: what is computed from what is computed, and so on, may have any values."""
 
 
 @dataclass(frozen=True, eq=False)
 class Width:
-    """The bytes a row of a column, and how many distinct values it may have.
+    """The bytes a row of a column, how many distinct values it may have beside null, and between which limits.
 
-    Columns that lie in the same memory have the same `Width`.
+    Columns that lie in the same memory have the same `Width`.  What footers tell of values is looked at when it is
+    asked for: few columns are keys.  `depth` counts the widths, one upon the other, that are then asked.
     """
 
     dtype: DataType
     bytes: float
-    distinct: float = inf
+    values: Callable[[], float] = lambda: inf
+    limits: Callable[[], Limits] = lambda: (None, None)
+    depth: int = 0
+
+    @cached_property
+    def distinct(self) -> float:
+        """How many distinct values there are at most."""
+        return min(self.values(), values_of_type(self.dtype))
 
 
 Widths = Mapping[str, Width]
@@ -50,12 +60,7 @@ def total(widths: Iterable[Width]) -> float:
 
 def _widths(node: Physical, inputs: Sequence[Widths]) -> Widths:
     if isinstance(node, Scan):
-        most = most_rows(node)
-        widths = {name: read_width(node.read.dataset, name, dtype) for name, dtype in node.schema.items()}
-        return {
-            name: replace(width, distinct=min(width.distinct, most, values_of_type(width.dtype)))
-            for name, width in widths.items()
-        }
+        return {name: read_width(node, name, dtype) for name, dtype in node.schema.items()}
     if isinstance(node, Exchange):
         return {name: replace(width) for name, width in inputs[0].items()}
     return _made(node, inputs)
@@ -72,9 +77,9 @@ def _made(node: Map | Concat, inputs: Sequence[Widths]) -> Widths:
         there = [widths[name] for widths in inputs if name in widths]
         found = next((width for width in there if width.dtype == dtype), None)
         if found is None:
-            made[name] = Width(dtype, type_bytes(dtype), values_of_type(dtype))
+            made[name] = Width(dtype, type_bytes(dtype))
         else:
-            made[name] = replace(found, distinct=_distinct(operation, name, there)) if name in written else found
+            made[name] = _written(operation, name, found, there) if name in written else found
     return made
 
 
@@ -82,34 +87,45 @@ def _computed(expr: Expr, widths: Widths) -> Width:
     """A column that is passed on stays where it is."""
     if isinstance(expr, Column):
         return widths[expr.name]
-    return Width(expr.dtype, type_bytes(expr.dtype), most_values(expr, lambda name: widths[name].distinct))
+    below = [widths[name] for name in columns_of(expr)]
+    return _upon(below, expr.dtype, type_bytes(expr.dtype), lambda: most_values(expr, widths))
 
 
-def _distinct(operation: Node, name: str, there: Sequence[Width]) -> float:
-    """Return how many distinct values a column that is written has at most, given the inputs' of that name."""
+def _upon(below: Sequence[Width], dtype: DataType, size: float, values: Callable[[], float]) -> Width:
+    """Return a width whose values are told by those of others."""
+    depth = 1 + max((width.depth for width in below), default=0)
+    return Width(dtype, size, values, depth=depth) if depth <= DEEPEST else Width(dtype, size)
+
+
+def _written(operation: Node, name: str, found: Width, there: Sequence[Width]) -> Width:
+    """Return the width of a column that is written, given one like it, and the inputs' of its name."""
     if isinstance(operation, Aggregate | KernelReduction):
-        return there[0].distinct if name in operation.by else inf
-    if isinstance(operation, Grouped | Explode) and name in operation.made:
-        return inf
+        is_new = name not in operation.by
+    else:
+        is_new = isinstance(operation, Grouped | Explode) and name in operation.made
+    if is_new:
+        return Width(found.dtype, found.bytes)
     if isinstance(operation, Union) or (isinstance(operation, Join) and operation.how in ("right", "full")):
-        return sum(width.distinct for width in there)
-    return there[0].distinct
+        return _upon(there, found.dtype, found.bytes, lambda: sum(width.distinct for width in there))
+    return replace(there[0], dtype=found.dtype, bytes=found.bytes)
+
+
+def read_width(scan: Scan, name: str, dtype: DataType) -> Width:
+    """Return the width of a source's column."""
+    told = scan.read.dataset.column_values(name) if dtype == STRING or is_list(dtype) else None
+    distinct, size = inf, type_bytes(dtype)
+    if told is not None and is_list(dtype):
+        size = told.a_row * (told.text_bytes if dtype.value_type == STRING else type_bytes(dtype.value_type))
+    elif told is not None:
+        distinct, size = told.distinct, told.text_bytes
+    limits = cache(lambda: column_limits(scan, name)[:2])
+    return Width(dtype, size, lambda: min(distinct, most_rows(scan), values_between(*limits())), limits)
 
 
 def most_rows(scan: Scan) -> float:
     """Return how many rows a scan reads, as far as footers tell."""
     rows = [group.rows for part in scan.parts for group in part]
     return inf if any(count < 0 for count in rows) else sum(rows)
-
-
-def read_width(dataset: Dataset, name: str, dtype: DataType) -> Width:
-    """Return the width of a source's column."""
-    told = dataset.column_values(name) if dtype == STRING or is_list(dtype) else None
-    if told is None:
-        return Width(dtype, type_bytes(dtype))
-    if not is_list(dtype):
-        return Width(dtype, told.text_bytes, told.distinct)
-    return Width(dtype, told.a_row * (told.text_bytes if dtype.value_type == STRING else type_bytes(dtype.value_type)))
 
 
 def distinct_keys(widths: Widths, keys: Sequence[str]) -> float:
