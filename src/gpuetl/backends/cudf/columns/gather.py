@@ -35,7 +35,7 @@ def take(
 
     Raises
     ------
-    ValueError
+    EvaluationError
         Where the elements of lists would be 2^31 or more.
     """
     if not len(rows):
