@@ -19,8 +19,8 @@ from gpuetl.backends.cudf.columns.texts import numbered_texts
 from gpuetl.backends.cudf.columns.words import Layout, measured, packed
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
-from gpuetl.backends.cudf.joins.keys import JoinKeys
 from gpuetl.backends.cudf.joins import lookup as lookups
+from gpuetl.backends.cudf.joins.keys import JoinKeys
 from gpuetl.backends.cudf.joins.lookup import lookup_of
 from gpuetl.backends.cudf.joins.rows import KeyCodes, count_codes, paired
 from gpuetl.expressions.functions import FUNCTIONS
