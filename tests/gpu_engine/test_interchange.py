@@ -5,10 +5,10 @@ import pyarrow as pa
 import pytest
 
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.backends.cudf import interchange
 from gpuetl.backends.cudf.columns import written
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow, in_one_array, to_arrow, to_table
+from gpuetl.io import large_texts
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 HOST = HostMachine()
@@ -19,7 +19,7 @@ LISTS = [["a", "bc"], None, [], [None, "d" * 7], ["e"]]
 @pytest.mark.parametrize(("values", "dtype"), [(TEXTS, pa.string()), (LISTS, pa.list_(pa.string()))])
 def test_chunks_that_no_array_of_arrow_holds_are_one_column(values, dtype, monkeypatch):
     """As of a CSV file of which a column of texts has more than 2 GiB."""
-    monkeypatch.setattr(interchange, "MOST_BYTES", 10)
+    monkeypatch.setattr(large_texts, "MOST_BYTES", 10)
     chunks = pa.chunked_array([values[:3], values[3:4], [], values[4:]], dtype)
     assert in_one_array(chunks).type != dtype
     column = from_arrow(chunks, HOST)
@@ -28,7 +28,7 @@ def test_chunks_that_no_array_of_arrow_holds_are_one_column(values, dtype, monke
 
 def test_texts_of_many_bytes_have_wide_offsets(monkeypatch):
     """And come back in as many arrays as hold them, each of which begins anew."""
-    monkeypatch.setattr(interchange, "MOST_BYTES", 10)
+    monkeypatch.setattr(large_texts, "MOST_BYTES", 10)
     monkeypatch.setattr(written, "MOST", 10)
     column = from_arrow(pa.chunked_array([TEXTS, TEXTS]), HOST)
     assert column.offsets.dtype == np.int64

@@ -17,11 +17,10 @@ from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.types import BOOL, NULL, STRING, DataType, is_list
+from gpuetl.io import large_texts
 
 WORDS = 16
 """Validity words come in units of 64 bytes, as libcudf wants them."""
-MOST_BYTES = (1 << 31) - 1
-"""Of texts in one array of Arrow's `string`, whose offsets have 32 bits."""
 OFFSETS = {STRING: np.int32, pa.large_string(): np.int64}
 """Of Arrow's texts: the type of their offsets."""
 MANY_BYTES = 8 << 20
@@ -41,7 +40,7 @@ def from_arrow(column: Any, machine: Machine) -> Vector:
 
 def in_one_array(column: pa.ChunkedArray) -> Any:
     """Return a column as one array, with offsets of 64 bits where those of 32 bits may be too narrow."""
-    if column.num_chunks > 1 and column.nbytes > MOST_BYTES:
+    if column.num_chunks > 1 and column.nbytes > large_texts.MOST_BYTES:
         column = column.cast(with_wide_offsets(column.type))
     array = column.combine_chunks()
     if isinstance(array, pa.ChunkedArray):  # one that is empty stays chunked
@@ -142,21 +141,13 @@ def in_host_memory(frame: Frame, machine: Machine) -> Frame:
 
 
 def in_chunks(vector: Vector, machine: Machine) -> Any:
-    """Copy a column to host memory: texts of many bytes in arrays that have few enough each."""
-    if vector.dtype != STRING or len(vector.data) <= MOST_BYTES:
+    """Copy a column to host memory, texts of many bytes in as many arrays as hold them."""
+    if vector.dtype != STRING or len(vector.data) <= large_texts.MOST_BYTES:
         return to_arrow(vector, machine)
-    offsets, whole, start = machine.host(vector.offsets), large_texts(vector, machine), 0
-    chunks = []
-    while start < vector.rows:
-        end = int(np.searchsorted(offsets, offsets[start] + MOST_BYTES, side="right"))
-        stop = max(end - 1, start + 1)
-        part = pa.concat_arrays([whole.slice(start, stop - start)])  # whose own offsets begin at 0
-        chunks.append(part.cast(STRING))
-        start = stop
-    return pa.chunked_array(chunks, STRING)
+    return pa.chunked_array(large_texts.narrow_texts(wide_texts(vector, machine)), STRING)
 
 
-def large_texts(vector: Vector, machine: Machine) -> Any:
+def wide_texts(vector: Vector, machine: Machine) -> Any:
     """Copy texts to host memory, as an Arrow array with offsets of 64 bits."""
     valid = pa.py_buffer(machine.host(vector.valid)) if vector.nulls else None
     offsets = pa.py_buffer(machine.host(vector.offsets).astype(np.int64))
@@ -177,7 +168,7 @@ def to_arrow(vector: Vector, machine: Machine) -> Any:
         return pa.Array.from_buffers(vector.dtype, vector.rows, buffers, vector.nulls, children=children)
     if vector.dtype == STRING:
         if vector.offsets.dtype.itemsize > 4:
-            return large_texts(vector, machine).cast(STRING)
+            return wide_texts(vector, machine).cast(STRING)
         buffers = [valid, *(pa.py_buffer(machine.host(each)) for each in (vector.offsets, vector.data))]
         return pa.Array.from_buffers(STRING, vector.rows, buffers, vector.nulls)
     values = arrow_values(machine.host(vector.data), vector.dtype)
