@@ -19,6 +19,7 @@ from gpuetl.backends.cudf.columns.texts import numbered_texts
 from gpuetl.backends.cudf.columns.words import Layout, measured, packed
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
+from gpuetl.backends.cudf.joins import lookup as lookups
 from gpuetl.backends.cudf.joins.keys import JoinKeys
 from gpuetl.backends.cudf.joins.lookup import lookup_of
 from gpuetl.backends.cudf.joins.rows import KeyCodes, count_codes, paired
@@ -213,3 +214,13 @@ def test_rows_are_paired_with_as_many_partners_as_they_have(machine, outer):
         for partner in (np.flatnonzero(right == code) if code >= 0 and code in right else [-1] * outer)
     ]
     assert [*zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)] == expected
+
+
+def test_the_largest_sides_are_looked_up_by_code_too(monkeypatch):
+    """Where keys range narrowly: how many slots more a side of so many rows might have makes no difference."""
+    monkeypatch.setattr(lookups, "LARGEST_TABLE", 8)
+    monkeypatch.setattr(lookups, "SMALL_TABLE", 1)
+    for distinct, by_code in ((8, True), (9, False)):
+        values = from_arrow(pa.array(np.arange(40) % distinct), HOST)
+        side = Keys((Key(values, False),), values.rows)
+        assert (lookup_of(JoinKeys(side, side, nulls_equal=False), HOST).layout is not None) == by_code

@@ -204,3 +204,18 @@ def test_rows_that_tie_are_noted_where_their_order_counts():
         with recording(Recorder()) as recorder:
             answer(windowed(given, calls, (), [SortKey("id")]), given, HostMachine())
         assert len(recorder.notes) == notes
+
+
+def test_dates_whose_microseconds_int64_does_not_hold_are_compared_in_days():
+    """As those of the years 294,247 and of 5 million before our time: what is a day apart is so there, too."""
+    most, far = 2**31 - 1, 106_751_991
+    days = [-most - 1, -most, -far - 1, -far, far, far + 1, far + 3, most - 1, most]
+    table = pa.table({"t": pa.array(days, "int32").cast("date32"), "x": range(len(days))})
+    expected = {
+        "session_id(interval '1 day')": [0, 0, 1, 1, 2, 2, 3, 4, 4],
+        "rolling_sum(x, interval '36 hours')": [0, 1, 2, 5, 4, 9, 6, 7, 15],
+        "decayed_sum(x, interval '1 day')": [0, 1, 2, 4, 4, 7, 7.75, 7, 11.5],
+    }
+    calls, table = written([*expected], table)
+    found = answer(windowed(table, calls, (), [SortKey("t")]), table, HostMachine())
+    assert [found[f"w{place}"].to_pylist() for place in range(len(expected))] == [*expected.values()]

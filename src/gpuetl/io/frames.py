@@ -13,6 +13,7 @@ import pyarrow as pa
 from gpuetl.errors import InvalidPipeline, first_line
 from gpuetl.expressions.types import is_list, language_type
 from gpuetl.io.dataset import ColumnValues, DataFile, Dataset, RowGroup
+from gpuetl.io.large_texts import narrow_texts
 from gpuetl.plan.schema import Schema
 
 SLICE_ROWS = 1 << 20
@@ -102,6 +103,8 @@ def in_language(column: pa.ChunkedArray, name: str, within: str) -> pa.ChunkedAr
         message = f"column '{name}' has type {column.type}, which the language has not"
         raise InvalidPipeline.because(message, "Leave it out, or convert it before.", within)
     try:
+        if column.type == pa.large_string():  # one array may have more bytes than one of the language's holds
+            return pa.chunked_array([part for chunk in column.chunks for part in narrow_texts(chunk)], dtype)
         return column if column.type == dtype else column.cast(dtype)
     except pa.ArrowInvalid as error:
         message = f"column '{name}' is no {dtype} without loss: {first_line(error)}"

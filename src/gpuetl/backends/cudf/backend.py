@@ -18,7 +18,7 @@ from gpuetl.backends.cudf.choices import chosen
 from gpuetl.backends.cudf.columns.concat import concat
 from gpuetl.backends.cudf.columns.gather import first_rows, take_rows
 from gpuetl.backends.cudf.exchange import split_by_hash, split_by_order
-from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.frame import Frame, check_rows
 from gpuetl.backends.cudf.interchange import from_arrow, to_table
 from gpuetl.backends.cudf.joins import join  # noqa: F401
 from gpuetl.backends.cudf.machine import Machine
@@ -174,7 +174,8 @@ class CudfBackend:
         )
 
     def from_arrow(self, table: pa.Table) -> Frame:
-        """Copy a table of language types to device memory."""
+        """Copy a table of language types to device memory; raise `EvaluationError` where it has too many rows."""
+        check_rows(table.num_rows)
         columns = zip(table.column_names, table.columns, strict=True)
         return Frame({name: from_arrow(column, self.machine) for name, column in columns}, table.num_rows)
 

@@ -1,4 +1,4 @@
-"""The engine's own table."""
+"""The engine's own table, and how many rows it may have."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gpuetl.backends.cudf.vector import Vector
+from gpuetl.errors import EvaluationError
+
+MAX_ROWS = (1 << 31) - 1
+"""As many rows as a frame may have: kernels number rows in 32 bits, as libcudf does."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,3 +31,12 @@ class Frame:
     def nbytes(self) -> int:
         """The device memory that the columns take."""
         return sum(vector.nbytes for vector in self.columns.values())
+
+
+def check_rows(rows: int) -> None:
+    """Raise `EvaluationError` where rows that are put together are more than a frame has."""
+    if rows > MAX_ROWS:
+        raise EvaluationError(
+            f"a column would have {rows:,} rows, and a frame holds {MAX_ROWS:,}.  "
+            "Run with smaller partitions, or filter or aggregate before rows must meet"
+        )

@@ -11,29 +11,48 @@ import pyarrow as pa
 from gpuetl.backends.cudf.columns.dictionaries import decoded
 from gpuetl.backends.cudf.columns.packed import packed as packed_frame
 from gpuetl.backends.cudf.columns.packed import unpacked as unpacked_frame
+from gpuetl.backends.cudf.columns.written import list_offsets, text_offsets
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.types import BOOL, NULL, STRING, DataType, is_list
+from gpuetl.io import large_texts
 
 WORDS = 16
 """Validity words come in units of 64 bytes, as libcudf wants them."""
+OFFSETS = {STRING: np.int32, pa.large_string(): np.int64}
+"""Of Arrow's texts: the type of their offsets."""
 MANY_BYTES = 8 << 20
 """From so many on a frame is copied by threads: the host takes longer to find pages for them than the link to copy."""
 
 
 def from_arrow(column: Any, machine: Machine) -> Vector:
     """Copy an Arrow column of a language type to the machine."""
-    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if isinstance(array, pa.ChunkedArray):  # one that is empty stays chunked
-        array = array.chunk(0) if array.num_chunks else pa.array([], array.type)
+    array = in_one_array(column) if isinstance(column, pa.ChunkedArray) else column
     array = array if len(array) else pa.array([], array.type)  # buffers of no rows may be of any size
     asarray, rows = machine.arrays.asarray, len(array)
     valid = asarray(packed(validity(array))) if array.null_count else None
-    if is_list(array.type) or array.type == STRING:
+    if array.type in OFFSETS or is_list(array.type) or pa.types.is_large_list(array.type):
         return _variable(array, valid, machine)
     return Vector(array.type, rows, asarray(stored(array)), valid, array.null_count)
+
+
+def in_one_array(column: pa.ChunkedArray) -> Any:
+    """Return a column as one array, with offsets of 64 bits where those of 32 bits may be too narrow."""
+    if column.num_chunks > 1 and column.nbytes > large_texts.MOST_BYTES:
+        column = column.cast(with_wide_offsets(column.type))
+    array = column.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):  # one that is empty stays chunked
+        return array.chunk(0) if array.num_chunks else pa.array([], array.type)
+    return array
+
+
+def with_wide_offsets(dtype: DataType) -> DataType:
+    """Return Arrow's type of the same values whose texts and lists have offsets of 64 bits."""
+    if is_list(dtype):
+        return pa.large_list(with_wide_offsets(dtype.value_type))
+    return pa.large_string() if dtype == STRING else dtype
 
 
 def from_texts(texts: Sequence[str], machine: Machine) -> Vector:
@@ -45,16 +64,18 @@ def from_texts(texts: Sequence[str], machine: Machine) -> Vector:
 
 
 def _variable(array: Any, valid: Any, machine: Machine) -> Vector:
-    rows, asarray = len(array), machine.arrays.asarray
-    places = np.frombuffer(array.buffers()[1] or bytes(4), np.int32)[array.offset : array.offset + rows + 1]
+    rows, asarray, offset = len(array), machine.arrays.asarray, OFFSETS.get(array.type)
+    stored_as = offset or (np.int64 if pa.types.is_large_list(array.type) else np.int32)
+    places = np.frombuffer(array.buffers()[1] or bytes(8), stored_as)[array.offset : array.offset + rows + 1]
     places = places if len(places) else np.zeros(1, np.int32)
     start, stop = int(places[0]), int(places[-1])
-    offsets = asarray(places - places[0])
-    if is_list(array.type):
+    if not offset:
+        offsets = list_offsets(places - places[0], stop - start)
         elements = from_arrow(array.values.slice(start, stop - start), machine)
-        return Vector(array.type, rows, None, valid, array.null_count, offsets, elements)
+        return Vector(pa.list_(elements.dtype), rows, None, valid, array.null_count, asarray(offsets), elements)
+    offsets = text_offsets(places - places[0], stop - start)
     data = np.frombuffer(array.buffers()[2] or b"", np.uint8)[start:stop]
-    return Vector(array.type, rows, asarray(data), valid, array.null_count, offsets)
+    return Vector(STRING, rows, asarray(data), valid, array.null_count, asarray(offsets))
 
 
 def stored(array: Any) -> np.ndarray[Any, Any]:
@@ -81,8 +102,10 @@ def validity(array: Any) -> np.ndarray[Any, Any]:
 
 def bits(array: Any, place: int) -> np.ndarray[Any, Any]:
     """Return a buffer of bits as bytes."""
-    unpacked = np.unpackbits(np.frombuffer(array.buffers()[place] or b"", np.uint8), bitorder="little")
-    of_rows: np.ndarray[Any, Any] = unpacked[array.offset : array.offset + len(array)]
+    first, skipped = divmod(array.offset, 8)  # a slice has the whole column's buffer
+    end = skipped + len(array)
+    own = np.frombuffer(array.buffers()[place] or b"", np.uint8)[first : first + -(-end // 8)]
+    of_rows: np.ndarray[Any, Any] = np.unpackbits(own, bitorder="little")[skipped:end]
     return of_rows
 
 
@@ -99,7 +122,7 @@ def to_table(frame: Frame, machine: Machine) -> Any:
     frame = Frame({name: decoded(vector, machine) for name, vector in frame.columns.items()}, frame.rows)
     if frame.nbytes >= MANY_BYTES:
         frame = in_host_memory(frame, machine)
-    columns = {name: to_arrow(vector, machine) for name, vector in frame.columns.items()}
+    columns = {name: in_chunks(vector, machine) for name, vector in frame.columns.items()}
     return pa.table(columns) if columns else pa.table({":row": pa.nulls(frame.rows)}).select([])
 
 
@@ -117,6 +140,21 @@ def in_host_memory(frame: Frame, machine: Machine) -> Frame:
     return unpacked_frame(header, arrays)
 
 
+def in_chunks(vector: Vector, machine: Machine) -> Any:
+    """Copy a column to host memory, texts of many bytes in as many arrays as hold them."""
+    if vector.dtype != STRING or len(vector.data) <= large_texts.MOST_BYTES:
+        return to_arrow(vector, machine)
+    return pa.chunked_array(large_texts.narrow_texts(wide_texts(vector, machine)), STRING)
+
+
+def wide_texts(vector: Vector, machine: Machine) -> Any:
+    """Copy texts to host memory, as an Arrow array with offsets of 64 bits."""
+    valid = pa.py_buffer(machine.host(vector.valid)) if vector.nulls else None
+    offsets = pa.py_buffer(machine.host(vector.offsets).astype(np.int64))
+    buffers = [valid, offsets, pa.py_buffer(machine.host(vector.data))]
+    return pa.Array.from_buffers(pa.large_string(), vector.rows, buffers, vector.nulls)
+
+
 def to_arrow(vector: Vector, machine: Machine) -> Any:
     """Copy a column to host memory, as an Arrow array of its type."""
     vector = decoded(vector, machine)
@@ -129,10 +167,10 @@ def to_arrow(vector: Vector, machine: Machine) -> Any:
         children = [to_arrow(vector.elements, machine)]
         return pa.Array.from_buffers(vector.dtype, vector.rows, buffers, vector.nulls, children=children)
     if vector.dtype == STRING:
-        offsets, data = machine.host(vector.offsets), pa.py_buffer(machine.host(vector.data))
-        dtype = STRING if offsets.dtype.itemsize == 4 else pa.large_string()
-        texts = pa.Array.from_buffers(dtype, vector.rows, [valid, pa.py_buffer(offsets), data], vector.nulls)
-        return texts.cast(STRING)
+        if vector.offsets.dtype.itemsize > 4:
+            return wide_texts(vector, machine).cast(STRING)
+        buffers = [valid, *(pa.py_buffer(machine.host(each)) for each in (vector.offsets, vector.data))]
+        return pa.Array.from_buffers(STRING, vector.rows, buffers, vector.nulls)
     values = arrow_values(machine.host(vector.data), vector.dtype)
     return pa.Array.from_buffers(vector.dtype, vector.rows, [valid, pa.py_buffer(values)], vector.nulls)
 

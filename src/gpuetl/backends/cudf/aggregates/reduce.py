@@ -11,7 +11,7 @@ from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.aggregates.states import STATES, State
 from gpuetl.backends.cudf.columns.validity import with_nulls
 from gpuetl.backends.cudf.columns.written import empty_column
-from gpuetl.backends.cudf.device.columns import ColumnKinds
+from gpuetl.backends.cudf.device.columns import ColumnKinds, in_kernels
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.device.types import stored_c_type
 from gpuetl.backends.cudf.expressions.emit import Emitter
@@ -19,12 +19,20 @@ from gpuetl.backends.cudf.expressions.evaluate import columns_read
 from gpuetl.backends.cudf.expressions.kernels import MOST_KEPT
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.errors import EvaluationError
-from gpuetl.expressions.ir import Call, Expr
+from gpuetl.expressions.ir import Call, Expr, columns_of
 from gpuetl.expressions.types import DURATION, FLOAT64, INT64, NULL, type_name
 
 
 def reduced(groups: Groups, calls: Mapping[str, Call]) -> dict[str, Vector]:
     """Compute calls that have states; raise `EvaluationError` where a sum leaves its type."""
+    made: dict[str, Vector] = {}
+    for names in in_kernels({name: columns_of(call) for name, call in calls.items()}, groups.frame.columns):
+        made |= reduced_together(groups, {name: calls[name] for name in names})
+    return made
+
+
+def reduced_together(groups: Groups, calls: Mapping[str, Call]) -> dict[str, Vector]:
+    """Compute as many calls as a kernel takes: see `reduced`."""
     columns = columns_read(calls, groups.frame.columns)
     source = reduce_source(ColumnKinds.of(columns), tuple(calls.values()), groups.rows is not None)
     module = groups.machine.compiled(source)

@@ -11,7 +11,7 @@ from gpuetl.backends.cudf.columns.dictionaries import MOST_TEXTS, decoded, renum
 from gpuetl.backends.cudf.columns.texts import numbered_texts
 from gpuetl.backends.cudf.columns.validity import valid_rows, words_of
 from gpuetl.backends.cudf.columns.written import list_offsets, offsets_type
-from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.frame import Frame, check_rows
 from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector
@@ -30,9 +30,10 @@ def concat(frames: Sequence[Frame], schema: Mapping[str, DataType], machine: Mac
 
 
 def stacked(vectors: Sequence[Vector], machine: Machine) -> Vector:
-    """Put columns of one type below each other."""
+    """Put columns of one type below each other; raise `EvaluationError` where a frame has no room for as many rows."""
     arrays, dtype = machine.arrays, vectors[0].dtype
     rows, nulls = sum(vector.rows for vector in vectors), sum(vector.nulls for vector in vectors)
+    check_rows(rows)
     valid = words_of(arrays.concatenate([valid_rows(v, machine) for v in vectors]), machine) if nulls else None
     vectors = alike(vectors, machine) if dtype == STRING else vectors
     if is_list(dtype):

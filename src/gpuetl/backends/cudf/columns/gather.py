@@ -9,6 +9,7 @@ from gpuetl.backends.cudf.columns.gather_kernel import Gathered, gather_source
 from gpuetl.backends.cudf.columns.text_bytes import with_bytes
 from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
 from gpuetl.backends.cudf.columns.written import empty_values, list_offsets
+from gpuetl.backends.cudf.device.columns import in_kernels
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector
@@ -30,17 +31,28 @@ def take(
 ) -> dict[str, Vector]:
     """Gather rows by number (int32 or int64, below the columns' length); -1, where some may be `missing`, gives null.
 
-    The host waits once, for the bytes of texts and for how many nulls there are.  Nobody waits where there are no
-    texts, and columns can have no nulls, or as many as before since each row is taken once, `permuted`.
+    The host waits once, for the bytes of texts and for how many nulls there are; of hundreds of columns once for each
+    kernel.  Nobody waits where there are no texts, and columns can have no nulls, or as many as before since each row
+    is taken once, `permuted`.
 
     Raises
     ------
-    ValueError
+    EvaluationError
         Where the elements of lists would be 2^31 or more.
     """
     if not len(rows):
         return {name: nothing(vector, machine) for name, vector in vectors.items()}
     rows = machine.arrays.ascontiguousarray(rows)
+    results: dict[str, Vector] = {}
+    for names in in_kernels({name: (name,) for name in vectors}, vectors):
+        results |= take_together({name: vectors[name] for name in names}, rows, machine, permuted, missing)
+    return results
+
+
+def take_together(
+    vectors: Mapping[str, Vector], rows: Any, machine: Machine, permuted: bool, missing: bool
+) -> dict[str, Vector]:
+    """Gather rows of as many columns as a kernel takes: see `take`."""
     stored = {name: vector.numbers for name, vector in vectors.items()}
     taken = {name: prepared(vector, rows, machine, missing and not permuted) for name, vector in stored.items()}
     told = gather_fixed(stored, taken, rows, machine)
@@ -98,10 +110,9 @@ def gather_fixed(
     told = None
     if any(column.sized or column.words for column in columns):
         told = machine.arrays.zeros(2 * len(vectors), "uint64")
-    if vectors:
-        module = machine.compiled(gather_source(columns, rows.dtype.itemsize))
-        counted = [] if told is None else [told]
-        machine.launch(module, "gather", len(rows), [len(rows), rows, *counted, *arguments])
+    module = machine.compiled(gather_source(columns, rows.dtype.itemsize))
+    counted = [] if told is None else [told]
+    machine.launch(module, "gather", len(rows), [len(rows), rows, *counted, *arguments])
     return told
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpuetl.backends.cudf.columns.validity import empty_bits
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector, storage_type
+from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import DataType
 
 MOST = 1 << 31
@@ -43,9 +44,9 @@ def list_offsets(offsets: Array, total: int) -> Array:
 
     Raises
     ------
-    ValueError
+    EvaluationError
         Where there are 2^31 elements or more.
     """
     if total >= MOST:
-        raise ValueError(f"{total:,} elements are more than a column of lists holds.  Run with smaller partitions")
+        raise EvaluationError(f"{total:,} elements are more than a column of lists holds.  Run with smaller partitions")
     return offsets.astype("int32")

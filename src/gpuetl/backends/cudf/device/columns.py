@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from gpuetl.backends.cudf.device.types import accessor_type, stored_c_type
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import STRING
+
+MOST_BUFFERS = 360
+"""Of columns that one kernel reads and writes: older drivers pass 4 KB of arguments, of which a third may be others."""
+Result = TypeVar("Result", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,25 @@ def _made(name: str, vector: Vector) -> str:
 def buffers_of(columns: Mapping[str, Vector]) -> list[object]:
     """Return the arguments that go with `column_parameters`."""
     return [buffer for vector in columns.values() for buffer in _buffers(vector)]
+
+
+def in_kernels(results: Mapping[Result, Collection[str]], columns: Mapping[str, Vector]) -> Iterator[list[Result]]:
+    """Yield results, by as many as one kernel may write with the columns that these read, by name.
+
+    A result is values and validity words.  One that reads more columns than a kernel may is alone.
+    """
+    some, read, count = list[Result](), set[str](), 0
+    for result, names in results.items():
+        more = 2 + len(buffers_of({name: columns[name] for name in names if name not in read}))
+        if some and count + more > MOST_BUFFERS:
+            yield some
+            some, read, count = [], set(), 0
+            more = 2 + len(buffers_of({name: columns[name] for name in names}))
+        some.append(result)
+        read.update(names)
+        count += more
+    if some:
+        yield some
 
 
 def _buffers(vector: Vector) -> list[object]:

@@ -14,7 +14,7 @@ DEVICE int highest_bit(uint32_t word) { return 31 - __builtin_clz(word); }
 DEVICE int highest_bit(uint32_t word) { return 31 - __clz(word); }
 #endif
 
-// RATE is how many halvings a microsecond brings: a number below 0.
+// RATE is how many halvings a unit of the time brings: a number below 0.
 template <uint64_t RATE>
 struct BySeconds {
     // Since the last row of another group, too, if there is none in its own: nobody asks for what is left then.

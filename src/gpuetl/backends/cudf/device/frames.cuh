@@ -58,9 +58,9 @@ DEVICE int32_t frame_of_rows(int64_t row, int32_t first, int64_t length) {
 // The first row of the group whose time is at most `interval` before the row's own; of a null time, the first null.
 // Nulls stand together at one end of a group, so from the frame's first row on all are in it: a search that goes back
 // by doubling steps, then by halves (Bentley & Yao 1976, "An almost optimal algorithm for unbounded searching").
-template <int64_t UNIT, class X>
+template <class X>
 DEVICE int32_t frame_of_interval(int64_t row, const X& x, int32_t first, int64_t interval) {
-    const Times<X, UNIT> time{x};
+    const Times<X> time{x};
     const bool timed = time.valid(row);
     const int64_t now = timed ? time.at(row) : 0;
     const int64_t oldest = now < INT64_LEAST + interval ? INT64_LEAST : now - interval;

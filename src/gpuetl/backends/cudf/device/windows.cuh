@@ -42,13 +42,13 @@ struct ChosenPresent {
     DEVICE bool operator()(const Marks&, int64_t row) const { return only[row].value && x.valid(row); }
 };
 
-// Moments as microseconds, days as their beginnings.
-template <class X, int64_t UNIT>
+// Moments in microseconds, dates in days: all days in microseconds would leave int64.
+template <class X>
 struct Times {
     X x;
 
     DEVICE bool valid(int64_t row) const { return x.valid(row); }
-    DEVICE int64_t at(int64_t row) const { return int64_t(x.data[row]) * UNIT; }
+    DEVICE int64_t at(int64_t row) const { return x.data[row]; }
 };
 
 // Two int64 may be 2^64 apart: unsigned.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
 from gpuetl.backends.cudf.columns.written import empty_column, offsets_of_sizes
-from gpuetl.backends.cudf.device.columns import ColumnKinds, buffers_of
+from gpuetl.backends.cudf.device.columns import ColumnKinds, buffers_of, in_kernels
 from gpuetl.backends.cudf.expressions.coded_texts import as_numbers, by_dictionary
 from gpuetl.backends.cudf.expressions.constants import arguments
 from gpuetl.backends.cudf.expressions.faults import no_result
@@ -90,9 +90,16 @@ def from_library(expr: Any, known: Vectors, rows: int, machine: Machine) -> Vect
 
 
 def computed_together(exprs: Mapping[str, Expr], known: Vectors, rows: int, machine: Machine) -> dict[str, Vector]:
-    """Compute columns of fixed width in one kernel."""
-    columns = columns_read(exprs, known)
-    outputs = list(dict.fromkeys(exprs.values()))
+    """Compute columns of fixed width, equal ones once: in one kernel, or in few where they are hundreds."""
+    done: dict[Expr, Vector] = {}
+    for outputs in in_kernels({expr: columns_of(expr) for expr in exprs.values()}, known):
+        done |= computed_by_kernel(outputs, known, rows, machine)
+    return {name: done[expr] for name, expr in exprs.items()}
+
+
+def computed_by_kernel(outputs: Sequence[Expr], known: Vectors, rows: int, machine: Machine) -> dict[Expr, Vector]:
+    """Compute expressions of fixed width in one kernel."""
+    columns = columns_read(dict(enumerate(outputs)), known)
     kernel = fixed_kernel(ColumnKinds.of(columns), tuple(outputs))
     results = {
         expr: empty_column(expr.dtype, rows, machine, nullable)
@@ -100,8 +107,7 @@ def computed_together(exprs: Mapping[str, Expr], known: Vectors, rows: int, mach
     }
     written = [each for made in results.values() for each in (made.data, made.valid) if each is not None]
     nulls = iter(run(kernel, "compute", rows, sum(kernel.nullable), [*buffers_of(columns), *written], columns, machine))
-    done = {expr: with_nulls(made, next(nulls) if made.valid is not None else 0) for expr, made in results.items()}
-    return {name: done[expr] for name, expr in exprs.items()}
+    return {expr: with_nulls(made, next(nulls) if made.valid is not None else 0) for expr, made in results.items()}
 
 
 def written(expr: Expr, known: Vectors, rows: int, machine: Machine) -> Vector:
@@ -141,7 +147,7 @@ def run(
     return [int(count) for count in told[sites:]]
 
 
-def columns_read(exprs: Mapping[str, Expr], known: Vectors) -> dict[str, Vector]:
+def columns_read(exprs: Mapping[Any, Expr], known: Vectors) -> dict[str, Vector]:
     """Return the columns that the expressions read, in the order of the frame."""
     read = columns_of(*exprs.values())
     return {name: vector for name, vector in known.items() if name in read}

@@ -22,7 +22,7 @@ def split_texts(arguments: Sequence[Vector | Literal], rows: int, machine: Machi
 
     Raises
     ------
-    ValueError
+    EvaluationError
         Where there are 2^31 texts or more.
     """
     text, separator = arguments

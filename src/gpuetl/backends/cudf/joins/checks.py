@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.frame import MAX_ROWS, Frame
 from gpuetl.backends.cudf.interchange import single_row, to_arrow
 from gpuetl.backends.cudf.joins.keys import JoinKeys
 from gpuetl.backends.cudf.joins.lookup import lookup_of
@@ -15,8 +15,6 @@ from gpuetl.backends.cudf.joins.slots import Lookup
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.errors import EvaluationError
 from gpuetl.plan.nodes import Join
-
-MAX_ROWS = 2**31 - 1
 
 
 def check_unique(operation: Join, frames: Sequence[Frame], keys: JoinKeys, right: Lookup, machine: Machine) -> None:

@@ -17,7 +17,8 @@ from gpuetl.backends.cudf.machine import Array, Machine
 
 TABLE_SLOTS = 8
 """A table by code may have this many slots for each row."""
-SMALL_TABLE = 1 << 16
+SMALL_TABLE, LARGEST_TABLE = 1 << 16, 1 << 30
+"""Any side may have as small a table; slots have 31 bits."""
 MOST_HASHED = 1 << 29
 """Slots by hash are twice the rows at least, and have 31 bits."""
 
@@ -46,8 +47,9 @@ def lookup_of(keys: JoinKeys, machine: Machine) -> Lookup:
     rows = keys.right.rows
     if chosen("join_by_table"):
         layout = measured(keys.right, machine)
-        if 1 << sum(layout.bits) <= max(SMALL_TABLE, TABLE_SLOTS * rows) < 1 << 31:
-            return built(keys, layout, 1 << sum(layout.bits), machine)
+        slots = 1 << sum(layout.bits)
+        if slots <= min(max(SMALL_TABLE, TABLE_SLOTS * rows), LARGEST_TABLE):
+            return built(keys, layout, slots, machine)
     if chosen("join_by_hash") and rows < MOST_HASHED:
         return built(keys, None, 1 << max(6, (2 * rows - 1).bit_length()), machine)
     return sorted_lookup(keys, machine)

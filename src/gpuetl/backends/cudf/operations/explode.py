@@ -6,16 +6,13 @@ from typing import Any
 
 from gpuetl.backends.cudf.columns.gather import repeat, take
 from gpuetl.backends.cudf.columns.validity import valid_rows, with_valid
-from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.frame import MAX_ROWS, Frame
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.operation import run_operation
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import INT64
 from gpuetl.plan.nodes import Explode
-
-MAX_ROWS = (1 << 31) - 1
-"""As many rows as a frame may have: libcudf counts them in 32 bits."""
 
 
 @run_operation.register

@@ -13,7 +13,7 @@ from gpuetl.backends.cudf.columns.concat import concat
 from gpuetl.backends.cudf.columns.gather import first_rows
 from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
-from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.frame import Frame, check_rows
 from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.sources.units import in_microseconds
@@ -41,7 +41,10 @@ def read_row_groups(read: Read, groups: Sequence[RowGroup], machine: Machine) ->
     ------
     DatasetError, RunFailed
         For a file that lacks a column, has it in another type, or cannot be read.
+    EvaluationError
+        For more rows than a frame has.
     """
+    check_rows(sum(max(group.rows, 0) for group in groups))  # CSV files do not tell
     files = [(file, list(own)) for file, own in groupby(groups, key=lambda group: group.file)]
     together = groupby(files, key=lambda piece: stored_alike(read, piece[0]))
     rows = concat([read_files(read, list(alike), machine) for _, alike in together], read.schema, machine)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from gpuetl.backends.cudf.windows.steps import Fold, Scan
 from gpuetl.expressions.ir import Call, Column, Literal
 from gpuetl.expressions.types import DATE, DataType
 
-DAY = 86_400_000_000
+MICROSECOND, DAY = timedelta(microseconds=1), 86_400_000_000
 FIRST_ROW = Scan(Fold("RowOf<FirstMet, Everywhere>", state_bytes=4))
 LAST_ROW = Scan(FIRST_ROW.fold, backward=True)
 RUN_BEGIN = Scan(Fold("RowOf<LastMet, RunBegins>", state_bytes=4))
@@ -71,10 +72,10 @@ class WindowCall:
 
 
 def unit(time: Column) -> int:
-    """Return how many microseconds a time counts by."""
+    """Return how many microseconds a time counts by: constants that it is compared with are in this unit."""
     return DAY if time.dtype == DATE else 1
 
 
-def times(place: int, time: Column) -> str:
-    """Return the C++ type of the times in a column."""
-    return f"Times<{{{place}}}, {unit(time)}LL>"
+def length_in(time: Column, length: timedelta) -> int:
+    """Return the most whole units of a time that are no longer than a length."""
+    return length // MICROSECOND // unit(time)

@@ -7,21 +7,20 @@ import struct
 from datetime import timedelta
 from typing import Any
 
-from gpuetl.backends.cudf.windows.call import WindowCall, times
+from gpuetl.backends.cudf.windows.call import WindowCall, length_in, unit
 from gpuetl.backends.cudf.windows.steps import CallPlan, Fold, Scan, Values
 from gpuetl.expressions.ir import Column
 from gpuetl.expressions.types import FLOAT64, INT64
 
-MICROSECOND = timedelta(microseconds=1)
 MOST_HALVINGS = 1e300
-"""In a microsecond: infinitely many would be NaN in none."""
+"""In a unit of time: infinitely many would be NaN in none."""
 
 
 def session_id(call: WindowCall) -> CallPlan:
     """Count the steps that are longer than the gap."""
     assert call.time is not None  # the planner has checked the order
-    gap = f"{call.constant('gap', None) // MICROSECOND}LL"
-    fold = Fold(f"Count<Breaks<{times(0, call.time)}>>", (call.time.name,), INT64, (gap,), state_bytes=4)
+    gap = f"{length_in(call.time, call.constant('gap', None))}LL"
+    fold = Fold("Count<Breaks<Times<{0}>>>", (call.time.name,), INT64, (gap,), state_bytes=4)
     return Values(Scan(fold), null_where=(call.time.name,))
 
 
@@ -43,21 +42,24 @@ def fading(call: WindowCall, half_life: Any, mean: bool) -> CallPlan:
     """Return the decay by a half-life: an interval, or a number of seconds where rows have a time, else of rows."""
     length = half_life / timedelta(seconds=1) if isinstance(half_life, timedelta) else float(half_life)
     if call.time is not None:
-        return decayed(call, call.time, by_seconds(length), mean)
+        return decayed(call, call.time, by_seconds(length, unit(call.time)), mean)
     return decayed(call, None, by_row(math.exp2(-1 / length), -math.expm1(-1 / length * math.log(2))), mean)
 
 
 def decayed(call: WindowCall, time: Column | None, decay: str, mean: bool) -> CallPlan:
     """Return the decaying mean or sum of the rows that have a value and, where it decays by time, a time."""
-    of = f"Timed<{{0}}, {times(1, time)}>" if time else "Untimed<{0}>"
+    of = "Timed<{0}, Times<{1}>>" if time else "Untimed<{0}>"
     columns = (call.x.name, time.name) if time else (call.x.name,)
     struct = f"Decayed<{of}, {decay}, {'FadingMean' if mean else 'FadingSum'}>"
     return Values(Scan(Fold(struct, columns, FLOAT64, state_bytes=48 if mean else 32)), null_where=columns)
 
 
-def by_seconds(half_life: float) -> str:
-    """Return the C++ type of a decay by time; a half-life below any microsecond leaves nothing after one."""
-    return f"BySeconds<{bits(max(-1e-6 / half_life, -MOST_HALVINGS))}>"
+def by_seconds(half_life: float, micros: int) -> str:
+    """Return the C++ type of a decay by a time that counts so many microseconds.
+
+    A half-life below any of them leaves nothing after one.
+    """
+    return f"BySeconds<{bits(max(-micros / 1e6 / half_life, -MOST_HALVINGS))}>"
 
 
 def by_row(left: float, weight: float) -> str:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
 
-from gpuetl.backends.cudf.windows.call import FIRST_ROW, WindowCall, unit
+from gpuetl.backends.cudf.windows.call import FIRST_ROW, WindowCall, length_in
 from gpuetl.backends.cudf.windows.steps import CallPlan, Fold, Framed, Moved, PerRow, Scan, Values
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Literal
 from gpuetl.expressions.types import DURATION, FLOAT64, INT64, STRING, is_floating
 
-MICROSECOND = timedelta(microseconds=1)
 STATE_BYTES = {"Real": 8, "Whole": 16, "Halves": 32, "WholeProduct": 16, "RealProduct": 16}
 """Of a state in reductions.cuh."""
 
@@ -108,5 +106,5 @@ def framed(fold: Fold, call: WindowCall) -> Framed:
         length = min(frame.value, call.rows)
         return Framed(fold, PerRow("frame_of_rows", reads=(FIRST_ROW,), constants=(length,)), length)
     assert call.time is not None  # the planner has checked the order
-    function, interval = f"frame_of_interval<{unit(call.time)}LL>", frame.value // MICROSECOND
-    return Framed(fold, PerRow(function, (call.time.name,), (FIRST_ROW,), (), (interval,)), call.rows)
+    interval = length_in(call.time, frame.value)
+    return Framed(fold, PerRow("frame_of_interval", (call.time.name,), (FIRST_ROW,), (), (interval,)), call.rows)
