@@ -212,7 +212,7 @@ def suggestion(name: str, have: Iterable[str]) -> str:
 
 
 def have_hint(name: str, have: Iterable[str], advice: str = "", limit: int = 30) -> str:
-    """List what exists, and what to do: by default, take the nearest name.  The second line of an unknown-name problem."""
+    """List what exists, and what to do, by default the nearest name: the second line of an unknown-name problem."""
     names = sorted(set(have))
     listed = ", ".join(names[:limit]) + (f", and {len(names) - limit} more" if len(names) > limit else "")
     return f"have: {listed or 'nothing'}.  {advice or suggestion(name, names)}".rstrip()

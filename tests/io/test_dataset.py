@@ -158,7 +158,9 @@ HAVE = "unknown column 'day'\nhave: a, k, x.  Folders 'day=…' of source 's' ha
         (("__HIVE_DEFAULT_PARTITION__",), "string"),
     ],
 )
-@pytest.mark.parametrize("step", [lambda t: t.filter(expr("day = 1")), lambda t: t.sort("day"), lambda t: t.drop("day")])
+@pytest.mark.parametrize(
+    "step", [lambda t: t.filter(expr("day = 1")), lambda t: t.sort("day"), lambda t: t.drop("day")]
+)
 def test_a_column_of_folders_that_is_not_declared_is_told_with_how_to(tmp_path, pipeline, days, dtype, step):
     for day in days:
         write(tmp_path / f"lake/a=1/day={day}/f.parquet", ("k", 1))

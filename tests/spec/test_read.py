@@ -1,7 +1,10 @@
 """Reading a pipeline: every mistake of its form, in the form in which problems are told."""
 
+from decimal import Decimal
+
 import pytest
 
+from gpuetl import loads
 from spec.pipelines import HEAD, problems, problems_after_head, stage
 
 
@@ -216,6 +219,29 @@ def test_a_sources_delimiter_and_partitions_are_checked(key, message):
     assert [problem.split("source 'txns': ")[1].split("\n")[0] for problem in problems(text)] == [message] * bool(
         message
     )
+
+
+@pytest.mark.parametrize(
+    ("dtype", "default", "value"),
+    [
+        ("decimal(4,2)", "0.19", Decimal("0.19")),
+        ("decimal(4,2)", "-1.5e-1", Decimal("-0.15")),
+        ("decimal(38,20)", "0.10000000000000000001", Decimal("0.10000000000000000001")),
+        ("string", "007", "007"),
+        ("string", "1.10", "1.10"),
+        ("string", "true", "true"),
+        ("string", "null", None),
+    ],
+)
+def test_a_default_of_exact_text_is_taken_as_it_is_written(dtype, default, value):
+    text = HEAD.replace("{type: float64, default: 0.5}", f"{{type: '{dtype}', default: {default}}}")
+    assert loads(text).spec.parameters["min_amount"].default == value
+
+
+def test_a_parameter_is_no_list():
+    (problem,) = problems(HEAD.replace("{type: float64, default: 0.5}", "{type: list<string>, required: true}"))
+    assert problem.splitlines()[0].endswith("parameter 'min_amount': a parameter cannot be a list")
+    assert problem.splitlines()[-1] == "Give one text, as in 'a,b', and take list_contains(split($name, ','), column)."
 
 
 def test_a_default_is_one_value():

@@ -30,7 +30,8 @@ def declaring_hint(name: str, datasets: Iterable[Dataset]) -> str:
         if name in undeclared:
             declared = {key: type_name(dtype) for key, dtype in dataset.partitions.items()}
             listed = ", ".join(f"{key}: {dtype}" for key, dtype in {**declared, **undeclared}.items())
-            return f"Folders '{name}=…' of source '{dataset.name}' have it: declare it there by partitions: {{{listed}}}."
+            where = f"Folders '{name}=…' of source '{dataset.name}' have it"
+            return f"{where}: declare it there by partitions: {{{listed}}}."
     return ""
 
 
