@@ -116,6 +116,8 @@ def test_one_mistake_is_told_once_whatever_follows(steps):
         ("join: {with: txns, on: user_id}", "both sides have amount, status, ts", "Set suffix: _txns"),
         ("aggregate: {columns: {n: count(*), a: amount}}", "column 'amount' has many values in a group", "Aggregate it, as in max(amount)"),
         ("aggregate: {by: user_id, columns: {user_id: count(*)}}", "'user_id' is a key and an output", "Give the output another name."),
+        ("aggregate: {columns: {n: count()}}", "count got 0 arguments", "It is count(x).  count(*) counts rows."),
+        ("select: {a: cast(amount as integr)}", "unknown type 'integr'", "Did you mean 'integer'?"),
         ("filter: amount", "a filter takes a condition, and amount is float64", "Compare it with something."),
         ("filter: sum(amount) > 1", "sum is an aggregate function and cannot stand here", "Use it directly in an aggregate step."),
         ("window: {by: user_id, columns: {n: row_number()}}", "row_number needs order_by", "Add order_by"),
@@ -242,6 +244,14 @@ def test_a_parameter_is_no_list():
     (problem,) = problems(HEAD.replace("{type: float64, default: 0.5}", "{type: list<string>, required: true}"))
     assert problem.splitlines()[0].endswith("parameter 'min_amount': a parameter cannot be a list")
     assert problem.splitlines()[-1] == "Give one text, as in 'a,b', and take list_contains(split($name, ','), column)."
+
+
+def test_an_aggregate_without_its_order_is_told_at_its_column():
+    (problem,) = problems_after_head(stage("aggregate: {columns: {n: count(*), f: first(ts)}}"))
+    assert problem.splitlines()[1:3] == [
+        "    - aggregate: {columns: {n: count(*), f: first(ts)}}",
+        "                                         ^",
+    ]
 
 
 def test_a_default_is_one_value():

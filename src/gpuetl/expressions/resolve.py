@@ -229,7 +229,8 @@ def _arity(function: Function, syntax: Apply) -> InvalidExpression:
 
 def _signature(function: Function) -> str:
     words = [slot.name + ("…" if slot.repeats else "?" if slot.optional else "") for slot in function.arguments]
-    return f"It is {function.name}({', '.join(words)})."
+    rows = "  count(*) counts rows." if function.name == "count" else ""
+    return f"It is {function.name}({', '.join(words)}).{rows}"
 
 
 def _mismatch_hint(function: Function, args: Sequence[Expr]) -> str:

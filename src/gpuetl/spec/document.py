@@ -116,6 +116,8 @@ def read_document(text: str, name: str, problems: Problems) -> Node | None:
         )
         in_map = error.context == "while parsing a flow mapping" and "<stream end>" not in str(error.problem)
         hint = f"In {{ }}, commas and quotes end an expression.  {flow_commas.HINT}" if in_map else ""
+        if "'\\t'" in str(error.problem):
+            hint = "Tabs do not indent in YAML: take spaces."
         problems.add(f"not YAML: {error.problem or error.context}", hint, place)
     except YAMLError as error:
         problems.add(f"{name} is not YAML that can be read: {first_line(error)}")
