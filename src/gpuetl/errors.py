@@ -108,7 +108,19 @@ class UnknownColumn(InvalidExpression):
 
 
 class EvaluationError(GpuetlError):
-    """A value for which an operation has no result: an overflow, a cast that loses, a kernel's forbidden null."""
+    """A value for which an operation has no result: an overflow, a cast that loses, a kernel's forbidden null.
+
+    `hint` says what to do, where that is known.
+    """
+
+    hint = ""
+
+    @classmethod
+    def of_column(cls, name: str, error: EvaluationError) -> EvaluationError:
+        """Say of which column a value is; the hint stays."""
+        told = EvaluationError(f"column '{name}': {error}")
+        told.hint = error.hint
+        return told
 
 
 class RunFailed(GpuetlError):

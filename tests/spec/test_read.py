@@ -254,6 +254,11 @@ def test_an_aggregate_without_its_order_is_told_at_its_column():
     ]
 
 
+def test_a_name_that_is_taken_is_told_where_it_is_given():
+    (problem,) = problems_after_head(stage("rename: {user_id: amount}"))
+    assert problem.splitlines()[1:3] == ["    - rename: {user_id: amount}", "                        ^^^^^^"]
+
+
 def test_a_default_is_one_value():
     (problem,) = problems(HEAD.replace("default: 0.5", "default: {a: 1}"))
     assert "parameter 'min_amount': default: takes one value, got a map" in problem
