@@ -158,7 +158,9 @@ def test_pipelines_that_spill_give_the_same_rows(name, limit, local_engine, tmp_
 
 def test_what_cannot_be_a_limit_or_a_folder_is_refused(tmp_path):
     """Before anything runs."""
-    with pytest.raises(InvalidPipeline, match="option resident_bytes takes a whole number from 0, got -1"):
+    with pytest.raises(InvalidPipeline, match=r"resident_bytes takes a whole number from 0, got -1\nIt counts bytes\."):
         RunOptions(resident_bytes=-1)
-    with pytest.raises(InvalidPipeline, match="option spill_folder: there is no folder"):
+    with pytest.raises(
+        InvalidPipeline, match=r"option spill_folder: there is no folder .*\nMake it, or name another\."
+    ):
         RunOptions(spill_folder=tmp_path / "none")
