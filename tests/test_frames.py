@@ -55,6 +55,16 @@ def test_types_become_those_of_the_language(pipeline):
     assert pipeline.plan().sources["t"].schema.to_arrow() == pa.schema({"d": pa.string(), "t": pa.timestamp("us")})
 
 
+def test_categories_of_polars_are_their_texts(pipeline, engine, layout):
+    """In lists, too."""
+    columns = {"c": ["x", "y", None], "e": ["b", None, "a"], "l": [["x"], [], None]}
+    schema = {"c": pl.Categorical, "e": pl.Enum(["a", "b"]), "l": pl.List(pl.Categorical)}
+    pipeline.from_frame("t", pl.DataFrame(columns, schema=schema))
+    got = pipeline.run(engine=engine, keep=["t"], options=layout)["t"].to_arrow()
+    assert got.to_pydict() == columns
+    assert got.schema == pa.schema({"c": pa.string(), "e": pa.string(), "l": pa.list_(pa.string())})
+
+
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
@@ -62,8 +72,12 @@ def test_types_become_those_of_the_language(pipeline):
         (pa.table({"t": pa.array([1], pa.timestamp("ns"))}), "source 't': column 't' is no timestamp[us] without loss"),
         (pa.table({"b": pa.array([b"x"])}), "source 't': column 'b' has type binary, which the language has not"),
         (pa.table([pa.array([1]), pa.array([2])], ["a", "a"]), "source 't': two columns are named 'a'"),
+        (
+            pd.DataFrame({"o": [1, "x"]}, dtype=object),
+            "source 't': a column cannot be taken as Arrow: Could not convert",
+        ),
     ],
-    ids=["list", "nanoseconds", "binary", "twice"],
+    ids=["list", "nanoseconds", "binary", "twice", "mixed"],
 )
 def test_what_is_no_frame_of_the_language_is_refused(pipeline, frame, message):
     """Where it is declared."""

@@ -86,11 +86,6 @@ class InvalidExpression(GpuetlError):
         super().__init__(f"{message}\n{hint}" if hint else message)
 
     @classmethod
-    def unknown_column(cls, name: str, have: Iterable[str], span: Span | None = None) -> Self:
-        """Word the most frequent mistake."""
-        return cls(f"unknown column '{name}'", span, have_hint(name, have))
-
-    @classmethod
     def unknown_function(cls, name: str, have: Iterable[str], span: Span | None = None) -> Self:
         """Word a call of a function that the closed table does not hold."""
         return cls(
@@ -104,8 +99,28 @@ class InvalidExpression(GpuetlError):
         return cls(f"more than {limit} operators build on each other", None, hint)
 
 
+class UnknownColumn(InvalidExpression):
+    """The most frequent mistake: an expression of a column that is not there."""
+
+    def __init__(self, name: str, have: Iterable[str], span: Span | None = None) -> None:
+        self.name = name
+        super().__init__(f"unknown column '{name}'", span, have_hint(name, have))
+
+
 class EvaluationError(GpuetlError):
-    """A value for which an operation has no result: an overflow, a cast that loses, a kernel's forbidden null."""
+    """A value for which an operation has no result: an overflow, a cast that loses, a kernel's forbidden null.
+
+    `hint` says what to do, where that is known.
+    """
+
+    hint = ""
+
+    @classmethod
+    def of_column(cls, name: str, error: EvaluationError) -> EvaluationError:
+        """Say of which column a value is; the hint stays."""
+        told = EvaluationError(f"column '{name}': {error}")
+        told.hint = error.hint
+        return told
 
 
 class RunFailed(GpuetlError):
@@ -113,8 +128,9 @@ class RunFailed(GpuetlError):
 
     @classmethod
     def at(cls, where: str, error: Exception) -> Self:
-        """Wrap what an operation raised with the stage and step that it belongs to."""
-        return cls(f"{where}: {error}")
+        """Wrap what an operation raised with the stage and step that it belongs to; its hint is a second line."""
+        hint = getattr(error, "hint", "")
+        return cls(f"{where}: {error}\n{hint}" if hint else f"{where}: {error}")
 
     @classmethod
     def unreadable(cls, path: str, error: Exception) -> Self:
@@ -207,11 +223,11 @@ def suggestion(name: str, have: Iterable[str]) -> str:
     return f"Did you mean '{near[0]}'?" if near else ""
 
 
-def have_hint(name: str, have: Iterable[str], limit: int = 30) -> str:
-    """List what exists, the nearest name last: the second line of an unknown-name problem."""
+def have_hint(name: str, have: Iterable[str], advice: str = "", limit: int = 30) -> str:
+    """List what exists, and what to do, by default the nearest name: the second line of an unknown-name problem."""
     names = sorted(set(have))
     listed = ", ".join(names[:limit]) + (f", and {len(names) - limit} more" if len(names) > limit else "")
-    return f"have: {listed or 'nothing'}.  {suggestion(name, names)}".rstrip()
+    return f"have: {listed or 'nothing'}.  {advice or suggestion(name, names)}".rstrip()
 
 
 def first_line(error: BaseException) -> str:

@@ -136,7 +136,10 @@ class RunOptions:
             if value is None and name in ("partition_rows", "resident_bytes", "memory"):
                 continue
             if not isinstance(value, int) or value < least:
-                raise InvalidPipeline.because(f"option {name} takes a whole number from {least}, got {value!r}")
+                counted = "It counts rows." if name.endswith("_rows") else "It counts bytes."
+                raise InvalidPipeline.because(
+                    f"option {name} takes a whole number from {least}, got {value!r}", counted
+                )
         object.__setattr__(self, "skip_passes", tuple(self.skip_passes))  # a list, too: plans are kept by it
         for name in self.skip_passes:
             check_pass(name, (*NAMES, *physical.CHOICES, *CHOICES))
@@ -144,9 +147,13 @@ class RunOptions:
         if share is not None and (not isinstance(share, int | float) or not share >= 0):
             raise InvalidPipeline.because(f"option carried_share takes a number from 0, got {share!r}")
         if self.trace is not None and not Path(self.trace).parent.is_dir():
-            raise InvalidPipeline.because(f"option trace: there is no folder {Path(self.trace).parent}")
+            raise InvalidPipeline.because(
+                f"option trace: there is no folder {Path(self.trace).parent}", "Make it, or name another."
+            )
         if self.spill_folder is not None and not Path(self.spill_folder).is_dir():
-            raise InvalidPipeline.because(f"option spill_folder: there is no folder {self.spill_folder}")
+            raise InvalidPipeline.because(
+                f"option spill_folder: there is no folder {self.spill_folder}", "Make it, or name another."
+            )
 
     @property
     def skipped_choices(self) -> frozenset[str]:

@@ -16,7 +16,7 @@ from gpuetl.io.dataset import Format
 from gpuetl.io.frames import to_table
 from gpuetl.spec.bind import bind
 from gpuetl.spec.fields import Field, check_keys, check_names, read_plain
-from gpuetl.spec.forms import NAMES, ORDER, TEXTS, TYPE, TYPES
+from gpuetl.spec.forms import NAMES, ORDER, PARAMETER_TYPE, PARTITIONS, TEXTS, TYPES
 from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.parameters import bind_parameters, parse_value
 from gpuetl.spec.read import read_pipeline, read_pipeline_text
@@ -60,7 +60,7 @@ class Pipeline:
 
     def param(self, name: str, dtype: str, default: Any = None, *, required: bool = False) -> Expression:
         """Declare a typed parameter; without a default it is null, unless it is required."""
-        kind = read_plain(TYPE, dtype, f"parameter '{name}'")
+        kind = read_plain(PARAMETER_TYPE, dtype, f"parameter '{name}'")
         try:
             value = parse_value(default, kind)
         except ValueError as error:
@@ -305,9 +305,9 @@ def loads(text: str, root: str | Path = ".", name: str = "pipeline.yaml") -> Pip
 
 def _source_keys(keys: dict[str, Any], within: str) -> dict[str, Any]:
     read = dict(keys)
-    for name in ("schema", "partitions"):
-        if name in read:
-            read[name] = read_plain(TYPES, read[name], within)
+    types: dict[str, Field[Any]] = {"schema": TYPES, "partitions": PARTITIONS}
+    for name in types.keys() & read.keys():
+        read[name] = read_plain(types[name], read[name], within)
     forms: dict[str, Field[Any]] = {"columns": NAMES, "nulls": TEXTS}
     for name in forms.keys() & read.keys():
         read[name] = read_plain(forms[name], as_names(read[name]), f"{within}: {name}")

@@ -284,6 +284,7 @@ def test_a_command_line_that_is_none_exits_2_and_shows_how_it_is_used(arguments:
 def test_help_shows_every_command_and_what_it_takes():
     assert all(f"\n    {name} " in gpuetl("--help").stdout for name in ("run", "validate", "plan"))
     assert "-p NAME=VALUE" in gpuetl("run", "--help").stdout
+    assert gpuetl("help", "run").stdout == gpuetl("run", "--help").stdout
 
 
 def test_run_imports_neither_cudf_nor_dask(file: Path):

@@ -80,6 +80,10 @@ def test_an_unknown_function_is_an_attribute_error():
         a.frobnicate()
     with pytest.raises(AttributeError, match=r"no function 'log'\.  Databases differ"):
         a.log()
+    with pytest.raises(AttributeError, match=r"no function 'uper'\.  Did you mean 'upper'\?"):
+        a.uper()
+    with pytest.raises(AttributeError, match=r"no function 'isnull'\.  Write x IS NULL, or x\.is_null\(\) in Python\."):
+        a.isnull()
     assert not hasattr(a, "__array__")
 
 

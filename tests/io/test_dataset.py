@@ -134,13 +134,49 @@ def test_files_are_left_out_by_the_columns_of_their_path(tmp_path, pipeline):
 
 @pytest.mark.parametrize(
     ("folder", "message"),
-    [("day=x", r"'day=x' is not a int32"), ("month=1", r"f\.parquet has no 'day=…' folder")],
+    [
+        ("day=x", r"'day=x' is not of type int32\nDeclare 'day' of another type in the source's partitions\."),
+        ("month=1", r"f\.parquet has no 'day=…' folder\nhave: month\."),
+    ],
 )
 def test_a_path_without_the_partition_s_value_is_told(tmp_path, pipeline, folder, message):
     write(tmp_path / f"lake/{folder}/f.parquet", ("k", 1))
     pipeline.read_parquet("s", "lake", partitions={"day": "int32"})
     with pytest.raises((RunFailed, InvalidPipeline), match=message):
         pipeline.run(engine="pandas", keep=["s"])
+
+
+HAVE = "unknown column 'day'\nhave: a, k, x.  Folders 'day=…' of source 's' have it: declare it there by partitions: "
+
+
+@pytest.mark.parametrize(
+    ("days", "dtype"),
+    [
+        (("1", "02", "__HIVE_DEFAULT_PARTITION__"), "int64"),
+        (("2024-01-01", "2024%2D01%2D02"), "date"),
+        (("1", "b"), "string"),
+        (("__HIVE_DEFAULT_PARTITION__",), "string"),
+    ],
+)
+@pytest.mark.parametrize(
+    "step", [lambda t: t.filter(expr("day = 1")), lambda t: t.sort("day"), lambda t: t.drop("day")]
+)
+def test_a_column_of_folders_that_is_not_declared_is_told_with_how_to(tmp_path, pipeline, days, dtype, step):
+    for day in days:
+        write(tmp_path / f"lake/a=1/day={day}/f.parquet", ("k", 1))
+    t = pipeline.read_parquet("s", "lake", partitions={"a": "int32"})
+    step(t).stage("one")
+    with pytest.raises(InvalidPipeline, match=re.escape(f"{HAVE}{{a: int32, day: {dtype}}}.")):
+        pipeline.plan()
+
+
+def test_a_column_that_a_source_asks_for_in_vain_is_told_once(tmp_path, pipeline):
+    write(tmp_path / "lake/day=1/f.parquet", ("k", 1))
+    t = pipeline.read_parquet("s", "lake", columns=["k", "day"])
+    t.filter(expr("day = 1")).stage("one")
+    with pytest.raises(InvalidPipeline) as error:
+        pipeline.plan()
+    assert [problem.message for problem in error.value.problems] == ["unknown column 'day'"]
 
 
 def test_a_column_that_one_of_several_files_lacks_is_told(tmp_path, read):

@@ -41,7 +41,7 @@ def test_scalars_follow_yaml_1_2(text, value):
         ("a: !!python/tuple [1]\n", "p.yaml:1:4: the tag 'tag:yaml.org,2002:python/tuple' is not part of the language\n    a: !!python/tuple [1]\n       ^^^^^^^^^^^^^^^^^^"),
         ("a: &x 1\nb: *x\n", "p.yaml:1:4: anchors and aliases are not part of the language\n    a: &x 1\n       ^^^^\nWrite it out, or make it a stage."),
         ("a: [1\n", "p.yaml:2:1: not YAML: expected ',' or ']', but got '<stream end>'\n    \n    ^"),
-        ("a:\n\tb: 1\n", "p.yaml:2:1: not YAML: found character '\\t' that cannot start any token\n    b: 1\n    ^"),
+        ("a:\n\tb: 1\n", "p.yaml:2:1: not YAML: found character '\\t' that cannot start any token\n    b: 1\n    ^\nTabs do not indent in YAML: take spaces."),
         ("a: 1e999\n", "p.yaml:1:4: 1e999 is not a float64\n    a: 1e999\n       ^^^^^\nInfinity is written .inf."),
         ("a: 1\n---\nb: 2\n", "p.yaml:2:1: not YAML: but found another document\n    ---\n    ^"),
         ("", "p.yaml is empty\nSee README.md for a first pipeline."),

@@ -46,6 +46,11 @@ def test_other_values_are_refused(given, dtype):
         parse_value(given, parse_type(dtype))
 
 
+def test_a_float_is_no_decimal_and_the_way_to_write_one_is_told():
+    with pytest.raises(ValueError, match=r"'0\.19' is not a decimal\(4,2\): write '0\.19' as a text, or a Decimal"):
+        parse_value(0.19, parse_type("decimal(4,2)"))
+
+
 DECLARED = {
     "day": ParameterSpec(DATE, required=True),
     "low": ParameterSpec(FLOAT64, default=0.5),

@@ -1,7 +1,10 @@
 """Reading a pipeline: every mistake of its form, in the form in which problems are told."""
 
+from decimal import Decimal
+
 import pytest
 
+from gpuetl import loads
 from spec.pipelines import HEAD, problems, problems_after_head, stage
 
 
@@ -113,6 +116,8 @@ def test_one_mistake_is_told_once_whatever_follows(steps):
         ("join: {with: txns, on: user_id}", "both sides have amount, status, ts", "Set suffix: _txns"),
         ("aggregate: {columns: {n: count(*), a: amount}}", "column 'amount' has many values in a group", "Aggregate it, as in max(amount)"),
         ("aggregate: {by: user_id, columns: {user_id: count(*)}}", "'user_id' is a key and an output", "Give the output another name."),
+        ("aggregate: {columns: {n: count()}}", "count got 0 arguments", "It is count(x).  count(*) counts rows."),
+        ("select: {a: cast(amount as integr)}", "unknown type 'integr'", "Did you mean 'integer'?"),
         ("filter: amount", "a filter takes a condition, and amount is float64", "Compare it with something."),
         ("filter: sum(amount) > 1", "sum is an aggregate function and cannot stand here", "Use it directly in an aggregate step."),
         ("window: {by: user_id, columns: {n: row_number()}}", "row_number needs order_by", "Add order_by"),
@@ -216,6 +221,42 @@ def test_a_sources_delimiter_and_partitions_are_checked(key, message):
     assert [problem.split("source 'txns': ")[1].split("\n")[0] for problem in problems(text)] == [message] * bool(
         message
     )
+
+
+@pytest.mark.parametrize(
+    ("dtype", "default", "value"),
+    [
+        ("decimal(4,2)", "0.19", Decimal("0.19")),
+        ("decimal(4,2)", "-1.5e-1", Decimal("-0.15")),
+        ("decimal(38,20)", "0.10000000000000000001", Decimal("0.10000000000000000001")),
+        ("string", "007", "007"),
+        ("string", "1.10", "1.10"),
+        ("string", "true", "true"),
+        ("string", "null", None),
+    ],
+)
+def test_a_default_of_exact_text_is_taken_as_it_is_written(dtype, default, value):
+    text = HEAD.replace("{type: float64, default: 0.5}", f"{{type: '{dtype}', default: {default}}}")
+    assert loads(text).spec.parameters["min_amount"].default == value
+
+
+def test_a_parameter_is_no_list():
+    (problem,) = problems(HEAD.replace("{type: float64, default: 0.5}", "{type: list<string>, required: true}"))
+    assert problem.splitlines()[0].endswith("parameter 'min_amount': a parameter cannot be a list")
+    assert problem.splitlines()[-1] == "Give one text, as in 'a,b', and take list_contains(split($name, ','), column)."
+
+
+def test_an_aggregate_without_its_order_is_told_at_its_column():
+    (problem,) = problems_after_head(stage("aggregate: {columns: {n: count(*), f: first(ts)}}"))
+    assert problem.splitlines()[1:3] == [
+        "    - aggregate: {columns: {n: count(*), f: first(ts)}}",
+        "                                         ^",
+    ]
+
+
+def test_a_name_that_is_taken_is_told_where_it_is_given():
+    (problem,) = problems_after_head(stage("rename: {user_id: amount}"))
+    assert problem.splitlines()[1:3] == ["    - rename: {user_id: amount}", "                        ^^^^^^"]
 
 
 def test_a_default_is_one_value():

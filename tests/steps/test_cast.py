@@ -49,6 +49,7 @@ def test_a_cast_that_loses_is_an_error_with_the_value_and_the_column(source, fai
     message = failure(t.cast(x=after), RunFailed)
     assert message.startswith("stage 'result', step 1: column 'x': CAST(x AS ")
     assert str(value) in message
+    assert message.endswith("\nTRY_CAST gives null where there is no result.")
 
 
 def test_a_cast_of_an_unknown_column_is_refused(source, problem):

@@ -12,6 +12,8 @@ import pyarrow as pa
 from gpuetl.errors import EvaluationError
 
 DAY = 86_400_000_000
+NULL_INSTEAD = {"CAST(": "TRY_CAST", "strptime(": "try_strptime"}
+"""By what an expression begins with, the function that does the same and gives null where there is no result."""
 
 
 class NoResult(EvaluationError):
@@ -33,6 +35,8 @@ class NoResult(EvaluationError):
         self.expression, self.row, self.values, self.reason = expression, row, tuple(values), reason
         where = f" in row {row}" if row is not None else ""
         super().__init__(f"{expression} has no result{where}, for {', '.join(map(shown, values))}: {reason}")
+        other = next((other for start, other in NULL_INSTEAD.items() if expression.startswith(start)), "")
+        self.hint = f"{other} gives null where there is no result." if other else ""
 
     def in_row(self, row: int | None) -> NoResult:
         """Return the error of another row: that of the whole frame, after it was met in some of its rows."""

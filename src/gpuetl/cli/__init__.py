@@ -7,6 +7,7 @@ The command line is read by argparse: a library that reads it from annotations t
 from __future__ import annotations
 
 import gc
+import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
 
@@ -32,7 +33,8 @@ def main() -> None:
 
 def execute(arguments: Sequence[str] | None = None) -> None:
     """Run the command of these arguments, by default those of the process; raise `SystemExit` where it fails."""
-    given = vars(parser().parse_args(arguments))
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    given = vars(parser().parse_args([*words[1:], "--help"] if words[:1] == ["help"] else words))
     with exit_codes():
         given.pop("command")(**given)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any, TypeAlias
 
-from gpuetl.errors import InvalidExpression
+from gpuetl.errors import InvalidExpression, suggestion
 from gpuetl.expressions.functions import ALIASES, INSTEAD, find_function, function_names
 from gpuetl.expressions.functions.function import Kind
 from gpuetl.expressions.syntax import ASSOCIATIVE, Apply, CastTo, Constant, Syntax
@@ -30,8 +30,8 @@ class Expression:
 
     def __getattr__(self, name: str) -> Callable[..., Expression]:
         if name.startswith("_") or name not in {*function_names(_ALL_KINDS), *ALIASES}:
-            hint = INSTEAD.get(name, "docs/functions.md lists the functions")
-            raise AttributeError(f"no function '{name}'.  {hint}")
+            hint = INSTEAD.get(name) or suggestion(name, function_names(_ALL_KINDS))
+            raise AttributeError(f"no function '{name}'.  {hint or 'docs/functions.md lists the functions'}")
         before = _constants_before_column(name)
         return lambda *args, **keywords: apply(name, *args[:before], self, *args[before:], **keywords)
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from sqlglot import exp
 
-from gpuetl.errors import InvalidExpression
+from gpuetl.errors import InvalidExpression, suggestion
 from gpuetl.expressions.constants import UnknownUnit, interval_of, type_text
 from gpuetl.expressions.dialect import Language, span_of
 from gpuetl.expressions.syntax import Constant
-from gpuetl.expressions.types import NAMED, DataType, parse_type
+from gpuetl.expressions.types import NAMED, SQL_NAMES, DataType, parse_type
 from gpuetl.expressions.zones import UnknownZone
 
 
@@ -55,9 +55,9 @@ def cast_target(node: exp.Cast) -> DataType:
     except UnknownZone as error:
         raise InvalidExpression(str(error), span_of(node), error.hint) from None
     except ValueError:
-        hint = f"have: {', '.join(NAMED)}, decimal(p,s)."
-        unknown = f"unknown type '{to.sql(dialect=Language).lower()}'"
-        raise InvalidExpression(unknown, span_of(node), hint) from None
+        name = to.sql(dialect=Language).lower()
+        hint = f"have: {', '.join(NAMED)}, decimal(p,s).  {suggestion(name, [*NAMED, *SQL_NAMES])}".rstrip()
+        raise InvalidExpression(f"unknown type '{name}'", span_of(node), hint) from None
 
 
 LITERALS: dict[type[exp.Expr], Callable[[Any], Constant]] = {

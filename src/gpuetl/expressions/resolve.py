@@ -8,7 +8,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from gpuetl.errors import InvalidExpression
+from gpuetl.errors import InvalidExpression, UnknownColumn
 from gpuetl.expressions.decimals import in_scale, is_decimal
 from gpuetl.expressions.functions import INSTEAD, Function, Kind, TypeMismatch, find_function, function_names, in_order
 from gpuetl.expressions.functions.function import Argument
@@ -117,7 +117,7 @@ def _column(syntax: Name, scope: Scope) -> Expr:
         return Literal(None, NULL)
     if syntax.name.lower() in PRESENT:
         raise _present(syntax.name, syntax)
-    raise InvalidExpression.unknown_column(syntax.name, scope.columns, syntax.span)
+    raise UnknownColumn(syntax.name, scope.columns, syntax.span)
 
 
 def _constant(syntax: Constant) -> Expr:
@@ -229,7 +229,8 @@ def _arity(function: Function, syntax: Apply) -> InvalidExpression:
 
 def _signature(function: Function) -> str:
     words = [slot.name + ("…" if slot.repeats else "?" if slot.optional else "") for slot in function.arguments]
-    return f"It is {function.name}({', '.join(words)})."
+    rows = "  count(*) counts rows." if function.name == "count" else ""
+    return f"It is {function.name}({', '.join(words)}).{rows}"
 
 
 def _mismatch_hint(function: Function, args: Sequence[Expr]) -> str:

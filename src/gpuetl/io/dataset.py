@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
+from gpuetl.errors import have_hint
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.types import DataType, common_type, is_floating, language_type, type_name
 from gpuetl.io.paths import find_files
@@ -122,11 +123,10 @@ class Dataset:
     def _partition_values(self, path: Path) -> dict[str, str | None]:
         if not self.partitions:
             return {}
-        pairs = (part.split("=", 1) for part in path.parts[:-1] if "=" in part)
-        written = {unquote(name): value for name, value in pairs}
+        written = folder_values(path)
         missing = [name for name in self.partitions if name not in written]
         if missing:
-            raise DatasetError(f"{path} has no '{missing[0]}=…' folder")
+            raise DatasetError(f"{path} has no '{missing[0]}=…' folder", have_hint(missing[0], written))
         return {name: None if written[name] == NULL_PARTITION else unquote(written[name]) for name in self.partitions}
 
     @cached_property
@@ -198,7 +198,14 @@ class Dataset:
         try:
             return None if text is None else pa.scalar(text).cast(dtype).as_py()
         except pa.ArrowInvalid:
-            raise DatasetError(f"{file.path}: '{name}={text}' is not a {type_name(dtype)}") from None
+            hint = f"Declare '{name}' of another type in the source's partitions."
+            raise DatasetError(f"{file.path}: '{name}={text}' is not of type {type_name(dtype)}", hint) from None
+
+
+def folder_values(path: Path) -> dict[str, str]:
+    """Return the columns that the folders of a file name as `name=value`, with their values as written."""
+    pairs = (part.split("=", 1) for part in path.parts[:-1] if "=" in part)
+    return {unquote(name): value for name, value in pairs}
 
 
 def check_widens(file: DataFile, name: str, stored: DataType | None, planned: DataType) -> None:

@@ -74,7 +74,11 @@ def to_table(frame: Any, within: str) -> pa.Table:
     InvalidPipeline
         For what is no frame, and for a column that has no type of the language or loses by it.
     """
-    table = as_arrow(frame, within)
+    try:
+        table = as_arrow(frame, within)
+    except pa.ArrowException as error:
+        message = f"a column cannot be taken as Arrow: {'; '.join(map(str, error.args))}"
+        raise InvalidPipeline.because(message, "Give it one type, or leave it out.", within) from None
     twice = {name for name in table.column_names if table.column_names.count(name) > 1}
     if twice:
         raise InvalidPipeline.because(f"two columns are named '{min(twice)}'", "Rename one.", within)
@@ -90,6 +94,8 @@ def as_arrow(frame: Any, within: str) -> pa.Table:
         return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata()
     if library == "cudf" and hasattr(frame, "columns"):
         return frame.to_arrow(preserve_index=False).replace_schema_metadata()
+    if library == "polars" and hasattr(frame, "to_arrow") and hasattr(frame, "columns"):
+        return frame.to_arrow()  # Arrow's own stream has categories as views, which Arrow casts to nothing
     if hasattr(frame, "__arrow_c_stream__") and hasattr(frame, "columns"):
         return pa.table(frame)
     hint = "It takes an Arrow table, or a frame of pandas, Polars or cuDF."

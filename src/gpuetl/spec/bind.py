@@ -50,6 +50,7 @@ class _Binder:
     run_id: str
     problems: Problems
     relations: dict[str, Node] = field(default_factory=dict)
+    datasets: list[Dataset] = field(default_factory=list)
 
     def plan(self) -> Plan:
         sources = {name: self.source(name) for name in self.spec.sources}
@@ -104,7 +105,13 @@ class _Binder:
 
     def context(self, origin: Origin) -> Context:
         relation = partial(self.named, kind=origin.kind, of=origin.name)
-        return Context(origin, self.problems, self.parameters, relation, self.folder)
+        return Context(origin, self.problems, self.parameters, relation, self.folder, self.undeclared)
+
+    def undeclared(self, name: str) -> str:
+        """Tell how to declare a column that folders of a source have, if any does."""
+        from gpuetl.io.undeclared import declaring_hint
+
+        return declaring_hint(name, self.datasets)
 
     def source(self, name: str) -> Node:
         spec, origin = self.spec.sources[name], Origin("source", name)
@@ -136,6 +143,7 @@ class _Binder:
         schema = self.schema_of(dataset, spec)
         if schema is None:
             return _Unread(origin=origin)
+        self.datasets.append(dataset)
         return Read(dataset=dataset, columns=schema.names, origin=origin)
 
     def schema_of(self, dataset: Dataset, spec: SourceSpec) -> Schema | None:
@@ -154,7 +162,8 @@ class _Binder:
             node = Filter(source=node, predicate=predicate, origin=context.origin)
         if spec.columns:
             kept = context.known(spec.columns, node.schema)
-            node = Project(source=node, columns=passing(node.schema.select(kept)), origin=context.origin)
+            step = Project if len(kept) == len(spec.columns) else Unknown
+            node = step(source=node, columns=passing(node.schema.select(kept)), origin=context.origin)
         return node
 
     def stage(self, name: str) -> Node:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,8 @@ class Document:
 class Node:
     """One value of the file: a scalar, a tuple of nodes, or a dict of nodes by key.
 
-    `line` and `column` count from 0 and point at the value; `keys` holds the places of a mapping's keys.
+    `line` and `column` count from 0 and point at the value; `keys` holds the places of a mapping's keys, `written`
+    a number or truth value as it stands there, with digits that its value may have lost.
     """
 
     value: Any
@@ -43,6 +44,7 @@ class Node:
     width: int
     quoted: bool = False
     keys: dict[str, Place] = field(default_factory=dict)
+    written: str = ""
 
     def place(self, span: Span | None = None) -> Place:
         """Return the place of this value, or of a part of its text."""
@@ -114,6 +116,8 @@ def read_document(text: str, name: str, problems: Problems) -> Node | None:
         )
         in_map = error.context == "while parsing a flow mapping" and "<stream end>" not in str(error.problem)
         hint = f"In {{ }}, commas and quotes end an expression.  {flow_commas.HINT}" if in_map else ""
+        if "'\\t'" in str(error.problem):
+            hint = "Tabs do not indent in YAML: take spaces."
         problems.add(f"not YAML: {error.problem or error.context}", hint, place)
     except YAMLError as error:
         problems.add(f"{name} is not YAML that can be read: {first_line(error)}")
@@ -180,7 +184,7 @@ class _Reader:
             return node
         if tag == "float" and math.isinf(value) and "inf" not in yaml.value.lower():
             self.problems.add(f"{yaml.value[:20]} is not a float64", "Infinity is written .inf.", node.place())
-        return self.at(yaml, value)
+        return replace(self.at(yaml, value), written=str(yaml.value))
 
     def text(self, yaml: ScalarNode) -> str:
         """Return the text, in which JSON may have written a character as two halves."""

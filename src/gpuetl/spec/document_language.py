@@ -139,12 +139,37 @@ A sum of n floats is within 4·n·ε·Σ|x| of the exact one on every engine, an
 `gpuetl kernel check` compares every kernel with its twin on a GPU.
 """
 
+SOURCES = """\
+## Sources
+
+Of a folder all files are read, at any depth.  Parquet files state their columns, of which the first file's count; a
+`schema` says which to read instead, with types that the files' fit into.  A CSV file states no types: it needs a
+`schema`, begins with a line of column names, and may have others besides.  `nulls` are the texts that stand for null,
+by default the empty one (write `nulls: ["", NA]` to add another); a quoted text is never null.
+
+Folders such as `year=2024/month=3` are columns where `partitions` declares them, and files that a filter on them
+rules out are not read:
+
+    orders: {parquet: lake/orders, partitions: {year: int32, month: int32}}
+    returns: {csv: lake/returns/*.csv, delimiter: ";", nulls: ["", NA], schema: {id: int64, paid: "decimal(12,2)"}}
+"""
+SINKS = """\
+## Sinks
+
+A path with a suffix is one file, which takes all rows into one place; a folder gets a file a partition.  With
+`partition_by` rows go to folders such as `month=3`, and files leave these columns out: a source declares them as
+`partitions`.  `sort_by` sorts the rows first.  Where the target exists, `error` ends the run before it changes
+anything, `overwrite` puts the new files in the place of all that are there, `append` adds files to a folder, and
+`replace_partitions` replaces those folders of `partition_by` that get rows, and leaves the others.  A folder that
+also holds other files than the format's is not overwritten.
+"""
+
 
 def language_markdown() -> str:
     """Return the page."""
-    parts = [HEAD, "## Sources\n", _table(SourceSpec, {"parquet, csv": "the path: a file, a glob, or a folder"})]
+    parts = [HEAD, SOURCES, _table(SourceSpec, {"parquet, csv": "the path: a file, a glob, or a folder"})]
     parts += ["## Steps\n", *(_step(verb, step) for verb, step in STEPS.items())]
-    parts += ["## Sinks\n", _table(SinkSpec, {"parquet, csv": "the path: a file where it has a suffix, else a folder"})]
+    parts += [SINKS, _table(SinkSpec, {"parquet, csv": "the path: a file where it has a suffix, else a folder"})]
     return "\n".join(parts)
 
 

@@ -220,6 +220,15 @@ def read_partition_type(node: Node) -> DataType:
     return dtype
 
 
+def read_parameter_type(node: Node) -> DataType:
+    """Read the type of a parameter, which is one value."""
+    dtype = read_type(node)
+    if is_list(dtype):
+        hint = "Give one text, as in 'a,b', and take list_contains(split($name, ','), column)."
+        raise BadValue("a parameter cannot be a list", node, hint)
+    return dtype
+
+
 NAME = Field("a name", read_name, str)
 TEXTS = Field("a text or a list of texts", read_texts, _one_or_list)
 CODE = Field("C++ text", read_code, str)
@@ -240,7 +249,7 @@ SELECTION = Field(
 RENAMES: Field[Mapping[str, str]] = Field(
     "a map of old names to new ones", read_mapping(read_name), lambda v: _plain(v, str)
 )
-TYPE = Field("a type", read_type, type_name)
+PARAMETER_TYPE = Field("a type", read_parameter_type, type_name)
 TYPES: Field[Mapping[str, DataType]] = Field(
     "a map of columns to types", read_mapping(read_type), lambda v: _plain(v, type_name)
 )

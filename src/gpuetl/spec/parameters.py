@@ -12,6 +12,7 @@ from typing import Any, Never
 import pyarrow as pa
 
 from gpuetl.errors import InvalidExpression, InvalidPipeline, Problem, have_hint
+from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Expr, Literal, Parameter
 from gpuetl.expressions.types import (
     BOOL,
@@ -69,7 +70,8 @@ def parse_value(value: Any, dtype: DataType) -> Any:
     try:
         return _parsed(value, dtype)
     except (ValueError, TypeError, ArithmeticError, InvalidExpression):
-        raise ValueError(f"'{value}' is not a {type_name(dtype)}") from None
+        exact = f": write '{value}' as a text, or a Decimal" if isinstance(value, float) and is_decimal(dtype) else ""
+        raise ValueError(f"'{value}' is not a {type_name(dtype)}{exact}") from None
 
 
 def _parsed(value: Any, dtype: DataType) -> Any:
@@ -89,7 +91,7 @@ def _parsed(value: Any, dtype: DataType) -> Any:
         return _moment(text, dtype) if text is not None else value if type(value) is date else _refuse()
     if pa.types.is_timestamp(dtype):
         return _moment(text, dtype) if text is not None else _zoned(_midnight(value), dtype)
-    if pa.types.is_decimal(dtype):
+    if is_decimal(dtype):
         exact = isinstance(value, str | int | Decimal) and not isinstance(value, bool)
         return pa.scalar(Decimal(value if text is None else _digits(text)), dtype).as_py() if exact else _refuse()
     if dtype == DURATION:

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gpuetl.errors import Problems
-from gpuetl.expressions.types import NULL
+from gpuetl.expressions.decimals import is_decimal
+from gpuetl.expressions.types import NULL, STRING
 from gpuetl.spec.document import Node, read_document, read_text
 from gpuetl.spec.fields import keys_of, read_keys, required_keys
-from gpuetl.spec.forms import BOOLEAN, read_name, read_texts, read_type
+from gpuetl.spec.forms import BOOLEAN, PARAMETER_TYPE, read_name, read_texts
 from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.parameters import parse_value
 from gpuetl.spec.steps import STEPS, Step
@@ -135,7 +136,7 @@ class _Reader:
         if "type" not in node.value:
             self.problems.add("the key 'type' is missing", "", node.place(), within)
             return ParameterSpec(NULL)
-        dtype = self.guarded(read_type, node.value["type"], within)
+        dtype = self.guarded(PARAMETER_TYPE.read, node.value["type"], within)
         required = self.guarded(BOOLEAN.read, node.value["required"], within) if "required" in node.value else False
         if required is False and "default" not in node.value:
             self.problems.add("has neither required: true nor a default", "", node.place(), within)
@@ -151,7 +152,8 @@ class _Reader:
             self.problems.add(f"default: takes one value, got {given.kind}", "", given.place(), within)
             return None
         try:
-            return parse_value(given.value, dtype)
+            as_written = given.written and (is_decimal(dtype) or dtype == STRING)
+            return parse_value(given.written if as_written and given.value is not None else given.value, dtype)
         except ValueError as error:
             self.problems.add(f"default: {error}", "", given.place(), within)
             return None

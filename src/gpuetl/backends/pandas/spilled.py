@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -40,4 +39,5 @@ def spilled(table: pa.Table, space: SpillSpace) -> SpilledTable:
         with pa.ipc.new_stream(pa.PythonFile(file, "w"), table.schema) as writer:
             writer.write_table(table)
         file.flush()
-        return SpilledTable(pa.py_buffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
+        with pa.memory_map(f"/proc/self/fd/{file.fileno()}") as mapped:  # Python's would keep a descriptor open
+            return SpilledTable(mapped.read_buffer())

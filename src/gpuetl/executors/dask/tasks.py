@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +17,9 @@ from gpuetl.executors.dask.sinks import write_partition
 from gpuetl.executors.runner import Runner
 from gpuetl.io.frames import FrameDataset
 from gpuetl.physical.nodes import Exchange, Scan
+
+os.environ.setdefault("ACERO_ALIGNMENT_HANDLING", "ignore")
+"""Buffers begin in a message wherever they begin; Arrow takes them so, and would print a warning for each."""
 
 
 @dataclass(frozen=True)

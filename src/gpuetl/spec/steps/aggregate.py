@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -37,7 +37,7 @@ class Aggregate(Step):
         """Project the arguments, aggregate, project the expressions over aggregates."""
         by, order = context.keys(self.by, source.schema), sort_keys(context, self.order_by, source.schema)
         outputs = {str(name): self.output(context, name, source, by) for name in self.columns}
-        self.check_order(context, outputs.values())
+        self.check_order(context, outputs)
         parts = split_calls("aggregate", outputs, by, source.schema)
         if not by and not parts.calls:  # constants alone: the one row must come from somewhere
             parts.calls[":rows"] = Call(FUNCTIONS["aggregate", "count_rows"], (), INT64)
@@ -52,13 +52,16 @@ class Aggregate(Step):
             return grouped
         return nodes.Project(source=grouped, columns=results, origin=context.origin)
 
-    def check_order(self, context: Context, outputs: Collection[Expr]) -> None:
+    def check_order(self, context: Context, outputs: Mapping[str, Expr]) -> None:
         """Ask for order_by where a call needs it, and only there: the rows that leave are in no order."""
-        ordered = [call.function.name for call in calls_of("aggregate", outputs) if call.function.name in ORDERED]
+        calls = [(name, call.function.name) for name, expr in outputs.items() for call in calls_of("aggregate", [expr])]
+        ordered = [(name, function) for name, function in calls if function in ORDERED]
         if ordered and not self.order_by:
+            column, function = ordered[0]
             hint = "Add order_by: the columns that order a group's rows."
-            context.problem(f"{ordered[0]} needs order_by", hint, next(iter(self.columns)))
-        if self.order_by and not ordered and not any(ABSENT in walk(expr) for expr in outputs):  # null where wrong
+            context.problem(f"{function} needs order_by", hint, next(name for name in self.columns if name == column))
+        unknown = any(ABSENT in walk(expr) for expr in outputs.values())  # null where wrong
+        if self.order_by and not ordered and not unknown:
             hint = "To order the rows that leave, add a sort step after."
             context.problem("order_by is for first and last, and none is here", hint, self.order_by[0])
 

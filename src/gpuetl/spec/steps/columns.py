@@ -79,9 +79,8 @@ class Rename(Step):
         for name, dtype in source.schema.items():
             new = str(self.names[name]) if name in known else name
             if new in columns:
-                context.problem(
-                    f"rename gives two columns the name '{new}'", "Drop one of them first.", self.names.get(name)
-                )
+                given = next(value for value in self.names.values() if str(value) == new)
+                context.problem(f"rename gives two columns the name '{new}'", "Drop one of them first.", given)
             columns[new] = Column(name, dtype)
         return Project(source=source, columns=columns, origin=context.origin)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from gpuetl.errors import InvalidExpression, Problems, have_hint
+from gpuetl.errors import InvalidExpression, Problems, UnknownColumn, have_hint
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.resolve import SCALARS, Scope, resolve
 from gpuetl.expressions.syntax import refuse_depth
@@ -32,6 +32,7 @@ class Context:
     parameters: Mapping[str, Expr]
     relation: Callable[[str], Node]
     folder: Path
+    undeclared: Callable[[str], str] = lambda name: ""  # how to declare a column that a source's folders have
 
     def problem(self, message: str, hint: str = "", at: object = None) -> None:
         """Keep a problem at the node that a value was read from."""
@@ -45,7 +46,8 @@ class Context:
             return resolve(formula.syntax, Scope(schema, self.parameters, kinds, schema.open))
         except InvalidExpression as error:
             place = formula.node.place(error.span) if formula.node else None
-            self.problems.add(error.message, error.hint, place, str(self.origin))
+            hint = self.have_hint(error.name, schema) if isinstance(error, UnknownColumn) else error.hint
+            self.problems.add(error.message, hint, place, str(self.origin))
             return Literal(None, NULL)
 
     def known(self, names: Iterable[str], schema: Schema) -> tuple[str, ...]:
@@ -55,8 +57,12 @@ class Context:
             if name in schema:
                 kept.append(str(name))
             elif not schema.open:
-                self.problem(f"unknown column '{name}'", have_hint(name, schema), name)
+                self.problem(f"unknown column '{name}'", self.have_hint(name, schema), name)
         return tuple(kept)
+
+    def have_hint(self, name: str, schema: Schema) -> str:
+        """List the columns, and say how to declare an unknown one that stands in folders, or what name is near."""
+        return have_hint(name, schema, self.undeclared(name))
 
     def keys(self, names: Iterable[str], schema: Schema) -> tuple[str, ...]:
         """Return the names that are columns; besides the others, lists are problems: rows are compared by keys."""

@@ -17,7 +17,7 @@ def compute_columns(operation: Project, machine: Machine, frame: Frame) -> Frame
     try:
         return Frame(evaluate(operation.columns, frame.columns, frame.rows, machine), frame.rows)
     except NoResult as error:
-        raise EvaluationError(f"column '{failing(operation, machine, frame)}': {error}") from None
+        raise EvaluationError.of_column(failing(operation, machine, frame), error) from None
 
 
 def failing(operation: Project, machine: Machine, frame: Frame) -> str:

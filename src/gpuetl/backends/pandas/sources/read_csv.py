@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from csv import Error as CsvError
 from csv import reader as read_records
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -31,9 +33,11 @@ def read_csv(dataset: Dataset, file: DataFile, columns: list[str]) -> pa.Table:
     declared = {name: dtype for name, dtype in dataset.schema.items() if name not in dataset.partitions}
     written = {name: STRING if can_cast(STRING, dtype) else dtype for name, dtype in declared.items()}
     for name in columns:
-        if header.names.count(name) != 1:
-            what = f"two columns are named '{name}'" if name in header.names else f"there is no column '{name}'"
-            raise DatasetError(f"{file.path}: {what}.  {have_hint(name, header.names)}")
+        if header.names.count(name) > 1:
+            raise DatasetError(f"{file.path}: two columns are named '{name}'")
+        if name not in header.names:
+            told = have_hint(name, header.names, likely_delimiter(header.names))
+            raise DatasetError(f"{file.path}: there is no column '{name}'.  {told}")
     if header.alone:
         return pa.schema([(name, declared[name]) for name in columns]).empty_table()
     convert = csv.ConvertOptions(
@@ -50,12 +54,18 @@ def read_csv(dataset: Dataset, file: DataFile, columns: list[str]) -> pa.Table:
         table = csv.read_csv(file.path, read_options=alone, parse_options=parse, convert_options=convert)
     for name in table.column_names:
         if written[name] != declared[name]:
-            table = with_column(table, name, read_values(table.column(name), declared[name], name))
+            table = with_column(table, name, read_values(table.column(name), declared[name], name, file.path))
     return table
 
 
-def read_values(text: Any, dtype: DataType, name: str) -> Any:
-    """Read a column as CAST does; spaces and tabs around its values do not count."""
+def read_values(text: Any, dtype: DataType, name: str, path: Path) -> Any:
+    """Read a column as CAST does; spaces and tabs around its values do not count.
+
+    Raises
+    ------
+    DatasetError
+        With the first value that is none of the type.
+    """
     try:
         return cast_value(text, dtype, lenient=False, implicit=False)
     except (pa.ArrowInvalid, EvaluationError):
@@ -63,9 +73,17 @@ def read_values(text: Any, dtype: DataType, name: str) -> Any:
     values = cast_value(trimmed, dtype, lenient=True, implicit=False)
     wrong = pc.and_(pc.is_null(values), pc.is_valid(text))
     if (row := pc.index(wrong, True).as_py()) >= 0:
-        shown = f"'{text[row].as_py()}' is not a {type_name(dtype)}"
-        raise pa.ArrowInvalid(f"row {row + 2}: column '{name}': {shown}")  # the header is row 1
+        value = text[row].as_py()
+        shown = f"'{value}' is not a {type_name(dtype)}"
+        hint = f"Declare '{name}' as string and take TRY_CAST, or add '{value}' to the source's nulls."
+        raise DatasetError(f"{path}: row {row + 2}: column '{name}': {shown}", hint)  # the header is row 1
     return values
+
+
+def likely_delimiter(names: list[str]) -> str:
+    """Return what to declare where the one name of a header looks like several; else nothing."""
+    marks = [mark for mark in ",;\t|" if len(names) == 1 and mark in names[0]]
+    return f"Is the delimiter {marks[0]!r}?  Declare it: delimiter: {json.dumps(marks[0])}." if marks else ""
 
 
 @dataclass(frozen=True)
