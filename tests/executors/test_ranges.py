@@ -151,3 +151,11 @@ def test_one_row_of_each_so_many_is_sampled():
         assert rows // 100 <= len(sample) <= rows // 100 + 1
     assert sampled_rows(4, 1).tolist() == [0, 1, 2, 3]
     assert len(set((sampled_rows(10_000, 100) % 100).tolist())) > 50
+
+
+@pytest.mark.parametrize("name", [":partition", "partition:0"])
+def test_a_key_of_any_name_is_sorted_by_ranges(pipeline, source, engine, name):
+    """Boundaries have a column beside the keys, of a name that none of them has."""
+    source(table({name: "int64"}, (3,), (1,), (6,), (2,), (5,), (4,))).sort(name).stage("s")
+    rows = pipeline.run(engine=engine, options=OPTIONS)["s"].to_arrow()
+    assert rows[name].to_pylist() == [1, 2, 3, 4, 5, 6]

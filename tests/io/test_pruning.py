@@ -1,6 +1,6 @@
 """may_hold: whether statistics leave room for a row that a predicate accepts."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 import pyarrow as pa
@@ -106,3 +106,19 @@ def test_the_range_of_instants_is_that_of_their_statistics(tmp_path, unit, numbe
     pq.write_table(pa.table({"z": pa.array(numbers, pa.timestamp(unit, zone))}), tmp_path / "t.parquet")
     (group,) = Dataset("t", "parquet", tmp_path / "t.parquet").row_groups
     assert group.ranges.get("z") == expected
+
+
+@pytest.mark.parametrize(
+    ("unit", "numbers", "expected"),
+    [
+        ("s", [-1, 5, None], (timedelta(seconds=-1), timedelta(seconds=5), 1)),
+        ("us", [-(2**63), 2**63 - 1], (timedelta(microseconds=-(2**63)), timedelta(microseconds=2**63 - 1), 0)),
+        ("ms", [0, 2**63 - 1], None),
+        ("ns", [0, 1000], None),
+    ],
+)
+def test_the_range_of_durations_is_in_their_unit(tmp_path, unit, numbers, expected):
+    """Which the statistics do not have."""
+    pq.write_table(pa.table({"d": pa.array(numbers, pa.duration(unit))}), tmp_path / "t.parquet")
+    (group,) = Dataset("t", "parquet", tmp_path / "t.parquet").row_groups
+    assert group.ranges.get("d") == expected

@@ -40,6 +40,16 @@ def test_a_source_that_another_reads_is_read_whole(t, pipeline):
     assert_same(pipeline)
 
 
+def test_a_filter_that_two_others_read_is_not_computed_for_each(t, pipeline):
+    """It has a prunable part of its own; theirs stay above it."""
+    some = t.filter(expr("x > 1")).stage("some")
+    some.filter(expr("k > 1")).stage("more")
+    some.filter(expr("k < 2")).stage("less")
+    reads = [line for line in described(select_row_groups(kept_plan(pipeline))) if line.startswith("Read")]
+    assert reads == ["Read t: 3 of 3 columns where row groups may hold x > 1"]
+    assert_same(pipeline)
+
+
 @pytest.mark.parametrize(
     ("predicate", "rows"),
     [

@@ -1,6 +1,6 @@
 """Sources whose partitions follow each other in an order: they are sorted where they are."""
 
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -104,6 +104,15 @@ def test_partition_columns_are_in_sequence(pipeline):
         pq.write_table(table({"x": "int64"}, (9 - day,), (day,)), folder / "x.parquet")
     steps = pipeline.read_parquet("all", "t", partitions={"day": "int32"}).sort("day", "x")
     assert lines(steps) == SORTED
+
+
+def test_durations_of_files_in_different_units_are_compared_as_durations(pipeline):
+    """Of 5 s in milliseconds and 7 ms in microseconds the statistics have 5000 and 7000."""
+    for name, unit, value in (("a", "ms", 5000), ("b", "us", 7000)):
+        write_source(pipeline, name, pa.table({"x": pa.array([value], pa.duration(unit))}))
+    pipeline.read_parquet("all", "*.parquet").sort("x").stage("s")
+    run = pipeline.run(engine="pandas", options=RunOptions(partition_rows=1))
+    assert run["s"].to_arrow()["x"].to_pylist() == [timedelta(milliseconds=7), timedelta(seconds=5)]
 
 
 def test_empty_partitions_are_in_any_sequence(pipeline):

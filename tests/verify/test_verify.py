@@ -102,6 +102,18 @@ def test_keys_of_no_type_bound_no_sums(pipeline, source):
     assert pipeline.verify(engine="pandas").same
 
 
+@pytest.mark.parametrize("name", [":side", ":side_sum", ":row", "0", "side", "a.b"])
+def test_columns_of_any_name_are_compared(pipeline, source, name):
+    """Also of those that stand beside a stage's keys while these are counted and its sums' bounds found."""
+    rows = source(table({name: "int64", "x": "float64"}, (1, 1e16), (2, 2.0), (1, 1.0), (1, -1e16), (None, 1.0)))
+    rows.aggregate(by=name, total=col("x").sum()).stage("groups")
+    rows.filter(col("x") > 1).select(name).stage("large")
+    assert differences(pipeline.verify(engine="pandas")) == {}
+    assert differences(pipeline.verify(engine="slightly_off"))["groups"].rows[0].keys == {name: 2}
+    (lost,) = differences(pipeline.verify(engine="one_lost"))["large"].rows
+    assert (lost.keys, lost.expected) == ({name: 2}, {"rows": "+1"})
+
+
 def test_one_stage_alone_is_compared(stages):
     """The others are neither kept nor told."""
     assert [s.name for s in stages.verify(engine="one_more", stages="kept").stages] == ["kept"]

@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from gpuetl.backends.backend import Backend, Frame
 from gpuetl.expressions.types import INT64
-from gpuetl.physical.ranges import PARTITION, Boundaries, RangeExchange
+from gpuetl.physical.ranges import Boundaries, RangeExchange
 
 
 def sampled(backend: Backend, node: Boundaries, index: int, frame: Frame) -> Frame:
     """Return the keys of a sample of partition `index`, with that number beside them."""
-    rows = sampled_rows(backend.rows(frame), node.one_in)
-    keys = backend.take(frame, [name for name in node.schema if name != PARTITION], rows)
+    rows, (*names, partition) = sampled_rows(backend.rows(frame), node.one_in), node.schema
+    keys = backend.take(frame, names, rows)
     numbers = pa.repeat(pa.scalar(index, INT64), len(rows))
-    return backend.from_arrow(backend.to_arrow(keys).append_column(PARTITION, numbers))
+    return backend.from_arrow(backend.to_arrow(keys).append_column(partition, numbers))
 
 
 def sampled_rows(rows: int, one_in: int) -> NDArray[np.int64]:
@@ -42,7 +42,7 @@ def split_by_range(backend: Backend, node: RangeExchange, index: int, frame: Fra
     """Split rows by range; a boundary of this partition, or one before, comes before the rows that tie with it."""
     table, pieces = backend.to_arrow(boundaries), [frame]
     if table.num_rows:
-        partition, keys = table.column(PARTITION).to_numpy(), table.drop_columns(PARTITION)
+        partition, keys = table.column(-1).to_numpy(), table.select(table.column_names[:-1])
         sides = (backend.from_arrow(keys.filter(pa.array(side))) for side in (partition <= index, partition > index))
         pieces = backend.split_by_order(frame, node.by, *sides)
     nothing = backend.concat([], node.schema)

@@ -237,7 +237,7 @@ def _range(statistics: Any, stored: Any) -> Limits | None:
         return (None, None, statistics.null_count) if statistics.num_values == 0 else None
     if pa.types.is_decimal(stored):
         return None
-    if pa.types.is_timestamp(stored) and stored.unit == "ns":
+    if (pa.types.is_timestamp(stored) or pa.types.is_duration(stored)) and stored.unit == "ns":
         return None
     try:
         least, greatest = _bounds(statistics, stored)
@@ -249,7 +249,14 @@ def _range(statistics: Any, stored: Any) -> Limits | None:
 
 
 def _bounds(statistics: Any, stored: Any) -> tuple[Any, Any]:
-    """Return the least and greatest value; of instants from their numbers, since pyarrow imports pandas for a zone."""
+    """Return the least and greatest value.
+
+    Instants are made from their numbers, since pyarrow imports pandas for a zone; durations, too, since Parquet knows
+    of no unit, and files of a source may have different ones.
+    """
+    if pa.types.is_duration(stored):
+        unit = timedelta(microseconds=MICROSECONDS[stored.unit])
+        return statistics.min_raw * unit, statistics.max_raw * unit
     if pa.types.is_timestamp(stored) and stored.tz is not None:
         unit = timedelta(microseconds=MICROSECONDS[stored.unit])
         return EPOCH + statistics.min_raw * unit, EPOCH + statistics.max_raw * unit

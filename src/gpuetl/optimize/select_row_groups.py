@@ -12,20 +12,17 @@ from gpuetl.plan.plan import Plan
 
 
 def select_row_groups(plan: Plan) -> Plan:
-    """Give each source the prunable parts of the filters right above it, where nobody else reads it."""
+    """Give each source the prunable parts of the filters right above it, where nobody else reads it or one of these."""
     counts = plan.consumers()
+    parts: dict[int, tuple[Expr, ...]] = {}
+    for node in reversed(plan.nodes):
+        if isinstance(node, Filter) and counts[id(node.source)] == 1:
+            own = (part for part in conjuncts(node.predicate) if is_prunable(part))
+            parts[id(node.source)] = (*own, *parts.get(id(node), ()))
 
     def rule(node: Node) -> Node:
-        if not isinstance(node, Filter):
+        if not isinstance(node, Read) or not parts.get(id(node)):
             return node
-        prunable = tuple(part for part in conjuncts(node.predicate) if is_prunable(part))
-        return handed_down(node, prunable) if prunable else node
-
-    def handed_down(node: Node, parts: tuple[Expr, ...]) -> Node:
-        if isinstance(node, Read):
-            return replace(node, pruning=(*node.pruning, *parts))
-        if not isinstance(node, Filter) or counts.get(id(node.source), 1) > 1:
-            return node
-        return node.with_inputs([handed_down(node.source, parts)])
+        return replace(node, pruning=(*node.pruning, *parts[id(node)]))
 
     return plan.rewrite(rule)

@@ -14,14 +14,12 @@ from functools import cached_property
 from gpuetl.expressions.types import INT64
 from gpuetl.physical.nodes import Exchange, Physical
 from gpuetl.plan.node import Origin, SortKey
-from gpuetl.plan.schema import Schema
+from gpuetl.plan.schema import Schema, free_name
 
 SAMPLED = 4096
 """Rows that are looked at of a full partition: ranges then differ by a few percent in size."""
 SMALLEST = 16
 """A range has at least this part of a full partition: rows that turn out to be few are sorted in fewer partitions."""
-PARTITION = ":partition"
-"""The column of the partition that a boundary's row came from."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -38,9 +36,9 @@ class Boundaries(Exchange):
 
     @cached_property
     def schema(self) -> Schema:
-        """The keys of the order, and the partition of each row."""
+        """The keys of the order and, last, the partition of each row, under a name that none of them has."""
         keys = self.source.schema.select(tuple(dict.fromkeys(key.column for key in self.by)))
-        return keys.updated({PARTITION: INT64})
+        return keys.updated({free_name("partition:", keys): INT64})
 
     def ranks(self, sampled: int) -> list[int]:
         """Return where the boundaries are in so many rows of a sample, in order."""

@@ -19,6 +19,7 @@ from gpuetl.expressions.ir import Call, Column, Expr
 from gpuetl.expressions.types import INT64, is_floating
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Aggregate, Filter, Limit, Project, Sort
+from gpuetl.verify.compare import numbered_names
 from gpuetl.verify.keys import names_below
 
 EPSILON = 2.0**-52
@@ -36,9 +37,12 @@ class SumBounds:
         """Return the bounds of each column, row by row; NaN where a group is not found (null and NaN meet nothing)."""
         if any(pa.types.is_null(rows.schema.field(name).type) for name in self.by):
             return {}
-        numbered = rows.select(list(self.by)).append_column(":row", pa.array(np.arange(rows.num_rows)))
         if self.by:
-            found = numbered.join(groups, list(self.by), join_type="left outer").sort_by(":row")
+            names = dict(zip(self.by, numbered_names(self.by), strict=True))
+            keys = rows.select(self.by).rename_columns(list(names.values()))
+            keys = keys.append_column("row", pa.array(np.arange(rows.num_rows)))
+            groups = groups.rename_columns([names.get(name, name) for name in groups.column_names])
+            found = keys.join(groups, list(names.values()), join_type="left outer").sort_by("row")
         else:
             found = groups.take(pa.array(np.zeros(rows.num_rows, np.int64)))
         return {name: bound(call, *(numbers(found[f":{what}:{name}"]) for what in ("n", "abs")))

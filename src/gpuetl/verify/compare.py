@@ -108,24 +108,30 @@ def unmatched(got: pa.Table, expected: pa.Table, keys: Sequence[str]) -> Differe
     if not keys:
         gap = abs(got.num_rows - expected.num_rows)
         return Difference("rows", gap) if gap else None
+    names = numbered_names(keys)
     signed = [
-        table.select(keys).append_column(":side", pa.array(np.full(table.num_rows, sign, np.int64)))
+        table.select(keys).rename_columns(names).append_column("side", pa.repeat(pa.scalar(sign), table.num_rows))
         for table, sign in ((got, 1), (expected, -1))
     ]
-    counts = pa.concat_tables(signed).group_by(list(keys)).aggregate([(":side", "sum")])
-    more = counts.filter(pc.not_equal(counts[":side_sum"], 0))
+    counts = pa.concat_tables(signed).group_by(names).aggregate([("side", "sum")])
+    more = counts.filter(pc.not_equal(counts["side_sum"], 0))
     if not more.num_rows:
         return None
-    first = more.sort_by([(name, "ascending") for name in keys]).slice(0, SHOWN_ROWS)
-    rows = tuple(extra_row(first, row, keys) for row in range(first.num_rows))
-    return Difference("rows", int(pc.sum(pc.abs(more[":side_sum"])).as_py()), (), rows)
+    first = more.sort_by([(name, "ascending") for name in names]).slice(0, SHOWN_ROWS)
+    sides, first = first["side_sum"].to_pylist(), first.select(names).rename_columns(keys)
+    rows = tuple(extra_row(first, row, keys, side) for row, side in enumerate(sides))
+    return Difference("rows", int(pc.sum(pc.abs(more["side_sum"])).as_py()), (), rows)
 
 
-def extra_row(counts: pa.Table, row: int, keys: Sequence[str]) -> RowDifference:
-    """Return a key of which one side has more rows."""
-    side = counts[":side_sum"][row].as_py()
+def numbered_names(keys: Sequence[str]) -> list[str]:
+    """Return names for keys that Arrow takes for no path, and that no column beside them has."""
+    return [str(place) for place in range(len(keys))]
+
+
+def extra_row(keys_of: pa.Table, row: int, keys: Sequence[str], side: int) -> RowDifference:
+    """Return a key of which one side has so many more rows; negative are those of the expected one."""
     more = {"rows": f"{abs(side):+d}"}
-    return RowDifference(values(counts, row, keys), more if side > 0 else None, more if side < 0 else None)
+    return RowDifference(values(keys_of, row, keys), more if side > 0 else None, more if side < 0 else None)
 
 
 def wrong_values(got: pa.Table, expected: pa.Table) -> dict[str, Any]:
