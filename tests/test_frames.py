@@ -1,5 +1,6 @@
 """Frames of other libraries as sources, and results as theirs."""
 
+import re
 import sys
 from datetime import datetime, timedelta
 
@@ -163,3 +164,12 @@ def test_a_package_that_is_missing_is_named_with_what_to_install(package, monkey
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(PackageMissing, match=f"to_{package} needs the package {package}.  Install it: pip install"):
         getattr(result(NUMBERS), f"to_{package}")()
+
+
+def test_a_run_shows_in_a_line_what_it_did(pipeline):
+    """And not all that its report holds."""
+    pipeline.from_frame("t", ROWS).filter(col("x") > 1).stage("kept")
+    run = pipeline.run(engine="pandas", keep=["kept"])
+    done = rf"{pipeline.spec.name}: done on CPU in \d+\.\d\d s \(plan .* s\)"
+    assert re.fullmatch(f"<Run {done}; kept: kept>", repr(run))
+    assert re.fullmatch(f"<RunReport {done}>", repr(run.report))

@@ -6,7 +6,7 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,7 +42,10 @@ class Run:
     """What a run gave: the kept stages by name, and the report."""
 
     report: RunReport
-    results: Mapping[str, Result] = field(repr=False)
+    results: Mapping[str, Result]
+
+    def __repr__(self) -> str:
+        return f"<Run {self.report.summary}; kept: {', '.join(self.results) or 'nothing'}>"
 
     def __getitem__(self, name: str) -> Result:
         """Return a kept stage; raise `InvalidPipeline` for one that was not kept."""

@@ -66,8 +66,7 @@ class Screen:
         if report.memory:
             peaks = (f"{size(peak)} ({what})" for what, peak in report.memory.items())
             self.out.print(f"peak memory: {', '.join(peaks)}; expected of frames: {size(report.expected_memory)}")
-        phases = ", ".join(f"{phase} {seconds:.2f} s" for phase, seconds in report.seconds.items())
-        self.out.print(f"{report.pipeline}: done on {report.device} in {sum(report.seconds.values()):.2f} s ({phases})")
+        self.out.print(report.summary)
 
 
 class _Bar:

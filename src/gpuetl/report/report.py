@@ -85,6 +85,15 @@ class RunReport:
     spilled: Mapping[Link, int] = field(default_factory=dict)
     head: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
+    def __repr__(self) -> str:
+        return f"<RunReport {self.summary}>"
+
+    @property
+    def summary(self) -> str:
+        """One line: the pipeline, where it ran, and how long, by phase."""
+        phases = ", ".join(f"{phase} {seconds:.2f} s" for phase, seconds in self.seconds.items())
+        return f"{self.pipeline}: done on {self.device} in {sum(self.seconds.values()):.2f} s ({phases})"
+
     def __call__(self, path: str | Path) -> None:
         """Write the report: `run.report("run.html")`."""
         self.write(path)
