@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from gpuetl.backends.backend import Backend
 from gpuetl.backends.engines import CLUSTERED, ENGINES, choose_engine, load_backend
-from gpuetl.errors import RunFailed
+from gpuetl.errors import EngineUnavailable, PackageMissing, RunFailed
 from gpuetl.io.dataset import DatasetError
 from gpuetl.io.host_memory import host_memory
 from gpuetl.optimize import optimize
@@ -148,7 +148,12 @@ def explained(plan: Plan, options: RunOptions, engine: str) -> str:
     """Explain what an engine would run; with `options.memory` also one that cannot run here."""
     memory = options.memory
     if memory is None or engine not in ENGINES:
-        engine = choose_engine(engine).name
+        try:
+            engine = choose_engine(engine).name
+        except (EngineUnavailable, PackageMissing) as error:
+            if engine not in ENGINES:
+                raise
+            raise type(error)(f"{error}\nFor the plan of another machine say what it has: --memory 80GB") from None
     if memory is None:  # what the host has is known without an engine
         memory = (
             free_memory(load_backend("cudf"))

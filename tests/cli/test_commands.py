@@ -191,6 +191,15 @@ def test_plan_says_what_is_expected_of_memory_and_what_is_cut_because_of_it(file
     assert (unknown.exit_code, "Did you mean 'cudf'?" in unknown.stderr) == (2, True)
 
 
+def test_plan_for_an_engine_that_cannot_run_here_says_how_to_have_it(file: Path, monkeypatch):
+    """For another machine, that is; a name that is no engine has another mend."""
+    monkeypatch.setattr("gpuetl.backends.engines.find_spec", lambda name: None)
+    for engine, expected in {"dask-cuda": True, "cuda": False}.items():
+        told = gpuetl("plan", file, "--engine", engine)
+        assert told.exit_code == 2
+        assert ("For the plan of another machine say what it has: --memory 80GB" in told.stderr) == expected
+
+
 def test_a_run_says_what_was_cut_to_fit_memory(file: Path):
     """And writes the same; the report has the peak that the plan tells of."""
     many = pa.table({"x": pa.array(range(1000), pa.int64())})
