@@ -12,6 +12,11 @@ CREATE MACRO half_even(n, m) AS n // m + CASE
 """Of integers in 128 bits: `n / m`, rounded half to even."""
 
 
+def widened(x: str, dtype: DataType) -> str:
+    """Return a decimal in 128 bits: DuckDB gives operands in 64 a result in 64."""
+    return f"CAST({x} AS DECIMAL({max(19, dtype.precision)},{dtype.scale}))"
+
+
 def units(x: str, dtype: DataType) -> str:
     """Return a decimal's count of units of 10^-scale, in 128 bits."""
     return f"CAST(replace(CAST({x} AS VARCHAR), '.', '') AS HUGEINT)"

@@ -22,8 +22,9 @@ def arithmetic(operator: str) -> Text:
     """Checked for integers and times, which are integers in DuckDB; IEEE for floats, exact for decimals."""
 
     def text(call: Call, x: str, y: str) -> str:
-        plain = f"({_micros(call, 0, x)} {operator} {_micros(call, 1, y)})"
-        return f"CAST({plain} AS {sql_type(call.dtype)})" if is_decimal(call.dtype) else plain
+        if is_decimal(call.dtype):
+            return f"CAST({decimals.widened(x, call.args[0].dtype)} {operator} {y} AS {sql_type(call.dtype)})"
+        return f"({_micros(call, 0, x)} {operator} {_micros(call, 1, y)})"
 
     return text
 
