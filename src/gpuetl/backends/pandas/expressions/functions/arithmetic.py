@@ -29,23 +29,6 @@ def by_type(checked: Handler, ieee: Handler, exact: Handler) -> Handler:
     return handler
 
 
-def on_integers(operation: Handler) -> Handler:
-    """Return a handler that takes timestamps and durations as the integers that they are.
-
-    Arrow's checked arithmetic of these looks at what lies behind nulls, too; that of integers does not.
-    """
-
-    def handler(*values: Any) -> Any:
-        return operation(*[pc.cast(x, pa.int64()) if in_microseconds(x.type) else x for x in values])
-
-    return handler
-
-
-def in_microseconds(dtype: pa.DataType) -> bool:
-    """Tell whether values are counts of microseconds."""
-    return bool(pa.types.is_timestamp(dtype) or pa.types.is_duration(dtype))
-
-
 def divide_integers(x: Any, y: Any) -> Any:
     """Truncate toward zero; null where y is 0."""
     return decimals.divide_truncating(x, y) if is_decimal(x.type) else pc.divide_checked(x, null_where_zero(y))
@@ -156,14 +139,14 @@ def clip(x: Any, low: Any, high: Any) -> Any:
 
 
 HANDLERS: dict[str, Callable[..., Any]] = {
-    "add": by_type(on_integers(pc.add_checked), pc.add, decimals.add_or_subtract(pc.add)),
-    "subtract": by_type(on_integers(pc.subtract_checked), pc.subtract, decimals.add_or_subtract(pc.subtract)),
-    "multiply": by_type(on_integers(pc.multiply_checked), pc.multiply, decimals.multiply),
+    "add": by_type(pc.add_checked, pc.add, decimals.add_or_subtract(pc.add)),
+    "subtract": by_type(pc.subtract_checked, pc.subtract, decimals.add_or_subtract(pc.subtract)),
+    "multiply": by_type(pc.multiply_checked, pc.multiply, decimals.multiply),
     "divide": pc.divide,
     "int_divide": divide_integers,
     "modulo": remainder,
-    "negate": by_type(on_integers(pc.negate_checked), pc.negate, pc.negate),
-    "abs": by_type(on_integers(pc.abs_checked), pc.abs, pc.abs),
+    "negate": by_type(pc.negate_checked, pc.negate, pc.negate),
+    "abs": by_type(pc.abs_checked, pc.abs, pc.abs),
     "sign": pc.sign,
     "round": round_half_even,
     "floor": by_type(unchanged, pc.floor, decimals.rounding(pc.floor)),
