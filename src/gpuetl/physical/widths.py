@@ -118,7 +118,7 @@ def read_width(scan: Scan, name: str, dtype: DataType) -> Width:
         size = told.a_row * (told.text_bytes if dtype.value_type == STRING else type_bytes(dtype.value_type))
     elif told is not None:
         distinct, size = told.distinct, told.text_bytes
-    limits = cache(lambda: column_limits(scan, name)[:2])
+    limits = cache(lambda: column_limits(scan, name))
     return Width(dtype, size, lambda: min(distinct, most_rows(scan), values_between(*limits())), limits)
 
 

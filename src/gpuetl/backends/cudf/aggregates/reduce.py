@@ -33,7 +33,7 @@ def reduced(groups: Groups, calls: Mapping[str, Call]) -> dict[str, Vector]:
 
 def reduced_together(groups: Groups, calls: Mapping[str, Call]) -> dict[str, Vector]:
     """Compute as many calls as a kernel takes: see `reduced`."""
-    columns = columns_read(calls, groups.frame.columns)
+    columns = columns_read(calls.values(), groups.frame.columns)
     source = reduce_source(ColumnKinds.of(columns), tuple(calls.values()), groups.rows is not None)
     module = groups.machine.compiled(source)
     return finished(groups, calls, module, reduce_groups(groups, module, columns))

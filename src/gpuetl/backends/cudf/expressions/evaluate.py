@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
@@ -99,7 +99,7 @@ def computed_together(exprs: Mapping[str, Expr], known: Vectors, rows: int, mach
 
 def computed_by_kernel(outputs: Sequence[Expr], known: Vectors, rows: int, machine: Machine) -> dict[Expr, Vector]:
     """Compute expressions of fixed width in one kernel."""
-    columns = columns_read(dict(enumerate(outputs)), known)
+    columns = columns_read(outputs, known)
     kernel = fixed_kernel(ColumnKinds.of(columns), tuple(outputs))
     results = {
         expr: empty_column(expr.dtype, rows, machine, nullable)
@@ -112,7 +112,7 @@ def computed_by_kernel(outputs: Sequence[Expr], known: Vectors, rows: int, machi
 
 def written(expr: Expr, known: Vectors, rows: int, machine: Machine) -> Vector:
     """Compute a column of texts: first their sizes, then their bytes."""
-    arrays, columns = machine.arrays, columns_read({"": expr}, known)
+    arrays, columns = machine.arrays, columns_read([expr], known)
     kinds = ColumnKinds.of(columns)
     kernel = text_kernel(kinds, expr)
     if not rows:
@@ -147,7 +147,7 @@ def run(
     return [int(count) for count in told[sites:]]
 
 
-def columns_read(exprs: Mapping[Any, Expr], known: Vectors) -> dict[str, Vector]:
+def columns_read(exprs: Iterable[Expr], known: Vectors) -> dict[str, Vector]:
     """Return the columns that the expressions read, in the order of the frame."""
-    read = columns_of(*exprs.values())
+    read = columns_of(*exprs)
     return {name: vector for name, vector in known.items() if name in read}
