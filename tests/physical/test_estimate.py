@@ -6,7 +6,9 @@ import pyarrow as pa
 import pytest
 
 from gpuetl import RunOptions, expr
+from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.physical.estimate import estimated_rows
+from gpuetl.physical.values import PARTS
 from gpuetl.physical.widths import column_widths
 from plans import lowered
 from tables import table, write_source
@@ -64,6 +66,11 @@ def test_groups_are_few_where_all_that_a_key_is_made_of_has_few_texts(pipeline, 
     (root,) = lowered(pipeline, RunOptions()).roots
     rows = estimated_rows(root, widths=column_widths(root))[id(root)]
     assert (rows < 100) == fewer
+
+
+def test_functions_of_few_values_are_there():
+    """By their names in the table."""
+    assert {("scalar", name) for name in PARTS} <= FUNCTIONS.keys()
 
 
 @pytest.fixture
