@@ -210,9 +210,11 @@ def test_other_columns_are_not_exploded(t, problem):
     assert "there is a column 'k' already" in problem(t.explode("tags", index="k"))
 
 
-def test_too_many_rows_are_refused(t, failure, monkeypatch):
-    for engine in (explode, cudf_explode):
-        monkeypatch.setattr(engine, "MAX_ROWS", 0)
+def test_too_many_rows_are_refused(engine, t, failure, monkeypatch):
+    if engine == "dask-cuda":
+        pytest.skip("the limit is lowered in this process, and its workers are others")
+    for module in (explode, cudf_explode):
+        monkeypatch.setattr(module, "MAX_ROWS", 0)
     message = failure(t.explode("tags"), RunFailed)
     assert message.startswith("stage 'result', step 1: the explode would have ")
     assert "more than 0.  Read smaller partitions, or filter before" in message

@@ -71,9 +71,9 @@ def written(folder: Path, threads: int, source: Piece) -> float:
     return timed_on(threads, write, len(source), clear)
 
 
-def read(folder: Path, threads: int, target: Piece) -> float:
-    """Return the seconds in which threads read all files of the folder."""
-    pieces = slices(len(target), FILE_THREADS[-1])
+def read(folder: Path, threads: int, target: Piece, files: int = FILE_THREADS[-1]) -> float:
+    """Return the seconds in which threads read the folder's files, which so many threads have written."""
+    pieces = slices(len(target), files)
 
     def read_some(numbers: slice) -> None:
         for piece in pieces[numbers]:

@@ -4,9 +4,9 @@ import pytest
 
 pytest.importorskip("distributed")
 
-from distributed import get_worker
+from distributed import get_task_stream, get_worker
 
-from gpuetl import RunOptions, col
+from gpuetl import RunOptions, col, row_number
 from gpuetl.executors.dask import graph, tasks
 from gpuetl.executors.dask.placing import placed
 from tables import table, write_source
@@ -55,6 +55,19 @@ def test_workers_that_are_lost_leave_tasks_to_the_others(joined, cluster, seen, 
     report = joined.run(engine="dask", client=cluster, options=ROWS).report
     assert report.sinks[0].rows == 6
     assert sorted(seen) == [0, 1, 2, 3]
+
+
+def test_pieces_are_taken_where_they_were_cut(pipeline, cluster):
+    """Dask would deal out nine tasks that take from three, and send all pieces of a partition with each."""
+    t = write_source(pipeline, "t", table({"k": "int64", "x": "int64"}, *((i % 3, i) for i in range(6))))
+    t.window("k", "x", n=row_number()).stage("numbered").write_parquet("out", "out")
+    with get_task_stream(client=cluster) as stream:
+        assert pipeline.run(engine="dask", client=cluster, options=ROWS).report.sinks[0].rows == 6
+    at = {task["key"]: task["worker"] for task in stream.data}
+    cut = {index: at[name, index] for name, index, *_ in at if name.startswith("split")}
+    taken = [(int(name.rpartition("-")[2]), worker) for (name, *_), worker in at.items() if name.startswith("take")]
+    assert len(taken) == 9
+    assert all(worker == cut[index] for index, worker in taken)
 
 
 def test_small_partitions_go_where_the_scheduler_likes():

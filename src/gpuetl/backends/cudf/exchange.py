@@ -11,7 +11,6 @@ from gpuetl.backends.cudf.columns.order import sorted_order
 from gpuetl.backends.cudf.columns.words import unsigned_type
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.joins.rows import count_codes
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.functions import FUNCTIONS
@@ -21,13 +20,17 @@ from gpuetl.plan.node import SortKey
 
 
 def split_by_hash(frame: Frame, keys: Sequence[str], count: int, machine: Machine) -> list[Frame]:
-    """Split rows by the language's own hash of the keys: one radix pass over narrow numbers, and a gather a piece."""
+    """Split rows by the language's own hash of the keys: one radix pass over narrow numbers, and a gather a piece.
+
+    Where pieces end is looked up in the numbers in order: to count each number's rows, all threads would add to a few
+    places.
+    """
     arrays = machine.arrays
     columns = tuple(Column(name, frame.columns[name].dtype) for name in keys)
     hashes = evaluate({"": Call(FUNCTIONS["scalar", "hash"], columns, INT64)}, frame.columns, frame.rows, machine)
-    target = hashes[""].data.view("uint64") % arrays.uint64(count)
-    order = machine.sorted_order([target.astype(f"uint{unsigned_type(count.bit_length())}")])
-    *ends, _ = arrays.cumsum(count_codes(target.astype("int32"), count, machine)).tolist()
+    target = (hashes[""].data.view("uint64") % arrays.uint64(count)).astype(f"uint{unsigned_type(count.bit_length())}")
+    order = machine.sorted_order([target])
+    ends = arrays.searchsorted(target[order], arrays.arange(count, dtype=target.dtype), side="right").tolist()
     return [take_rows(frame, order[start:end], machine) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
 
 

@@ -18,6 +18,7 @@ from gpuetl.executors.dask.greeting import hear_greeting, unreachable
 from gpuetl.options import Cluster
 from gpuetl.plan.node import Origin
 from gpuetl.report.recorder import Progress, silent
+from gpuetl.threads import thread_count
 
 CONNECT_S = 20
 RESTART_S = 600
@@ -138,6 +139,7 @@ def local_cluster(engine: str, options: Cluster) -> Any:
         "scheduler_kwargs": pages(options.dashboard),
         "silence_logs": logging.CRITICAL,
     }
+    thread_count()  # Arrow asks once, and dask sets OMP_NUM_THREADS to 1 for the workers, and with it for this process
     try:
         if engine == "dask-cuda":
             return gpu_cluster(options, shared)

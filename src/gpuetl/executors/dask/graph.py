@@ -71,9 +71,9 @@ class TaskGraph:
         self.add(key, builder, (self.computed(builder, node, index),), body, *given)
         return key
 
-    def key(self, verb: str, node: Physical, *places: int) -> Key:
-        """Name a task: the scheduler's pages show the part before the first hyphen."""
-        key = (f"{verb} {node.origin.name}-{self.job.name}-{self.numbers[id(node)]}", *places)
+    def key(self, verb: str, node: Physical, *places: int, group: str = "") -> Key:
+        """Name a task, of those of a node perhaps in a group: the scheduler's pages show what is before the first hyphen."""
+        key = (f"{verb} {node.origin.name}-{self.job.name}-{self.numbers[id(node)]}{group}", *places)
         self.origins[key] = node
         return key
 
@@ -189,8 +189,12 @@ class TaskGraph:
         return self.taken("carry", node, index, place, self.carry)
 
     def taken(self, verb: str, node: Physical, index: int, place: int, add: Callable[..., None]) -> Key:
-        """Add the task that takes one of what another task gives for a partition; that one is added once."""
-        whole, key = self.begun(verb, node, index, add), self.key("take", node, index, place)
+        """Add the task that takes one of what another task gives for a partition; that one is added once.
+
+        Those that take from one task are a group.  Where a group of many takes from few others, dask deals it out to
+        all workers, and all that those others made is sent to each of them.
+        """
+        whole, key = self.begun(verb, node, index, add), self.key("take", node, place, group=f"-{index}")
         self.tasks[key] = Task(key, getitem, TaskRef(whole), place)
         return key
 

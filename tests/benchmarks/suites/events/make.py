@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,8 +16,8 @@ CATEGORIES = pa.array([f"category_{i:02}" for i in range(20)])
 REGIONS = pa.array(["africa", "america", "antarctica", "asia", "europe", "oceania"])
 
 
-def make(folder: Path, rows: int, in_order: bool = False) -> None:
-    """Write events/*.parquet and users/*.parquet.
+def make(folder: Path, rows: int, in_order: bool = False, files: int = FILES) -> None:
+    """Write events/*.parquet, as many files as asked for, and users/*.parquet.
 
     A hundred events a user, skewed: the first of a million users has a hundredth of all events.  Events are in no order,
     or in that of time, file after file, as a log is; no two have one time, so that an order by time has no ties.
@@ -24,17 +25,17 @@ def make(folder: Path, rows: int, in_order: bool = False) -> None:
     users = max(1000, rows // 100)
     for table in ("events", "users"):
         (folder / table).mkdir(parents=True)
-    with ThreadPoolExecutor(FILES) as threads:
-        write = lambda part: write_events(folder / "events", part, rows // FILES, users, in_order)  # noqa: E731
-        list(threads.map(write, range(FILES)))
+    with ThreadPoolExecutor(min(files, len(os.sched_getaffinity(0)))) as threads:
+        write = lambda part: write_events(folder / "events", part, files, rows // files, users, in_order)  # noqa: E731
+        list(threads.map(write, range(files)))
     pq.write_table(people(users), folder / "users" / "0.parquet", compression="snappy")
 
 
-def write_events(folder: Path, part: int, rows: int, users: int, in_order: bool) -> None:
-    """Write one file of events: each time is in a slot of its own, of which a file has every eighth, or an eighth."""
+def write_events(folder: Path, part: int, files: int, rows: int, users: int, in_order: bool) -> None:
+    """Write one of the files of events: each time is in a slot of its own, which the files have in turns, or in order."""
     rng = np.random.default_rng([20260101, part])
-    slot_us = SPAN_US // (rows * FILES)
-    slots = np.arange(rows) + part * rows if in_order else rng.permutation(rows) * FILES + part
+    slot_us = SPAN_US // (rows * files)
+    slots = np.arange(rows) + part * rows if in_order else rng.permutation(rows) * files + part
     events = pa.table(
         {
             "user_id": (users * rng.random(rows) ** 3).astype(np.int64),

@@ -1,0 +1,84 @@
+"""A hash exchange of frames that the workers of a cluster hold, as a run's tasks make it."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from operator import getitem
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from dask.task_spec import Task, TaskRef
+
+from gpuetl.backends.engines import load_backend
+from gpuetl.executors.dask.parcels import opened, sealed
+from gpuetl.executors.dask.placing import placed
+
+SCHEMA = {"key": pa.int64(), "x": pa.float64(), "y": pa.float64()}
+HELD: dict[int, Any] = {}
+"""The frame of this worker, by its rows."""
+
+
+def exchange_seconds(client: Any, rows: int, backend: str = "cudf") -> float:
+    """Return the seconds from the sending of the tasks until each worker has put its pieces together.
+
+    Each has so many rows of 24 bytes, of which all but its own share leave.
+    """
+    workers = sorted(client.nthreads())
+    count, run = len(workers), uuid.uuid4().hex
+    client.run(hold, rows, backend)
+    tasks: dict[Any, Any] = {}
+    for source in range(count):
+        split = (f"split-{run}", source)
+        tasks[split] = Task(split, cut, backend, rows, count)
+        for target in range(count):
+            take = (f"take-{run}", source, target)
+            tasks[take] = Task(take, getitem, TaskRef(split), target)
+    wanted = [(f"join-{run}", target) for target in range(count)]
+    for target, join in enumerate(wanted):
+        pieces = [TaskRef((f"take-{run}", source, target)) for source in range(count)]
+        tasks[join] = Task(join, joined, backend, *pieces)
+    shares = {(f"split-{run}", source): source / count for source in range(count)}
+    began = time.perf_counter()
+    there = client.gather(client.get(placed(tasks, shares, workers), wanted, sync=False))
+    seconds = time.perf_counter() - began
+    assert sum(there) == count * rows
+    return seconds
+
+
+def hold(rows: int, backend: str) -> None:
+    """Make this worker's frame, and let go of one of another size."""
+    if rows in HELD:
+        return
+    HELD.clear()
+    if backend == "pandas":
+        numbers = np.random.default_rng(1).integers(0, rows, rows)
+        HELD[rows] = pa.table({name: pa.array(numbers).cast(dtype) for name, dtype in SCHEMA.items()})
+        return
+    import cupy
+
+    from gpuetl.backends.cudf.frame import Frame
+    from gpuetl.backends.cudf.vector import Vector
+
+    numbers = cupy.random.default_rng(1).integers(0, rows, rows, "int64")
+    kinds = {pa.int64(): "int64", pa.float64(): "float64"}
+    columns = {name: Vector(dtype, rows, numbers.astype(kinds[dtype])) for name, dtype in SCHEMA.items()}
+    HELD[rows] = Frame(columns, rows)
+    cupy.cuda.Device().synchronize()
+
+
+def cut(backend: str, rows: int, count: int) -> list[Any]:
+    """Return this worker's pieces."""
+    return [sealed(piece) for piece in load_backend(backend).split_by_hash(HELD[rows], ["key"], count)]
+
+
+def joined(backend: str, *pieces: Any) -> int:
+    """Put pieces together; return how many rows they have, when they have them."""
+    engine = load_backend(backend)
+    frame = engine.concat([opened(piece) for piece in pieces], SCHEMA)
+    if backend == "cudf":
+        import cupy
+
+        cupy.cuda.get_current_stream().synchronize()
+    return engine.rows(frame)
