@@ -14,8 +14,9 @@ from dask.task_spec import Task, TaskRef
 from gpuetl.backends.engines import load_backend
 from gpuetl.executors.dask.parcels import opened, sealed
 from gpuetl.executors.dask.placing import placed
+from gpuetl.plan.schema import Schema
 
-SCHEMA = {"key": pa.int64(), "x": pa.float64(), "y": pa.float64()}
+SCHEMA = Schema({"key": pa.int64(), "x": pa.float64(), "y": pa.float64()})
 HELD: dict[int, Any] = {}
 """The frame of this worker, by its rows."""
 
@@ -33,11 +34,11 @@ def exchange_seconds(client: Any, rows: int, backend: str = "cudf") -> float:
         split = (f"split-{run}", source)
         tasks[split] = Task(split, cut, backend, rows, count)
         for target in range(count):
-            take = (f"take-{run}", source, target)
+            take = (f"take-{run}-{source}", target)  # a group for each, as in `executors/dask/graph.py`
             tasks[take] = Task(take, getitem, TaskRef(split), target)
     wanted = [(f"join-{run}", target) for target in range(count)]
     for target, join in enumerate(wanted):
-        pieces = [TaskRef((f"take-{run}", source, target)) for source in range(count)]
+        pieces = [TaskRef((f"take-{run}-{source}", target)) for source in range(count)]
         tasks[join] = Task(join, joined, backend, *pieces)
     shares = {(f"split-{run}", source): source / count for source in range(count)}
     began = time.perf_counter()

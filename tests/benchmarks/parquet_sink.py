@@ -30,8 +30,9 @@ from gpuetl.backends.cudf.gpu.libcudf import to_libcudf
 from gpuetl.backends.cudf.gpu.machine import GpuMachine, machine
 from gpuetl.backends.cudf.interchange import to_arrow
 from gpuetl.backends.cudf.sinks import threaded_file
-from gpuetl.backends.cudf.sinks.parquet import rows_between, write_parquet
+from gpuetl.backends.cudf.sinks.parquet import write_parquet
 from gpuetl.backends.cudf.sinks.pieces import Piece, piece_bytes
+from gpuetl.backends.cudf.sinks.row_groups import rows_between
 from gpuetl.plan.schema import Schema
 
 SCHEMA = Schema({

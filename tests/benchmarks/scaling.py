@@ -19,6 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -106,16 +107,12 @@ def serve(asked: argparse.Namespace, gpus: int) -> None:
     whole = asked.folder / "data" / f"scaling-{asked.rows_a_gpu * most}"
     with cluster(asked, gpus) as client:
         for share in sorted({gpus, most}):
-            data = part_of(whole, share)
-            run = lambda data=data: run_pipeline(asked, data, client)  # noqa: E731
+            run = partial(run_pipeline, asked, part_of(whole, share), client)
             told = {"gpus": gpus, "rows": asked.rows_a_gpu * share, **timed(run, asked.runs)}
-            print(json.dumps({**told, "stages": run(), "equals": compared(asked, share, gpus)}), flush=True)
-        if client is not None:
-            for rows in asked.exchanged:
-                seconds = timed(
-                    lambda rows=rows: exchange_seconds(client, rows, "pandas" if asked.on_cpu else "cudf"), asked.runs
-                )  # type: ignore[misc]
-                print(json.dumps({"gpus": gpus, "exchanged_bytes_a_gpu": 24 * rows, **seconds}), flush=True)
+            printed({**told, "stages": run(), "equals": compared(asked, share, gpus)})
+        for rows in asked.exchanged if client is not None else ():
+            seconds = timed(partial(exchange_seconds, client, rows, "pandas" if asked.on_cpu else "cudf"), asked.runs)
+            printed({"gpus": gpus, "exchanged_bytes_a_gpu": 24 * rows, **seconds})
 
 
 @contextmanager

@@ -27,11 +27,11 @@ from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow
-from gpuetl.backends.cudf.sinks import distinct_values, texts
-from gpuetl.backends.cudf.sinks import parquet as sink
+from gpuetl.backends.cudf.sinks import distinct_values, row_groups, texts
 from gpuetl.backends.cudf.sinks.assembly import assembled
-from gpuetl.backends.cudf.sinks.parquet import Layout, write_parquet, writes
+from gpuetl.backends.cudf.sinks.parquet import write_parquet, writes
 from gpuetl.backends.cudf.sinks.pieces import Span, chunks
+from gpuetl.backends.cudf.sinks.row_groups import Layout
 from gpuetl.backends.cudf.sinks.threaded_file import Writers, pwrite, threaded_file
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.resolve import Scope, resolve
@@ -302,11 +302,11 @@ def test_bytes_that_nulls_have_are_not_written(tmp_path, offset_type, monkeypatc
 
 
 def test_pages_of_long_texts_have_fewer_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr(sink, "MOST_PAGE_BYTES", 2000)
+    monkeypatch.setattr(row_groups, "MOST_PAGE_BYTES", 2000)
     table = pa.table({"x": [f"{row:040}" for row in range(300)], "n": list(range(300))})
-    assert sink.with_short_pages(uploaded(table), SMALL, MACHINE).page_rows == 32
+    assert row_groups.with_short_pages(uploaded(table), SMALL, MACHINE).page_rows == 32
     assert written(table, tmp_path / "x.parquet").read().equals(table)
-    monkeypatch.setattr(sink, "LIMIT", 1000)
+    monkeypatch.setattr(row_groups, "LIMIT", 1000)
     with pytest.raises(pa.ArrowInvalid, match="32 texts have 1,408 bytes"):
         written(pa.table({"x": [f"{row:040}" for row in range(300)]}), tmp_path / "x.parquet")
 

@@ -35,9 +35,9 @@ def remove_folder(folder: Path) -> None:
     if folder.is_symlink():
         return
     files = [Path(place, name) for place, _, names in os.walk(folder) for name in names]
-    with suppress(RuntimeError):  # no thread can be had, where there are too many or the interpreter ends
-        with ThreadPoolExecutor(REMOVERS, "gpuetl-remove") as threads:
-            list(threads.map(_remove, files))
+    # no thread can be had where there are too many, or the interpreter ends
+    with suppress(RuntimeError), ThreadPoolExecutor(REMOVERS, "gpuetl-remove") as threads:
+        list(threads.map(_remove, files))
     shutil.rmtree(folder, ignore_errors=True)
 
 

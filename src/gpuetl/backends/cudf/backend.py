@@ -35,7 +35,8 @@ from gpuetl.backends.cudf.operations import (  # noqa: F401
     union,
 )
 from gpuetl.backends.cudf.sinks.files import split_by_value, write_file
-from gpuetl.backends.cudf.sinks.parquet import parts_of, writes
+from gpuetl.backends.cudf.sinks.parquet import writes
+from gpuetl.backends.cudf.sinks.parts import parts_of
 from gpuetl.backends.cudf.sources.read import read_row_groups
 from gpuetl.backends.cudf.spilled import SpilledFrame, spilled
 from gpuetl.backends.cudf.traced import traced_machine
@@ -169,7 +170,7 @@ class CudfBackend:
         alone = target.is_file
         return FileWriter(
             lambda rows, path: write_file(rows, written, path, self.machine, alone),
-            parts_of,
+            lambda frame: parts_of(frame, written, self.machine),
             lambda frame, keys: split_by_value(frame, keys, self.machine),
         )
 

@@ -72,7 +72,7 @@ class TaskGraph:
         return key
 
     def key(self, verb: str, node: Physical, *places: int, group: str = "") -> Key:
-        """Name a task, of those of a node perhaps in a group: the scheduler's pages show what is before the first hyphen."""
+        """Name a task, perhaps of a group of its node: the scheduler's pages show the part before the first hyphen."""
         key = (f"{verb} {node.origin.name}-{self.job.name}-{self.numbers[id(node)]}{group}", *places)
         self.origins[key] = node
         return key

@@ -21,6 +21,7 @@ from gpuetl.backends.cudf.interchange import to_table
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.sinks import parquet
 from gpuetl.backends.cudf.sinks.partitions import rows_by_value
+from gpuetl.backends.cudf.sinks.parts import Part, write_part
 from gpuetl.io import write_files
 from gpuetl.plan.schema import Schema
 
@@ -47,11 +48,13 @@ def fits_host(frame: Frame, machine: Machine) -> bool:
     )
 
 
-def write_file(rows: Rows, schema: Schema, path: Path, machine: Machine, alone: bool) -> None:
+def write_file(rows: Rows | Part, schema: Schema, path: Path, machine: Machine, alone: bool) -> None:
     """Write a file; `alone` and errors are those of `parquet.write_parquet`."""
     if isinstance(rows, Frame) and are_small(rows, 1, machine):
         rows = on_host(rows, machine)
-    if isinstance(rows, Frame):
+    if isinstance(rows, Part):
+        write_part(rows, path)
+    elif isinstance(rows, Frame):
         parquet.write_parquet(rows, schema, path, machine, alone=alone)
     else:
         write_files.write_parquet(rows.select(list(schema)), path)
