@@ -3,7 +3,8 @@
 A task computes a fragment: what follows on one partition up to where rows meet others or have several readers.  What is
 put together of an exchange's pieces goes into the task that reads it, and so does a small table that is joined there; a
 task whose rows are split by key ends with that; one task a piece, which copies nothing, is what lets a scheduler send
-each piece to its reader alone, and make it again where it was lost.
+each piece to its reader alone, and make it again where it was lost.  Where that would be too many tasks, readers fetch
+their pieces themselves: see `pieces.py`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from gpuetl.executors.dask import tasks
 from gpuetl.executors.dask.fragments import FragmentBuilder
 from gpuetl.executors.dask.job import Job
 from gpuetl.executors.dask.packing import AnyNode
+from gpuetl.executors.dask.pieces import MOST_PIECES, gathered, place_of
 from gpuetl.io.frames import FrameDataset
 from gpuetl.physical.carries import Carried
 from gpuetl.physical.estimate import read_rows
@@ -42,7 +44,8 @@ class TaskGraph:
 
     `writes` has the keys of what each sink's partitions become, in order, `kept` those of the stages that are kept;
     `origins` says for each key which node it computes.  `shares` has the keys of those that take what other tasks make
-    to a large partition of a source, and where that begins in the source: see `placing.py`.
+    to a large partition of a source, and where that begins in the source: see `placing.py`.  `held` are tasks whose
+    results are to stay in memory, since readers take of them what no task stands for.
     """
 
     def __init__(self, plan: PhysicalPlan, nodes: Sequence[AnyNode], job: Job) -> None:
@@ -52,6 +55,7 @@ class TaskGraph:
         self.tasks: dict[Key, Any] = {}
         self.origins: dict[Key, AnyNode] = {}
         self.shares: dict[Key, float] = {}
+        self.held: list[Key] = []
         self.pending: list[Callable[[], None]] = []
         self.writes = {name: self.written(write, source) for name, (write, source) in plan.sinks.items()}
         self.kept = {name: self.task("keep", node, 0, tasks.keep) for name, node in plan.kept.items()}
@@ -162,8 +166,28 @@ class TaskGraph:
                 builder.share = index / node.partitions
             return builder.step(number, index, (), what_is_read(node, index))
         assert isinstance(node, Exchange)
+        if self.has_many_pieces(node):
+            return builder.step(number, index, (builder.argument(self.places(node)),))
         pieces = [builder.argument(key) for key in self.pieces(node, index)]
         return builder.step(number, index, tuple(pieces))
+
+    def has_many_pieces(self, node: Exchange) -> bool:
+        """Tell whether pieces are too many to be tasks."""
+        return not node.whole and node.partitions > 1 and node.partitions * node.source.partitions > MOST_PIECES
+
+    def places(self, node: Exchange) -> Key:
+        """Return the key of the task that puts together where all partitions are cut."""
+        return self.begun("places", node, 0, self.gather_places)
+
+    def gather_places(self, key: Key, node: Exchange, _: int) -> None:
+        """Add the tasks that say where one partition is cut, and the one of all."""
+        found = []
+        for source in range(node.source.partitions):
+            whole, place = self.begun("split", node, source, self.split), self.key("place", node, 0, group=f"-{source}")
+            self.held.append(whole)
+            self.tasks[place] = Task(place, place_of, whole, TaskRef(whole))
+            found.append(TaskRef(place))
+        self.tasks[key] = Task(key, gathered, *found)
 
     def beside(self, builder: FragmentBuilder, node: Physical, index: int) -> int:
         """Add a further input: pieces are put together here, anything else another task computes meanwhile."""

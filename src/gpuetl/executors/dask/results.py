@@ -39,8 +39,9 @@ def run_tasks(
     heard: SimpleQueue[Any] = SimpleQueue()
     listen(client, graph.job.name, heard.put)
     futures: list[Any] = []
+    held: list[Any] = []
     try:
-        futures = submitted(client, workers, graph, wanted)
+        futures, held = submitted(client, workers, graph, wanted)
         for future in futures:
             future.add_done_callback(heard.put)
         told = wait(client, graph, {str(future.key) for future in futures}, heard, receive)
@@ -49,18 +50,21 @@ def run_tasks(
         return [told[str(future.key)] for future in futures]
     finally:
         stop_listening(client, graph.job.name)
-        for future in futures:
+        for future in (*futures, *held):
             future.release()
 
 
-def submitted(client: Any, workers: Collection[str], graph: TaskGraph, wanted: Sequence[Any]) -> list[Any]:
-    """Send the tasks to the scheduler; return the futures of those that are wanted.
+def submitted(
+    client: Any, workers: Collection[str], graph: TaskGraph, wanted: Sequence[Any]
+) -> tuple[list[Any], list[Any]]:
+    """Send the tasks to the scheduler; return the futures of those that are wanted, and of those that are held.
 
     Rows of sources in memory are part of the tasks, so that they can run again: the warning of large graphs is not for
     them.
     """
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": 1 << 62}):
-        return list(client.get(placed(graph.tasks, graph.shares, workers), list(wanted), sync=False))
+        futures = client.get(placed(graph.tasks, graph.shares, workers), [*wanted, *graph.held], sync=False)
+        return list(futures[: len(wanted)]), list(futures[len(wanted) :])
 
 
 def wait(

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from gpuetl.backends.engines import CLUSTERED
+from gpuetl.errors import RunFailed
 from gpuetl.executors.dask.account import Account
 from gpuetl.executors.dask.graph import TaskGraph
 from gpuetl.executors.dask.job import Job
 from gpuetl.executors.dask.packing import nodes_of, pack_nodes
+from gpuetl.executors.dask.pieces import LostPieces
 from gpuetl.executors.dask.results import run_tasks
 from gpuetl.executors.dask.sinks import SharedSinkWriter
 from gpuetl.executors.dask.warm import warm
@@ -27,6 +30,9 @@ from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.report.recorder import Recorder
 from gpuetl.report.trace import timed
+
+ATTEMPTS = 4
+"""As often as dask lets workers die of one task."""
 
 
 def execute_on_cluster(
@@ -42,10 +48,8 @@ def execute_on_cluster(
 
     Stages that are kept come as Arrow tables, the pandas engine's frames.
     """
-    nodes = nodes_of(physical)
     client = options.cluster.client
-    job = job_of(run_id, client.id, CLUSTERED[engine], pack_nodes(nodes), options)
-    graph, account = TaskGraph(physical, nodes, job), Account(physical, nodes, recorder)
+    new_job = partial(job_of, run_id, client.id, CLUSTERED[engine], pack_nodes(nodes_of(physical)), options)
     if options.trace:
         recorder.note("the timeline shows the driver: what workers did is in the report, and on the pages of dask")
     with sink_writers(physical, run_id) as writers:
@@ -54,7 +58,7 @@ def execute_on_cluster(
         with timed(seconds, "run"):
             for writer in writers.values():
                 writer.prepare()
-            results = computed(client, workers, graph, account)
+            graph, account, results = attempted(client, workers, physical, new_job, recorder)
             for name, keys in graph.writes.items():
                 writers[name].take([results[key] for key in keys])
             account.close()
@@ -88,6 +92,32 @@ def sink_writers(physical: PhysicalPlan, run_id: str) -> Iterator[dict[str, Shar
         yield writers
     finally:
         close_writers(list(writers.values()), threads)
+
+
+def attempted(
+    client: Any, workers: frozenset[str], physical: PhysicalPlan, new_job: Callable[[], Job], recorder: Recorder
+) -> tuple[TaskGraph, Account, dict[Any, Any]]:
+    """Run the tasks of a plan; return them, what they told, and the results that the driver wants, by key.
+
+    Where pieces of an exchange are lost with a worker, all begins again: nothing was committed.
+
+    Raises
+    ------
+    RunFailed
+        Where that happens again and again.
+    """
+    nodes = nodes_of(physical)
+    for left in reversed(range(ATTEMPTS)):
+        graph, account = TaskGraph(physical, nodes, new_job()), Account(physical, nodes, recorder)
+        try:
+            return graph, account, computed(client, workers, graph, account)
+        except LostPieces as error:
+            if left:
+                recorder.begin_again(f"a worker was lost that others wanted rows from: begun again ({error})")
+    raise RunFailed(
+        f"workers that others wanted rows from were lost {ATTEMPTS} times.  They may have run out of memory: make "
+        "partitions smaller by --partition-rows, or give workers more"
+    )
 
 
 def computed(client: Any, workers: frozenset[str], graph: TaskGraph, account: Account) -> dict[Any, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -13,6 +14,7 @@ from gpuetl.backends.backend import Frame
 from gpuetl.executors.dask.fragments import Fragment, Step
 from gpuetl.executors.dask.job import Job, OpenJob
 from gpuetl.executors.dask.parcels import opened, sealed
+from gpuetl.executors.dask.pieces import Places, fetched
 from gpuetl.executors.dask.sinks import write_partition
 from gpuetl.executors.runner import Runner
 from gpuetl.io.frames import FrameDataset
@@ -107,7 +109,16 @@ def stepped(job: OpenJob, runner: Runner, step: Step, frames: Sequence[Frame]) -
         frame = runner.scan(scan, step.partition)
         runner.recorder.rename(scan.read, node.read)
         return frame
-    return runner.merge(node, frames) if isinstance(node, Exchange) else runner.apply(node, step.partition, frames)
+    if not isinstance(node, Exchange):
+        return runner.apply(node, step.partition, frames)
+    if len(frames) == 1 and isinstance(frames[0], Places):
+        frames = runner.step(node, 0, partial(pieces_of, frames[0], step.partition))
+    return runner.merge(node, frames)
+
+
+def pieces_of(places: Places, target: int) -> list[Frame]:
+    """Fetch the pieces of one partition."""
+    return [opened(piece) for piece in fetched(places, target)]
 
 
 def given_to_read(step: Step, scan: Scan) -> Scan:

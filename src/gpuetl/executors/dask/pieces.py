@@ -1,0 +1,129 @@
+"""Pieces of exchanges of many partitions: they stay with the task that cut them, and each reader fetches its own.
+
+A task for each piece lets the scheduler send it to its reader alone, and make it again where it was lost; it costs the
+scheduler half a millisecond.  Of N partitions there would be N² such tasks: beyond `MOST_PIECES` readers are told where
+all partitions were cut, and ask those workers themselves.  The driver keeps the tasks' results in memory, which workers
+spill as others.  What a worker had that is lost cannot be made again for readers that know its address: the run begins
+again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from distributed import get_worker
+from distributed.protocol import to_serialize
+from distributed.utils import sync
+
+MOST_PIECES = 256
+"""That are tasks of their own."""
+Key = Any
+
+
+class LostPieces(Exception):
+    """A worker is lost that had pieces of an exchange, or a reader that had fetched some."""
+
+
+class Place(NamedTuple):
+    """The task that cut a partition, and the worker that has its pieces."""
+
+    task: Key
+    worker: str
+
+
+class Places(tuple[Place, ...]):
+    """Where all partitions were cut, in their order."""
+
+    __slots__ = ()
+
+
+def place_of(task: Key, pieces: Sequence[Any]) -> Place:
+    """Return where a task's pieces are, which is where this is computed; from now on that worker gives them."""
+    worker = get_worker()
+
+    def gpuetl_give(tasks: Sequence[Key], target: int) -> dict[str, Any]:
+        return give(worker, tasks, target)
+
+    def gpuetl_forget(tasks: Sequence[Key], target: int) -> None:
+        forget(worker, tasks, target)
+
+    for handler in (gpuetl_give, gpuetl_forget):
+        worker.handlers.setdefault(handler.__name__, handler)
+    return Place(task, worker.address)
+
+
+def gathered(*places: Place) -> Places:
+    """Put the places of all partitions together."""
+    return Places(places)
+
+
+def fetched(places: Places, target: int) -> list[Any]:
+    """Return piece `target` of each partition, in order.
+
+    Raises
+    ------
+    LostPieces
+        Where one is not there any more.
+    """
+    worker = get_worker()
+    pieces: list[Any] = sync(worker.loop, fetch, worker, places, target)
+    return pieces
+
+
+async def fetch(worker: Any, places: Places, target: int) -> list[Any]:
+    """Ask each worker for its pieces, all at the same time; when all have come, let them forget theirs."""
+    of: defaultdict[str, list[Key]] = defaultdict(list)
+    for place in places:
+        of[place.worker].append(place.task)
+    try:
+        answers = await asyncio.gather(*(ask(worker, address, tasks, target) for address, tasks in of.items()))
+    except OSError as error:
+        raise LostPieces(f"{error}") from None
+    found = {task: piece for answer in answers for task, piece in answer.items()}
+    if len(found) < len(places):
+        raise LostPieces(f"{len(places) - len(found)} of {len(places)} pieces are not there any more")
+    worker.loop.add_callback(let_go, worker, of, target)
+    return [found[place.task] for place in places]
+
+
+async def ask(worker: Any, address: str, tasks: Sequence[Key], target: int) -> Mapping[Key, Any]:
+    """Return what a worker has of a piece of some tasks."""
+    if address == worker.address:
+        return held(worker, tasks, target)
+    answer = await worker.rpc(address).gpuetl_give(tasks=list(tasks), target=target)
+    return dict(zip((tasks[at] for at in answer["places"]), answer["pieces"], strict=True))
+
+
+async def let_go(worker: Any, of: Mapping[str, Sequence[Key]], target: int) -> None:
+    """Have pieces forgotten that have come; what is not forgotten, a worker keeps until the end of the run."""
+    for address, tasks in of.items():
+        if address == worker.address:
+            forget(worker, tasks, target)
+        else:
+            with suppress(OSError):
+                await worker.rpc(address).gpuetl_forget(tasks=list(tasks), target=target)
+
+
+def give(worker: Any, tasks: Sequence[Key], target: int) -> dict[str, Any]:
+    """Answer another worker: the pieces that are here, and of which of the tasks they are, by their places."""
+    found = held(worker, tasks, target)
+    return {
+        "places": [at for at, task in enumerate(tasks) if task in found],
+        "pieces": [to_serialize(found[task]) for task in tasks if task in found],
+    }
+
+
+def forget(worker: Any, tasks: Sequence[Key], target: int) -> None:
+    """Take note that a piece of some tasks is with its reader."""
+    for task in held(worker, tasks, target):
+        worker.data[task][target] = None
+
+
+def held(worker: Any, tasks: Sequence[Key], target: int) -> dict[Key, Any]:
+    """Return what is here of a piece of some tasks."""
+    found = ((task, worker.data[task][target]) for task in tasks if task in worker.data)
+    return {task: piece for task, piece in found if piece is not None}

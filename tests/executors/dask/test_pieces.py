@@ -1,0 +1,105 @@
+"""Exchanges of so many partitions that their pieces are no tasks: readers fetch them."""
+
+from collections import Counter
+
+import pytest
+
+pytest.importorskip("distributed")
+
+from gpuetl import RunFailed, RunOptions, col, row_number
+from gpuetl.executors.dask import graph, pieces
+from gpuetl.executors.dask.graph import TaskGraph
+from gpuetl.executors.dask.packing import nodes_of, pack_nodes
+from gpuetl.executors.dask.run import job_of
+from gpuetl.testing import assert_tables_equal
+from plans import lowered
+from tables import table, write_source
+
+ROWS = RunOptions(partition_rows=2, broadcast_bytes=0)
+
+
+@pytest.fixture(autouse=True)
+def many(monkeypatch):
+    """Two pieces are too many."""
+    monkeypatch.setattr(graph, "MOST_PIECES", 1)
+
+
+@pytest.fixture
+def t(pipeline):
+    """Twelve rows, texts and nulls among them."""
+    rows = ((i % 5, None if i == 7 else i, f"text {i % 4}") for i in range(12))
+    return write_source(pipeline, "t", table({"k": "int64", "x": "int64", "s": "string"}, *rows))
+
+
+def numbered(t):
+    """A window by key, which is exchanged."""
+    return t.window("k", "x", n=row_number()).stage("numbered")
+
+
+def test_tasks_grow_with_partitions_and_not_with_their_square(pipeline, t):
+    """Six partitions: each is cut, says where, and is read; one task puts the places together."""
+    numbered(t).filter(col("n") > 0).write_parquet("out", "out")
+    plan = lowered(pipeline, ROWS)
+    nodes = nodes_of(plan)
+    made = TaskGraph(plan, nodes, job_of("run", "driver", "pandas", pack_nodes(nodes), RunOptions()))
+    verbs = Counter(name.split()[0] for name, *_ in made.tasks)
+    assert verbs == {"split": 6, "place": 6, "places": 1, "compute": 6, "write": 6, "keep": 1}
+    assert sorted(made.held) == sorted(key for key in made.tasks if key[0].startswith("split"))
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        numbered,
+        lambda t: t.sort("x desc", "s"),
+        lambda t: t.distinct("s", "k"),
+        lambda t: t.join(t.aggregate("k", total=col("x").sum()), "k").window("s", "x", n=row_number()),
+        lambda t: t.union(t).aggregate("s", m=col("x").median()),
+    ],
+)
+def test_rows_are_those_of_one_process(pipeline, cluster, t, steps):
+    """By hash and by ranges, one exchange after another, and two into one join."""
+    steps(t).stage("result")
+    got = pipeline.run(engine="dask", client=cluster, keep=["result"], options=ROWS)["result"].to_arrow()
+    expected = pipeline.run(engine="pandas", keep=["result"])["result"].to_arrow()
+    assert_tables_equal(got, expected)
+
+
+def test_pieces_are_forgotten_when_they_have_come(pipeline, cluster, t, monkeypatch):
+    """The tasks that cut them stay until the run ends."""
+    left, forget = [], pieces.forget
+
+    def watched(worker, tasks, target):
+        forget(worker, tasks, target)
+        left.extend(tuple(worker.data[task]) for task in tasks)
+
+    monkeypatch.setattr(pieces, "forget", watched)
+    numbered(t).write_parquet("out", "out")
+    pipeline.run(engine="dask", client=cluster, options=ROWS)
+    assert {len(each) for each in left} == {6}
+    assert any(piece is None for each in left for piece in each)
+
+
+@pytest.mark.parametrize("times", [1, 1000])
+def test_a_run_whose_pieces_are_lost_begins_again(pipeline, cluster, t, monkeypatch, times):
+    """Some times: a worker may always be lost in the same task."""
+    lost, held = [], pieces.held
+
+    def without(worker, tasks, target):
+        if len(lost) < times:
+            lost.append(target)
+            return {}
+        return held(worker, tasks, target)
+
+    monkeypatch.setattr(pieces, "held", without)
+    numbered(t).write_parquet("out", "out")
+    if times > 1:
+        with pytest.raises(RunFailed, match="workers that others wanted rows from were lost 4 times"):
+            pipeline.run(engine="dask", client=cluster, options=ROWS)
+        assert not (pipeline.root / "out").exists()
+        return
+    report = pipeline.run(engine="dask", client=cluster, options=ROWS).report
+    assert report.sinks[0].rows == 12
+    assert {stage.name: stage.rows_in for stage in report.stages}["numbered"] == 12
+    (note,) = (note for note in report.notes if "begun again" in note)
+    assert note.startswith("a worker was lost that others wanted rows from: begun again (")
