@@ -16,11 +16,14 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from distributed import get_worker
+from distributed.core import send_recv
 from distributed.protocol import to_serialize
 from distributed.utils import sync
 
 MOST_PIECES = 256
 """That are tasks of their own."""
+CONNECT_S, CONNECTIONS = 2.0, 15
+"""How long to try to connect to a worker until the scheduler is asked whether it is lost, and how often that is done."""
 Key = Any
 
 
@@ -94,8 +97,26 @@ async def ask(worker: Any, address: str, tasks: Sequence[Key], target: int) -> M
     """Return what a worker has of a piece of some tasks."""
     if address == worker.address:
         return held(worker, tasks, target)
-    answer = await worker.rpc(address).gpuetl_give(tasks=list(tasks), target=target)
+    comm = await connected(worker, address, tasks)
+    try:
+        answer = await send_recv(comm, op="gpuetl_give", tasks=list(tasks), target=target)
+    finally:
+        worker.rpc.reuse(address, comm)
     return dict(zip((tasks[at] for at in answer["places"]), answer["pieces"], strict=True))
+
+
+async def connected(worker: Any, address: str, tasks: Sequence[Key]) -> Any:
+    """Return a connection to a worker; raise `OSError` where it cannot be had, at once where the worker is lost.
+
+    To connect is tried for half a minute otherwise: it may be busy.
+    """
+    for left in reversed(range(CONNECTIONS)):
+        try:
+            return await worker.rpc.connect(address, timeout=CONNECT_S)
+        except OSError:
+            there = await worker.scheduler.who_has(keys=list(tasks))
+            if not left or address not in {each for addresses in there.values() for each in addresses}:
+                raise
 
 
 async def let_go(worker: Any, of: Mapping[str, Sequence[Key]], target: int) -> None:
