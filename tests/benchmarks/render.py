@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from render_gpu import cluster_section, gpu_section, large_section
+from render_scaling import scaling_section
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "performance.md"
@@ -180,6 +181,7 @@ def render() -> None:
         *(memory_table(result) for engine in ("pandas", "cudf") for result in measured(f"memory-{engine}")),
         *(gpu_section(result, where(result)) for result in measured("gpu")),
         *(large_section(result, where(result)) for result in measured("large")),
+        *(scaling_section(result, where(result)) for result in measured("scaling")),
         *(cluster_section(result, where(result)) for result in measured("cluster")),
         *(operations_table(result) for result in measured("operations")),
         parts_tables(newest("parts")),

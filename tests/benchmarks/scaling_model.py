@@ -20,22 +20,24 @@ Links = Mapping[str, float]
 MEASURED = {
     "file to device": 44.8,  # page cache to one GPU, KvikIO with 16 threads
     "decoding": 27.0,  # of file, by one GPU: 2.54 GB in 94 ms
+    "host memory": 60.0,  # what the page cache of a host of 4 GPUs and 64 processors gives, to all of them
     "NVLink": 395.0,  # one GPU to one other
     "device memory": 4_000.0,  # a copy on one GPU, read and written
-    "encoding and copying": 9.3,  # of Parquet files, from one GPU: 3.87 GB in 408 to 423 ms
-    "host writes": 33.0,  # 16 threads into the page cache of a host
+    "encoding and copying": 17.6,  # of Parquet files, from one GPU: 3.87 GB in 220 ms
+    "host writes": 40.0,  # what 4 GPUs, 16 threads each, write into that page cache: 15.5 GB in 390 ms
 }
 ASSUMED = {
-    "host memory": 200.0,  # what a host's page cache gives to all of its GPUs
     "file system": float("inf"),  # a host's share of the one that all hosts see; files are in the page cache
     "network": 40.0,  # a GPU's own port to other hosts: most of 400 Gb/s
 }
 ROWS_S = 720e6
-"""Measured: rows that one GPU takes through the pipeline, what is left of its 0.60 s without reading and writing."""
-TASK_S, PEER_S = 0.010, 0.013
-"""Measured with 4 GPUs: what a task costs a worker beside its work, and what it costs to take pieces from a peer."""
+"""Measured: rows that one GPU takes through the pipeline, what is left of its 0.44 s without reading and writing."""
+TASK_S, PEER_S = 0.0125, 0.008
+"""Measured with 2 and 4 GPUs: what a task costs a worker beside its work, and what it costs to take pieces from a peer."""
 SCHEDULED_S = 0.001
 """Assumed, as dask's documentation has it: what a task costs the one scheduler."""
+MOST_PIECES = 256
+"""That are tasks of their own; readers fetch more themselves."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Cluster:
     """GPUs, as many in each host; `partitions` of the source for each of them."""
 
     gpus: int
-    gpus_a_host: int = 8
+    gpus_a_host: int = 4
     partitions: int = 1
 
     @property
@@ -95,14 +97,18 @@ class Model:
         }
 
     def tasks(self) -> Links:
-        """All exchanges, by their tasks: one splits a partition, one takes a piece, and one reads all its pieces."""
+        """All exchanges, by their tasks: one splits a partition, one takes a piece, and one reads all its pieces.
+
+        Of more pieces than are tasks, one says where a partition was split.
+        """
         gpus, own = self.cluster.gpus, self.cluster.partitions
         if gpus == 1:
             return {"none": 0.0}
         count, exchanges = gpus * own, len(self.job.exchanged)
+        pieces = count * count if count * count <= MOST_PIECES else count
         return {
             "workers": exchanges * (2 * own * TASK_S + (gpus - 1) * PEER_S),
-            "scheduler": exchanges * (count * count + 2 * count) * SCHEDULED_S,
+            "scheduler": exchanges * (pieces + 2 * count) * SCHEDULED_S,
         }
 
     def compute(self) -> Links:
@@ -164,7 +170,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table for the clusters and rates that were asked for."""
     command = ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     command.add_argument("--gpus", type=int, nargs="+", default=[1, 4, 8, 16, 64])
-    command.add_argument("--gpus-a-host", type=int, default=8)
+    command.add_argument("--gpus-a-host", type=int, default=Cluster.gpus_a_host)
     command.add_argument("--rows-a-gpu", type=float, default=100e6)
     command.add_argument("--partitions", type=int, default=1, help="of the source, for each GPU")
     command.add_argument("--in-file", type=float, default=Job.in_file, help="bytes of file a row")

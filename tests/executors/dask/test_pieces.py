@@ -1,6 +1,8 @@
 """Exchanges of so many partitions that their pieces are no tasks: readers fetch them."""
 
+import shutil
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -45,6 +47,7 @@ def test_tasks_grow_with_partitions_and_not_with_their_square(pipeline, t):
     verbs = Counter(name.split()[0] for name, *_ in made.tasks)
     assert verbs == {"split": 6, "place": 6, "places": 1, "compute": 6, "write": 6, "keep": 1}
     assert sorted(made.held) == sorted(key for key in made.tasks if key[0].startswith("split"))
+    assert not TaskGraph(plan, nodes, job_of("run", "driver", "pandas", b"", RunOptions()), fetches=False).held
 
 
 @pytest.mark.parametrize(
@@ -78,6 +81,16 @@ def test_pieces_are_forgotten_when_they_have_come(pipeline, cluster, t, monkeypa
     pipeline.run(engine="dask", client=cluster, options=ROWS)
     assert {len(each) for each in left} == {6}
     assert any(piece is None for each in left for piece in each)
+
+
+def test_pieces_are_tasks_where_the_choice_is_left_out(pipeline, cluster, t, monkeypatch):
+    """A lost worker's are then made again, and the run goes on."""
+    monkeypatch.setattr(pieces, "held", None)
+    numbered(t).write_parquet("out", "out")
+    for options in (replace(ROWS, skip_passes=("fetch_pieces",)), replace(ROWS, optimize=False)):
+        report = pipeline.run(engine="dask", client=cluster, options=options).report
+        assert report.sinks[0].rows == 12
+        shutil.rmtree(pipeline.root / "out")
 
 
 @pytest.mark.parametrize("times", [1, 1000])

@@ -45,11 +45,12 @@ class TaskGraph:
     `writes` has the keys of what each sink's partitions become, in order, `kept` those of the stages that are kept;
     `origins` says for each key which node it computes.  `shares` has the keys of those that take what other tasks make
     to a large partition of a source, and where that begins in the source: see `placing.py`.  `held` are tasks whose
-    results are to stay in memory, since readers take of them what no task stands for.
+    results are to stay in memory, since readers take of them what no task stands for; there are none unless the run
+    `fetches` pieces.
     """
 
-    def __init__(self, plan: PhysicalPlan, nodes: Sequence[AnyNode], job: Job) -> None:
-        self.job = job
+    def __init__(self, plan: PhysicalPlan, nodes: Sequence[AnyNode], job: Job, fetches: bool = True) -> None:
+        self.job, self.fetches = job, fetches
         self.numbers = {id(node): number for number, node in enumerate(nodes)}
         self.readers: Counter[tuple[int, int]] = count_reads(plan.roots)
         self.tasks: dict[Key, Any] = {}
@@ -172,8 +173,9 @@ class TaskGraph:
         return builder.step(number, index, tuple(pieces))
 
     def has_many_pieces(self, node: Exchange) -> bool:
-        """Tell whether pieces are too many to be tasks."""
-        return not node.whole and node.partitions > 1 and node.partitions * node.source.partitions > MOST_PIECES
+        """Tell whether pieces are too many to be tasks, if readers may fetch them."""
+        pieces = node.partitions * node.source.partitions
+        return self.fetches and not node.whole and node.partitions > 1 and pieces > MOST_PIECES
 
     def places(self, node: Exchange) -> Key:
         """Return the key of the task that puts together where all partitions are cut."""

@@ -23,7 +23,7 @@ from distributed.utils import sync
 MOST_PIECES = 256
 """That are tasks of their own."""
 CONNECT_S, CONNECTIONS = 2.0, 15
-"""How long to try to connect to a worker until the scheduler is asked whether it is lost, and how often that is done."""
+"""How long to try to connect to a worker until the scheduler is asked whether it is lost, and how often to do that."""
 Key = Any
 
 
@@ -110,13 +110,13 @@ async def connected(worker: Any, address: str, tasks: Sequence[Key]) -> Any:
 
     To connect is tried for half a minute otherwise: it may be busy.
     """
-    for left in reversed(range(CONNECTIONS)):
-        try:
+    for _ in range(CONNECTIONS):
+        with suppress(OSError):
             return await worker.rpc.connect(address, timeout=CONNECT_S)
-        except OSError:
-            there = await worker.scheduler.who_has(keys=list(tasks))
-            if not left or address not in {each for addresses in there.values() for each in addresses}:
-                raise
+        there = await worker.scheduler.who_has(keys=list(tasks))
+        if address not in {each for addresses in there.values() for each in addresses}:
+            break
+    raise OSError(f"the worker at {address} is lost, or does not answer")
 
 
 async def let_go(worker: Any, of: Mapping[str, Sequence[Key]], target: int) -> None:

@@ -49,7 +49,9 @@ def execute_on_cluster(
     Stages that are kept come as Arrow tables, the pandas engine's frames.
     """
     client = options.cluster.client
-    new_job = partial(job_of, run_id, client.id, CLUSTERED[engine], pack_nodes(nodes_of(physical)), options)
+    nodes = nodes_of(physical)
+    new_job = partial(job_of, run_id, client.id, CLUSTERED[engine], pack_nodes(nodes), options)
+    new_graph = lambda: TaskGraph(physical, nodes, new_job(), options.lowers_by("fetch_pieces"))  # noqa: E731
     if options.trace:
         recorder.note("the timeline shows the driver: what workers did is in the report, and on the pages of dask")
     with sink_writers(physical, run_id) as writers:
@@ -58,7 +60,7 @@ def execute_on_cluster(
         with timed(seconds, "run"):
             for writer in writers.values():
                 writer.prepare()
-            graph, account, results = attempted(client, workers, physical, new_job, recorder)
+            graph, account, results = attempted(client, workers, physical, new_graph, recorder)
             for name, keys in graph.writes.items():
                 writers[name].take([results[key] for key in keys])
             account.close()
@@ -95,7 +97,7 @@ def sink_writers(physical: PhysicalPlan, run_id: str) -> Iterator[dict[str, Shar
 
 
 def attempted(
-    client: Any, workers: frozenset[str], physical: PhysicalPlan, new_job: Callable[[], Job], recorder: Recorder
+    client: Any, workers: frozenset[str], physical: PhysicalPlan, new_graph: Callable[[], TaskGraph], recorder: Recorder
 ) -> tuple[TaskGraph, Account, dict[Any, Any]]:
     """Run the tasks of a plan; return them, what they told, and the results that the driver wants, by key.
 
@@ -108,7 +110,7 @@ def attempted(
     """
     nodes = nodes_of(physical)
     for left in reversed(range(ATTEMPTS)):
-        graph, account = TaskGraph(physical, nodes, new_job()), Account(physical, nodes, recorder)
+        graph, account = new_graph(), Account(physical, nodes, recorder)
         try:
             return graph, account, computed(client, workers, graph, account)
         except LostPieces as error:
