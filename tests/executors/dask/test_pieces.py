@@ -4,12 +4,13 @@ import shutil
 from collections import Counter
 from dataclasses import replace
 
+import pyarrow as pa
 import pytest
 
 pytest.importorskip("distributed")
 
 from gpuetl import RunFailed, RunOptions, col, row_number
-from gpuetl.executors.dask import graph, pieces
+from gpuetl.executors.dask import graph, pieces, tasks
 from gpuetl.executors.dask.graph import TaskGraph
 from gpuetl.executors.dask.packing import nodes_of, pack_nodes
 from gpuetl.executors.dask.run import job_of
@@ -83,6 +84,43 @@ def test_pieces_are_forgotten_when_they_have_come(pipeline, cluster, t, monkeypa
     assert any(piece is None for each in left for piece in each)
 
 
+def test_pieces_are_fetched_again_where_memory_was_short(pipeline, cluster, t, monkeypatch):
+    """A frame that was spilled takes memory when it is opened; until all are, none is let go."""
+    failed, opened = [], tasks.opened
+
+    def short(piece):
+        if not failed and isinstance(piece, pa.Table) and piece.num_rows:
+            failed.append(piece)
+            raise MemoryError
+        return opened(piece)
+
+    monkeypatch.setattr(tasks, "opened", short)
+    numbered(t).write_parquet("out", "out")
+    report = pipeline.run(engine="dask", client=cluster, options=ROWS).report
+    assert failed
+    assert report.sinks[0].rows == 12
+    assert not [note for note in report.notes if "begun again" in note]
+
+
+def test_pieces_are_found_where_dask_has_moved_them(pipeline, cluster, t, monkeypatch):
+    """As it does where a worker retires."""
+    by_worker, asked, (first, second) = pieces.by_worker, [], cluster.nthreads()
+
+    def misled(places):
+        of = by_worker(places)
+        asked.append(len(of))
+        if isinstance(places, pieces.Places):
+            return {first: of.get(second, []), second: of.get(first, [])}
+        return of
+
+    monkeypatch.setattr(pieces, "by_worker", misled)
+    numbered(t).write_parquet("out", "out")
+    report = pipeline.run(engine="dask", client=cluster, options=ROWS).report
+    assert len(asked) == 6 * 3, "each reader asks by the places, then where they are, and lets go of them by the places"
+    assert report.sinks[0].rows == 12
+    assert not [note for note in report.notes if "begun again" in note]
+
+
 def test_pieces_are_tasks_where_the_choice_is_left_out(pipeline, cluster, t, monkeypatch):
     """A lost worker's are then made again, and the run goes on."""
     monkeypatch.setattr(pieces, "held", None)
@@ -98,6 +136,9 @@ def test_a_run_whose_pieces_are_lost_begins_again(pipeline, cluster, t, monkeypa
     """Some times: a worker may always be lost in the same task."""
     lost, held = [], pieces.held
 
+    async def nowhere(worker, tasks):
+        return []
+
     def without(worker, tasks, target):
         if len(lost) < times:
             lost.append(target)
@@ -105,6 +146,7 @@ def test_a_run_whose_pieces_are_lost_begins_again(pipeline, cluster, t, monkeypa
         return held(worker, tasks, target)
 
     monkeypatch.setattr(pieces, "held", without)
+    monkeypatch.setattr(pieces, "moved", nowhere)
     numbered(t).write_parquet("out", "out")
     if times > 1:
         with pytest.raises(RunFailed, match="workers that others wanted rows from were lost 4 times"):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -45,7 +45,36 @@ class Places(tuple[Place, ...]):
 
 
 def place_of(task: Key, pieces: Sequence[Any]) -> Place:
-    """Return where a task's pieces are, which is where this is computed; from now on that worker gives them."""
+    """Return where a task's pieces are, which is where this is computed."""
+    return Place(task, giving_worker().address)
+
+
+def gathered(*places: Place) -> Places:
+    """Put the places of all partitions together."""
+    return Places(places)
+
+
+def fetched(places: Places, target: int) -> list[Any]:
+    """Return piece `target` of each partition, in order; they can be fetched again until they are let go.
+
+    Raises
+    ------
+    LostPieces
+        Where one is not there any more.
+    """
+    worker = giving_worker()
+    pieces: list[Any] = sync(worker.loop, fetch, worker, places, target)
+    return pieces
+
+
+def let_go(places: Places, target: int) -> None:
+    """Have workers forget pieces, which their reader has; what is not forgotten, one keeps until the end of the run."""
+    worker = get_worker()
+    worker.loop.add_callback(have_forgotten, worker, by_worker(places), target)
+
+
+def giving_worker() -> Any:
+    """Return the worker that this runs on, which from now on gives others what they ask for."""
     worker = get_worker()
 
     def gpuetl_give(tasks: Sequence[Key], target: int) -> dict[str, Any]:
@@ -56,47 +85,50 @@ def place_of(task: Key, pieces: Sequence[Any]) -> Place:
 
     for handler in (gpuetl_give, gpuetl_forget):
         worker.handlers.setdefault(handler.__name__, handler)
-    return Place(task, worker.address)
+    return worker
 
 
-def gathered(*places: Place) -> Places:
-    """Put the places of all partitions together."""
-    return Places(places)
-
-
-def fetched(places: Places, target: int) -> list[Any]:
-    """Return piece `target` of each partition, in order.
-
-    Raises
-    ------
-    LostPieces
-        Where one is not there any more.
-    """
-    worker = get_worker()
-    pieces: list[Any] = sync(worker.loop, fetch, worker, places, target)
-    return pieces
-
-
-async def fetch(worker: Any, places: Places, target: int) -> list[Any]:
-    """Ask each worker for its pieces, all at the same time; when all have come, let them forget theirs."""
+def by_worker(places: Iterable[Place]) -> Mapping[str, Sequence[Key]]:
+    """Return the tasks that cut partitions, by worker."""
     of: defaultdict[str, list[Key]] = defaultdict(list)
     for place in places:
         of[place.worker].append(place.task)
-    try:
-        answers = await asyncio.gather(*(ask(worker, address, tasks, target) for address, tasks in of.items()))
-    except OSError as error:
-        raise LostPieces(f"{error}") from None
-    found = {task: piece for answer in answers for task, piece in answer.items()}
+    return of
+
+
+async def fetch(worker: Any, places: Places, target: int) -> list[Any]:
+    """Ask all workers at the same time; then those that have what is missing, since dask has moved it."""
+    found = await asked(worker, by_worker(places), target)
+    if left := [place.task for place in places if place.task not in found]:
+        found |= await asked(worker, by_worker(await moved(worker, left)), target)
     if len(found) < len(places):
         raise LostPieces(f"{len(places) - len(found)} of {len(places)} pieces are not there any more")
-    worker.loop.add_callback(let_go, worker, of, target)
     return [found[place.task] for place in places]
 
 
+async def moved(worker: Any, tasks: Sequence[Key]) -> list[Place]:
+    """Ask the scheduler where tasks' results are now; of those that are nowhere there is no place."""
+    there = await worker.scheduler.who_has(keys=list(tasks))
+    return [Place(task, addresses[0]) for task, addresses in there.items() if addresses]
+
+
+async def asked(worker: Any, of: Mapping[str, Sequence[Key]], target: int) -> dict[Key, Any]:
+    """Return what workers have of a piece of their tasks."""
+    answers = await asyncio.gather(*(ask(worker, address, tasks, target) for address, tasks in of.items()))
+    return {task: piece for answer in answers for task, piece in answer.items()}
+
+
 async def ask(worker: Any, address: str, tasks: Sequence[Key], target: int) -> Mapping[Key, Any]:
-    """Return what a worker has of a piece of some tasks."""
+    """Return what one has; nothing, where it is lost."""
     if address == worker.address:
         return held(worker, tasks, target)
+    with suppress(OSError):
+        return await answered(worker, address, tasks, target)
+    return {}
+
+
+async def answered(worker: Any, address: str, tasks: Sequence[Key], target: int) -> Mapping[Key, Any]:
+    """Return what another worker has; raise `OSError` where it is lost."""
     comm = await connected(worker, address, tasks)
     try:
         answer = await send_recv(comm, op="gpuetl_give", tasks=list(tasks), target=target)
@@ -113,14 +145,13 @@ async def connected(worker: Any, address: str, tasks: Sequence[Key]) -> Any:
     for _ in range(CONNECTIONS):
         with suppress(OSError):
             return await worker.rpc.connect(address, timeout=CONNECT_S)
-        there = await worker.scheduler.who_has(keys=list(tasks))
-        if address not in {each for addresses in there.values() for each in addresses}:
+        if address not in {place.worker for place in await moved(worker, tasks)}:
             break
     raise OSError(f"the worker at {address} is lost, or does not answer")
 
 
-async def let_go(worker: Any, of: Mapping[str, Sequence[Key]], target: int) -> None:
-    """Have pieces forgotten that have come; what is not forgotten, a worker keeps until the end of the run."""
+async def have_forgotten(worker: Any, of: Mapping[str, Sequence[Key]], target: int) -> None:
+    """Tell workers, one after another, and nothing to one that is lost."""
     for address, tasks in of.items():
         if address == worker.address:
             forget(worker, tasks, target)

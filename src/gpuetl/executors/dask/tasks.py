@@ -14,7 +14,7 @@ from gpuetl.backends.backend import Frame
 from gpuetl.executors.dask.fragments import Fragment, Step
 from gpuetl.executors.dask.job import Job, OpenJob
 from gpuetl.executors.dask.parcels import opened, sealed
-from gpuetl.executors.dask.pieces import Places, fetched
+from gpuetl.executors.dask.pieces import Places, fetched, let_go
 from gpuetl.executors.dask.sinks import write_partition
 from gpuetl.executors.runner import Runner
 from gpuetl.io.frames import FrameDataset
@@ -117,8 +117,10 @@ def stepped(job: OpenJob, runner: Runner, step: Step, frames: Sequence[Frame]) -
 
 
 def pieces_of(places: Places, target: int) -> list[Frame]:
-    """Fetch the pieces of one partition."""
-    return [opened(piece) for piece in fetched(places, target)]
+    """Fetch the pieces of one partition; they are let go when there was memory for all of them."""
+    frames = [opened(piece) for piece in fetched(places, target)]
+    let_go(places, target)
+    return frames
 
 
 def given_to_read(step: Step, scan: Scan) -> Scan:
