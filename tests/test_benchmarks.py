@@ -100,6 +100,21 @@ def test_the_pipeline_in_less_memory_is_measured(tmp_path):
     assert all(run.get("best_s", 1) > 0 for run in runs)
 
 
+def test_the_pipeline_on_one_worker_and_two_is_measured(tmp_path):
+    """With its totals compared, and an exchange between the two."""
+    pytest.importorskip("distributed")
+    results, sizes = tmp_path / "scaling.json", ("--rows-a-gpu", "40000", "--exchanged", "1000", "--host-bytes", "1000")
+    arguments = (*sizes, "--on-cpu", "--gpus", "1,2", "--runs", "1", "--results", results)
+    command = [sys.executable, BENCHMARKS / "scaling.py", tmp_path / "work", *arguments]
+    subprocess.run(list(map(str, command)), check=True, capture_output=True)
+    found = json.loads(results.read_text())
+    assert [(run["gpus"], run.get("rows"), run.get("equals")) for run in found["runs"]] == [
+        (1, 40_000, None), (1, 80_000, None), (2, 80_000, "1 GPU"), (2, None, None)
+    ]  # fmt: skip
+    assert found["runs"][-1]["exchanged_bytes_a_gpu"] == 24_000
+    assert {rate["threads"] for rate in found["host"]} == {16, 32}
+
+
 @pytest.mark.gpu
 def test_operations_in_device_memory_are_measured(tmp_path):
     """Where libcudf has the operation, it gives the same answer, or the command ends."""

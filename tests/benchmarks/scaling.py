@@ -57,7 +57,7 @@ def main() -> None:
     found: dict[str, Any] = {"benchmark": "scaling", **described(installed()), "rows_a_gpu": asked.rows_a_gpu}
     found["hardware"] |= gpu()
     found["events"] = table_size(data / "events")
-    found["host"] = list(host_rates(asked.folder, most))
+    found["host"] = list(host_rates(asked.folder, most, asked.host_bytes))
     found["runs"] = []
     for count in asked.gpus:
         found["runs"] += measured(asked, count)
@@ -73,17 +73,20 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rows-a-gpu", type=int, default=100_000_000)
     parser.add_argument("--runs", type=int, default=4, help="after the first one")
     parser.add_argument("--exchanged", type=numbers, default=EXCHANGED_ROWS, help="rows a GPU, of 24 bytes")
+    parser.add_argument(
+        "--host-bytes", type=int, default=1 << 26, help="a thread writes and reads, to measure the host"
+    )
     parser.add_argument("--on-cpu", action="store_true", help="engines pandas and dask: to see that all works")
     parser.add_argument("--results", type=Path, default=HERE / "results" / f"scaling-{today()}.json")
     parser.add_argument("--serve", type=int, help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
-def host_rates(folder: Path, most: int) -> Iterator[dict[str, Any]]:
-    """Measure files in the page cache, written and read by 16 threads for each of so many GPUs."""
+def host_rates(folder: Path, most: int, size: int) -> Iterator[dict[str, Any]]:
+    """Measure files in the page cache, so many bytes each, written and read by 16 threads for each of so many GPUs."""
     for gpus in sorted({1, most}):
         threads = 16 * gpus
-        source = np.ones(threads << 26, np.uint8)
+        source = np.ones(threads * size, np.uint8)
         with TemporaryDirectory(dir=folder) as made:
             for link, seconds in (
                 ("host to file", written(Path(made), threads, source)),
