@@ -6,9 +6,8 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -35,6 +34,14 @@ ATTEMPTS = 4
 """As often as dask lets workers die of one task."""
 
 
+class Attempt(NamedTuple):
+    """The tasks that ran, what they told, and the results that the driver wants, by key."""
+
+    graph: TaskGraph
+    account: Account
+    results: dict[Any, Any]
+
+
 def execute_on_cluster(
     physical: PhysicalPlan,
     engine: str,
@@ -50,8 +57,14 @@ def execute_on_cluster(
     """
     client = options.cluster.client
     nodes = nodes_of(physical)
-    new_job = partial(job_of, run_id, client.id, CLUSTERED[engine], pack_nodes(nodes), options)
-    new_graph = lambda: TaskGraph(physical, nodes, new_job(), options.lowers_by("fetch_pieces"))  # noqa: E731
+    packed = pack_nodes(nodes)
+
+    def attempt() -> Attempt:
+        job = job_of(run_id, client.id, CLUSTERED[engine], packed, options)
+        graph = TaskGraph(physical, nodes, job, options.lowers_by("fetch_pieces"))
+        account = Account(physical, nodes, recorder)
+        return Attempt(graph, account, computed(client, workers, graph, account))
+
     if options.trace:
         recorder.note("the timeline shows the driver: what workers did is in the report, and on the pages of dask")
     with sink_writers(physical, run_id) as writers:
@@ -60,7 +73,7 @@ def execute_on_cluster(
         with timed(seconds, "run"):
             for writer in writers.values():
                 writer.prepare()
-            graph, account, results = attempted(client, workers, physical, new_graph, recorder)
+            graph, account, results = until_none_is_lost(attempt, recorder)
             for name, keys in graph.writes.items():
                 writers[name].take([results[key] for key in keys])
             account.close()
@@ -96,23 +109,17 @@ def sink_writers(physical: PhysicalPlan, run_id: str) -> Iterator[dict[str, Shar
         close_writers(list(writers.values()), threads)
 
 
-def attempted(
-    client: Any, workers: frozenset[str], physical: PhysicalPlan, new_graph: Callable[[], TaskGraph], recorder: Recorder
-) -> tuple[TaskGraph, Account, dict[Any, Any]]:
-    """Run the tasks of a plan; return them, what they told, and the results that the driver wants, by key.
-
-    Where pieces of an exchange are lost with a worker, all begins again: nothing was committed.
+def until_none_is_lost(attempt: Callable[[], Attempt], recorder: Recorder) -> Attempt:
+    """Run the tasks, again where pieces of an exchange are lost with a worker: nothing was committed.
 
     Raises
     ------
     RunFailed
         Where that happens again and again.
     """
-    nodes = nodes_of(physical)
     for left in reversed(range(ATTEMPTS)):
-        graph, account = new_graph(), Account(physical, nodes, recorder)
         try:
-            return graph, account, computed(client, workers, graph, account)
+            return attempt()
         except LostPieces as error:
             if left:
                 recorder.begin_again(f"a worker was lost that others wanted rows from: begun again ({error})")
