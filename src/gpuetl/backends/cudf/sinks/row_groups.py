@@ -7,8 +7,9 @@ encode a batch costs the interpreter milliseconds, hardly more of one that is la
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from threading import BoundedSemaphore, Lock
+from threading import BoundedSemaphore, RLock
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ class Layout:
 
 DEFAULT = Layout()
 """A page a column chunk: each costs the interpreter some hundredths of a millisecond, for which all threads wait."""
-ENCODING = Lock()
+ENCODING = RLock()
 """One batch at a time: the interpreter would let all of them encode in turns, so that none could soon be written."""
 MEASURED = BoundedSemaphore(2)
 """Batches of which columns are measured or encoded: the measures of one take device memory while the host waits."""
@@ -94,13 +95,14 @@ class Rows:
     def encoded(self, start: int, rows: int, file_rows: int, offset: int = len(MAGIC)) -> list[Groups]:
         """Encode a batch: up to so many rows from one on, of files of so many rows each, or of one file.
 
-        In each file they begin at an offset.  While the host waits for the measures, another batch may be encoded.
+        In each file they begin at an offset.  While the host waits for the measures, another batch may be encoded, but
+        not beside one of several files, whose measures take as much memory as a part of the frame.
         Device memory is needed for what the rows are encoded to, twice for a moment, for some bytes a row of texts,
         and, until the batch is encoded, for the valid values of columns that may have nulls, for 32 bits a value of
         floats with dictionaries, and for tables of up to 4 MiB for each column of floats in a row group.
         """
         batch = {name: rows_between(vector, start, rows) for name, vector in self.frame.columns.items()}
-        with MEASURED:
+        with MEASURED, ENCODING if rows > file_rows else nullcontext():
             with ENCODING:
                 measured = self.measured(batch)
             measures = fetched(measured.measures, self.machine)
