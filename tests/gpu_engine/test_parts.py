@@ -1,6 +1,7 @@
 """A frame as several files of a folder, which are encoded together."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,9 +25,9 @@ def small_parts(monkeypatch):
     monkeypatch.setattr(parts, "LEAST_PART_ROWS", 256)
 
 
-def files_of(table, folder, frame=None):
+def files_of(table, folder, frame=None, layout=SMALL):
     """Write a table's files by threads; return their readers, in order."""
-    made = parts_of(frame or uploaded(table), Schema.of_arrow(table.schema), MACHINE, SMALL)
+    made = parts_of(frame or uploaded(table), Schema.of_arrow(table.schema), MACHINE, layout)
     paths = [folder / f"{number}.parquet" for number in range(len(made))]
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(write_part, made, paths))
@@ -55,7 +56,7 @@ def test_files_have_all_rows_in_order_as_one_file_has_them(tmp_path, rows, nulls
 def test_files_of_several_row_groups(tmp_path):
     """Sixteen files at most: each then has more groups."""
     table = pa.table({"x": list(range(256 * 40)), "y": [None, 1.5, 2.5, None] * 64 * 40})
-    files = files_of(table, tmp_path)
+    files = files_of(table, tmp_path, layout=replace(SMALL, batch_rows=1024))
     assert [file.metadata.num_row_groups for file in files] == [3] * 13 + [1]
     assert pa.concat_tables([file.read() for file in files]).equals(table)
 
@@ -70,6 +71,34 @@ def test_texts_with_a_dictionary_and_without(tmp_path):
     files = files_of(table, tmp_path, frame)
     assert pa.concat_tables([file.read() for file in files]).equals(table)
     assert all("RLE_DICTIONARY" in file.metadata.row_group(0).column(0).encodings for file in files)
+
+
+def test_texts_in_order_have_a_dictionary_a_file(tmp_path):
+    """One of several files would be in each of their row groups."""
+    texts = [f"text {row // 16:09}" for row in range(4096)]
+    table = pa.table({"x": texts})
+    write_parquet(
+        uploaded(table.slice(0, 256)), Schema.of_arrow(table.schema), tmp_path / "alone", MACHINE, layout=SMALL
+    )
+    files = files_of(table, tmp_path)
+    assert pa.concat_tables([file.read() for file in files]).equals(table)
+    (alone, first) = (
+        pq.read_metadata(path).row_group(0).total_byte_size for path in (tmp_path / "alone", tmp_path / "0.parquet")
+    )
+    assert first == alone
+
+
+def test_files_of_more_rows_than_a_batch_are_encoded_batch_by_batch(tmp_path):
+    """Each by itself: measures of several batches would take as much memory as the frame."""
+    table = pa.table({"x": list(range(256 * 40)), "y": [None, 1.5, 2.5, None] * 64 * 40})
+    layout = replace(SMALL, batch_rows=512)
+    made = parts_of(uploaded(table), Schema.of_arrow(table.schema), MACHINE, layout)
+    assert [frame.rows for frame in made] == [768] * 13 + [256]
+    for number, frame in enumerate(made):
+        write_parquet(
+            frame, Schema.of_arrow(table.schema), tmp_path / f"{number:02}", MACHINE, alone=False, layout=layout
+        )
+    assert pa.concat_tables(pq.read_table(path) for path in sorted(tmp_path.iterdir())).equals(table)
 
 
 def test_few_rows_are_one_file():

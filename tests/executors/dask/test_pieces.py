@@ -3,17 +3,22 @@
 import shutil
 from collections import Counter
 from dataclasses import replace
+from math import inf
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
 
 pytest.importorskip("distributed")
 
+from distributed import get_worker
+
 from gpuetl import RunFailed, RunOptions, col, row_number
-from gpuetl.executors.dask import graph, pieces, tasks
+from gpuetl.executors.dask import pieces, tasks
 from gpuetl.executors.dask.graph import TaskGraph
 from gpuetl.executors.dask.packing import nodes_of, pack_nodes
 from gpuetl.executors.dask.run import job_of
+from gpuetl.physical.nodes import Exchange
 from gpuetl.testing import assert_tables_equal
 from plans import lowered
 from tables import table, write_source
@@ -24,7 +29,7 @@ ROWS = RunOptions(partition_rows=2, broadcast_bytes=0)
 @pytest.fixture(autouse=True)
 def many(monkeypatch):
     """Two pieces are too many."""
-    monkeypatch.setattr(graph, "MOST_PIECES", 1)
+    monkeypatch.setattr(pieces, "MOST_PIECES", 1)
 
 
 @pytest.fixture
@@ -129,6 +134,36 @@ def test_pieces_are_tasks_where_the_choice_is_left_out(pipeline, cluster, t, mon
         report = pipeline.run(engine="dask", client=cluster, options=options).report
         assert report.sinks[0].rows == 12
         shutil.rmtree(pipeline.root / "out")
+
+
+def test_a_worker_that_does_not_know_how_to_give_has_nothing(pipeline, cluster, t, monkeypatch):
+    """One that was started anew at the address of another: the run begins again, and ends with what is the matter."""
+    monkeypatch.setattr(pieces, "giving_worker", get_worker)
+    monkeypatch.setattr(tasks, "giving_worker", get_worker)
+    for name in ("gpuetl_give", "gpuetl_forget"):
+        cluster.run(lambda dask_worker, name=name: dask_worker.handlers.pop(name, None))
+    numbered(t).write_parquet("out", "out")
+    with pytest.raises(RunFailed, match="workers that others wanted rows from were lost 4 times"):
+        pipeline.run(engine="dask", client=cluster, options=ROWS)
+
+
+def test_what_workers_may_spill_is_left_to_tasks(pipeline, t):
+    """A result is read back as a whole, for each of its pieces."""
+    numbered(t)
+    nodes = nodes_of(lowered(pipeline, ROWS))
+    exchanges = [node for node in nodes if isinstance(node, Exchange)]
+    size = max(pieces.estimated_bytes(exchange.source) for exchange in exchanges)
+    for bytes_a_worker, stay in ((size, True), (size - 2, False), (inf, True)):
+        client = SimpleNamespace(run=lambda *_, room=bytes_a_worker, **__: {"a": room, "b": inf})
+        assert pieces.stay_in_memory(client, exchanges) == stay
+    assert pieces.stay_in_memory(SimpleNamespace(), [])
+
+
+def test_room_for_results_is_what_dask_spills_beyond():
+    """Of dask's own buffer, of dask-cuda's for GPUs, and of results that stay."""
+    buffer = SimpleNamespace(fast=SimpleNamespace(n=7))
+    for data, expected in (({}, inf), (buffer, 7), (SimpleNamespace(device_buffer=buffer), 7)):
+        assert pieces.room(SimpleNamespace(data=data)) == expected
 
 
 @pytest.mark.parametrize("times", [1, 1000])

@@ -21,7 +21,7 @@ from gpuetl.executors.dask import tasks
 from gpuetl.executors.dask.fragments import FragmentBuilder
 from gpuetl.executors.dask.job import Job
 from gpuetl.executors.dask.packing import AnyNode
-from gpuetl.executors.dask.pieces import MOST_PIECES, gathered, place_of
+from gpuetl.executors.dask.pieces import are_many, gathered, place_of
 from gpuetl.io.frames import FrameDataset
 from gpuetl.physical.carries import Carried
 from gpuetl.physical.estimate import read_rows
@@ -167,22 +167,17 @@ class TaskGraph:
                 builder.share = index / node.partitions
             return builder.step(number, index, (), what_is_read(node, index))
         assert isinstance(node, Exchange)
-        if self.has_many_pieces(node):
+        if self.fetches and are_many(node):
             return builder.step(number, index, (builder.argument(self.places(node)),))
         pieces = [builder.argument(key) for key in self.pieces(node, index)]
         return builder.step(number, index, tuple(pieces))
-
-    def has_many_pieces(self, node: Exchange) -> bool:
-        """Tell whether pieces are too many to be tasks, if readers may fetch them."""
-        pieces = node.partitions * node.source.partitions
-        return self.fetches and not node.whole and node.partitions > 1 and pieces > MOST_PIECES
 
     def places(self, node: Exchange) -> Key:
         """Return the key of the task that puts together where all partitions are cut."""
         return self.begun("places", node, 0, self.gather_places)
 
     def gather_places(self, key: Key, node: Exchange, _: int) -> None:
-        """Add the tasks that say where one partition is cut, and the one of all."""
+        """Add the tasks that say where a partition is cut, a group each (see `taken`), and the one of all."""
         found = []
         for source in range(node.source.partitions):
             whole, place = self.begun("split", node, source, self.split), self.key("place", node, 0, group=f"-{source}")

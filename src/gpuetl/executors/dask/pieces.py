@@ -2,9 +2,10 @@
 
 A task for each piece lets the scheduler send it to its reader alone, and make it again where it was lost; it costs the
 scheduler half a millisecond.  Of N partitions there would be N² such tasks: beyond `MOST_PIECES` readers are told where
-all partitions were cut, and ask those workers themselves.  The driver keeps the tasks' results in memory, which workers
-spill as others.  What a worker had that is lost cannot be made again for readers that know its address: the run begins
-again.
+all partitions were cut, and ask those workers themselves.  The driver keeps the results of cutting wanted, so that
+workers do not drop them.  Where a worker is lost that had some, or one that had fetched some, the run begins again.
+
+A result is spilled and read back as a whole, for each of its pieces: exchanges that may be are left to tasks.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from math import inf
 from typing import Any, NamedTuple
 
 from distributed import get_worker
@@ -20,8 +22,13 @@ from distributed.core import send_recv
 from distributed.protocol import to_serialize
 from distributed.utils import sync
 
+from gpuetl.physical.estimate import estimated_bytes
+from gpuetl.physical.nodes import Exchange
+
 MOST_PIECES = 256
-"""That are tasks of their own."""
+"""Of an exchange, that are tasks of their own."""
+ASKED_AT_ONCE = 8
+"""Workers: each packs what it gives, a second copy for a while."""
 CONNECT_S, CONNECTIONS = 2.0, 15
 """How long to try to connect to a worker until the scheduler is asked whether it is lost, and how often to do that."""
 Key = Any
@@ -42,6 +49,24 @@ class Places(tuple[Place, ...]):
     """Where all partitions were cut, in their order."""
 
     __slots__ = ()
+
+
+def are_many(node: Exchange) -> bool:
+    """Tell whether an exchange has more pieces than shall be tasks."""
+    return not node.whole and node.partitions > 1 and node.partitions * node.source.partitions > MOST_PIECES
+
+
+def stay_in_memory(client: Any, exchanges: Sequence[Exchange]) -> bool:
+    """Tell whether what exchanges cut is expected to stay where it is: other results may take half of the room."""
+    rooms = client.run(room, on_error="ignore") if exchanges else {}
+    shares = [estimated_bytes(node.source) / max(len(rooms), 1) for node in exchanges]
+    return max(shares, default=0) <= min(rooms.values(), default=inf) / 2
+
+
+def room(dask_worker: Any) -> float:
+    """Return the bytes that results may take on a worker, of a GPU on that, until it moves some elsewhere."""
+    data = dask_worker.data
+    return float(getattr(getattr(getattr(data, "device_buffer", data), "fast", None), "n", inf))
 
 
 def place_of(task: Key, pieces: Sequence[Any]) -> Place:
@@ -113,12 +138,19 @@ async def moved(worker: Any, tasks: Sequence[Key]) -> list[Place]:
 
 
 async def asked(worker: Any, of: Mapping[str, Sequence[Key]], target: int) -> dict[Key, Any]:
-    """Return what workers have of a piece of their tasks."""
-    answers = await asyncio.gather(*(ask(worker, address, tasks, target) for address, tasks in of.items()))
+    """Return what workers have of a piece of their tasks; each reader begins with another worker."""
+    some, order = asyncio.Semaphore(ASKED_AT_ONCE), sorted(of)
+    first = target % len(order) if order else 0
+
+    async def ask(address: str) -> Mapping[Key, Any]:
+        async with some:
+            return await had(worker, address, of[address], target)
+
+    answers = await asyncio.gather(*map(ask, order[first:] + order[:first]))
     return {task: piece for answer in answers for task, piece in answer.items()}
 
 
-async def ask(worker: Any, address: str, tasks: Sequence[Key], target: int) -> Mapping[Key, Any]:
+async def had(worker: Any, address: str, tasks: Sequence[Key], target: int) -> Mapping[Key, Any]:
     """Return what one has; nothing, where it is lost."""
     if address == worker.address:
         return held(worker, tasks, target)
@@ -134,6 +166,8 @@ async def answered(worker: Any, address: str, tasks: Sequence[Key], target: int)
         answer = await send_recv(comm, op="gpuetl_give", tasks=list(tasks), target=target)
     finally:
         worker.rpc.reuse(address, comm)
+    if answer is None:  # it was started anew, and does not know what is asked
+        return {}
     return dict(zip((tasks[at] for at in answer["places"]), answer["pieces"], strict=True))
 
 
@@ -151,13 +185,17 @@ async def connected(worker: Any, address: str, tasks: Sequence[Key]) -> Any:
 
 
 async def have_forgotten(worker: Any, of: Mapping[str, Sequence[Key]], target: int) -> None:
-    """Tell workers, one after another, and nothing to one that is lost."""
+    """Tell workers, but none that is lost."""
     for address, tasks in of.items():
         if address == worker.address:
             forget(worker, tasks, target)
-        else:
-            with suppress(OSError):
-                await worker.rpc(address).gpuetl_forget(tasks=list(tasks), target=target)
+            continue
+        with suppress(OSError, RuntimeError):  # it is lost, or this worker ends
+            comm = await connected(worker, address, tasks)
+            try:
+                await send_recv(comm, op="gpuetl_forget", tasks=list(tasks), target=target)
+            finally:
+                worker.rpc.reuse(address, comm)
 
 
 def give(worker: Any, tasks: Sequence[Key], target: int) -> dict[str, Any]:
@@ -170,9 +208,15 @@ def give(worker: Any, tasks: Sequence[Key], target: int) -> dict[str, Any]:
 
 
 def forget(worker: Any, tasks: Sequence[Key], target: int) -> None:
-    """Take note that a piece of some tasks is with its reader."""
+    """Take note that a piece of some tasks is with its reader.
+
+    A worker weighs results when it gets them: where all of one are gone, it gets it again.
+    """
     for task in held(worker, tasks, target):
-        worker.data[task][target] = None
+        pieces = worker.data[task]
+        pieces[target] = None
+        if not any(piece is not None for piece in pieces):
+            worker.data[task] = pieces
 
 
 def held(worker: Any, tasks: Sequence[Key], target: int) -> dict[Key, Any]:

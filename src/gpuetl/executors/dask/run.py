@@ -17,7 +17,7 @@ from gpuetl.executors.dask.account import Account
 from gpuetl.executors.dask.graph import TaskGraph
 from gpuetl.executors.dask.job import Job
 from gpuetl.executors.dask.packing import nodes_of, pack_nodes
-from gpuetl.executors.dask.pieces import LostPieces
+from gpuetl.executors.dask.pieces import LostPieces, are_many, stay_in_memory
 from gpuetl.executors.dask.results import run_tasks
 from gpuetl.executors.dask.sinks import SharedSinkWriter
 from gpuetl.executors.dask.warm import warm
@@ -27,6 +27,7 @@ from gpuetl.io.staging import close_writers
 from gpuetl.io.write_files import WRITERS
 from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.physical.nodes import Exchange
 from gpuetl.report.recorder import Recorder
 from gpuetl.report.trace import timed
 
@@ -58,10 +59,12 @@ def execute_on_cluster(
     client = options.cluster.client
     nodes = nodes_of(physical)
     packed = pack_nodes(nodes)
+    many = [node for node in nodes if isinstance(node, Exchange) and are_many(node)]
+    fetches = options.lowers_by("fetch_pieces") and stay_in_memory(client, many)
 
     def attempt() -> Attempt:
         job = job_of(run_id, client.id, CLUSTERED[engine], packed, options)
-        graph = TaskGraph(physical, nodes, job, options.lowers_by("fetch_pieces"))
+        graph = TaskGraph(physical, nodes, job, fetches)
         account = Account(physical, nodes, recorder)
         return Attempt(graph, account, computed(client, workers, graph, account))
 

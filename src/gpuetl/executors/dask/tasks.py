@@ -14,7 +14,7 @@ from gpuetl.backends.backend import Frame
 from gpuetl.executors.dask.fragments import Fragment, Step
 from gpuetl.executors.dask.job import Job, OpenJob
 from gpuetl.executors.dask.parcels import opened, sealed
-from gpuetl.executors.dask.pieces import Places, fetched, let_go
+from gpuetl.executors.dask.pieces import Places, fetched, giving_worker, let_go
 from gpuetl.executors.dask.sinks import write_partition
 from gpuetl.executors.runner import Runner
 from gpuetl.io.frames import FrameDataset
@@ -56,6 +56,7 @@ def split(job: Job, fragment: Fragment, exchange: int, index: int, *arguments: A
     with here.runner(fragment.name) as runner:
         frames = computed(here, runner, fragment, arguments)
         pieces = [sealed(piece) for piece in runner.split(here.exchange(exchange), index, frames)]
+        giving_worker()  # others may know already that they are here: a worker that was lost had cut them before
         return pieces if len(pieces) > 1 else pieces[0]
 
 

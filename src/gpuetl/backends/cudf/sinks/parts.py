@@ -13,27 +13,28 @@ from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.sinks.footer import MAGIC, footer
 from gpuetl.backends.cudf.sinks.parquet import written
-from gpuetl.backends.cudf.sinks.row_groups import DEFAULT, Groups, Layout, Rows
+from gpuetl.backends.cudf.sinks.row_groups import DEFAULT, Groups, Layout, Rows, rows_between
 from gpuetl.io.staging import MOST_PARTS
 from gpuetl.plan.schema import Schema
 
 LEAST_PART_ROWS = 1 << 22
 """The rows that make a file of a folder worth it."""
 ENCODED_TOGETHER = 4
-"""Files: of more, the first would be begun later, and all of them be held in device memory for longer."""
+"""Files of no more than a batch's rows: of more, the first would be begun later, and measures take more memory."""
 
 
 class Whole:
     """The frame that some files are parts of: it is looked at once, and its rows are encoded as files ask for them.
 
-    What is encoded is held until all of its files are written: one may be tried again.
+    What is encoded is held until all of its files are written: one may be tried again.  Threads may ask for all files
+    at the same time, so that as much device memory is needed as all rows are encoded to, and what `Rows.encoded` needs.
     """
 
     def __init__(self, frame: Frame, schema: Schema, machine: Machine, layout: Layout, file_rows: int) -> None:
         self.frame, self.schema, self.machine, self.layout, self.file_rows = frame, schema, machine, layout, file_rows
         self.files = -(-frame.rows // file_rows)
         self.looking = Lock()
-        self.encoding = [Lock() for _ in range(0, self.files, ENCODED_TOGETHER)]
+        self.encoding = [Lock() for _ in range(self.files)]
         self.encoded: dict[int, list[Groups]] = {}
         self.done = Counter[int]()
 
@@ -42,23 +43,28 @@ class Whole:
         """How the rows are encoded."""
         return Rows.of(self.frame, self.schema, self.layout, self.machine, self.file_rows)
 
+    @property
+    def together(self) -> int:
+        """How many files are encoded together: a dictionary that is found is of all of them, and in each row group."""
+        return 1 if self.rows.few else ENCODED_TOGETHER
+
     def groups(self, number: int) -> Groups:
         """Return the row groups of a file; the first of those that are encoded together has all of them encoded."""
-        batch, place = divmod(number, ENCODED_TOGETHER)
         with self.looking:
             rows = self.rows
+        batch, place = divmod(number, self.together)
         with self.encoding[batch]:
             if batch not in self.encoded:
-                size = ENCODED_TOGETHER * self.file_rows
+                size = self.together * self.file_rows
                 self.encoded[batch] = rows.encoded(batch * size, size, self.file_rows)
             return self.encoded[batch][place]
 
     def let_go(self, number: int) -> None:
         """Take note that a file is written."""
-        batch = number // ENCODED_TOGETHER
+        batch = number // self.together
         with self.encoding[batch]:
             self.done[batch] += 1
-            if self.done[batch] == min(ENCODED_TOGETHER, self.files - batch * ENCODED_TOGETHER):
+            if self.done[batch] == min(self.together, self.files - batch * self.together):
                 del self.encoded[batch]
 
 
@@ -80,8 +86,16 @@ def parts_of(frame: Frame, schema: Schema, machine: Machine, layout: Layout = DE
     rows = max(LEAST_PART_ROWS, -(-frame.rows // (MOST_PARTS * layout.group_rows)) * layout.group_rows)
     if frame.rows <= rows:
         return [frame]
+    if rows > layout.batch_rows:
+        return [between(frame, start, rows) for start in range(0, frame.rows, rows)]
     whole = Whole(frame, schema, machine, layout, rows)
     return [Part(whole, number) for number in range(whole.files)]
+
+
+def between(frame: Frame, start: int, most: int) -> Frame:
+    """Return up to so many rows from one on, on the memory of the frame; nulls are not counted anew."""
+    columns = {name: rows_between(vector, start, most) for name, vector in frame.columns.items()}
+    return Frame(columns, min(most, frame.rows - start))
 
 
 def write_part(part: Part, path: Path) -> None:
