@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.scaling_model import ASSUMED, MEASURED, MOST_PIECES, Cluster, Job, Model, main
-from gpuetl.executors.dask import pieces
+from gpuetl.executors.dask import fetching
 
 RATES = MEASURED | ASSUMED
 
@@ -31,7 +31,7 @@ def test_tasks_grow_with_the_square_of_the_partitions_as_long_as_they_are_few():
     """Each partition has a piece for each; where they are many, readers fetch them."""
     tasks = {gpus: Model(Job(), Cluster(gpus), 1e8, RATES).tasks()["scheduler"] for gpus in (8, 16, 32, 64)}
     assert tasks == pytest.approx({8: 2 * 0.080, 16: 2 * 0.288, 32: 2 * 0.096, 64: 2 * 0.192})
-    assert MOST_PIECES == pieces.MOST_PIECES
+    assert MOST_PIECES == fetching.MOST_PIECES
 
 
 def test_a_slow_file_system_binds_reading_and_writing():

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import Pipeline, RunFailed, RunOptions, expr
-from gpuetl.executors.dask import pieces
+from gpuetl.executors.dask import fetching
 from gpuetl.executors.dask.cluster import connected
 from gpuetl.options import Cluster
 from tables import table, write_source
@@ -111,7 +111,7 @@ def wait_for_two(client):
 @pytest.mark.parametrize("seed", range(KILLED_RUNS))
 def test_a_worker_killed_whose_pieces_are_fetched_changes_nothing(pipeline, processes, seed, monkeypatch):
     """The run may begin again; in its report, and in its files, all is there once."""
-    monkeypatch.setattr(pieces, "MOST_PIECES", 1)
+    monkeypatch.setattr(fetching, "MOST_PIECES", 1)
     test_a_worker_killed_at_any_moment_changes_nothing(pipeline, processes, seed)
 
 

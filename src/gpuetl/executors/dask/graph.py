@@ -4,7 +4,7 @@ A task computes a fragment: what follows on one partition up to where rows meet 
 put together of an exchange's pieces goes into the task that reads it, and so does a small table that is joined there; a
 task whose rows are split by key ends with that; one task a piece, which copies nothing, is what lets a scheduler send
 each piece to its reader alone, and make it again where it was lost.  Where that would be too many tasks, readers fetch
-their pieces themselves: see `pieces.py`.
+their pieces themselves: see `fetching.py`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import Any
 from dask.task_spec import Task, TaskRef
 
 from gpuetl.executors.dask import tasks
+from gpuetl.executors.dask.fetching import all_places, are_many, place_of
 from gpuetl.executors.dask.fragments import FragmentBuilder
 from gpuetl.executors.dask.job import Job
 from gpuetl.executors.dask.packing import AnyNode
-from gpuetl.executors.dask.pieces import are_many, gathered, place_of
 from gpuetl.io.frames import FrameDataset
 from gpuetl.physical.carries import Carried
 from gpuetl.physical.estimate import read_rows
@@ -184,7 +184,7 @@ class TaskGraph:
             self.held.append(whole)
             self.tasks[place] = Task(place, place_of, whole, TaskRef(whole))
             found.append(TaskRef(place))
-        self.tasks[key] = Task(key, gathered, *found)
+        self.tasks[key] = Task(key, all_places, *found)
 
     def beside(self, builder: FragmentBuilder, node: Physical, index: int) -> int:
         """Add a further input: pieces are put together here, anything else another task computes meanwhile."""

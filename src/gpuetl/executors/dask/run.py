@@ -14,10 +14,10 @@ import pyarrow as pa
 from gpuetl.backends.engines import CLUSTERED
 from gpuetl.errors import RunFailed
 from gpuetl.executors.dask.account import Account
+from gpuetl.executors.dask.fetching import LostPieces, are_many, stay_in_memory
 from gpuetl.executors.dask.graph import TaskGraph
 from gpuetl.executors.dask.job import Job
 from gpuetl.executors.dask.packing import nodes_of, pack_nodes
-from gpuetl.executors.dask.pieces import LostPieces, are_many, stay_in_memory
 from gpuetl.executors.dask.results import run_tasks
 from gpuetl.executors.dask.sinks import SharedSinkWriter
 from gpuetl.executors.dask.warm import warm

@@ -11,10 +11,10 @@ from typing import Any
 import pyarrow as pa
 
 from gpuetl.backends.backend import Frame
+from gpuetl.executors.dask.fetching import Places, fetched, giving_worker, let_go
 from gpuetl.executors.dask.fragments import Fragment, Step
 from gpuetl.executors.dask.job import Job, OpenJob
 from gpuetl.executors.dask.parcels import opened, sealed
-from gpuetl.executors.dask.pieces import Places, fetched, giving_worker, let_go
 from gpuetl.executors.dask.sinks import write_partition
 from gpuetl.executors.runner import Runner
 from gpuetl.io.frames import FrameDataset

@@ -74,7 +74,7 @@ def place_of(task: Key, pieces: Sequence[Any]) -> Place:
     return Place(task, giving_worker().address)
 
 
-def gathered(*places: Place) -> Places:
+def all_places(*places: Place) -> Places:
     """Put the places of all partitions together."""
     return Places(places)
 
@@ -153,7 +153,7 @@ async def asked(worker: Any, of: Mapping[str, Sequence[Key]], target: int) -> di
 async def had(worker: Any, address: str, tasks: Sequence[Key], target: int) -> Mapping[Key, Any]:
     """Return what one has; nothing, where it is lost."""
     if address == worker.address:
-        return held(worker, tasks, target)
+        return pieces_here(worker, tasks, target)
     with suppress(OSError):
         return await answered(worker, address, tasks, target)
     return {}
@@ -200,7 +200,7 @@ async def have_forgotten(worker: Any, of: Mapping[str, Sequence[Key]], target: i
 
 def give(worker: Any, tasks: Sequence[Key], target: int) -> dict[str, Any]:
     """Answer another worker: the pieces that are here, and of which of the tasks they are, by their places."""
-    found = held(worker, tasks, target)
+    found = pieces_here(worker, tasks, target)
     return {
         "places": [at for at, task in enumerate(tasks) if task in found],
         "pieces": [to_serialize(found[task]) for task in tasks if task in found],
@@ -212,14 +212,14 @@ def forget(worker: Any, tasks: Sequence[Key], target: int) -> None:
 
     A worker weighs results when it gets them: where all of one are gone, it gets it again.
     """
-    for task in held(worker, tasks, target):
+    for task in pieces_here(worker, tasks, target):
         pieces = worker.data[task]
         pieces[target] = None
         if not any(piece is not None for piece in pieces):
             worker.data[task] = pieces
 
 
-def held(worker: Any, tasks: Sequence[Key], target: int) -> dict[Key, Any]:
+def pieces_here(worker: Any, tasks: Sequence[Key], target: int) -> dict[Key, Any]:
     """Return what is here of a piece of some tasks."""
     found = ((task, worker.data[task][target]) for task in tasks if task in worker.data)
     return {task: piece for task, piece in found if piece is not None}

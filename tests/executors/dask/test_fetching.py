@@ -14,7 +14,7 @@ pytest.importorskip("distributed")
 from distributed import get_worker
 
 from gpuetl import RunFailed, RunOptions, col, row_number
-from gpuetl.executors.dask import pieces, tasks
+from gpuetl.executors.dask import fetching, tasks
 from gpuetl.executors.dask.graph import TaskGraph
 from gpuetl.executors.dask.packing import nodes_of, pack_nodes
 from gpuetl.executors.dask.run import job_of
@@ -29,7 +29,7 @@ ROWS = RunOptions(partition_rows=2, broadcast_bytes=0)
 @pytest.fixture(autouse=True)
 def many(monkeypatch):
     """Two pieces are too many."""
-    monkeypatch.setattr(pieces, "MOST_PIECES", 1)
+    monkeypatch.setattr(fetching, "MOST_PIECES", 1)
 
 
 @pytest.fixture
@@ -76,13 +76,13 @@ def test_rows_are_those_of_one_process(pipeline, cluster, t, steps):
 
 def test_pieces_are_forgotten_when_they_have_come(pipeline, cluster, t, monkeypatch):
     """The tasks that cut them stay until the run ends."""
-    left, forget = [], pieces.forget
+    left, forget = [], fetching.forget
 
     def watched(worker, tasks, target):
         forget(worker, tasks, target)
         left.extend(tuple(worker.data[task]) for task in tasks)
 
-    monkeypatch.setattr(pieces, "forget", watched)
+    monkeypatch.setattr(fetching, "forget", watched)
     numbered(t).write_parquet("out", "out")
     pipeline.run(engine="dask", client=cluster, options=ROWS)
     assert {len(each) for each in left} == {6}
@@ -109,16 +109,16 @@ def test_pieces_are_fetched_again_where_memory_was_short(pipeline, cluster, t, m
 
 def test_pieces_are_found_where_dask_has_moved_them(pipeline, cluster, t, monkeypatch):
     """As it does where a worker retires."""
-    by_worker, asked, (first, second) = pieces.by_worker, [], cluster.nthreads()
+    by_worker, asked, (first, second) = fetching.by_worker, [], cluster.nthreads()
 
     def misled(places):
         of = by_worker(places)
         asked.append(len(of))
-        if isinstance(places, pieces.Places):
+        if isinstance(places, fetching.Places):
             return {first: of.get(second, []), second: of.get(first, [])}
         return of
 
-    monkeypatch.setattr(pieces, "by_worker", misled)
+    monkeypatch.setattr(fetching, "by_worker", misled)
     numbered(t).write_parquet("out", "out")
     report = pipeline.run(engine="dask", client=cluster, options=ROWS).report
     assert len(asked) == 6 * 3, "each reader asks by the places, then where they are, and lets go of them by the places"
@@ -128,7 +128,7 @@ def test_pieces_are_found_where_dask_has_moved_them(pipeline, cluster, t, monkey
 
 def test_pieces_are_tasks_where_the_choice_is_left_out(pipeline, cluster, t, monkeypatch):
     """A lost worker's are then made again, and the run goes on."""
-    monkeypatch.setattr(pieces, "held", None)
+    monkeypatch.setattr(fetching, "pieces_here", None)
     numbered(t).write_parquet("out", "out")
     for options in (replace(ROWS, skip_passes=("fetch_pieces",)), replace(ROWS, optimize=False)):
         report = pipeline.run(engine="dask", client=cluster, options=options).report
@@ -138,7 +138,7 @@ def test_pieces_are_tasks_where_the_choice_is_left_out(pipeline, cluster, t, mon
 
 def test_a_worker_that_does_not_know_how_to_give_has_nothing(pipeline, cluster, t, monkeypatch):
     """One that was started anew at the address of another: the run begins again, and ends with what is the matter."""
-    monkeypatch.setattr(pieces, "giving_worker", get_worker)
+    monkeypatch.setattr(fetching, "giving_worker", get_worker)
     monkeypatch.setattr(tasks, "giving_worker", get_worker)
     for name in ("gpuetl_give", "gpuetl_forget"):
         cluster.run(lambda dask_worker, name=name: dask_worker.handlers.pop(name, None))
@@ -152,24 +152,24 @@ def test_what_workers_may_spill_is_left_to_tasks(pipeline, t):
     numbered(t)
     nodes = nodes_of(lowered(pipeline, ROWS))
     exchanges = [node for node in nodes if isinstance(node, Exchange)]
-    size = max(pieces.estimated_bytes(exchange.source) for exchange in exchanges)
+    size = max(fetching.estimated_bytes(exchange.source) for exchange in exchanges)
     for bytes_a_worker, stay in ((size, True), (size - 2, False), (inf, True)):
         client = SimpleNamespace(run=lambda *_, room=bytes_a_worker, **__: {"a": room, "b": inf})
-        assert pieces.stay_in_memory(client, exchanges) == stay
-    assert pieces.stay_in_memory(SimpleNamespace(), [])
+        assert fetching.stay_in_memory(client, exchanges) == stay
+    assert fetching.stay_in_memory(SimpleNamespace(), [])
 
 
 def test_room_for_results_is_what_dask_spills_beyond():
     """Of dask's own buffer, of dask-cuda's for GPUs, and of results that stay."""
     buffer = SimpleNamespace(fast=SimpleNamespace(n=7))
     for data, expected in (({}, inf), (buffer, 7), (SimpleNamespace(device_buffer=buffer), 7)):
-        assert pieces.room(SimpleNamespace(data=data)) == expected
+        assert fetching.room(SimpleNamespace(data=data)) == expected
 
 
 @pytest.mark.parametrize("times", [1, 1000])
 def test_a_run_whose_pieces_are_lost_begins_again(pipeline, cluster, t, monkeypatch, times):
     """Some times: a worker may always be lost in the same task."""
-    lost, held = [], pieces.held
+    lost, held = [], fetching.pieces_here
 
     async def nowhere(worker, tasks):
         return []
@@ -180,8 +180,8 @@ def test_a_run_whose_pieces_are_lost_begins_again(pipeline, cluster, t, monkeypa
             return {}
         return held(worker, tasks, target)
 
-    monkeypatch.setattr(pieces, "held", without)
-    monkeypatch.setattr(pieces, "moved", nowhere)
+    monkeypatch.setattr(fetching, "pieces_here", without)
+    monkeypatch.setattr(fetching, "moved", nowhere)
     numbered(t).write_parquet("out", "out")
     if times > 1:
         with pytest.raises(RunFailed, match="workers that others wanted rows from were lost 4 times"):
