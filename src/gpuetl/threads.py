@@ -22,8 +22,8 @@ def thread_count() -> int:
     return int(pa.cpu_count())
 
 
-def in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-    """Return `function` of each item, in order, computed on `thread_count` threads.
+def in_threads(function: Callable[[Item], Result], items: Iterable[Item], threads: int = 0) -> list[Result]:
+    """Return `function` of each item, in order, computed on so many threads, by default `thread_count`.
 
     The first error in the order of the items is raised.  Called inside itself, it runs in the thread that it is in:
     waiting there for others could wait for ever.
@@ -31,7 +31,7 @@ def in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> lis
     items = list(items)
     if len(items) < 2 or current_thread().name.startswith(THREAD_NAME):
         return [function(item) for item in items]
-    futures = [_pool(thread_count()).submit(copy_context().run, function, item) for item in items]
+    futures = [_pool(threads or thread_count()).submit(copy_context().run, function, item) for item in items]
     wait(futures)  # also where one fails: the others would go on, and hold what they work on
     return [future.result() for future in futures]
 

@@ -45,6 +45,6 @@ def test_a_folder_goes_also_where_no_thread_can_be_had(tmp_path, monkeypatch):
     (tmp_path / "folder/a").mkdir(parents=True)
     for number in range(3):
         (tmp_path / f"folder/a/{number}").write_text("x")
-    monkeypatch.setattr(folders, "ThreadPoolExecutor", refuse)
+    monkeypatch.setattr(folders, "in_threads", refuse)
     remove_folder(tmp_path / "folder")
     assert not (tmp_path / "folder").exists()

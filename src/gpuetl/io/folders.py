@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+
+from gpuetl.threads import in_threads
 
 REMOVERS = 16
 
@@ -35,9 +36,8 @@ def remove_folder(folder: Path) -> None:
     if folder.is_symlink():
         return
     files = [Path(place, name) for place, _, names in os.walk(folder) for name in names]
-    # no thread can be had where there are too many, or the interpreter ends
-    with suppress(RuntimeError), ThreadPoolExecutor(REMOVERS, "gpuetl-remove") as threads:
-        list(threads.map(_remove, files))
+    with suppress(RuntimeError):  # no thread can be had, where there are too many or the interpreter ends
+        in_threads(_remove, files, REMOVERS)
     shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -161,14 +161,19 @@ async def had(worker: Any, address: str, tasks: Sequence[Key], target: int) -> M
 
 async def answered(worker: Any, address: str, tasks: Sequence[Key], target: int) -> Mapping[Key, Any]:
     """Return what another worker has; raise `OSError` where it is lost."""
-    comm = await connected(worker, address, tasks)
-    try:
-        answer = await send_recv(comm, op="gpuetl_give", tasks=list(tasks), target=target)
-    finally:
-        worker.rpc.reuse(address, comm)
+    answer = await called(worker, address, "gpuetl_give", tasks, target)
     if answer is None:  # it was started anew, and does not know what is asked
         return {}
     return dict(zip((tasks[at] for at in answer["places"]), answer["pieces"], strict=True))
+
+
+async def called(worker: Any, address: str, operation: str, tasks: Sequence[Key], target: int) -> Any:
+    """Have another worker do one of the operations of `giving_worker`; raise `OSError` where it is lost."""
+    comm = await connected(worker, address, tasks)
+    try:
+        return await send_recv(comm, op=operation, tasks=list(tasks), target=target)
+    finally:
+        worker.rpc.reuse(address, comm)
 
 
 async def connected(worker: Any, address: str, tasks: Sequence[Key]) -> Any:
@@ -191,11 +196,7 @@ async def have_forgotten(worker: Any, of: Mapping[str, Sequence[Key]], target: i
             forget(worker, tasks, target)
             continue
         with suppress(OSError, RuntimeError):  # it is lost, or this worker ends
-            comm = await connected(worker, address, tasks)
-            try:
-                await send_recv(comm, op="gpuetl_forget", tasks=list(tasks), target=target)
-            finally:
-                worker.rpc.reuse(address, comm)
+            await called(worker, address, "gpuetl_forget", tasks, target)
 
 
 def give(worker: Any, tasks: Sequence[Key], target: int) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.sinks.footer import MAGIC, footer
 from gpuetl.backends.cudf.sinks.parquet import written
-from gpuetl.backends.cudf.sinks.row_groups import DEFAULT, Groups, Layout, Rows, rows_between
+from gpuetl.backends.cudf.sinks.row_groups import DEFAULT, Groups, Layout, Rows, between
 from gpuetl.io.staging import MOST_PARTS
 from gpuetl.plan.schema import Schema
 
@@ -90,12 +90,6 @@ def parts_of(frame: Frame, schema: Schema, machine: Machine, layout: Layout = DE
         return [between(frame, start, rows) for start in range(0, frame.rows, rows)]
     whole = Whole(frame, schema, machine, layout, rows)
     return [Part(whole, number) for number in range(whole.files)]
-
-
-def between(frame: Frame, start: int, most: int) -> Frame:
-    """Return up to so many rows from one on, on the memory of the frame; nulls are not counted anew."""
-    columns = {name: rows_between(vector, start, most) for name, vector in frame.columns.items()}
-    return Frame(columns, min(most, frame.rows - start))
 
 
 def write_part(part: Part, path: Path) -> None:

@@ -101,7 +101,7 @@ class Rows:
         and, until the batch is encoded, for the valid values of columns that may have nulls, for 32 bits a value of
         floats with dictionaries, and for tables of up to 4 MiB for each column of floats in a row group.
         """
-        batch = {name: rows_between(vector, start, rows) for name, vector in self.frame.columns.items()}
+        batch = between(self.frame, start, rows).columns
         with MEASURED, ENCODING if rows > file_rows else nullcontext():
             with ENCODING:
                 measured = self.measured(batch)
@@ -181,8 +181,14 @@ def most_page_bytes(texts: Sequence[Vector], page_rows: int, machine: Machine) -
     return max(int(np.diff(each).max()) for each in fetched(ends, machine)) + 4 * page_rows
 
 
+def between(frame: Frame, start: int, most: int) -> Frame:
+    """Return up to so many rows from one on, a multiple of 32, on the frame's memory; nulls are not counted anew."""
+    columns = {name: rows_between(vector, start, most) for name, vector in frame.columns.items()}
+    return Frame(columns, min(most, frame.rows - start))
+
+
 def rows_between(vector: Vector, start: int, most: int) -> Vector:
-    """Return up to so many rows from one on, a multiple of 32; whether any is null is known later."""
+    """Return those rows of a column; whether any is null is known later."""
     rows = min(most, vector.rows - start)
     valid = vector.valid[start // 32 :] if vector.nulls else None
     if vector.offsets is not None:
