@@ -21,6 +21,7 @@ from typing import Any
 from environment import described, today
 from suites import SUITES, Job, jobs
 from suites.answers import assert_same_answers
+from suites.folders import make_whole
 from suites.measure import Process, answer_folder, serve
 from suites.pdsh.make import generator
 from suites.peer import Peer
@@ -112,11 +113,7 @@ def size(asked: argparse.Namespace, suite: str) -> float:
 def made(asked: argparse.Namespace, suite: str) -> None:
     """Make a suite's data unless it is there, and read it into the page cache."""
     data = data_folder(asked, suite)
-    if not data.exists():
-        begun = data.with_suffix(".begun")
-        shutil.rmtree(begun, ignore_errors=True)
-        import_module(f"suites.{suite}.make").make(begun, size(asked, suite))
-        begun.rename(data)
+    make_whole(data, lambda begun: import_module(f"suites.{suite}.make").make(begun, size(asked, suite)))
     for path in data.rglob("*.parquet"):
         with path.open("rb") as file:
             while file.read(1 << 24):

@@ -4,7 +4,7 @@
 
 Runs the whole pipeline over events in no order and in the order of time, in all the memory that there is and within each
 limit; in the order of time also with windows by carries where little is carried.  The outputs of all runs over the same events must be equal.  Results are
-merged into results/memory-ENGINE-DATE.json.
+written to results/memory-ENGINE-DATE.json.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from environment import described, today
 from suites import Job
 from suites.answers import assert_same_answers
 from suites.events.make import make
-from suites.results import gpu, installed, table_size
+from suites.folders import make_whole
+from suites.results import gpu, installed, printed, table_size
 
 from gpuetl import OutOfMemory, RunOptions, load
 from gpuetl.sizes import read_size
@@ -39,8 +40,7 @@ def main() -> None:
     found["hardware"] |= gpu()
     for order, ways in ORDERS.items():
         data = asked.folder / "data" / f"events-{asked.rows}{order.replace(' ', '-')}"
-        if not data.exists():
-            make(data, asked.rows, in_order="time" in order)
+        make_whole(data, lambda begun, order=order: make(begun, asked.rows, in_order="time" in order))  # type: ignore[misc]
         for share in ways:
             for limit in [UNLIMITED, *asked.limits]:
                 found["runs"].append(run(asked, data, order, share, limit))
@@ -86,12 +86,6 @@ def run(asked: argparse.Namespace, data: Path, order: str, share: float | None, 
     files = next(sink.files for sink in report.sinks if sink.name == "features_out")
     told |= {"first_s": seconds[0], "best_s": min(seconds), "files": files, "spilled": dict(report.spilled)}
     return printed({**told, "expected_bytes": report.expected_memory, "notes": list(report.notes)})
-
-
-def printed(told: dict[str, Any]) -> dict[str, Any]:
-    """Print a result, and return it."""
-    print(json.dumps(told), flush=True)
-    return told
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ from gpuetl.backends.cudf.interchange import to_arrow
 from gpuetl.backends.cudf.sinks import threaded_file
 from gpuetl.backends.cudf.sinks.parquet import write_parquet
 from gpuetl.backends.cudf.sinks.pieces import Piece, piece_bytes
-from gpuetl.backends.cudf.sinks.row_groups import rows_between
+from gpuetl.backends.cudf.sinks.row_groups import between
 from gpuetl.plan.schema import Schema
 
 SCHEMA = Schema({
@@ -112,8 +112,7 @@ def several_files(frame: Frame, folder: Path, parts: int) -> int:
     rows = -(-frame.rows // parts // 512) * 512
 
     def part(number: int) -> int:
-        columns = {name: rows_between(vector, number * rows, rows) for name, vector in frame.columns.items()}
-        return one_file(Frame(columns, columns["ts"].rows), folder / f"part-{number}.parquet", alone=False)
+        return one_file(between(frame, number * rows, rows), folder / f"part-{number}.parquet", alone=False)
 
     with ThreadPoolExecutor(parts) as pool:
         return sum(pool.map(part, range(-(-frame.rows // rows))))
@@ -131,18 +130,17 @@ def by_libcudf(frame: Frame, path: Path) -> int:
 
 def check(frame: Frame, path: Path) -> None:
     """Compare what libcudf and pyarrow read with what was written, of the first rows."""
-    rows = min(frame.rows, CHECKED_ROWS)
-    columns = {name: rows_between(vector, 0, rows) for name, vector in frame.columns.items()}
-    one_file(Frame(columns, rows), path, alone=True)
+    frame = between(frame, 0, CHECKED_ROWS)
+    one_file(frame, path, alone=True)
     table = pq.read_table(path)
     groups = range(pq.read_metadata(path).num_row_groups)
     found = machine().read_parquet({path: groups}, {field.name: field.type for field in table.schema})
-    assert found["ts"].rows == rows
-    for name, vector in columns.items():
+    assert found["ts"].rows == frame.rows
+    for name, vector in frame.columns.items():
         written = to_arrow(replace(vector, nulls=-1 if vector.nulls else 0), machine())  # Arrow counts them
         assert table[name].combine_chunks().equals(written), f"pyarrow: {name}"
         assert to_arrow(found[name], machine()).equals(written), f"libcudf: {name}"
-    print(f"{rows:,} rows are read back by pyarrow and by libcudf")
+    print(f"{frame.rows:,} rows are read back by pyarrow and by libcudf")
 
 
 def main() -> None:

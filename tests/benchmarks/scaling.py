@@ -5,7 +5,7 @@
 Makes events for the most GPUs in FOLDER, of which fewer GPUs get the first files; measures first what the host's memory
 gives and takes.  Then each number of GPUs, in a process of its own: one is the engine `cudf`, more are `dask-cuda`.  Each
 runs the pipeline over as many rows a GPU, and over all rows; the totals of all must agree.  Of several GPUs a hash
-exchange of frames in device memory is timed, too.  Results are merged into results/scaling-DATE.json.
+exchange of frames in device memory is timed, too.  Results are written to results/scaling-DATE.json.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from exchange import exchange_seconds
 from suites import Job
 from suites.answers import assert_same_answers
 from suites.events.make import make
-from suites.results import gpu, installed, table_size
+from suites.folders import make_whole
+from suites.results import first_and_best, gpu, installed, printed, table_size
 
 from gpuetl import RunOptions, load
 from gpuetl.ceilings.host import read, written
@@ -49,11 +50,7 @@ def main() -> None:
         return
     most = max(asked.gpus)
     data = asked.folder / "data" / f"scaling-{asked.rows_a_gpu * most}"
-    if not data.exists():
-        begun = data.with_suffix(".begun")
-        shutil.rmtree(begun, ignore_errors=True)
-        make(begun, asked.rows_a_gpu * most, files=FILES_A_GPU * most)
-        begun.rename(data)
+    make_whole(data, lambda begun: make(begun, asked.rows_a_gpu * most, files=FILES_A_GPU * most))
     found: dict[str, Any] = {"benchmark": "scaling", **described(installed()), "rows_a_gpu": asked.rows_a_gpu}
     found["hardware"] |= gpu()
     found["events"] = table_size(data / "events")
@@ -159,7 +156,7 @@ def timed(run: Callable[[], Any], runs: int) -> dict[str, Any]:
         began = time.perf_counter()
         told = run()
         seconds.append(told if isinstance(told, float) else time.perf_counter() - began)
-    return {"first_s": seconds[0], "best_s": min(seconds[1:] or seconds), "seconds": seconds}
+    return first_and_best(seconds)
 
 
 def compared(asked: argparse.Namespace, share: int, gpus: int) -> str | None:
@@ -173,12 +170,6 @@ def compared(asked: argparse.Namespace, share: int, gpus: int) -> str | None:
         shutil.copytree(totals, Path(ours) / "totals")
         assert_same_answers(Path(ours), first)
     return f"{first.name} GPUs" if first.name != "1" else "1 GPU"
-
-
-def printed(told: dict[str, Any]) -> dict[str, Any]:
-    """Print a result, and return it."""
-    print(json.dumps(told), flush=True)
-    return told
 
 
 if __name__ == "__main__":

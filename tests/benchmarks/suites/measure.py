@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from . import Job
 from .peer import LeftOut, Peer
 from .peers import PEERS
+from .results import first_and_best
 
 
 def serve(name: str, data: Path, answers: Path, engine: str, runs: int, budget_s: float) -> None:
@@ -54,7 +55,7 @@ def measured(peer: Peer, job: Job, answers: Path, runs: int, budget_s: float) ->
         seconds.append(time.perf_counter() - began)
     if rows is not None:
         pq.write_table(pa.table(rows), out / "answer.parquet")
-    return {"first_s": seconds[0], "best_s": min(seconds[1:] or seconds), "seconds": seconds}
+    return first_and_best(seconds)
 
 
 def answer_folder(answers: Path, job: Job, peer: str) -> Path:

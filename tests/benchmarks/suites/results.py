@@ -52,6 +52,17 @@ class Results:
         self.path.write_text(json.dumps(self.found, indent=1) + "\n", encoding="utf-8")
 
 
+def first_and_best(seconds: list[float]) -> dict[str, Any]:
+    """Return what is told of runs: the first, which compiles and warms, apart from the best of those after it."""
+    return {"first_s": seconds[0], "best_s": min(seconds[1:] or seconds), "seconds": seconds}
+
+
+def printed(told: dict[str, Any]) -> dict[str, Any]:
+    """Print a result, and return it."""
+    print(json.dumps(told), flush=True)
+    return told
+
+
 def what(job: Job) -> str:
     """Return what a job is, as its pipeline says."""
     return load(job.file(".yaml")).spec.description.strip()
