@@ -30,7 +30,7 @@ struct Pieces {
     }
 };
 
-// 16 bytes from any place: no word is read that has none of them.
+// 16 bytes from any place: no word is read that has none of them, but the last one may have 3 bytes behind them.
 DEVICE Unit unit_from(const uint8_t* from) {
     const int skip = int(uint64_t(from) % 4);
     const uint32_t* const words = (const uint32_t*)(from - skip);
@@ -51,7 +51,7 @@ DEVICE Unit unit_from(const uint8_t* from) {
 // Store the bytes from one on, up to 16, of which there are `total`.
 DEVICE void store_unit(const Pieces& pieces, int64_t at, int64_t total, uint8_t* target) {
     int64_t piece = pieces.of(at);
-    if (at + UNIT <= pieces.ends[piece]) {
+    if (at + UNIT + 3 <= pieces.ends[piece]) {
         *(Unit*)(target + at) = unit_from(pieces.source(piece, at));
         return;
     }
