@@ -22,6 +22,7 @@ from gpuetl.backends.cudf.columns.compact import numbers_source
 from gpuetl.backends.cudf.columns.gather_kernel import Gathered, gather_source
 from gpuetl.backends.cudf.columns.keys import Key, Keys
 from gpuetl.backends.cudf.columns.order import sort_rows
+from gpuetl.backends.cudf.columns.pieces import pieces_source
 from gpuetl.backends.cudf.columns.text_bytes import copy_source
 from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.columns.texts import numbered_texts
@@ -216,7 +217,7 @@ def of_operations():
     yield gather_source((Gathered(0, "int128_t", False, False, False),), 8)
     yield numbers_source("int32", ">= 0", "int64", True)
     yield copy_source(64, 64, 32)
-    yield from (edges_source(), quantile_source(0.9), words_source())
+    yield from (edges_source(), quantile_source(0.9), words_source(), pieces_source())
     yield from (canonical_source(c_type) for c_type in ("float", "double"))
     yield source_of({"s": texts})
     machine = CollectingMachine()

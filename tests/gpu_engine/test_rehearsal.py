@@ -25,6 +25,7 @@ from gpuetl.backends.cudf.rehearsal.sample import widened
 from gpuetl.backends.cudf.rehearsal.turns import InTurns
 from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.plan.schema import Schema
 from gpuetl.planning import lowered
 from gpuetl.report.recorder import Recorder, recording
 from gpuetl.report.trace import Trace, tracing
@@ -159,6 +160,22 @@ def test_times_are_rehearsed_in_the_unit_in_which_they_are_stored(
     pipeline.run(engine="cudf-on-cpu", keep="s")
     assert "KERNEL convert(" in entries(named)
     assert asked - set(named.sources) == set()
+
+
+def test_columns_are_put_below_each_other_as_a_run_does() -> None:
+    """What follows a union depends on its values."""
+    machine = RehearsalMachine(Named())
+    backend = CudfBackend(machine)
+    tables = [
+        pa.table(
+            {"k": pa.array(keys, pa.int64()), "f": pa.array(flags), "d": pa.array(keys).cast(pa.decimal128(38, 1))}
+        )
+        for keys, flags in (([1, None, 3], [True, None, False]), ([4], [True]), (list(range(40)), [None] * 40))
+    ]
+    schema = Schema(dict(zip(tables[0].column_names, tables[0].schema.types, strict=True)))
+    whole = backend.concat([backend.from_arrow(rows.cast(tables[0].schema)) for rows in tables], schema)
+    got = {name: to_arrow(column, machine) for name, column in whole.columns.items()}
+    assert pa.table(got) == pa.concat_tables([rows.cast(tables[0].schema) for rows in tables]).combine_chunks()
 
 
 @pytest.mark.parametrize(

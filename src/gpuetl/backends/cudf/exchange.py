@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from gpuetl.backends.cudf.columns.concat import numbered_together, stacked
-from gpuetl.backends.cudf.columns.gather import take_rows
 from gpuetl.backends.cudf.columns.keys import keys_of
 from gpuetl.backends.cudf.columns.order import sorted_order
+from gpuetl.backends.cudf.columns.pieces import split_rows
+from gpuetl.backends.cudf.columns.shared_dictionaries import with_shared_dictionaries
 from gpuetl.backends.cudf.columns.words import unsigned_type
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.frame import Frame
@@ -20,7 +22,7 @@ from gpuetl.plan.node import SortKey
 
 
 def split_by_hash(frame: Frame, keys: Sequence[str], count: int, machine: Machine) -> list[Frame]:
-    """Split rows by the language's own hash of the keys: one radix pass over narrow numbers, and a gather a piece.
+    """Split rows by the language's own hash of the keys: a radix pass over narrow numbers, then one for all pieces.
 
     Where pieces end is looked up in the numbers in order: to count each number's rows, all threads would add to a few
     places.
@@ -31,7 +33,7 @@ def split_by_hash(frame: Frame, keys: Sequence[str], count: int, machine: Machin
     target = (hashes[""].data.view("uint64") % arrays.uint64(count)).astype(f"uint{unsigned_type(count.bit_length())}")
     order = machine.sorted_order([target])
     ends = arrays.searchsorted(target[order], arrays.arange(count, dtype=target.dtype), side="right").tolist()
-    return [take_rows(frame, order[start:end], machine) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+    return split_rows(with_shared_dictionaries(frame), order, list(pairwise([0, *ends])), machine)
 
 
 def split_by_order(frame: Frame, by: Sequence[SortKey], before: Frame, after: Frame, machine: Machine) -> list[Frame]:
@@ -44,7 +46,7 @@ def split_by_order(frame: Frame, by: Sequence[SortKey], before: Frame, after: Fr
     numbers = sorted_order(keys_of(keys, by, rows, machine), machine) - before.rows
     cuts = machine.arrays.nonzero((numbers < 0) | (numbers >= frame.rows))[0].tolist()
     starts, ends = [0, *(cut + 1 for cut in cuts)], [*cuts, rows]
-    return [take_rows(frame, numbers[start:end], machine) for start, end in zip(starts, ends, strict=True)]
+    return split_rows(with_shared_dictionaries(frame), numbers, list(zip(starts, ends, strict=True)), machine)
 
 
 def below(vectors: Sequence[Vector], machine: Machine) -> Vector:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 
 from gpuetl.backends.cudf.columns.dictionaries import MOST_TEXTS, decoded, renumbered, sorted_dictionary
+from gpuetl.backends.cudf.columns.pieces import addresses, by_width, device_table, pieces_source, widths_of
 from gpuetl.backends.cudf.columns.texts import numbered_texts
-from gpuetl.backends.cudf.columns.validity import valid_rows, words_of
-from gpuetl.backends.cudf.columns.written import list_offsets, offsets_type
+from gpuetl.backends.cudf.columns.validity import empty_bits, valid_rows, words_of
+from gpuetl.backends.cudf.columns.written import empty_values, list_offsets, offsets_type
 from gpuetl.backends.cudf.frame import Frame, check_rows
 from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.machine import Array, Machine
@@ -25,23 +27,53 @@ def concat(frames: Sequence[Frame], schema: Mapping[str, DataType], machine: Mac
         return filled[0]
     if not filled:
         return Frame({name: from_arrow(pa.array([], dtype), machine) for name, dtype in schema.items()}, 0)
-    columns = {name: stacked([frame.columns[name] for frame in filled], machine) for name in schema}
-    return Frame(columns, sum(frame.rows for frame in filled))
+    rows = sum(frame.rows for frame in filled)
+    check_rows(rows)
+    parts = {name: [frame.columns[name] for frame in filled] for name in schema}
+    numbers = {name: as_numbers(each, machine) for name, each in parts.items()}
+    fixed = {name: each for name, each in numbers.items() if each is not None}
+    made = stacked_fixed(fixed, machine) if fixed else {}
+    return Frame({n: made[n] if n in made else stacked_others(each, machine) for n, each in parts.items()}, rows)
 
 
 def stacked(vectors: Sequence[Vector], machine: Machine) -> Vector:
     """Put columns of one type below each other; raise `EvaluationError` where a frame has no room for as many rows."""
+    check_rows(sum(vector.rows for vector in vectors))
+    numbers = as_numbers(vectors, machine)
+    return stacked_others(vectors, machine) if numbers is None else stacked_fixed({"": numbers}, machine)[""]
+
+
+def stacked_fixed(columns: Mapping[str, Sequence[Vector]], machine: Machine) -> dict[str, Vector]:
+    """Put columns below each other, as many of each; texts by their numbers in the dictionary that all of one have."""
+    firsts = by_width({name: parts[0] for name, parts in columns.items()})
+    pieces = list(zip(*(columns[name] for name in firsts), strict=True))
+    ends = np.cumsum([piece[0].rows for piece in pieces])
+    rows = int(ends[-1])
+    made = {name: empty_like(first, rows, columns[name], machine) for name, first in firsts.items()}
+    sources, targets = [addresses(piece, machine) for piece in pieces], addresses(list(made.values()), machine)
+    table = device_table([ends, *sources, targets], machine)
+    machine.launch(machine.compiled(pieces_source()), "stack", rows, [rows, len(pieces), *widths_of(firsts), table])
+    return made
+
+
+def empty_like(first: Vector, rows: int, parts: Sequence[Vector], machine: Machine) -> Vector:
+    """Return a column that is to be filled from its parts, with their count of nulls."""
+    nulls = sum(part.nulls for part in parts)
+    valid = empty_bits(rows, machine) if nulls else None
+    data = empty_values(first.numbers.dtype, rows, machine)
+    return Vector(first.dtype, rows, data, valid, nulls, dictionary=first.dictionary)
+
+
+def stacked_others(vectors: Sequence[Vector], machine: Machine) -> Vector:
+    """Put lists below each other, or texts as they lie in memory."""
     arrays, dtype = machine.arrays, vectors[0].dtype
     rows, nulls = sum(vector.rows for vector in vectors), sum(vector.nulls for vector in vectors)
-    check_rows(rows)
     valid = words_of(arrays.concatenate([valid_rows(v, machine) for v in vectors]), machine) if nulls else None
-    vectors = alike(vectors, machine) if dtype == STRING else vectors
+    vectors = [decoded(vector, machine) for vector in vectors]
     if is_list(dtype):
         elements = stacked([vector.elements for vector in vectors if vector.elements], machine)
         return Vector(dtype, rows, None, valid, nulls, stacked_offsets(vectors, machine), elements)
     data = arrays.concatenate([vector.data for vector in vectors])
-    if vectors[0].offsets is None:
-        return Vector(dtype, rows, data, valid, nulls, dictionary=vectors[0].dictionary)
     return Vector(dtype, rows, data, valid, nulls, stacked_offsets(vectors, machine))
 
 
@@ -59,20 +91,21 @@ def stacked_offsets(vectors: Sequence[Vector], machine: Machine) -> Array:
     return offsets if is_text else list_offsets(offsets, before)
 
 
-def alike(texts: Sequence[Vector], machine: Machine) -> list[Vector]:
-    """Return columns of texts that all have one dictionary, or none of them has.
+def as_numbers(vectors: Sequence[Vector], machine: Machine) -> list[Vector] | None:
+    """Return columns of fixed width, or texts by their numbers in one dictionary; None where that cannot be.
 
-    They get one where each has one or is null throughout, and all together have few distinct texts.
+    Texts get one where each column has one or is null throughout, and all together have few distinct texts.
     """
-    dictionaries = dictionaries_of(texts)
-    if not dictionaries or (len(dictionaries) == 1 and all(vector.dictionary for vector in texts)):
-        return list(texts)
-    if all(vector.dictionary or vector.nulls == vector.rows for vector in texts):
-        dictionary, tables = merged(list(dictionaries), machine)
-        if dictionary.rows <= MOST_TEXTS:
-            by_dictionary = dict(zip(dictionaries, tables, strict=True))
-            return [in_dictionary(vector, dictionary, by_dictionary, machine) for vector in texts]
-    return [decoded(vector, machine) for vector in texts]
+    dictionaries = dictionaries_of(vectors)
+    if all(vector.offsets is None for vector in vectors) and len(dictionaries) <= 1:
+        return list(vectors)
+    if not dictionaries or not all(vector.dictionary or vector.nulls == vector.rows for vector in vectors):
+        return None
+    dictionary, tables = merged(list(dictionaries), machine)
+    if dictionary.rows > MOST_TEXTS:
+        return None
+    by_dictionary = dict(zip(dictionaries, tables, strict=True))
+    return [in_dictionary(vector, dictionary, by_dictionary, machine) for vector in vectors]
 
 
 def dictionaries_of(texts: Sequence[Vector]) -> dict[Vector, None]:

@@ -2,16 +2,14 @@
 // (github.com/apache/parquet-format, Encodings.md): DELTA_BINARY_PACKED, and the bit-packed runs of RLE.
 #pragma once
 
-#include "rows.cuh"
+#include "bits.cuh"
 #include "reduce.cuh"
 
 namespace parquet {
 
 #ifdef GPUETL_HOST
-DEVICE int ones(uint32_t word) { return __builtin_popcount(word); }
 DEVICE int bit_width(uint64_t value) { return value ? 64 - __builtin_clzll(value) : 0; }
 #else
-DEVICE int ones(uint32_t word) { return __popc(word); }
 DEVICE int bit_width(uint64_t value) { return 64 - __clzll(value); }
 #endif
 

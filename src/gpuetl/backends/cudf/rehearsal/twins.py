@@ -15,6 +15,7 @@ from gpuetl.backends.cudf.rehearsal.computed import compute, elementwise, finish
 from gpuetl.backends.cudf.rehearsal.groups import find_edges, find_quantiles, find_rows, measure_groups
 from gpuetl.backends.cudf.rehearsal.keys import digits_of, key_tuples, values_of
 from gpuetl.backends.cudf.rehearsal.launch import Launch, set_bits, set_valid
+from gpuetl.backends.cudf.rehearsal.pieces import stack
 from gpuetl.backends.cudf.rehearsal.texts import copy_texts, enter, measure_text, number_texts, write_bytes
 
 TILE, ALL = 1024, (1 << 64) - 1
@@ -219,6 +220,6 @@ TWINS: dict[str, Callable[[Launch], None]] = {
     "find_rows": find_rows, "finish": finish, "fold_frames": windows, "gather": gather,
     "make_canonical": make_canonical, "mark": mark, "measure": measure, "measure_groups": measure_groups,
     "number_texts": number_texts, "pack": pack, "pack_valid": pack_valid, "page_starts": page_starts,
-    "pair_few": pair_few, "scan": windows, "state_bytes": state_bytes, "write": write,
+    "pair_few": pair_few, "scan": windows, "stack": stack, "state_bytes": state_bytes, "write": write,
 }  # fmt: skip
 """By the names of kernels; others decide nothing."""

@@ -1,0 +1,187 @@
+"""Columns of fixed width split into pieces by one kernel, whatever their types; `concat.py` has the way back.
+
+A piece's columns lie side by side in one buffer, so that to keep it costs one allocation, and to send it no copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuetl.backends.cudf.columns.gather import take, take_rows
+from gpuetl.backends.cudf.columns.validity import with_nulls
+from gpuetl.backends.cudf.device.headers import headers_text
+from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.machine import Array, Machine
+from gpuetl.backends.cudf.vector import Vector
+
+ALIGNMENT = 256
+"""Bytes: what CUDA's allocators give, so that kernels find arrays as they would alone."""
+WIDTHS = 1, 2, 4, 8, 16
+UNIT, CHUNK = 32, 1 << 15
+"""Rows of a warp that copies, and of one that counts nulls."""
+Places = NDArray[np.int64]
+"""Where something lies, or how much there is of it."""
+
+
+def split_rows(frame: Frame, order: Array, ends: Sequence[tuple[int, int]], machine: Machine) -> list[Frame]:
+    """Return a frame for each of some parts of `order`, row numbers none of which is missing.
+
+    Texts that have no dictionary, and lists, are gathered piece by piece.
+    """
+    if len(ends) == 1:
+        return [take_rows(frame, order[slice(*ends[0])], machine)]
+    fixed = {name: vector for name, vector in frame.columns.items() if vector.offsets is None}
+    others = {name: vector for name, vector in frame.columns.items() if name not in fixed}
+    pieces = split_fixed(fixed, order, np.array(ends, np.int64), machine) if fixed else [{} for _ in ends]
+    frames = []
+    for piece, (start, end) in zip(pieces, ends, strict=True):
+        columns = piece | take(others, order[start:end], machine, missing=False)
+        frames.append(Frame({name: columns[name] for name in frame.columns}, end - start))
+    return frames
+
+
+def split_fixed(columns: Mapping[str, Vector], order: Array, ends: Places, machine: Machine) -> list[dict[str, Vector]]:
+    """Return the columns of each piece, in device memory of its own; the host waits for how many nulls there are."""
+    columns = by_width(columns)
+    starts, rows = ends[:, 0], ends[:, 1] - ends[:, 0]
+    memories, places, targets = memory_for(list(columns.values()), rows, machine)
+    units, chunks = np.cumsum(-(-rows // UNIT)), np.cumsum(-(-rows // CHUNK))
+    sources = addresses(list(columns.values()), machine)
+    table = device_table([units, chunks, starts, rows, sources, targets], machine)
+    layout, module = [len(rows), *widths_of(columns), table], machine.compiled(pieces_source())
+    all_units, items = int(units[-1]), int(chunks[-1]) * len(columns)
+    machine.launch(module, f"split{8 * order.dtype.itemsize}", all_units * UNIT, [all_units, *layout, order])
+    nulls = np.zeros((len(rows), len(columns)), np.int64)
+    if sources[1].any():
+        valid = machine.arrays.zeros(nulls.shape, "uint64")
+        machine.launch(module, "count_in_pieces", items * UNIT, [items, *layout, valid])
+        nulls = np.where(sources[1] > 0, rows[:, None] - machine.host(valid).astype(np.int64), 0)
+    given = zip(memories, rows.tolist(), nulls.tolist(), *np.swapaxes(places, 0, 1).tolist(), strict=True)
+    return [
+        {
+            name: with_nulls(in_memory(vector, count, memory, *at), missing)
+            for (name, vector), missing, *at in zip(columns.items(), *own, strict=True)
+        }
+        for memory, count, *own in given
+    ]
+
+
+def memory_for(columns: Sequence[Vector], rows: Places, machine: Machine) -> tuple[list[Array], Places, Places]:
+    """Allocate a buffer for each piece of so many rows.
+
+    Return also where in it the values of each column begin, and the words, and the addresses of these, 0 where a column
+    has none: int64[pieces, 2, columns].
+    """
+    sizes = np.stack([bytes_of(vector, rows) for vector in columns], axis=2)
+    places = np.cumsum(sizes.reshape(len(rows), -1), axis=1).reshape(sizes.shape) - sizes
+    memories = [machine.arrays.empty(size, "uint8") for size in sizes.sum((1, 2)).tolist()]
+    targets = places + np.array([machine.address(memory) for memory in memories])[:, None, None]
+    targets[:, 1] *= sizes[:, 1] > 0
+    return memories, places, targets
+
+
+def by_width(columns: Mapping[str, Vector]) -> dict[str, Vector]:
+    """Return columns by the widths of their values."""
+    return dict(sorted(columns.items(), key=lambda column: width_of(column[1])))
+
+
+def width_of(vector: Vector) -> int:
+    """Return the bytes of a value."""
+    return int(vector.data.dtype.itemsize) * (2 if vector.data.ndim == 2 else 1)
+
+
+def widths_of(columns: Mapping[str, Vector]) -> list[int]:
+    """Return how many columns there are of each width."""
+    widths = [width_of(vector) for vector in columns.values()]
+    return [widths.count(width) for width in WIDTHS]
+
+
+def addresses(vectors: Sequence[Vector], machine: Machine) -> Places:
+    """Return where columns' values begin, and where their validity words do, 0 of one without: int64[2, columns]."""
+    address = machine.address
+    words = [0 if vector.valid is None else address(vector.valid) for vector in vectors]
+    return np.array([[address(vector.data) for vector in vectors], words], np.int64)
+
+
+def device_table(parts: Sequence[Places], machine: Machine) -> Array:
+    """Return tables one behind another, in device memory."""
+    return machine.arrays.asarray(np.concatenate([part.ravel() for part in parts]))
+
+
+def bytes_of(vector: Vector, rows: Places) -> Places:
+    """Return what so many values take, and so many validity words, if the column has any: int64[pieces, 2]."""
+    words = -(-rows // UNIT) * 4 * (vector.valid is not None)
+    return -(-np.stack([rows * width_of(vector), words], axis=1) // ALIGNMENT) * ALIGNMENT
+
+
+def in_memory(vector: Vector, rows: int, memory: Array, values: int, words: int) -> Vector:
+    """Return a column of so many rows, of which the values and the words begin at these bytes of a buffer."""
+    data = memory[values : values + rows * width_of(vector)].view(vector.data.dtype)
+    data = data.reshape(-1, 2) if vector.data.ndim == 2 else data
+    valid = None if vector.valid is None else memory[words : words + -(-rows // UNIT) * 4].view("uint32")
+    return replace(vector, rows=rows, data=data, valid=valid, nulls=0)
+
+
+@cache
+def pieces_source() -> str:
+    """Return the kernels `split32` and `split64`, by the bits of row numbers, `count_in_pieces` and `stack`.
+
+    The table of the first ones has, for each piece, where its units of 32 rows and its chunks end, where it begins in
+    the order, and its rows; the sources of the columns; and for each piece the targets.  That of `stack` has where
+    pieces end, the sources for each, and the targets.
+    """
+    widths = ", ".join(f"bytes{width}" for width in WIDTHS)
+    layout = f"int64_t count, {', '.join(f'int64_t bytes{width}' for width in WIDTHS)}, const int64_t* table"
+    return f"""{headers_text(["bits.cuh", "pieces.cuh"])}
+{split_source(32, layout, widths)}{split_source(64, layout, widths)}
+KERNEL count_in_pieces(int64_t items, {layout}, uint64_t* valid) {{
+    const pieces::Split split{{table, count, {{{widths}}}}};
+    const int64_t columns = split.widths.columns();
+    FOR_EACH_WARP(item, items) {{
+        const int64_t column = item % columns, chunk = item / columns, piece = split.piece_of_chunk(chunk);
+        const uint32_t* const words = (const uint32_t*)split.targets(piece)[columns + column];
+        if (!words) continue;
+        const int64_t first = split.chunk_in_piece(chunk, piece) * {CHUNK // UNIT};
+        const int64_t all = (split.rows(piece) + 31) / 32, end = first + {CHUNK // UNIT};
+        Tally found;
+        for (int64_t at = first + LANE; at < (end < all ? end : all); at += LANES)
+            found.count += ones(words[at]);
+        found.store(valid + piece * columns + column);
+    }}
+}}
+KERNEL stack(int64_t rows, {layout}) {{
+    const pieces::Widths widths{{{widths}}};
+    const int64_t columns = widths.columns();
+    const int64_t *const sources = table + count, *const targets = sources + count * 2 * columns;
+    FOR_EACH_ROW(row, rows) {{
+        const bool there = row < rows;
+        const int64_t piece = pieces::place_of(table, count, row), from = row - (piece ? table[piece - 1] : 0);
+        const int64_t* const own = sources + piece * 2 * columns;
+        if (there) pieces::copy_row(own, from, targets, row, widths);
+        pieces::copy_valid(own + columns, from, targets + columns, row, there, columns);
+    }}
+}}
+"""
+
+
+def split_source(bits: int, layout: str, widths: str) -> str:
+    """Return the kernel for row numbers of so many bits."""
+    return f"""
+KERNEL split{bits}(int64_t units, {layout}, const int{bits}_t* order) {{
+    const pieces::Split split{{table, count, {{{widths}}}}};
+    const int64_t columns = split.widths.columns();
+    FOR_EACH_ROW(at, units * 32) {{
+        const int64_t piece = split.piece_of_unit(at / 32), row = at - split.first_unit(piece) * 32;
+        const bool there = row < split.rows(piece);
+        const int64_t from = there ? int64_t(order[split.start(piece) + row]) : 0;
+        const int64_t* const targets = split.targets(piece);
+        if (there) pieces::copy_row(split.sources(), from, targets, row, split.widths);
+        pieces::copy_valid(split.sources() + columns, from, targets + columns, row, there, columns);
+    }}
+}}
+"""
