@@ -12,7 +12,7 @@ import pyarrow as pa
 from dask.task_spec import Task, TaskRef
 
 from gpuetl.backends.engines import load_backend
-from gpuetl.executors.dask.parcels import opened, sealed
+from gpuetl.executors.dask.parcels import all_sealed, opened
 from gpuetl.executors.dask.placing import placed
 from gpuetl.plan.schema import Schema
 
@@ -71,7 +71,7 @@ def hold(rows: int, backend: str) -> None:
 
 def cut(backend: str, rows: int, count: int) -> list[Any]:
     """Return this worker's pieces."""
-    return [sealed(piece) for piece in load_backend(backend).split_by_hash(HELD[rows], ["key"], count)]
+    return all_sealed(load_backend(backend).split_by_hash(HELD[rows], ["key"], count))
 
 
 def joined(backend: str, *pieces: Any) -> int:

@@ -4,11 +4,11 @@ from dataclasses import replace
 from threading import local
 from types import SimpleNamespace
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
 from gpuetl import RunOptions, col
+from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.engines import BACKENDS, CLUSTERED, load_backend
 from gpuetl.io.spill_space import SpillSpace
 from gpuetl.testing import assert_tables_equal
@@ -19,7 +19,7 @@ from dask.sizeof import sizeof
 from distributed.protocol import deserialize, serialize
 
 from conftest import COMPILER, ON_CPU
-from gpuetl.executors.dask.parcels import Parcel, in_one, opened, sealed, taken_apart
+from gpuetl.executors.dask.parcels import Bundle, Parcel, all_sealed, opened, sealed
 from gpuetl.executors.dask.shelf import SHELF
 
 TYPES = {"k": "int64", "x": "float64", "s": "string", "d": "decimal(30, 2)", "b": "bool", "l": "list<int32>"}
@@ -44,14 +44,21 @@ def test_a_frame_comes_back_as_it_was(count):
     assert_tables_equal(backend.to_arrow(got), rows, ordered=True)
 
 
-def test_buffers_lie_in_one_at_multiples_of_256_bytes():
-    """Also arrays of two dimensions, and empty ones."""
-    buffers = [np.arange(3), np.arange(4, dtype="int16").reshape(2, 2), np.empty(0), np.arange(7, dtype="uint8")]
-    places, whole = in_one(buffers)
-    assert [start for start, _, _ in places] == [0, 256, 512, 512]
-    for got, sent in zip(taken_apart(places, whole), buffers, strict=True):
-        assert got.dtype == sent.dtype
-        np.testing.assert_array_equal(got, sent)
+@needs_compiler
+def test_pieces_of_an_exchange_are_sent_together_as_they_lie():
+    """In one buffer, of which each is a part; texts find the dictionary that is there already."""
+    backend = load_backend(ON_CPU)
+    rows = pa.table({"k": range(100), "s": [f"text {row % 3}" for row in range(100)]})
+    frame = backend.from_arrow(rows)
+    frame = frame.updated({"s": with_dictionary(frame.columns["s"], backend.machine)})
+    sent = all_sealed(backend.split_by_hash(frame, ["k"], 3))
+    header, frames = serialize(Bundle(sent), serializers=("dask",), on_error="raise")
+    assert len(frames) == 1
+    assert memoryview(frames[0]).nbytes == sum(parcel.frame.columns["k"].data.base.nbytes for parcel in sent)
+    got = deserialize(header, frames, deserializers=("dask",))
+    for here, there in zip(got, sent, strict=True):
+        assert backend.to_arrow(opened(here)).equals(backend.to_arrow(opened(there)))
+        assert opened(here).columns["s"].dictionary is opened(there).columns["s"].dictionary
 
 
 @needs_compiler

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 from distributed import get_worker
 from distributed.core import send_recv
-from distributed.protocol import to_serialize
 from distributed.utils import sync
 
+from gpuetl.executors.dask.parcels import bundled
 from gpuetl.physical.estimate import estimated_bytes
 from gpuetl.physical.nodes import Exchange
 
@@ -204,7 +204,7 @@ def give(worker: Any, tasks: Sequence[Key], target: int) -> dict[str, Any]:
     found = pieces_here(worker, tasks, target)
     return {
         "places": [at for at, task in enumerate(tasks) if task in found],
-        "pieces": [to_serialize(found[task]) for task in tasks if task in found],
+        "pieces": bundled([found[task] for task in tasks if task in found]),
     }
 
 

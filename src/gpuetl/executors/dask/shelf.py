@@ -7,7 +7,9 @@ here all are spilled where a step finds no memory, and some beyond the limit tha
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
+from threading import Lock
 from typing import Protocol
 from weakref import WeakSet
 
@@ -41,6 +43,17 @@ class Shelf:
         self.backend: Backend | None = None
         self.space, self.limit = SpillSpace(), -1
         self.moved: Counter[Link] = Counter()
+        self.lock = Lock()
+
+    def add(self, parcel: Shelved) -> None:
+        """Take note of a result, from any thread."""
+        with self.lock:
+            self.parcels.add(parcel)
+
+    def move(self, moved: Mapping[Link, int]) -> None:
+        """Take note of bytes that crossed links."""
+        with self.lock:
+            self.moved.update(moved)
 
     def use(self, backend: Backend, folder: str | None, limit: int | None) -> None:
         """Spill by a backend, to files of a folder; with a limit, also what takes more bytes than that."""
@@ -58,7 +71,8 @@ class Shelf:
 
     def spill(self, most: int) -> str:
         """Spill parcels until the others take no more than so many bytes; return what hindered that, or nothing."""
-        waiting = [parcel for parcel in list(self.parcels) if parcel.is_resident]
+        with self.lock:
+            waiting = [parcel for parcel in self.parcels if parcel.is_resident]
         size = sum(parcel.nbytes for parcel in waiting)
         for parcel in waiting:
             if size <= most or self.backend is None:
@@ -71,7 +85,8 @@ class Shelf:
 
     def taken_moved(self) -> dict[Link, int]:
         """Return the bytes that were spilled and came back since this was asked last, by link."""
-        moved, self.moved = self.moved, Counter()
+        with self.lock:
+            moved, self.moved = self.moved, Counter()
         return dict(moved)
 
 
