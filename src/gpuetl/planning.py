@@ -16,7 +16,7 @@ from gpuetl.optimize import optimize
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain import explain_physical
 from gpuetl.physical.explain_memory import memory_lines
-from gpuetl.physical.fit import Fitted, fitted
+from gpuetl.physical.fit import EVERY_PARTITION, Fitted, fitted
 from gpuetl.physical.layout import Layout
 from gpuetl.physical.lower import PhysicalPlan, lower
 from gpuetl.plan.nodes import Read
@@ -27,6 +27,8 @@ CARRIED_SHARE = 0.25
 """Of a partition, what a window may carry to the next one: far less than an exchange would move."""
 EXCHANGED_SHARE = 0.5
 """Of the host's memory that is available, what a GPU's exchange may take there: the link is quicker than carries."""
+AHEAD = {"dask": 0, "dask-cuda": 1}
+"""Of partitions, what a worker of a cluster reads before they are asked for: one with a GPU, while it computes."""
 HOST_SHARE = 0.8
 """Of the host's memory that is available, what a run may take."""
 
@@ -95,7 +97,7 @@ def fitted_plan(plan: Plan, options: RunOptions, engine: str, capacity: Capacity
     plan, passes = optimized_plan(plan, options)
     layout = layout_of(options, engine, capacity.workers)
     fit = fitted(plan, layout, capacity.memory, options.partition_rows is not None)
-    return replace(fit, may_read_ahead=engine not in CLUSTERED), passes
+    return replace(fit, most_ahead=AHEAD.get(engine, EVERY_PARTITION)), passes
 
 
 def key_of(plan: Plan, options: RunOptions, engine: str, workers: int) -> Hashable:

@@ -13,6 +13,8 @@ from gpuetl.executors.outputs import Outputs, execute
 from gpuetl.executors.restart import until_it_fits
 from gpuetl.options import Cluster, RunOptions
 from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.physical.nodes import Scan
+from gpuetl.plan.graph import walk_graph
 from gpuetl.planning import Capacity, memory_of
 from gpuetl.report.recorder import Progress, Recorder
 from gpuetl.report.trace import timed
@@ -68,10 +70,12 @@ class Execution:
         """Execute a plan; `ahead` is for how many partitions of sources there is memory before they are asked for."""
         if self.engine not in CLUSTERED:
             return execute(physical, self.backend, self.recorder, self.run_id, self.options, self.seconds, ahead)
-        from gpuetl.executors.dask.run import execute_on_cluster
+        from gpuetl.executors.dask.run import Workers, execute_on_cluster
 
+        parts = (node.partitions for node in walk_graph(*physical.roots) if isinstance(node, Scan))
+        workers = Workers(self.workers, ahead > 0 and max(parts, default=0) > len(self.workers))
         return execute_on_cluster(
-            physical, self.engine, self.options, self.workers, self.recorder, self.run_id, self.seconds
+            physical, self.engine, self.options, workers, self.recorder, self.run_id, self.seconds
         )
 
     def run_to_fit(

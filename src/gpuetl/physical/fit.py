@@ -16,6 +16,7 @@ from gpuetl.plan.plan import Plan
 BROADCAST_SHARE = 8
 """A side that goes to every partition takes at most this part of the memory, for it stays there."""
 
+EVERY_PARTITION = 1 << 62
 LEAST_WAITING = 4
 """Of the memory, the share that frames that wait may always take."""
 
@@ -34,8 +35,8 @@ class Fitted:
         The bytes that it may take: what is free, or less where the user says so.
     at_once
         What it would need in as few partitions as the engine likes, where it was cut into more; else None.
-    may_read_ahead
-        Whether what runs it reads partitions before they are asked for.
+    most_ahead
+        As many partitions as what runs it may read before they are asked for.
     weighed
         Whether it was asked how many bytes an exchange may hold, which is more or less with other memory.
     """
@@ -44,7 +45,7 @@ class Fitted:
     expected: Expected
     budget: int
     at_once: Expected | None = None
-    may_read_ahead: bool = True
+    most_ahead: int = EVERY_PARTITION
     weighed: bool = False
 
     @property
@@ -60,13 +61,13 @@ class Fitted:
     @property
     def reads_ahead(self) -> bool:
         """Whether a source has several partitions, of which the next one may be read while one is computed."""
-        return self.may_read_ahead and self.expected.bytes < self.expected.ahead <= self.budget
+        return self.most_ahead > 0 and self.expected.bytes < self.expected.ahead <= self.budget
 
     @cached_property
     def partitions_ahead(self) -> int:
         """How many partitions of sources may be read before they are asked for: all of them, one, or none."""
         scans = sum(node.partitions for node in walk_graph(*self.plan.roots) if isinstance(node, Scan))
-        if scans > 1 and self.may_read_ahead and self.expected.together <= self.budget:
+        if 1 < scans <= self.most_ahead and self.expected.together <= self.budget:
             return scans
         return int(self.reads_ahead)
 

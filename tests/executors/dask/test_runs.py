@@ -14,12 +14,12 @@ from gpuetl.backends.pandas.backend import PandasBackend
 from gpuetl.executors.dask import account
 from gpuetl.executors.dask.fragments import Step
 from gpuetl.executors.dask.graph import what_is_read
-from gpuetl.executors.dask.job import OpenJob
+from gpuetl.executors.dask.job import OpenJob, TaskRunner
 from gpuetl.executors.dask.packing import nodes_of, pack_nodes
 from gpuetl.executors.dask.results import check
 from gpuetl.executors.dask.run import job_of
 from gpuetl.executors.dask.tasks import RowsInMemory, stepped
-from gpuetl.executors.runner import Runner
+from gpuetl.executors.dask.turns import Turn
 from gpuetl.options import Cluster
 from gpuetl.physical.nodes import Scan
 from gpuetl.plan.graph import walk_graph
@@ -112,7 +112,7 @@ def test_rows_in_memory_are_recorded_under_the_source_of_the_plan(pipeline):
     nodes = nodes_of(lowered(pipeline))
     job, runner = (
         OpenJob(job_of("run", "driver", "pandas", pack_nodes(nodes), TINY)),
-        Runner(PandasBackend(), Recorder()),
+        TaskRunner(PandasBackend(), Recorder(), Turn(shares=False, reads_ahead=False)),
     )
     (scan,) = (number for number, node in enumerate(nodes) if isinstance(node, Scan))
     before = dict(job.numbers)

@@ -15,6 +15,7 @@ from gpuetl.backends.fallback import FallbackBackend
 from gpuetl.executors.dask.account import Told, tell, told_if_small
 from gpuetl.executors.dask.packing import operation_of, unpack_nodes
 from gpuetl.executors.dask.shelf import SHELF
+from gpuetl.executors.dask.turns import Turn
 from gpuetl.executors.runner import Runner
 from gpuetl.physical.carries import Carried
 from gpuetl.physical.nodes import Exchange, Physical
@@ -27,6 +28,7 @@ class Job:
     """A run as workers see it: the plan's nodes as bytes, the backend by name, and the options that matter there.
 
     The tasks carry the bytes themselves: a task that all others read would draw them to the worker that has its result.
+    It `reads_ahead` where there is memory for what a task reads while another one computes.
     They are called by `name`, another one where the run begins again: workers may still be at tasks of the first
     attempt, which have the same numbers.  `driver` is the id of its client, to which they tell what they did.
     """
@@ -39,6 +41,7 @@ class Job:
     fallback: bool = False
     skipped: frozenset[str] = frozenset()
     profile: bool = False
+    reads_ahead: bool = False
     head_rows: int = 0
     spill_folder: str | None = None
     resident_bytes: int | None = None
@@ -58,9 +61,12 @@ def _opened(job: Job) -> OpenJob:
 
 
 class TaskRunner(Runner):
-    """Runs the nodes of one task; `wanted` is its result where the driver wants that."""
+    """Runs the nodes of one task in its `turn`; `wanted` is its result where the driver wants that."""
 
-    wanted: Any = None
+    def __init__(self, backend: Backend, recorder: Recorder, turn: Turn) -> None:
+        super().__init__(backend, recorder)
+        self.turn = turn
+        self.wanted: Any = None
 
 
 class OpenJob:
@@ -95,12 +101,13 @@ class OpenJob:
     def runner(self, task: str) -> Iterator[TaskRunner]:
         """Run nodes in the block, with the run's options; tell the driver at its end what the task did."""
         recorder = Recorder()
-        runner = TaskRunner(self.backend, recorder)
+        turn = Turn(self.backend.device == "GPU" and not self.job.profile, self.job.reads_ahead)
+        runner = TaskRunner(self.backend, recorder, turn)
         if self.job.backend != "pandas":  # whose frames are Arrow tables: dask itself moves them to disk
             SHELF.use(self.backend, self.job.spill_folder, self.job.resident_bytes)
-            runner.guard.frees.append(SHELF.spill_all)
+            runner.guard.frees += (turn.make_room, SHELF.spill_all)
         measured = self.backend.memory_meter() if self.job.profile else nullcontext()
-        with skipping(self.job.skipped), recording(recorder), measured as recorder.meter:
+        with turn, skipping(self.job.skipped), recording(recorder), measured as recorder.meter:
             yield runner
             peaks = dict(recorder.meter.peaks()) if recorder.meter else {}
         work = {self.numbers[key]: work for key, work in recorder.work.items()}

@@ -35,6 +35,13 @@ ATTEMPTS = 4
 """As often as dask lets workers die of one task."""
 
 
+class Workers(NamedTuple):
+    """Those of a run, and whether they have memory for what one with a GPU reads while it computes."""
+
+    addresses: frozenset[str]
+    read_ahead: bool
+
+
 class Attempt(NamedTuple):
     """The tasks that ran, what they told, and the results that the driver wants, by key."""
 
@@ -47,7 +54,7 @@ def execute_on_cluster(
     physical: PhysicalPlan,
     engine: str,
     options: RunOptions,
-    workers: frozenset[str],
+    workers: Workers,
     recorder: Recorder,
     run_id: str,
     seconds: dict[str, float],
@@ -63,16 +70,16 @@ def execute_on_cluster(
     fetches = options.lowers_by("fetch_pieces") and stay_in_memory(client, many)
 
     def attempt() -> Attempt:
-        job = job_of(run_id, client.id, CLUSTERED[engine], packed, options)
+        job = job_of(run_id, client.id, CLUSTERED[engine], packed, options, workers.read_ahead)
         graph = TaskGraph(physical, nodes, job, fetches)
         account = Account(physical, nodes, recorder)
-        return Attempt(graph, account, computed(client, workers, graph, account))
+        return Attempt(graph, account, computed(client, workers.addresses, graph, account))
 
     if options.trace:
         recorder.note("the timeline shows the driver: what workers did is in the report, and on the pages of dask")
     with sink_writers(physical, run_id) as writers:
         if engine == "dask-cuda":
-            warm(client, workers)
+            warm(client, workers.addresses)
         with timed(seconds, "run"):
             for writer in writers.values():
                 writer.prepare()
@@ -88,13 +95,13 @@ def execute_on_cluster(
     return Outputs(sink_reports(writers), heads, kept)
 
 
-def job_of(run_id: str, driver: str, backend: str, nodes: bytes, options: RunOptions) -> Job:
+def job_of(run_id: str, driver: str, backend: str, nodes: bytes, options: RunOptions, reads_ahead: bool = False) -> Job:
     """Return what the tasks of a run share."""
     skipped = options.skipped_choices
     folder = str(Path(options.spill_folder).absolute()) if options.spill_folder else None
     return Job(
         run_id, f"{run_id}-{uuid.uuid4().hex[:8]}", driver, backend, nodes, options.fallback, skipped, options.profile,
-        options.head_rows, folder, options.resident_bytes,
+        reads_ahead, options.head_rows, folder, options.resident_bytes,
     )  # fmt: skip
 
 

@@ -1,70 +1,15 @@
-"""Sinks on a cluster: a worker writes a partition into a folder of that attempt, only the driver commits.
-
-The folders are beside the target, where all workers and the driver see them.  Of several attempts at a partition, made
-where a worker was lost, the driver takes the one whose result it got, and removes the others.
-"""
+"""Sinks on a cluster, as the driver sees them: it takes the files that workers wrote (`writing.py`), and commits."""
 
 from __future__ import annotations
 
-import os
-import socket
-import uuid
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from gpuetl.backends.backend import Backend, Frame
-from gpuetl.executors.outputs import file_writer, note_files, write_frame
-from gpuetl.executors.runner import Runner
+from gpuetl.executors.dask.writing import Written
 from gpuetl.io.folders import remove_folder
-from gpuetl.io.staging import MOST_PARTS, SinkWriter, WrittenFile
-from gpuetl.plan.node import Origin
-from gpuetl.plan.nodes import Write
-from gpuetl.threads import thread_count
-
-if TYPE_CHECKING:
-    from gpuetl.executors.dask.job import OpenJob
-
-
-@dataclass(frozen=True)
-class Written:
-    """What became of one partition: its files, below the attempt's folder, and its first rows."""
-
-    attempt: str
-    files: tuple[WrittenFile, ...]
-    rows: int
-    head: Any
-
-
-@dataclass
-class AttemptWriter(SinkWriter):
-    """Writes one partition on a worker, into a folder of its own."""
-
-    attempt: str = ""
-
-    @property
-    def new(self) -> Path:
-        """The folder of the attempt."""
-        return self.staging / "attempts" / self.attempt
-
-    def prepare(self) -> None:
-        """Make the folder; raise `RunFailed` where the driver's is not there to be seen."""
-        try:
-            self.new.mkdir()
-        except OSError:
-            where = f"the worker on {socket.gethostname()} does not see the folder {self.new.parent}"
-            raise self.failed(
-                f"{where}, which the run made.  Workers write to a folder that all of them share"
-            ) from None
-
-    def make_folder(self, folder: Path) -> None:
-        """Make a folder below the attempt's, and never that: the run may have ended, and removed it."""
-        for part in reversed((folder, *folder.parents)):
-            if part.is_relative_to(self.new) and part != self.new:
-                part.mkdir(exist_ok=True)
+from gpuetl.io.staging import SinkWriter, WrittenFile
 
 
 @dataclass
@@ -116,27 +61,3 @@ class SharedSinkWriter(SinkWriter):
         """Remove what workers left, too."""
         self.remove_attempts()
         super().close()
-
-
-def write_partition(job: OpenJob, runner: Runner, write: Write, frame: Frame) -> Written:
-    """Write one partition of a sink on a worker."""
-    attempt = uuid.uuid4().hex
-    with ThreadPoolExecutor(files_at_once(job.backend), "gpuetl-writer", job.backend.thread_setup()) as threads:
-        files = file_writer(job.backend, write.target.name, write, write.source.schema, runner.guard)
-        writer = AttemptWriter(write.target, job.job.run_id, files, threads, attempt=attempt)
-        writer.prepare()
-        work = runner.recorder.of(write, write.origin, Origin("", ""))
-        write_frame(runner, work, frame, write.source.schema, writer)
-        runner.finish(work, frame, 1)
-        writer.finish()
-    note_files(work, writer, job.backend)
-    return Written(attempt, tuple(writer.files), writer.rows, job.backend.head(frame, job.job.head_rows))
-
-
-def files_at_once(backend: Backend) -> int:
-    """Return how many files a worker writes at a time.
-
-    Dask expects a worker for each processor, and tells it by OMP_NUM_THREADS to take one thread.  A worker for each GPU
-    has processors to spare, and needs them, since the system lets one call at a time write to a file.
-    """
-    return thread_count() if backend.device == "CPU" else min(MOST_PARTS, len(os.sched_getaffinity(0)))

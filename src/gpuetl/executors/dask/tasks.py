@@ -13,10 +13,9 @@ import pyarrow as pa
 from gpuetl.backends.backend import Frame
 from gpuetl.executors.dask.fetching import Places, fetched, giving_worker, let_go
 from gpuetl.executors.dask.fragments import Fragment, Step
-from gpuetl.executors.dask.job import Job, OpenJob
-from gpuetl.executors.dask.parcels import opened, sealed
-from gpuetl.executors.dask.sinks import write_partition
-from gpuetl.executors.runner import Runner
+from gpuetl.executors.dask.job import Job, OpenJob, TaskRunner
+from gpuetl.executors.dask.parcels import all_sealed, opened, sealed
+from gpuetl.executors.dask.writing import write_partition
 from gpuetl.io.frames import FrameDataset
 from gpuetl.physical.nodes import Exchange, Scan
 
@@ -55,7 +54,8 @@ def split(job: Job, fragment: Fragment, exchange: int, index: int, *arguments: A
     here = job.opened()
     with here.runner(fragment.name) as runner:
         frames = computed(here, runner, fragment, arguments)
-        pieces = [sealed(piece) for piece in runner.split(here.exchange(exchange), index, frames)]
+        runner.turn.compute()
+        pieces = all_sealed(runner.split(here.exchange(exchange), index, frames))
         giving_worker()  # others may know already that they are here: a worker that was lost had cut them before
         return pieces if len(pieces) > 1 else pieces[0]
 
@@ -65,7 +65,8 @@ def carry(job: Job, fragment: Fragment, window: int, index: int, *arguments: Any
     here = job.opened()
     with here.runner(fragment.name) as runner:
         frame, *before = computed(here, runner, fragment, arguments)
-        return [sealed(made) for made in runner.carry(here.carried(window), index, frame, before)]
+        runner.turn.compute()
+        return all_sealed(runner.carry(here.carried(window), index, frame, before))
 
 
 def keep(job: Job, fragment: Fragment, *arguments: Any) -> Any:
@@ -73,6 +74,7 @@ def keep(job: Job, fragment: Fragment, *arguments: Any) -> Any:
     here = job.opened()
     with here.runner(fragment.name) as runner:
         (frame,) = computed(here, runner, fragment, arguments)
+        runner.turn.compute()
         runner.wanted = here.backend.to_arrow(frame)
         return runner.wanted
 
@@ -81,12 +83,11 @@ def write(job: Job, fragment: Fragment, sink: int, *arguments: Any) -> Any:
     """Write a partition to files of this attempt."""
     here = job.opened()
     with here.runner(fragment.name) as runner:
-        (frame,) = computed(here, runner, fragment, arguments)
-        runner.wanted = write_partition(here, runner, here.write(sink), frame)
+        runner.wanted = write_partition(here, runner, here.write(sink), computed(here, runner, fragment, arguments))
         return runner.wanted
 
 
-def computed(job: OpenJob, runner: Runner, fragment: Fragment, arguments: Sequence[Any]) -> list[Frame]:
+def computed(job: OpenJob, runner: TaskRunner, fragment: Fragment, arguments: Sequence[Any]) -> list[Frame]:
     """Run the steps of a fragment; return the frames that it is about.  A frame is let go when it is taken."""
     frames: list[Frame] = []
 
@@ -102,19 +103,22 @@ def computed(job: OpenJob, runner: Runner, fragment: Fragment, arguments: Sequen
     return [taken(place) for place in fragment.values]
 
 
-def stepped(job: OpenJob, runner: Runner, step: Step, frames: Sequence[Frame]) -> Frame:
-    """Run one node on one partition."""
-    node = job.physical(step.node)
+def stepped(job: OpenJob, runner: TaskRunner, step: Step, frames: Sequence[Frame]) -> Frame:
+    """Run one node on one partition, in the turn that it needs."""
+    node, turn = job.physical(step.node), runner.turn
     if isinstance(node, Scan):
+        turn.read()
         scan = given_to_read(step, node)
         frame = runner.scan(scan, step.partition)
         runner.recorder.rename(scan.read, node.read)
         return frame
-    if not isinstance(node, Exchange):
-        return runner.apply(node, step.partition, frames)
     if len(frames) == 1 and isinstance(frames[0], Places):
+        turn.read()
         frames = runner.step(node, 0, partial(pieces_of, frames[0], step.partition))
-    return runner.merge(node, frames)
+    turn.compute()
+    if isinstance(node, Exchange):
+        return runner.merge(node, frames)
+    return runner.apply(node, step.partition, frames)
 
 
 def pieces_of(places: Places, target: int) -> list[Frame]:

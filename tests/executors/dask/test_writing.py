@@ -2,7 +2,9 @@
 
 import os
 import threading
+import weakref
 
+import pyarrow.parquet as pq
 import pytest
 
 pytest.importorskip("distributed")
@@ -10,15 +12,22 @@ pytest.importorskip("distributed")
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl.backends.cudf.backend import CudfBackend
 from gpuetl.backends.pandas.backend import PandasBackend
-from gpuetl.executors.dask import sinks
-from gpuetl.executors.dask.sinks import files_at_once
+from gpuetl.executors.dask import writing
+from gpuetl.executors.dask.turns import Turns
+from gpuetl.executors.dask.writing import files_at_once
 from gpuetl.io.staging import MOST_PARTS
+
+
+def write_rows(path, rows):
+    """Write a file of the rows; return its path."""
+    pq.write_table(rows, path)
+    return path
 
 
 @pytest.fixture(autouse=True)
 def one_thread(monkeypatch):
     """Let there be as many threads as dask gives a worker."""
-    monkeypatch.setattr(sinks, "thread_count", lambda: 1)
+    monkeypatch.setattr(writing, "thread_count", lambda: 1)
 
 
 def test_a_worker_for_a_processor_writes_one_file_at_a_time():
@@ -56,3 +65,31 @@ def test_files_of_a_partition_are_written_side_by_side(pipeline, cluster, monkey
     rows = pipeline.from_frame("t", pa.table({"k": [1, 2, 3] * 10, "x": range(30)}))
     rows.write_parquet("out", "out", partition_by=["k"])
     assert pipeline.run(engine="dask-on-cpu").report.sinks[0].files == 3
+
+
+@pytest.mark.skipif(COMPILER is None, reason="needs g++")
+def test_who_waits_for_files_waits_for_the_frame_that_is_written(pipeline, cluster, monkeypatch):
+    """Its memory is free when the turn is given up."""
+    import pyarrow as pa
+
+    from gpuetl.backends.engines import CLUSTER_PACKAGES, CLUSTERED
+
+    monkeypatch.setitem(CLUSTERED, "dask-on-cpu", "cudf-on-cpu")
+    monkeypatch.setitem(CLUSTER_PACKAGES, "dask-on-cpu", ("distributed", ""))
+    frames, alive, give_up, write = [], [], Turns.give_up, writing.write_frame
+
+    def note_frame(runner, work, frame, *given):
+        frames.append(weakref.ref(frame))
+        write(runner, work, frame, *given)
+
+    def note_turn(self, kind):
+        if kind == "writing":
+            alive.append(frames[-1]() is not None)
+        give_up(self, kind)
+
+    monkeypatch.setattr(writing, "write_frame", note_frame)
+    monkeypatch.setattr(Turns, "give_up", note_turn)
+    rows = pipeline.read_parquet("t", write_rows(pipeline.root / "t.parquet", pa.table({"x": range(30)})))
+    rows.with_columns(y="x + 1").write_parquet("out", "out")
+    pipeline.run(engine="dask-on-cpu", keep=[])
+    assert alive == [False]
