@@ -58,7 +58,14 @@ def test_they_meet_by_key_where_that_is_asked_for(groups, options):
 def test_many_groups_meet_by_key(groups, monkeypatch):
     """As far as files tell how many there are."""
     monkeypatch.setattr(lower, "FEW_BYTES", 100)
+    monkeypatch.setattr(lower, "FEW_BYTES_OF_ONE", 100)
     assert routes(groups, FOUR) == ["hash", "gather"]
+
+
+def test_of_many_partitions_each_may_have_some(groups, monkeypatch):
+    """An exchange by key would have more pieces."""
+    monkeypatch.setattr(lower, "FEW_BYTES", 100)
+    assert routes(groups, FOUR) == ["gather"]
 
 
 def test_the_answer_is_the_same(groups, engine):

@@ -18,8 +18,9 @@ from gpuetl.plan.node import Locality, Node, Origin
 from gpuetl.plan.nodes import Aggregate, Distinct, Grouped, Join, Limit, Read, Sort, Union, Window, Write
 from gpuetl.plan.plan import Plan
 
-FEW_BYTES = 1 << 20
-"""Of groups, from all partitions together: what a task takes in less time than it takes to begin."""
+FEW_BYTES, FEW_BYTES_OF_ONE = 1 << 20, 1 << 17
+"""Of groups, from all partitions together: what a task takes in less time than it takes to begin; or from each: what
+one takes in less time than others take for so many pieces."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,8 @@ class _Lowering:
 
         An exchange by key costs a task for each pair of partitions, however little they hold.
         """
-        most = min(FEW_BYTES, self.layout.broadcast_bytes) if self.layout.gathers_groups else 0
+        few = max(FEW_BYTES, FEW_BYTES_OF_ONE * partial.partitions)
+        most = min(few, self.layout.broadcast_bytes) if self.layout.gathers_groups else 0
         if partial.partitions > 1 and estimated_bytes(partial) <= most:
             return Exchange("gather", partial, origin, keys)
         return self.by_keys(partial, keys, origin)
