@@ -33,12 +33,15 @@ from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.gpu.libcudf import column_array, to_libcudf
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.plan.node import Node, SortKey
+from gpuetl.plan.schema import Schema
 
 HERE = Path(__file__).parent
 FEATURES = {
     "spent": "cum_sum(amount)", "most": "cum_max(amount)", "n": "row_number()", "last": "lag(amount)",
     "recent": "ewm_mean(amount, half_life => interval '1 day')", "session": "session_id(interval '30 minutes')",
 }  # fmt: skip
+PIECES = 4, 64
+"""Of an exchange by hash."""
 EXPRESSIONS = {
     "paid": "amount * quantity",
     "dear": "CASE WHEN amount > 500 AND quantity > 2 THEN amount / quantity ELSE 0.0 END",
@@ -171,6 +174,7 @@ def operations(backend: CudfBackend, frame: Frame) -> Iterator[Work]:
     yield Work("filter, of which 70 % pass", run(node, read), read.nbytes)
     yield from grouped(backend, frame)
     yield joined(backend, frame)
+    yield from (exchanged(backend, frame, count) for count in PIECES)
 
 
 def grouped(backend: CudfBackend, frame: Frame) -> Iterator[Work]:
@@ -211,6 +215,17 @@ def joined(backend: CudfBackend, frame: Frame) -> Work:
     return Work(
         "join with 1 M users, one column", partial(backend.run, node, left, users), left.nbytes + users.nbytes, 3,
         partial(libcudf_join, left, users), same_joined,
+    )  # fmt: skip
+
+
+def exchanged(backend: CudfBackend, frame: Frame, count: int) -> Work:
+    """Rows split by their user's hash into pieces in memory of their own, and put below each other again."""
+    rows = frame.select(("user_id", "ts", "amount", "quantity"))
+    schema = Schema({name: vector.dtype for name, vector in rows.columns.items()})
+    ours = lambda: backend.concat(backend.split_by_hash(rows, ["user_id"], count), schema)  # noqa: E731
+    return Work(
+        f"{count} pieces by user, put together again", ours, rows.nbytes, None, partial(libcudf_exchange, rows, count),
+        same_rows,
     )  # fmt: skip
 
 
@@ -265,6 +280,23 @@ def same_joined(ours: Frame, theirs: Any) -> bool:
     """Whether the rows are as many, and so are the kilometres."""
     km = column_array(theirs[1].columns()[0], "float64")
     return ours.rows == len(km) and bool(cupy.allclose(km.sum(), ours.columns["km"].data.sum()))
+
+
+def libcudf_exchange(frame: Frame, count: int) -> Any:
+    """Reorder rows by their hash, and copy each part, as one that is to be sent is; then put them together."""
+    table = plc.Table([to_libcudf(vector) for vector in frame.columns.values()])
+    ordered, starts = plc.partitioning.hash_partition(table, [0], count)
+    splits = [start for start in starts if 0 < start < ordered.num_rows()]
+    pieces = [plc.contiguous_split.pack(part) for part in plc.copying.split(ordered, splits)]
+    return plc.concatenate.concatenate([plc.contiguous_split.unpack(piece) for piece in pieces])
+
+
+def same_rows(ours: Frame, theirs: Any) -> bool:
+    """Whether the rows are as many, and their users and times have the same sums."""
+    sums = [int(ours.columns[name].data.view("int64").sum()) for name in ("user_id", "ts")]
+    return ours.rows == theirs.num_rows() and sums == [
+        int(column_array(theirs.columns()[place], "int64").sum()) for place in range(2)
+    ]
 
 
 if __name__ == "__main__":
