@@ -160,7 +160,7 @@ KERNEL stack(int64_t rows, {layout}) {{
     const int64_t *const sources = table + count, *const targets = sources + count * 2 * columns;
     FOR_EACH_ROW(row, rows) {{
         const bool there = row < rows;
-        const int64_t piece = pieces::place_of(table, count, row), from = row - (piece ? table[piece - 1] : 0);
+        const int64_t piece = place_of(table, count, row), from = row - (piece ? table[piece - 1] : 0);
         const int64_t* const own = sources + piece * 2 * columns;
         if (there) pieces::copy_row(own, from, targets, row, widths);
         pieces::copy_valid(own + columns, from, targets + columns, row, there, columns);

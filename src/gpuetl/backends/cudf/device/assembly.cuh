@@ -1,7 +1,7 @@
 // Pieces of a file put side by side, wherever they lie: each thread stores 16 bytes, from aligned words that hold them.
 #pragma once
 
-#include "rows.cuh"
+#include "places.cuh"
 
 namespace assembly {
 
@@ -15,16 +15,7 @@ struct Pieces {
     const int64_t* ends;
     int64_t count;
 
-    // The piece that has this byte; empty ones have none.
-    DEVICE int64_t of(int64_t at) const {
-        int64_t low = 0, high = count - 1;
-        while (low < high) {
-            const int64_t middle = (low + high) / 2;
-            if (ends[middle] <= at) low = middle + 1;
-            else high = middle;
-        }
-        return low;
-    }
+    DEVICE int64_t of(int64_t at) const { return place_of(ends, count, at); }
     DEVICE const uint8_t* source(int64_t piece, int64_t at) const {
         return (const uint8_t*)sources[piece] + (at - (piece ? ends[piece - 1] : 0));
     }

@@ -4,6 +4,7 @@
 // there are any, stand in tables in device memory, so that there may be any number of them.
 #pragma once
 
+#include "places.cuh"
 #include "words.cuh"
 #include "reduce.cuh"
 
@@ -19,18 +20,6 @@ struct Widths {
 
     DEVICE int64_t columns() const { return bytes1 + bytes2 + bytes4 + bytes8 + bytes16; }
 };
-
-// The first of `count` places, each of which ends where the next one begins, that ends behind `at`; the last one
-// takes what is behind all of them.
-DEVICE int64_t place_of(const int64_t* ends, int64_t count, int64_t at) {
-    int64_t low = 0, high = count - 1;
-    while (low < high) {
-        const int64_t middle = (low + high) / 2;
-        if (ends[middle] <= at) low = middle + 1;
-        else high = middle;
-    }
-    return low;
-}
 
 // A table that is split.  For each of `count` pieces: where its units of 32 rows and its chunks end, among those of all;
 // where it begins in the order; its rows.  Then where columns are read from, and for each piece where they go.
