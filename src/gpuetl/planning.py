@@ -19,6 +19,8 @@ from gpuetl.physical.explain_memory import memory_lines
 from gpuetl.physical.fit import EVERY_PARTITION, Fitted, fitted
 from gpuetl.physical.layout import Layout
 from gpuetl.physical.lower import PhysicalPlan, lower
+from gpuetl.physical.nodes import Scan
+from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import Read
 from gpuetl.plan.plan import Plan
 from gpuetl.plan.value import NoValue, value_of
@@ -27,8 +29,6 @@ CARRIED_SHARE = 0.25
 """Of a partition, what a window may carry to the next one: far less than an exchange would move."""
 EXCHANGED_SHARE = 0.5
 """Of the host's memory that is available, what a GPU's exchange may take there: the link is quicker than carries."""
-AHEAD = {"dask": 0, "dask-cuda": 1}
-"""Of partitions, what a worker of a cluster reads before they are asked for: one with a GPU, while it computes."""
 HOST_SHARE = 0.8
 """Of the host's memory that is available, what a run may take."""
 
@@ -97,7 +97,18 @@ def fitted_plan(plan: Plan, options: RunOptions, engine: str, capacity: Capacity
     plan, passes = optimized_plan(plan, options)
     layout = layout_of(options, engine, capacity.workers)
     fit = fitted(plan, layout, capacity.memory, options.partition_rows is not None)
-    return replace(fit, most_ahead=AHEAD.get(engine, EVERY_PARTITION)), passes
+    return replace(fit, most_ahead=most_ahead(engine, fit.plan, capacity.workers)), passes
+
+
+def most_ahead(engine: str, plan: PhysicalPlan, workers: int) -> int:
+    """Return how many partitions an engine may read before they are asked for.
+
+    On a cluster that is one, where workers have GPUs and one of them gets several partitions of a source.
+    """
+    if engine not in CLUSTERED:
+        return EVERY_PARTITION
+    parts = (node.partitions for node in walk_graph(*plan.roots) if isinstance(node, Scan))
+    return int(CLUSTERED[engine] != "pandas" and max(parts, default=0) > workers)
 
 
 def key_of(plan: Plan, options: RunOptions, engine: str, workers: int) -> Hashable:

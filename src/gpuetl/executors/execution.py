@@ -13,8 +13,6 @@ from gpuetl.executors.outputs import Outputs, execute
 from gpuetl.executors.restart import until_it_fits
 from gpuetl.options import Cluster, RunOptions
 from gpuetl.physical.lower import PhysicalPlan
-from gpuetl.physical.nodes import Scan
-from gpuetl.plan.graph import walk_graph
 from gpuetl.planning import Capacity, memory_of
 from gpuetl.report.recorder import Progress, Recorder
 from gpuetl.report.trace import timed
@@ -72,8 +70,7 @@ class Execution:
             return execute(physical, self.backend, self.recorder, self.run_id, self.options, self.seconds, ahead)
         from gpuetl.executors.dask.run import Workers, execute_on_cluster
 
-        parts = (node.partitions for node in walk_graph(*physical.roots) if isinstance(node, Scan))
-        workers = Workers(self.workers, ahead > 0 and max(parts, default=0) > len(self.workers))
+        workers = Workers(self.workers, ahead > 0)
         return execute_on_cluster(
             physical, self.engine, self.options, workers, self.recorder, self.run_id, self.seconds
         )

@@ -14,7 +14,7 @@ pytest.importorskip("distributed")
 from distributed import get_worker
 
 from gpuetl import RunFailed, RunOptions, col, row_number
-from gpuetl.executors.dask import fetching, tasks
+from gpuetl.executors.dask import fetching, job, tasks
 from gpuetl.executors.dask.graph import TaskGraph
 from gpuetl.executors.dask.packing import nodes_of, pack_nodes
 from gpuetl.executors.dask.run import job_of
@@ -89,9 +89,9 @@ def test_pieces_are_forgotten_when_they_have_come(pipeline, cluster, t, monkeypa
     assert any(piece is None for each in left for piece in each)
 
 
-def test_pieces_are_fetched_again_where_memory_was_short(pipeline, cluster, t, monkeypatch):
+def test_pieces_are_opened_again_where_memory_was_short(pipeline, cluster, t, monkeypatch):
     """A frame that was spilled takes memory when it is opened; until all are, none is let go."""
-    failed, opened = [], tasks.opened
+    failed, opened = [], job.opened
 
     def short(piece):
         if not failed and isinstance(piece, pa.Table) and piece.num_rows:
@@ -99,7 +99,7 @@ def test_pieces_are_fetched_again_where_memory_was_short(pipeline, cluster, t, m
             raise MemoryError
         return opened(piece)
 
-    monkeypatch.setattr(tasks, "opened", short)
+    monkeypatch.setattr(job, "opened", short)
     numbered(t).write_parquet("out", "out")
     report = pipeline.run(engine="dask", client=cluster, options=ROWS).report
     assert failed

@@ -1,17 +1,24 @@
 """Tasks of a worker with a GPU side by side: one reads, one computes, and files of two are written."""
 
 import threading
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 
+import pyarrow as pa
 import pytest
 
 pytest.importorskip("distributed")
 from distributed import Client, LocalCluster
 
-from conftest import NO_PAGES
-from gpuetl.executors.dask import turns
+from conftest import COMPILER, NO_PAGES, ON_CPU
+from gpuetl import RunOptions, col, row_number
+from gpuetl.backends.engines import CLUSTERED
+from gpuetl.executors.dask import turns, writing
+from gpuetl.executors.dask.job import TaskRunner
 from gpuetl.executors.dask.turns import Turn, Turns
+from tables import write_source
 
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 LONG = 20
 """Seconds that nothing here takes."""
 
@@ -20,7 +27,6 @@ class Scene:
     """What tasks of this process tell each other; they are sent to a worker by their names alone."""
 
     said: dict[str, threading.Event]
-    order: list[str]
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +34,6 @@ def scene(monkeypatch):
     """Nobody has said anything, and no task has a turn."""
     monkeypatch.setattr(turns, "TURNS", Turns())
     monkeypatch.setattr(Scene, "said", {}, raising=False)
-    monkeypatch.setattr(Scene, "order", [], raising=False)
 
 
 @pytest.fixture
@@ -54,7 +59,6 @@ def task(name, *steps, shares=True, reads_ahead=True):
     with Turn(shares, reads_ahead) as turn:
         for step in steps:
             getattr(turn, step)()
-            Scene.order.append(f"{name} {step}")
             say(f"{name} {step}")
             if not heard(f"end {name} {step}"):
                 return "waited in vain"
@@ -156,6 +160,115 @@ def test_room_is_made_when_files_are_written_and_the_one_that_computes_has_ended
         assert heard("c make_room")
         end("c", "make_room")
         assert {each.result(LONG) for each in (writes, computes, reads)} == {"done"}
+
+
+def test_who_makes_room_holds_others_up_until_it_has_computed():
+    """What was freed is for it."""
+    with ThreadPoolExecutor(3) as threads:
+        computes = threads.submit(task, "a", "compute", "make_room")
+        end("a", "compute")
+        assert heard("a make_room")
+        others = [threads.submit(task, "b", "read"), threads.submit(task, "c", "write")]
+        assert not heard("b read", 0.1)
+        assert not heard("c write", 0.1)
+        end("a", "make_room")
+        assert heard("b read")
+        assert heard("c write")
+        end("b", "read")
+        end("c", "write")
+        assert {each.result(LONG) for each in (computes, *others)} == {"done"}
+
+
+def test_who_made_room_may_write():
+    """Nobody holds itself up."""
+    with Turn(True, True) as turn:
+        turn.compute()
+        turn.make_room()
+        turn.write()
+        assert turns.TURNS.alone is None
+    assert not any(turns.TURNS.taken.values())
+
+
+@pytest.fixture
+def pieces(pipeline, cluster, monkeypatch):
+    """Runs an exchange of the cudf engine's frames on workers without GPUs, in partitions of so many rows."""
+    monkeypatch.setitem(CLUSTERED, "dask-on-cpu", ON_CPU)
+    monkeypatch.setattr("gpuetl.backends.engines.CLUSTER_PACKAGES", {"dask-on-cpu": ("distributed", "")})
+    rows = pa.table({"k": [row % 3 for row in range(12)], "x": range(12)})
+    t = write_source(pipeline, "t", rows, row_group_size=1)
+    t.filter(col("x") >= 0).window("k", "x", n=row_number()).write_parquet("out", "out", mode="overwrite")
+
+    def run(**options):
+        report = pipeline.run(engine="dask-on-cpu", keep=[], options=RunOptions(**options)).report
+        assert report.sinks[0].rows == 12
+        return report
+
+    return run
+
+
+@pytest.fixture
+def taken(monkeypatch):
+    """The turns in which tasks do what."""
+    found: defaultdict[str, set[str | None]] = defaultdict(set)
+
+    def noted(name, do):
+        def noted_do(runner, *given):
+            found[name].add(runner.turn.kind)
+            return do(runner, *given)
+
+        return noted_do
+
+    for name in ("scan", "split", "merge", "apply", "opened"):
+        monkeypatch.setattr(TaskRunner, name, noted(name, getattr(TaskRunner, name)))
+    monkeypatch.setattr(writing, "write_frame", noted("write", writing.write_frame))
+    return found
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("options", "scan", "compute", "write"),
+    [
+        ({"partition_rows": 2}, "reading", "computing", "writing"),
+        ({"partition_rows": 6}, "computing", "computing", "writing"),
+        ({"partition_rows": 2, "profile": True}, None, None, None),
+        ({"partition_rows": 2, "memory": 1}, "computing", "computing", "writing"),
+    ],
+    ids=["several partitions a worker", "a partition a worker", "measured task by task", "no memory"],
+)
+def test_each_step_of_a_task_has_its_turn(pieces, taken, options, scan, compute, write):
+    """Nothing is read ahead where nothing would come after it, nor where there is no memory for that."""
+    pieces(**options)
+    opened = {compute, write} if write else {None}
+    steps = {name: {compute} for name in ("split", "merge", "apply")}
+    assert dict(taken) == {"scan": {scan}, **steps, "opened": opened, "write": {write}}
+
+
+@needs_compiler
+def test_room_is_made_for_a_step_that_finds_no_memory(pieces, monkeypatch):
+    """By the task's own turn."""
+    made, apply, make_room = [], TaskRunner.apply, Turn.make_room
+
+    def short(self, node, index, frames):
+        backend, once = self.backend, []
+
+        def run(operation, *given):
+            if not made and not once:
+                once.append(True)
+                raise MemoryError
+            return type(backend).run(backend, operation, *given)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(backend, "run", run, raising=False)
+            return apply(self, node, index, frames)
+
+    def noted(self):
+        made.append(self.kind)
+        return make_room(self)
+
+    monkeypatch.setattr(TaskRunner, "apply", short)
+    monkeypatch.setattr(Turn, "make_room", noted)
+    pieces(partition_rows=6)
+    assert "computing" in made
 
 
 def test_a_failure_gives_up_the_turn():

@@ -82,10 +82,10 @@ def test_who_waits_for_files_waits_for_the_frame_that_is_written(pipeline, clust
         frames.append(weakref.ref(frame))
         write(runner, work, frame, *given)
 
-    def note_turn(self, kind):
+    def note_turn(self, kind, turn):
         if kind == "writing":
             alive.append(frames[-1]() is not None)
-        give_up(self, kind)
+        give_up(self, kind, turn)
 
     monkeypatch.setattr(writing, "write_frame", note_frame)
     monkeypatch.setattr(Turns, "give_up", note_turn)

@@ -59,7 +59,9 @@ class TaskGraph:
         self.held: list[Key] = []
         self.pending: list[Callable[[], None]] = []
         self.writes = {name: self.written(write, source) for name, (write, source) in plan.sinks.items()}
-        self.kept = {name: self.task("keep", node, 0, tasks.keep) for name, node in plan.kept.items()}
+        self.kept = {
+            name: self.task("keep", node, 0, tasks.keep, self.numbers[id(node)]) for name, node in plan.kept.items()
+        }
         while self.pending:
             self.pending.pop()()
 

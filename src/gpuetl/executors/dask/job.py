@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, cast
 
-from gpuetl.backends.backend import Backend
+from gpuetl.backends.backend import Backend, Frame
 from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.engines import load_backend
 from gpuetl.backends.fallback import FallbackBackend
 from gpuetl.executors.dask.account import Told, tell, told_if_small
 from gpuetl.executors.dask.packing import operation_of, unpack_nodes
+from gpuetl.executors.dask.parcels import opened
 from gpuetl.executors.dask.shelf import SHELF
 from gpuetl.executors.dask.turns import Turn
 from gpuetl.executors.runner import Runner
 from gpuetl.physical.carries import Carried
 from gpuetl.physical.nodes import Exchange, Physical
+from gpuetl.plan.node import Origin
 from gpuetl.plan.nodes import Write
 from gpuetl.report.recorder import Recorder, recording
 
@@ -67,6 +69,16 @@ class TaskRunner(Runner):
         super().__init__(backend, recorder)
         self.turn = turn
         self.wanted: Any = None
+
+    def opened(self, origin: Origin, results: Sequence[Any]) -> list[Frame]:
+        """Return the frames that results hold, in the engine's memory; they are brought back where they were spilled.
+
+        Raises
+        ------
+        OutOfMemory
+            Where that has no room for them.
+        """
+        return self.guard.run(origin, lambda: list(map(opened, results)))
 
 
 class OpenJob:

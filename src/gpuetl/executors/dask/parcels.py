@@ -29,11 +29,14 @@ from gpuetl.io.spill_space import SpillSpace
 
 
 class Parcel:
-    """A frame as the result of a task; what is spilled stays so, and each reader gets a frame of its own."""
+    """A frame as the result of a task; what is spilled stays so, and each reader gets a frame of its own.
 
-    def __init__(self, frame: Frame) -> None:
+    Of frames that share memory, each counts its part of it.
+    """
+
+    def __init__(self, frame: Frame, shares_memory: bool = False) -> None:
         buffers = list(buffers_of(frame))
-        self.nbytes = held_bytes(buffers)
+        self.nbytes = sum(int(buffer.nbytes) for buffer in buffers) if shares_memory else held_bytes(buffers)
         self.on_device = not all(isinstance(buffer, np.ndarray) for buffer in buffers)
         self.waiting: Frame | None = frame
         self.spilled: Spilled | None = None
@@ -77,14 +80,19 @@ class Bundle(tuple[Parcel, ...]):
     __slots__ = ()
 
 
+def waiting(frame: Any) -> Any:
+    """Return a frame as a task's result holds it."""
+    return Parcel(frame) if isinstance(frame, Frame) else frame
+
+
 def sealed(frame: Any) -> Any:
-    """Return a frame as a task returns it."""
+    """Return a frame as a task returns it; the result of another one stays as it is."""
     return all_sealed([frame])[0]
 
 
 def all_sealed(frames: Sequence[Any]) -> list[Any]:
     """Return frames as a task returns them."""
-    results = [Parcel(frame) if isinstance(frame, Frame) else frame for frame in frames]
+    results = list(map(waiting, frames))
     SHELF.keep_limit()
     return results
 
@@ -115,7 +123,8 @@ def gathered(parcels: Sequence[Parcel]) -> tuple[dict[str, Any], Buffer]:
 
 def parcels_of(header: dict[str, Any], whole: Buffer) -> Bundle:
     """Return the parcels of a header and a buffer."""
-    return Bundle(Parcel(one.frame(whole)) for one in pickle.loads(header["frames"]))
+    frames = [one.frame(whole) for one in pickle.loads(header["frames"])]
+    return Bundle(Parcel(frame, shares_memory=len(frames) > 1) for frame in frames)
 
 
 def to_device(parcels: Sequence[Parcel]) -> tuple[dict[str, Any], list[Buffer]]:

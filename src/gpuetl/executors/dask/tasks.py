@@ -14,9 +14,10 @@ from gpuetl.backends.backend import Frame
 from gpuetl.executors.dask.fetching import Places, fetched, giving_worker, let_go
 from gpuetl.executors.dask.fragments import Fragment, Step
 from gpuetl.executors.dask.job import Job, OpenJob, TaskRunner
-from gpuetl.executors.dask.parcels import all_sealed, opened, sealed
+from gpuetl.executors.dask.parcels import all_sealed, sealed, waiting
 from gpuetl.executors.dask.writing import write_partition
 from gpuetl.io.frames import FrameDataset
+from gpuetl.physical.carries import Carried
 from gpuetl.physical.nodes import Exchange, Scan
 
 os.environ.setdefault("ACERO_ALIGNMENT_HANDLING", "ignore")
@@ -43,19 +44,17 @@ def _rows_in_memory(stream: bytes) -> RowsInMemory:
 
 def compute(job: Job, fragment: Fragment, *arguments: Any) -> Any:
     """Return a partition."""
-    job_here = job.opened()
-    with job_here.runner(fragment.name) as runner:
-        (frame,) = computed(job_here, runner, fragment, arguments)
-        return sealed(frame)
+    here = job.opened()
+    with here.runner(fragment.name) as runner:
+        (result,) = computed(here, runner, fragment, arguments)
+        return sealed(result)
 
 
 def split(job: Job, fragment: Fragment, exchange: int, index: int, *arguments: Any) -> Any:
     """Return the pieces of partition `index` for those to come; for one, its piece."""
     here = job.opened()
     with here.runner(fragment.name) as runner:
-        frames = computed(here, runner, fragment, arguments)
-        runner.turn.compute()
-        pieces = all_sealed(runner.split(here.exchange(exchange), index, frames))
+        pieces = all_sealed(cut(runner, here.exchange(exchange), index, computed(here, runner, fragment, arguments)))
         giving_worker()  # others may know already that they are here: a worker that was lost had cut them before
         return pieces if len(pieces) > 1 else pieces[0]
 
@@ -64,18 +63,16 @@ def carry(job: Job, fragment: Fragment, window: int, index: int, *arguments: Any
     """Return partition `index` of a window by carries, and what it carries to the next one."""
     here = job.opened()
     with here.runner(fragment.name) as runner:
-        frame, *before = computed(here, runner, fragment, arguments)
-        runner.turn.compute()
-        return all_sealed(runner.carry(here.carried(window), index, frame, before))
+        return all_sealed(carried_on(runner, here.carried(window), index, computed(here, runner, fragment, arguments)))
 
 
-def keep(job: Job, fragment: Fragment, *arguments: Any) -> Any:
+def keep(job: Job, fragment: Fragment, node: int, *arguments: Any) -> Any:
     """Return a partition as an Arrow table, for the driver."""
     here = job.opened()
     with here.runner(fragment.name) as runner:
-        (frame,) = computed(here, runner, fragment, arguments)
+        results = computed(here, runner, fragment, arguments)
         runner.turn.compute()
-        runner.wanted = here.backend.to_arrow(frame)
+        runner.wanted = here.backend.to_arrow(*runner.opened(here.physical(node).origin, results))
         return runner.wanted
 
 
@@ -87,45 +84,66 @@ def write(job: Job, fragment: Fragment, sink: int, *arguments: Any) -> Any:
         return runner.wanted
 
 
-def computed(job: OpenJob, runner: TaskRunner, fragment: Fragment, arguments: Sequence[Any]) -> list[Frame]:
-    """Run the steps of a fragment; return the frames that it is about.  A frame is let go when it is taken."""
-    frames: list[Frame] = []
+def cut(runner: TaskRunner, node: Exchange, index: int, results: Sequence[Any]) -> list[Frame]:
+    """Return the pieces of a partition, which is let go."""
+    runner.turn.compute()
+    return runner.split(node, index, runner.opened(node.origin, results))
 
-    def taken(place: int) -> Frame:
+
+def carried_on(runner: TaskRunner, node: Carried, index: int, results: Sequence[Any]) -> list[Frame]:
+    """Return a partition of a window by carries, and what it carries on."""
+    runner.turn.compute()
+    frame, *before = runner.opened(node.origin, results)
+    return runner.carry(node, index, frame, before)
+
+
+def computed(job: OpenJob, runner: TaskRunner, fragment: Fragment, arguments: Sequence[Any]) -> list[Any]:
+    """Run the steps of a fragment; return what it is about: frames, or results of tasks that hold some.
+
+    A frame is let go when it is taken.
+    """
+    results: list[Any] = []
+
+    def taken(place: int) -> Any:
         if place < 0:
-            return opened(arguments[~place])
-        frame, frames[place] = frames[place], None
-        return frame
+            return arguments[~place]
+        result, results[place] = results[place], None
+        return result
 
     for step in fragment.steps:
-        frame = stepped(job, runner, step, [taken(place) for place in step.sources])
-        frames.append(frame)
+        made = stepped(job, runner, step, [taken(place) for place in step.sources])
+        results.append(made)
+        del made
     return [taken(place) for place in fragment.values]
 
 
-def stepped(job: OpenJob, runner: TaskRunner, step: Step, frames: Sequence[Frame]) -> Frame:
-    """Run one node on one partition, in the turn that it needs."""
+def stepped(job: OpenJob, runner: TaskRunner, step: Step, results: Sequence[Any]) -> Any:
+    """Run one node on one partition, in the turn that it needs.
+
+    What was read waits for the turn to compute as a task's result does, so that it can be spilled.
+    """
     node, turn = job.physical(step.node), runner.turn
     if isinstance(node, Scan):
         turn.read()
-        scan = given_to_read(step, node)
-        frame = runner.scan(scan, step.partition)
-        runner.recorder.rename(scan.read, node.read)
-        return frame
-    if len(frames) == 1 and isinstance(frames[0], Places):
+        frame = scanned(runner, step, node)
+        return waiting(frame) if turn.kind == "reading" else frame
+    places = results[0] if len(results) == 1 and isinstance(results[0], Places) else None
+    if places is not None:
         turn.read()
-        frames = runner.step(node, 0, partial(pieces_of, frames[0], step.partition))
+        results = runner.step(node, 0, partial(fetched, places, step.partition))
     turn.compute()
-    if isinstance(node, Exchange):
-        return runner.merge(node, frames)
-    return runner.apply(node, step.partition, frames)
+    frames = runner.opened(node.origin, results)
+    if places is not None:
+        let_go(places, step.partition)
+    return runner.merge(node, frames) if isinstance(node, Exchange) else runner.apply(node, step.partition, frames)
 
 
-def pieces_of(places: Places, target: int) -> list[Frame]:
-    """Fetch the pieces of one partition; they are let go when there was memory for all of them."""
-    frames = [opened(piece) for piece in fetched(places, target)]
-    let_go(places, target)
-    return frames
+def scanned(runner: TaskRunner, step: Step, node: Scan) -> Frame:
+    """Read what the task is given."""
+    scan = given_to_read(step, node)
+    frame = runner.scan(scan, step.partition)
+    runner.recorder.rename(scan.read, node.read)
+    return frame
 
 
 def given_to_read(step: Step, scan: Scan) -> Scan:

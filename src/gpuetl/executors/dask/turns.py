@@ -22,27 +22,31 @@ MOST: dict[Kind, int] = {"reading": 1, "computing": 1, "writing": TABLES_IN_FLIG
 
 
 class Turns:
-    """How many tasks of this process have which turn."""
+    """How many tasks of this process have which turn, and the one that computes where no other may begin anything."""
 
     def __init__(self) -> None:
         self.changed = Condition()
         self.taken: Counter[Kind] = Counter()
+        self.alone: Turn | None = None
 
-    def take(self, kind: Kind) -> None:
+    def take(self, kind: Kind, turn: Turn) -> None:
         """Wait until there is room for one more task, and count it."""
         with self.changed:
-            self.changed.wait_for(lambda: self.taken[kind] < MOST[kind])
+            self.changed.wait_for(lambda: self.taken[kind] < MOST[kind] and self.alone in (None, turn))
             self.taken[kind] += 1
 
-    def give_up(self, kind: Kind) -> None:
+    def give_up(self, kind: Kind, turn: Turn) -> None:
         """Make room for another task."""
         with self.changed:
             self.taken[kind] -= 1
+            if self.alone is turn:
+                self.alone = None
             self.changed.notify_all()
 
-    def wait_for_files(self) -> None:
-        """Wait until no task writes."""
+    def leave_alone(self, turn: Turn) -> None:
+        """Let no other task begin to read or to write, until this one has computed; wait for files that are written."""
         with self.changed:
+            self.alone = turn
             self.changed.wait_for(lambda: not self.taken["writing"])
 
 
@@ -84,10 +88,13 @@ class Turn:
         self.leave_thread()
 
     def make_room(self) -> str:
-        """Wait until others need no memory: who reads for the one that computes, all but who writes for files."""
+        """Wait until no other task needs more memory than it has, and hold those up that would; return nothing.
+
+        Who reads waits for the one that computes, and goes on as that one.  Who writes waits for nobody.
+        """
         if self.shares and self.kind != "writing":
             self.compute()
-            TURNS.wait_for_files()
+            TURNS.leave_alone(self)
         return ""
 
     def go_on(self, kind: Kind | None) -> None:
@@ -95,10 +102,10 @@ class Turn:
         if not self.shares:
             return
         if kind is not None:
-            TURNS.take(kind)
+            TURNS.take(kind, self)
         before, self.kind = self.kind, kind
         if before is not None:
-            TURNS.give_up(before)
+            TURNS.give_up(before, self)
 
     def leave_thread(self) -> None:
         """Let the worker begin its next task, where its threads are dask's own."""

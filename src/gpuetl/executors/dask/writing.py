@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpuetl.backends.backend import Backend, Frame
+from gpuetl.backends.backend import Backend
 from gpuetl.executors.dask.shelf import SHELF
 from gpuetl.executors.guard import Guard
 from gpuetl.executors.outputs import file_writer, note_files, write_frame
@@ -66,8 +66,8 @@ class AttemptWriter(SinkWriter):
                 part.mkdir(exist_ok=True)
 
 
-def write_partition(job: OpenJob, runner: TaskRunner, write: Write, frames: list[Frame]) -> Written:
-    """Write one partition of a sink on a worker, when it is the task's turn: `frames` is that frame, and taken.
+def write_partition(job: OpenJob, runner: TaskRunner, write: Write, results: list[Any]) -> Written:
+    """Write one partition of a sink, when it is the task's turn: `results` holds that frame, and is emptied.
 
     Raises
     ------
@@ -77,7 +77,8 @@ def write_partition(job: OpenJob, runner: TaskRunner, write: Write, frames: list
         Where there is no memory for what is written, either.
     """
     runner.turn.write()
-    frame, backend, attempt = frames.pop(), job.backend, uuid.uuid4().hex
+    (frame,), backend, attempt = runner.opened(write.origin, results), job.backend, uuid.uuid4().hex
+    results.clear()
     in_threads = Guard(backend, SHELF.spill_all)  # the task's own may wait, also for its turn
     with ThreadPoolExecutor(files_at_once(backend), "gpuetl-writer", backend.thread_setup()) as threads:
         files = file_writer(backend, write.target.name, write, write.source.schema, in_threads)
