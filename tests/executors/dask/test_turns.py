@@ -1,6 +1,7 @@
 """Tasks of a worker with a GPU side by side: one reads, one computes, and files of two are written."""
 
 import threading
+import weakref
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 
@@ -241,6 +242,27 @@ def test_each_step_of_a_task_has_its_turn(pieces, taken, options, scan, compute,
     opened = {compute, write} if write else {None}
     steps = {name: {compute} for name in ("split", "merge", "apply")}
     assert dict(taken) == {"scan": {scan}, **steps, "opened": opened, "write": {write}}
+
+
+@needs_compiler
+def test_a_partition_that_was_split_is_gone_when_others_may_compute(pieces, monkeypatch):
+    """Its pieces are what is left of it."""
+    split, give_up, parts, alive = TaskRunner.split, Turns.give_up, [], []
+
+    def noted(runner, node, index, frames):
+        parts.append(weakref.ref(frames[0]))
+        return split(runner, node, index, frames)
+
+    def given_up(self, kind, turn):
+        if kind == "computing" and parts:
+            alive.extend(part for part in parts if part() is not None)
+            parts.clear()
+        give_up(self, kind, turn)
+
+    monkeypatch.setattr(TaskRunner, "split", noted)
+    monkeypatch.setattr(Turns, "give_up", given_up)
+    pieces(partition_rows=2)
+    assert alive == []
 
 
 @needs_compiler
