@@ -30,9 +30,9 @@ class Job:
     """A run as workers see it: the plan's nodes as bytes, the backend by name, and the options that matter there.
 
     The tasks carry the bytes themselves: a task that all others read would draw them to the worker that has its result.
-    It `reads_ahead` where there is memory for what a task reads while another one computes.
     They are called by `name`, another one where the run begins again: workers may still be at tasks of the first
     attempt, which have the same numbers.  `driver` is the id of its client, to which they tell what they did.
+    A run `reads_ahead` where there is memory for what one task reads while another one computes.
     """
 
     run_id: str

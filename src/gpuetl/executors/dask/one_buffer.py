@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpuetl.backends.cudf.columns.packed import packed, unpacked
-from gpuetl.backends.cudf.columns.pieces import ALIGNMENT
+from gpuetl.backends.cudf.columns.pieces import ALIGNMENT, aligned
 from gpuetl.backends.cudf.columns.shared_dictionaries import Content, content_of, dictionary_of
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.vector import Buffer
@@ -47,16 +47,22 @@ def in_one(frame: Frame) -> tuple[PackedFrame, Buffer]:
     numbers = {name: frame.columns[name].numbers for name in dictionaries}
     header, buffers = packed(frame.updated(numbers))
     whole = memory_of(buffers)
-    starts = None if whole is None else [address(buffer) - address(whole) for buffer in buffers]
-    if whole is None or starts is None:
-        sizes = [-(-int(buffer.nbytes) // ALIGNMENT) * ALIGNMENT for buffer in buffers]
-        *starts, size = accumulate(sizes, initial=0)
-        whole = arrays_of(buffers).empty(size or ALIGNMENT, "uint8")  # nothing is no frame
-        for start, buffer in zip(starts, buffers, strict=True):
-            if buffer.nbytes:
-                whole[start : start + buffer.nbytes] = as_bytes(buffer)
+    if whole is None:
+        starts, whole = side_by_side(buffers)
+    else:
+        starts = [address(buffer) - address(whole) for buffer in buffers]
     places = [(start, buffer.dtype.str, buffer.shape) for start, buffer in zip(starts, buffers, strict=True)]
     return PackedFrame(header, dictionaries, places), whole
+
+
+def side_by_side(buffers: Sequence[Buffer]) -> tuple[list[int], Buffer]:
+    """Copy buffers into one; return where each begins, and that one."""
+    *starts, size = accumulate((aligned(int(buffer.nbytes)) for buffer in buffers), initial=0)
+    whole = arrays_of(buffers).empty(size or ALIGNMENT, "uint8")  # nothing is no frame
+    for start, buffer in zip(starts, buffers, strict=True):
+        if buffer.nbytes:
+            whole[start : start + buffer.nbytes] = as_bytes(buffer)
+    return starts, whole
 
 
 def memory_of(buffers: Sequence[Buffer]) -> Buffer | None:
@@ -65,7 +71,7 @@ def memory_of(buffers: Sequence[Buffer]) -> Buffer | None:
     whole = next(iter(bases.values()), None) if len(bases) == 1 else None
     if whole is None or not is_memory(whole) or whole.nbytes % ALIGNMENT:
         return None
-    own = sum(-(-int(buffer.nbytes) // ALIGNMENT) * ALIGNMENT for buffer in buffers)
+    own = sum(aligned(int(buffer.nbytes)) for buffer in buffers)
     return whole if 0 < whole.nbytes <= own * 9 // 8 else None  # words of a column that has no nulls there
 
 

@@ -111,9 +111,7 @@ def computed(job: OpenJob, runner: TaskRunner, fragment: Fragment, arguments: Se
         return result
 
     for step in fragment.steps:
-        made = stepped(job, runner, step, [taken(place) for place in step.sources])
-        results.append(made)
-        del made
+        results += [stepped(job, runner, step, [taken(place) for place in step.sources])]
     return [taken(place) for place in fragment.values]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ ALIGNMENT = 256
 WIDTHS = 1, 2, 4, 8, 16
 UNIT, CHUNK = 32, 1 << 15
 """Rows of a warp that copies, and of one that counts nulls."""
+Size = TypeVar("Size", int, NDArray[np.int64])
 Places = NDArray[np.int64]
 """Where something lies, or how much there is of it."""
 
@@ -116,7 +118,12 @@ def device_table(parts: Sequence[Places], machine: Machine) -> Array:
 def bytes_of(vector: Vector, rows: Places) -> Places:
     """Return what so many values take, and so many validity words, if the column has any: int64[pieces, 2]."""
     words = -(-rows // UNIT) * 4 * (vector.valid is not None)
-    return -(-np.stack([rows * width_of(vector), words], axis=1) // ALIGNMENT) * ALIGNMENT
+    return aligned(np.stack([rows * width_of(vector), words], axis=1))
+
+
+def aligned(size: Size) -> Size:
+    """Return the next multiple of `ALIGNMENT`, of a number or of each in an array."""
+    return -(-size // ALIGNMENT) * ALIGNMENT
 
 
 def in_memory(vector: Vector, rows: int, memory: Array, values: int, words: int) -> Vector:
