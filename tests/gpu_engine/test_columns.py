@@ -11,6 +11,7 @@ from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl.backends.cudf import interchange
 from gpuetl.backends.cudf.columns.concat import concat
 from gpuetl.backends.cudf.columns.gather import take
+from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
@@ -76,6 +77,17 @@ def test_frames_are_put_below_each_other(sizes):
     got = concat([uploaded(table) for table in tables], dict(zip(schema.names, schema.types, strict=True)), MACHINE)
     assert got.rows == sum(sizes)
     assert str(downloaded(got.columns, schema).to_pydict()) == str(expected.to_pydict())
+
+
+def test_large_dictionaries_of_frames_that_are_put_together_become_one():
+    """Of most texts in both."""
+    parts = [range(40_000), range(20_000, 60_000)]
+    texts = [pa.array([f"é{number:05}" for number in part for _ in range(3)]) for part in parts]
+    frames = [Frame({"x": with_dictionary(from_arrow(each, MACHINE), MACHINE)}, len(each)) for each in texts]
+    assert [frame.columns["x"].dictionary.rows for frame in frames] == [40_000, 40_000]
+    x = concat(frames, {"x": pa.string()}, MACHINE).columns["x"]
+    assert to_arrow(x.dictionary, MACHINE).to_pylist() == [f"é{number:05}" for number in range(60_000)]
+    assert to_arrow(x, MACHINE) == pa.concat_arrays(texts)
 
 
 def test_lists_are_among_the_types():

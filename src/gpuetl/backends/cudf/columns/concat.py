@@ -8,7 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from gpuetl.backends.cudf.columns.dictionaries import MOST_TEXTS, decoded, renumbered, sorted_dictionary
+from gpuetl.backends.cudf.columns.dictionaries import (
+    MOST_TEXTS,
+    decoded,
+    renumbered,
+    sorted_dictionary,
+    text_of_each,
+)
 from gpuetl.backends.cudf.columns.pieces import addresses, by_width, device_table, pieces_source, widths_of
 from gpuetl.backends.cudf.columns.texts import numbered_texts
 from gpuetl.backends.cudf.columns.validity import empty_bits, valid_rows, words_of
@@ -117,13 +123,20 @@ def merged(dictionaries: Sequence[Vector], machine: Machine) -> tuple[Vector, li
     """Return a dictionary of all texts, and what each number of the others is in it; None where it is the same."""
     if len(dictionaries) == 1:
         return dictionaries[0], [None]
-    every, numbers = sorted_dictionary(stacked(dictionaries, machine), machine)
+    texts = stacked(dictionaries, machine)
+    every, numbers = (repeated_dictionary if texts.rows > MOST_TEXTS else sorted_dictionary)(texts, machine)
     tables: list[Array | None] = []
     start = 0
     for own in dictionaries:
         tables.append(None if own.rows == every.rows else numbers[start : start + own.rows])
         start += own.rows
     return every, tables
+
+
+def repeated_dictionary(texts: Vector, machine: Machine) -> tuple[Vector, Array]:
+    """Return what `sorted_dictionary` does, of texts that are there several times: only distinct ones are sorted."""
+    numbers = numbered_texts(texts, machine).data
+    return text_of_each(numbers, int(numbers.max()) + 1, texts, machine), numbers
 
 
 def in_dictionary(

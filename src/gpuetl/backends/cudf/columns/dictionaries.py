@@ -37,13 +37,17 @@ def decoded_bytes(vector: Vector, machine: Machine) -> int:
 
 def sorted_dictionary(texts: Vector, machine: Machine) -> tuple[Vector, Array]:
     """Return the distinct ones of texts without nulls, in the order of their bytes, and the number (int32) of each."""
-    arrays = machine.arrays
     if not texts.rows:
-        return texts, arrays.zeros(0, "int32")
+        return texts, machine.arrays.zeros(0, "int32")
     numbers, count = machine.sorted_texts(texts)
-    rows = arrays.empty(count, "int32")
-    rows[numbers] = arrays.arange(texts.rows, dtype="int32")  # of equal texts any
-    return take({"": texts}, rows, machine, missing=False)[""], numbers
+    return text_of_each(numbers, count, texts, machine), numbers
+
+
+def text_of_each(numbers: Array, count: int, texts: Vector, machine: Machine) -> Vector:
+    """Return the text of each of so many numbers, which equal texts share."""
+    rows = machine.arrays.empty(count, "int32")
+    rows[numbers] = machine.arrays.arange(texts.rows, dtype="int32")  # of equal texts any
+    return take({"": texts}, rows, machine, missing=False)[""]
 
 
 def numbered_slots(texts: Vector, owners: Array, taken: Array, machine: Machine) -> tuple[Vector, Array]:
