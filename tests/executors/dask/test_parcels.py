@@ -1,5 +1,6 @@
 """Frames of the cudf engine between workers: what arrives is what was sent."""
 
+import re
 from dataclasses import replace
 from threading import local
 from types import SimpleNamespace
@@ -7,7 +8,7 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
-from gpuetl import RunOptions, col
+from gpuetl import RunOptions, col, expr
 from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.engines import BACKENDS, CLUSTERED, load_backend
 from gpuetl.io.spill_space import SpillSpace
@@ -16,9 +17,11 @@ from tables import NAN, table, write_source
 
 pytest.importorskip("distributed")
 from dask.sizeof import sizeof
+from distributed import Client, LocalCluster
 from distributed.protocol import deserialize, serialize
 
-from conftest import COMPILER, ON_CPU
+from conftest import COMPILER, NO_PAGES, ON_CPU
+from gpuetl.executors.dask import fetching, parcels
 from gpuetl.executors.dask.parcels import Bundle, Parcel, all_sealed, opened, sealed
 from gpuetl.executors.dask.shelf import SHELF
 
@@ -29,6 +32,7 @@ ROWS = (
     (2, None, "ä€😀", -2, False, None),
     (1, 1.5, None, 3, True, [2, 3, 4]),
 )
+CLUSTER = {"threads_per_worker": 1, "memory_limit": 0, "scheduler_kwargs": NO_PAGES}
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 
 
@@ -115,12 +119,107 @@ def test_where_there_is_no_room_for_a_parcel_others_are_spilled(monkeypatch):
     assert second.waiting is None
 
 
+@needs_compiler
+@pytest.mark.parametrize("lacks", [1, 2])
+def test_a_worker_without_memory_to_send_spills_what_waits_and_then_says_so(monkeypatch, lacks):
+    """The reader is out of memory when it opens what came, and so is who gets it from there."""
+    backend, failed, in_one = load_backend(ON_CPU), [], parcels.in_one
+    SHELF.use(backend, None, None)
+    sent, other = (sealed(backend.from_arrow(pa.table({"x": [number]}))) for number in range(2))
+
+    def without_room(frame):
+        failed.append(other.is_resident)
+        if len(failed) <= lacks:
+            raise MemoryError("failed to allocate 3 GiB")
+        return in_one(frame)
+
+    monkeypatch.setattr(parcels, "in_one", without_room)
+    (got,) = sent_on(Bundle([sent]))
+    assert failed == [True, False]
+    if lacks == 1:
+        assert backend.to_arrow(opened(got))["x"].to_pylist() == [0]
+        return
+    assert sizeof(got) == got.spill(backend, SpillSpace()) == 0
+    for each in (got, sent_on(got)):
+        with pytest.raises(MemoryError, match="failed to allocate 3 GiB"):
+            opened(each)
+
+
+@needs_compiler
+@pytest.mark.parametrize("lacks", [1, 2])
+def test_a_worker_without_memory_to_take_what_came_spills_what_waits_and_is_then_out_of_memory(monkeypatch, lacks):
+    """When it opens what came."""
+    backend, failed, parcels_of = load_backend(ON_CPU), [], parcels.parcels_of
+    SHELF.use(backend, None, None)
+    sent, other = (sealed(backend.from_arrow(pa.table({"x": [number]}))) for number in range(2))
+
+    def without_room(header, whole):
+        failed.append(other.is_resident)
+        if len(failed) <= lacks:
+            raise MemoryError("failed to allocate 3 GiB")
+        return parcels_of(header, whole)
+
+    monkeypatch.setattr(parcels, "parcels_of", without_room)
+    got = sent_on(sent)
+    assert failed == [True, False]
+    if lacks == 1:
+        assert backend.to_arrow(opened(got))["x"].to_pylist() == [0]
+        return
+    with pytest.raises(MemoryError, match="failed to allocate 3 GiB"):
+        opened(got)
+
+
+@needs_compiler
+@pytest.mark.parametrize("most", [256, 1], ids=["tasks", "fetched"])
+def test_a_run_begins_again_where_workers_have_no_memory_to_send(pipeline, on_workers, monkeypatch, most):
+    """With smaller partitions; dask by itself waits for ever for what a worker cannot send."""
+    in_one = parcels.in_one
+
+    def without_room(frame):
+        if frame.rows > 3:
+            raise MemoryError(f"failed to allocate {frame.rows} GiB")
+        return in_one(frame)
+
+    monkeypatch.setattr(parcels, "in_one", without_room)
+    monkeypatch.setattr(fetching, "MOST_PIECES", most)
+    t = write_source(pipeline, "t", table({"k": "int64", "x": "int64"}, *((row, row) for row in range(32))))
+    t.window("k", "x", n=expr("row_number()")).write_parquet("out", "out")
+    with (
+        LocalCluster(n_workers=2, processes=False, protocol="tcp", host="127.0.0.1", **CLUSTER) as made,
+        Client(made) as client,
+    ):
+        report = pipeline.run(engine=on_workers, client=client, options=RunOptions(partition_rows=16)).report
+    assert report.sinks[0].rows == 32
+    notes = [note for note in report.notes if "begun again" in note]
+    assert re.match(r".*out of memory: \d+ GiB were asked for.*begun again with partitions of at most 4 rows", notes[0])
+
+
+@needs_compiler
+def test_what_cannot_be_sent_for_another_reason_is_an_error_of_who_opens_it(monkeypatch):
+    """And not of nobody."""
+    sent = sealed(load_backend(ON_CPU).from_arrow(pa.table({"x": [1]})))
+    monkeypatch.setattr(parcels, "in_one", lambda frame: 1 // 0)
+    with pytest.raises(RuntimeError, match="integer division or modulo by zero"):
+        opened(sent_on(sent))
+
+
+def sent_on(result):
+    header, frames = serialize(result, serializers=("dask",), on_error="raise")
+    return deserialize(header, frames)
+
+
 @pytest.fixture
-def joined(pipeline, cluster, monkeypatch):
-    """Runs a join with exchanges of the cudf engine's frames on workers, and compares its rows."""
+def on_workers(monkeypatch):
+    """The cudf engine on workers without a GPU."""
     monkeypatch.setitem(CLUSTERED, "dask-on-cpu", ON_CPU)
     monkeypatch.setattr("gpuetl.backends.engines.CLUSTER_PACKAGES", {"dask-on-cpu": ("distributed", "")})
     assert ON_CPU in BACKENDS
+    return "dask-on-cpu"
+
+
+@pytest.fixture
+def joined(pipeline, cluster, on_workers):
+    """Runs a join with exchanges of the cudf engine's frames on workers, and compares its rows."""
     rows = table({"k": "string", "x": "int64"}, *(("abc"[i % 3], i) for i in range(12)))
     t = write_source(pipeline, "t", rows)
     t.join(t.aggregate("k", s=col("x").sum()), "k").stage("joined").write_parquet("out", "out", mode="overwrite")
@@ -129,7 +228,7 @@ def joined(pipeline, cluster, monkeypatch):
 
     def run(**more):
         SHELF.taken_moved()  # of other tests
-        run = pipeline.run(engine="dask-on-cpu", keep=["joined"], options=replace(options, **more))
+        run = pipeline.run(engine=on_workers, keep=["joined"], options=replace(options, **more))
         assert_tables_equal(run["joined"].to_arrow(), expected)
         return run.report
 

@@ -8,11 +8,12 @@ lies around them.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import accumulate
 from threading import Lock
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from dask.sizeof import sizeof
@@ -25,7 +26,10 @@ from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.vector import Buffer
 from gpuetl.executors.dask.one_buffer import arrays_of, buffers_of, held_bytes, in_one
 from gpuetl.executors.dask.shelf import SHELF
+from gpuetl.executors.guard import is_out_of_memory, let_go
 from gpuetl.io.spill_space import SpillSpace
+
+Result = TypeVar("Result")
 
 
 class Parcel:
@@ -57,11 +61,7 @@ class Parcel:
             return waiting
         assert spilled is not None
         SHELF.move(spilled.comes)
-        try:
-            return cast("Frame", spilled.restored())
-        except MemoryError:
-            SHELF.spill_all()
-            return cast("Frame", spilled.restored())
+        return cast("Frame", in_room(spilled.restored))
 
     def spill(self, backend: Backend, space: SpillSpace) -> int:
         """Copy the frame out of the engine's memory; return the bytes that it took there."""
@@ -72,6 +72,23 @@ class Parcel:
             self.waiting = None
             SHELF.move(self.spilled.went)
             return self.nbytes
+
+
+class Unsent(Parcel):
+    """A parcel that could not be sent, or taken: who opens it gets the error.
+
+    Dask would wait for ever for one that cannot be serialized, or deserialized.
+    """
+
+    nbytes, on_device, waiting, spilled = 0, False, None, None
+
+    def __init__(self, told: str, lacked_memory: bool) -> None:
+        self.told, self.lacked_memory, self.lock = told, lacked_memory, Lock()
+
+    @property
+    def frame(self) -> Frame:
+        """Raise `MemoryError`, by which the run begins again with smaller partitions, or else `RuntimeError`."""
+        raise (MemoryError if self.lacked_memory else RuntimeError)(self.told)
 
 
 class Bundle(tuple[Parcel, ...]):
@@ -109,6 +126,27 @@ def bundled(results: Sequence[Any]) -> Any:
     return [to_serialize(result) for result in results]
 
 
+def in_room(step: Callable[[], Result]) -> Result:
+    """Return what a step gives; where memory runs out, spill what waits and do it once more.
+
+    Raises
+    ------
+    MemoryError
+        Where that does not suffice.
+    """
+    for last in (False, True):
+        try:
+            return step()
+        except Exception as error:
+            if not is_out_of_memory(error):
+                raise
+            told = str(error)
+            let_go(error)
+        if not last:
+            SHELF.spill_all()
+    raise MemoryError(told)
+
+
 def gathered(parcels: Sequence[Parcel]) -> tuple[dict[str, Any], Buffer]:
     """Return a header and one buffer for parcels; it is complete when this returns."""
     packed_frames, wholes = zip(*(in_one(parcel.frame) for parcel in parcels), strict=True)
@@ -118,7 +156,7 @@ def gathered(parcels: Sequence[Parcel]) -> tuple[dict[str, Any], Buffer]:
     whole = wholes[0] if len(wholes) == 1 else arrays.concatenate(wholes)
     if arrays is not np:
         arrays.cuda.get_current_stream().synchronize()  # who sends does not know our stream
-    return {"frames": pickle.dumps(frames), "on_device": arrays is not np}, whole
+    return {"frames": pickle.dumps(frames), "count": len(frames), "on_device": arrays is not np}, whole
 
 
 def parcels_of(header: dict[str, Any], whole: Buffer) -> Bundle:
@@ -127,11 +165,32 @@ def parcels_of(header: dict[str, Any], whole: Buffer) -> Bundle:
     return Bundle(Parcel(frame, shares_memory=len(frames) > 1) for frame in frames)
 
 
+def taken(header: dict[str, Any], whole: Callable[[], Buffer]) -> Bundle:
+    """Return the parcels that came in a buffer, which may be moved for it."""
+    try:
+        return in_room(lambda: parcels_of(header, whole()))
+    except Exception as error:
+        return unsent(**told_of(error), count=header["count"])
+
+
+def told_of(error: Exception) -> dict[str, Any]:
+    """Return what those are told who open what could not be sent."""
+    return {"told": str(error) or type(error).__name__, "lacked_memory": isinstance(error, MemoryError)}
+
+
+def unsent(told: str, lacked_memory: bool, count: int) -> Bundle:
+    """Return parcels that could not be sent."""
+    return Bundle(Unsent(told, lacked_memory) for _ in range(count))
+
+
 def to_device(parcels: Sequence[Parcel]) -> tuple[dict[str, Any], list[Buffer]]:
-    """Send by what takes device memory; raise `NotImplementedError`, and the next way is tried, for a CPU's frames."""
-    header, whole = gathered(parcels)
+    """Send by what takes device memory; raise `NotImplementedError` where that cannot be: dask tries the next way."""
+    try:
+        header, whole = in_room(partial(gathered, parcels))
+    except Exception as error:
+        raise NotImplementedError("the frames cannot be put together") from error
     if not header["on_device"]:
-        raise NotImplementedError("the frame is in host memory")
+        raise NotImplementedError("the frames are in host memory")
     return header, [whole]
 
 
@@ -139,23 +198,31 @@ def from_device(header: dict[str, Any], frames: list[Any]) -> Bundle:
     """Take what came into device memory."""
     import cupy
 
-    return parcels_of(header, cupy.asarray(frames[0]).view("uint8"))
+    return taken(header, lambda: cupy.asarray(frames[0]).view("uint8"))
 
 
 def to_host(parcels: Sequence[Parcel]) -> tuple[dict[str, Any], list[Any]]:
-    """Send through host memory, or keep on disk."""
-    header, whole = gathered(parcels)
+    """Send through host memory, or keep on disk; say so where that cannot be."""
+    try:
+        header, whole = in_room(partial(gathered, parcels))
+    except Exception as error:
+        return {"unsent": told_of(error) | {"count": len(parcels)}}, []
     return header, [memoryview(whole.get() if header["on_device"] else whole)]
 
 
 def from_host(header: dict[str, Any], frames: list[Any]) -> Bundle:
     """Take what came into host memory; what was on a device is copied to one."""
+    if "unsent" in header:
+        return unsent(**header["unsent"])
     whole = np.frombuffer(frames[0], "uint8") if frames else np.empty(0, "uint8")
-    if header["on_device"]:
-        import cupy
+    return taken(header, partial(on_device, whole) if header["on_device"] else lambda: whole)
 
-        whole = cupy.asarray(whole)
-    return parcels_of(header, whole)
+
+def on_device(whole: Any) -> Any:
+    """Copy bytes to the device."""
+    import cupy
+
+    return cupy.asarray(whole)
 
 
 cuda_serialize.register(Bundle, to_device)
