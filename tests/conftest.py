@@ -11,6 +11,7 @@ from gpu_engine.host_machine import COMPILER, ON_CPU
 from gpuetl import InvalidPipeline, Pipeline
 from gpuetl.backends.cudf.sinks import files
 from gpuetl.backends.engines import BACKENDS, CLUSTERED, ENGINES
+from gpuetl.options import Cluster
 from gpuetl.testing import LAYOUTS, assert_tables_equal
 from tables import write_source
 
@@ -76,16 +77,14 @@ def cluster():
 
 @pytest.fixture(scope="session")
 def gpu_cluster():
-    """A worker for each of two GPUs."""
+    """A worker for each of two GPUs, as a run starts them; what runs on `dask-cuda` finds their client."""
     dask_cuda = pytest.importorskip("dask_cuda")
     if (there := dask_cuda.utils.get_n_gpus()) < 2:
         pytest.skip(f"needs two GPUs, here is {there}")
     distributed = pytest.importorskip("distributed")
-    options = {"threads_per_worker": 1, "memory_limit": 0, "scheduler_kwargs": NO_PAGES, "rmm_pool_size": 0.6}
-    with (
-        dask_cuda.LocalCUDACluster(n_workers=2, host="127.0.0.1", protocol="ucx", **options) as made,
-        distributed.Client(made) as client,
-    ):
+    from gpuetl.executors.dask.cluster import connected
+
+    with connected("dask-cuda", Cluster(workers=2)) as made, distributed.Client(made.cluster) as client:
         yield client
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,12 +23,11 @@ class GpuetlCluster(GpuPeer):
 
     def open(self) -> None:
         """Start the workers as the engine does for a run."""
-        from distributed import Client
-
-        from gpuetl.executors.dask.cluster import local_cluster
+        from gpuetl.executors.dask.cluster import connected
         from gpuetl.options import Cluster
 
-        self.client = Client(local_cluster("dask-cuda", Cluster()))
+        self.cluster = ExitStack()
+        self.client = self.cluster.enter_context(connected("dask-cuda", Cluster()))
 
     def run(self, job: Job, out: Path) -> pa.Table | None:
         """Run the pipeline, loaded each time."""

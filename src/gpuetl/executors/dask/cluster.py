@@ -29,6 +29,9 @@ POOL_SHARE = 0.6
 HELD_SHARE = 0.4
 """Of a GPU's memory that results of tasks may take before dask-cuda moves some to the host: tasks need the rest."""
 
+UCX_ENVIRONMENT = {"UCXPY_PROGRESS_MODE": "thread", "UCXPY_ENABLE_PYTHON_FUTURE": "1"}
+"""With these UCX wakes who waits for a message; else each process asks again and again, in the tasks' interpreter."""
+
 
 @contextmanager
 def connected(engine: str, options: Cluster, progress: Progress = silent) -> Iterator[Any]:
@@ -48,7 +51,7 @@ def connected(engine: str, options: Cluster, progress: Progress = silent) -> Ite
     with ExitStack() as made:
         if options.address is None:
             progress(Origin("workers on", "this machine"), 0, 1)
-            made.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": f"{RESTART_S} s"}))
+            made.enter_context(dask.config.set(settings(options)))
             with interrupts_blocked():
                 cluster = made.enter_context(closing(local_cluster(engine, options)))
             client = made.enter_context(closing(client_of(cluster)))
@@ -149,15 +152,31 @@ def local_cluster(engine: str, options: Cluster) -> Any:
         raise RunFailed(f"cannot start a cluster on this machine: {first_line(error)}") from error
 
 
+def settings(options: Cluster) -> dict[str, Any]:
+    """Return dask's settings for workers on this machine.
+
+    Its profiler, which holds what a task works with and takes the interpreter from it, is for those who look at pages.
+    """
+    return {
+        "distributed.deploy.lost-worker-timeout": f"{RESTART_S} s",
+        "distributed.worker.profile.enabled": options.dashboard is not None,
+    }
+
+
 def pages(address: str | None) -> dict[str, Any]:
     """Return how a scheduler serves its pages; without an address a port for its health alone, which nobody knows."""
     return {"dashboard": address is not None, "dashboard_address": address or "127.0.0.1:0"}
 
 
 def gpu_cluster(options: Cluster, shared: dict[str, Any]) -> Any:
-    """Start a worker for each GPU that the process may see, or for the first ones."""
+    """Start a worker for each GPU that the process may see, or for the first ones.
+
+    Frames go by UCX, and what the scheduler says by TCP: it is small, and costs the interpreter less.
+    """
     from dask_cuda import LocalCUDACluster
 
+    for name, value in UCX_ENVIRONMENT.items():
+        os.environ.setdefault(name, value)  # of this process, which has connections too, and of those that it starts
     return LocalCUDACluster(
         n_workers=options.workers,
         host="127.0.0.1",
@@ -165,5 +184,5 @@ def gpu_cluster(options: Cluster, shared: dict[str, Any]) -> Any:
         rmm_pool_size=POOL_SHARE,
         device_memory_limit=HELD_SHARE,
         pre_import="pylibcudf,cupy",
-        **shared,
+        **shared | {"scheduler_kwargs": shared["scheduler_kwargs"] | {"protocol": "tcp"}},
     )

@@ -1,0 +1,51 @@
+"""Workers that a run starts on this machine."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from gpuetl.executors.dask.cluster import UCX_ENVIRONMENT, settings
+from gpuetl.options import Cluster
+
+pytest.importorskip("distributed")
+SAID = """
+import dask
+from gpuetl.executors.dask.cluster import connected
+from gpuetl.options import Cluster
+
+if __name__ == "__main__":
+    with connected("dask", Cluster(workers=1)) as client:
+        (profiles,) = client.run(lambda: dask.config.get("distributed.worker.profile.enabled")).values()
+        print(client.scheduler.address, profiles)
+"""
+
+
+def test_workers_that_a_run_starts_listen_on_loopback_and_are_not_profiled(tmp_path):
+    """The profiler keeps what tasks work with for a while."""
+    (tmp_path / "said.py").write_text(SAID, encoding="utf-8")
+    run = subprocess.run([sys.executable, tmp_path / "said.py"], capture_output=True, text=True, check=True)
+    address, profiles = run.stdout.split()
+    assert address.startswith("tcp://127.0.0.1:")
+    assert profiles == "False"
+
+
+def test_they_are_profiled_for_those_who_look_at_pages():
+    """They ask for them."""
+    assert settings(Cluster(dashboard="127.0.0.1:8787"))["distributed.worker.profile.enabled"]
+
+
+@pytest.mark.gpu
+def test_gpus_talk_by_ucx_which_wakes_them_and_the_scheduler_by_tcp(gpu_cluster):
+    """So that nobody asks for messages again and again while a task wants the interpreter."""
+
+    def waits():
+        import ucxx
+
+        return ucxx.core._get_ctx().enable_python_future
+
+    assert gpu_cluster.scheduler.address.startswith("tcp://127.0.0.1:")
+    assert {address.partition(":")[0] for address in gpu_cluster.nthreads()} == {"ucx"}
+    assert {os.environ[name] for name in UCX_ENVIRONMENT} == {"thread", "1"}
+    assert set(gpu_cluster.run(waits).values()) == {True}
