@@ -106,6 +106,32 @@ def test_pieces_put_below_each_other_are_the_rows_again(machine):
     assert whole.columns["few"].dictionary is frame.columns["few"].dictionary
 
 
+def test_pieces_are_put_below_each_other_without_an_array_of_a_column(machine):
+    """But for texts whose dictionaries differ."""
+    backend, frame = frame_of(table(), machine)
+    fixed = frame.select(tuple(name for name in frame.columns if name not in ("texts", "lists")))
+    other = fixed.updated(
+        {"few": with_dictionary(backend.from_arrow(pa.table({"t": ["other"] * ROWS})).columns["t"], machine)}
+    )
+    ends, order = [(0, 0), (0, 150), (150, ROWS)], numbers(range(ROWS), machine)
+    schema = {name: vector.dtype for name, vector in fixed.columns.items()}
+    for frames, made in (((fixed, fixed), []), ((fixed, other), ["few"])):
+        pieces = [piece for each in frames for piece in split_rows(each, order, ends, machine)]
+        assert sum(piece.nbytes for piece in pieces) > 0
+        whole = concat(pieces, schema, machine)
+        assert all(list(piece.columns.made) == (made if piece.rows else []) for piece in pieces)
+        expected = pa.concat_tables([backend.to_arrow(each) for each in frames]).combine_chunks()
+        assert backend.to_arrow(whole).equals(expected)
+
+
+def test_bytes_of_a_piece_are_those_of_its_columns(machine):
+    """Without what lies between them."""
+    _, frame = frame_of(table(), machine)
+    fixed = frame.select(tuple(name for name in frame.columns if name not in ("texts", "lists")))
+    for piece in split_rows(fixed, numbers(range(ROWS), machine), [(0, 7), (7, ROWS)], machine):
+        assert piece.nbytes == sum(vector.nbytes for vector in piece.columns.values())
+
+
 def test_a_column_with_nulls_in_some_pieces_alone(machine):
     """Pieces without nulls have no words."""
     backend = CudfBackend(machine)

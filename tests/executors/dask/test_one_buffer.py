@@ -8,6 +8,7 @@ import pytest
 
 from gpu_engine.host_machine import COMPILER, host_backend
 from gpuetl.backends.cudf.columns.concat import concat
+from gpuetl.backends.cudf.columns.pieces import split_rows
 from gpuetl.backends.cudf.columns.shared_dictionaries import MOST_BYTES, content_of, dictionary_of, shared
 from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.frame import Frame
@@ -62,10 +63,26 @@ def test_a_part_of_a_large_buffer_is_copied_and_counted_as_what_it_keeps():
     half = Frame({"x": Vector(pa.int64(), 256, memory[512:2560].view("int64"))}, 256)
     most = Frame({"x": Vector(pa.int64(), 480, memory[256:4096].view("int64"))}, 480)
     assert in_one(half)[1].nbytes == 2048
-    assert in_one(most)[1] is memory
     assert held_bytes(buffers_of(half)) == 4096
     both = half.updated({"y": most.columns["x"]})
     assert held_bytes(buffers_of(both)) == 4096
+
+
+def test_a_piece_is_sent_as_it_lies():
+    """And comes as one; one of no rows has a few bytes, since nothing would be no frame."""
+    machine = host_backend().machine
+    frame = frame_of(pa.table({"x": [1, None, 3, 4], "y": [1.5, 2.5, 3.5, 4.5]}))
+    first, none, last = split_rows(frame, np.arange(4, dtype=np.int32), [(0, 1), (1, 1), (1, 4)], machine)
+    packed, whole = in_one(last)
+    assert whole is last.columns.memory
+    got = pickle.loads(pickle.dumps(packed)).moved(256).frame(np.concatenate([np.zeros(256, np.uint8), whole]))
+    assert got.columns.layout is first.columns.layout
+    assert got.nbytes == last.nbytes == 2 * 3 * 8 + 4
+    both = concat([first, none, got], {"x": pa.int64(), "y": pa.float64()}, machine)
+    assert host_backend().to_arrow(both).to_pydict() == {"x": [1, None, 3, 4], "y": [1.5, 2.5, 3.5, 4.5]}
+    packed, whole = in_one(none)
+    assert whole.nbytes == 256
+    assert packed.frame(whole).rows == 0
 
 
 def test_a_buffer_of_several_columns_is_counted_once():

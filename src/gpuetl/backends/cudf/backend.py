@@ -119,7 +119,8 @@ class CudfBackend:
 
     def nbytes(self, frame: Frame, columns: Iterable[str]) -> int:
         """Return the bytes of columns."""
-        return frame.select(tuple(columns)).nbytes
+        names = tuple(columns)
+        return frame.nbytes if len(names) == len(frame.columns) else frame.select(names).nbytes
 
     def limited(self, memory: int) -> AbstractContextManager[None]:
         """Limit the machine's."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from gpuetl.backends.cudf.columns.piece import PieceColumns
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.errors import EvaluationError
 
@@ -23,6 +24,10 @@ class Frame:
         """Return some of the columns, in that order."""
         return Frame({name: self.columns[name] for name in names}, self.rows)
 
+    def without(self, names: Collection[str]) -> Frame:
+        """Return the other columns."""
+        return self.select(tuple(name for name in self.columns if name not in names)) if names else self
+
     def updated(self, columns: Mapping[str, Vector]) -> Frame:
         """Return the frame with columns added, or put in the place of others of the same name."""
         return Frame({**self.columns, **columns}, self.rows)
@@ -30,6 +35,8 @@ class Frame:
     @property
     def nbytes(self) -> int:
         """The device memory that the columns take."""
+        if isinstance(self.columns, PieceColumns):
+            return self.columns.nbytes
         return sum(vector.nbytes for vector in self.columns.values())
 
 

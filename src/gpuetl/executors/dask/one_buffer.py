@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpuetl.backends.cudf.columns.packed import packed, unpacked
+from gpuetl.backends.cudf.columns.piece import Layout, PieceColumns
 from gpuetl.backends.cudf.columns.pieces import ALIGNMENT, aligned
 from gpuetl.backends.cudf.columns.shared_dictionaries import Content, content_of, dictionary_of
 from gpuetl.backends.cudf.frame import Frame
@@ -18,6 +19,29 @@ from gpuetl.backends.cudf.vector import Buffer
 BYTE = np.dtype("uint8")
 Places = list[tuple[int, str, tuple[int, ...]]]
 """Where buffers begin in another, in bytes; their types and shapes."""
+
+
+class PackedPiece(NamedTuple):
+    """What makes a piece of an exchange of the buffer in which it lies: the content of dictionaries, and places."""
+
+    layout: Layout
+    dictionaries: Mapping[str, Content]
+    start: int
+    size: int
+    rows: int
+    places: Any
+    nulls: Any
+
+    def moved(self, by: int) -> PackedPiece:
+        """Return the same for a buffer in which all of it lies so many bytes further on."""
+        return self._replace(start=self.start + by)
+
+    def frame(self, whole: Buffer) -> Frame:
+        """Return the frame, on the memory of the buffer."""
+        arrays = arrays_of([whole])
+        dictionaries = {name: dictionary_of(content, arrays) for name, content in self.dictionaries.items()}
+        memory = whole[self.start : self.start + self.size]
+        return Frame(PieceColumns(self.layout, dictionaries, memory, self.rows, self.places, self.nulls), self.rows)
 
 
 class PackedFrame(NamedTuple):
@@ -40,17 +64,28 @@ class PackedFrame(NamedTuple):
         return Frame(columns, frame.rows)
 
 
-def in_one(frame: Frame) -> tuple[PackedFrame, Buffer]:
-    """Put a frame into one buffer of whole `ALIGNMENT`s: the one in which it lies, or a copy."""
+def in_one(frame: Frame) -> tuple[PackedFrame | PackedPiece, Buffer]:
+    """Put a frame into one buffer of whole `ALIGNMENT`s: the one in which a piece lies, or a copy."""
+    return packed_piece(frame.columns) if isinstance(frame.columns, PieceColumns) else packed_frame(frame)
+
+
+def packed_piece(piece: PieceColumns) -> tuple[PackedFrame | PackedPiece, Buffer]:
+    """Send a piece as it lies, but not one of no rows, nor one with a large dictionary, which is sent beside it."""
+    contents = {name: content_of(dictionary) for name, dictionary in piece.dictionaries.items()}
+    small = {name: content for name, content in contents.items() if content is not None}
+    size = int(piece.memory.nbytes)
+    if not size or len(small) < len(contents):
+        return packed_frame(Frame(piece, piece.rows))
+    return PackedPiece(piece.layout, small, 0, size, piece.rows, piece.places, piece.nulls), piece.memory
+
+
+def packed_frame(frame: Frame) -> tuple[PackedFrame, Buffer]:
+    """Copy a frame's buffers side by side; small dictionaries are sent by what they hold."""
     contents = {n: content_of(v.dictionary) for n, v in frame.columns.items() if v.dictionary}
     dictionaries = {name: content for name, content in contents.items() if content is not None}
     numbers = {name: frame.columns[name].numbers for name in dictionaries}
     header, buffers = packed(frame.updated(numbers))
-    whole = memory_of(buffers)
-    if whole is None:
-        starts, whole = side_by_side(buffers)
-    else:
-        starts = [address(buffer) - address(whole) for buffer in buffers]
+    starts, whole = side_by_side(buffers)
     places = [(start, buffer.dtype.str, buffer.shape) for start, buffer in zip(starts, buffers, strict=True)]
     return PackedFrame(header, dictionaries, places), whole
 
@@ -65,24 +100,17 @@ def side_by_side(buffers: Sequence[Buffer]) -> tuple[list[int], Buffer]:
     return starts, whole
 
 
-def memory_of(buffers: Sequence[Buffer]) -> Buffer | None:
-    """Return the buffer of which these are all but a little, as those of an exchange's piece are: see `pieces.py`."""
-    bases = {id(buffer.base): buffer.base for buffer in buffers}
-    whole = next(iter(bases.values()), None) if len(bases) == 1 else None
-    if whole is None or not is_memory(whole) or whole.nbytes % ALIGNMENT:
-        return None
-    own = sum(aligned(int(buffer.nbytes)) for buffer in buffers)
-    return whole if 0 < whole.nbytes <= own * 9 // 8 else None  # words of a column that has no nulls there
-
-
 def is_memory(base: Any) -> bool:
     """Tell whether what buffers are views on is bytes of ours."""
     return getattr(base, "dtype", None) == BYTE and base.ndim == 1
 
 
 def buffers_of(frame: Frame) -> Iterator[Buffer]:
-    """Yield the buffers of a frame, a shared one for each column."""
-    stack = list(frame.columns.values())
+    """Yield the buffers of a frame, a shared one for each column; of a piece the one in which it lies."""
+    columns = frame.columns
+    if isinstance(columns, PieceColumns):
+        yield columns.memory
+    stack = list((columns.dictionaries if isinstance(columns, PieceColumns) else columns).values())
     while stack:
         vector = stack.pop()
         yield from (buffer for buffer in (vector.data, vector.valid, vector.offsets) if buffer is not None)
@@ -98,11 +126,6 @@ def held_bytes(buffers: Iterable[Buffer]) -> int:
             kept = base if is_memory(base) else buffer
             held[id(kept)] = int(kept.nbytes)
     return sum(held.values())
-
-
-def address(buffer: Buffer) -> int:
-    """Return where a buffer begins."""
-    return int(buffer.__array_interface__["data"][0] if isinstance(buffer, np.ndarray) else buffer.data.ptr)
 
 
 def taken_apart(places: Places, whole: Buffer) -> list[Buffer]:

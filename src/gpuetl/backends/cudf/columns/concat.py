@@ -15,6 +15,7 @@ from gpuetl.backends.cudf.columns.dictionaries import (
     sorted_dictionary,
     text_of_each,
 )
+from gpuetl.backends.cudf.columns.piece import PieceColumns, Places
 from gpuetl.backends.cudf.columns.pieces import addresses, by_width, device_table, pieces_source, widths_of
 from gpuetl.backends.cudf.columns.texts import numbered_texts
 from gpuetl.backends.cudf.columns.validity import empty_bits, valid_rows, words_of
@@ -35,11 +36,34 @@ def concat(frames: Sequence[Frame], schema: Mapping[str, DataType], machine: Mac
         return Frame({name: from_arrow(pa.array([], dtype), machine) for name, dtype in schema.items()}, 0)
     rows = sum(frame.rows for frame in filled)
     check_rows(rows)
-    parts = {name: [frame.columns[name] for frame in filled] for name in schema}
+    made = stacked_pieces([frame.columns for frame in filled if isinstance(frame.columns, PieceColumns)], rows, machine)
+    parts = {name: [frame.columns[name] for frame in filled] for name in schema if name not in made}
     numbers = {name: as_numbers(each, machine) for name, each in parts.items()}
-    fixed = {name: each for name, each in numbers.items() if each is not None}
-    made = stacked_fixed(fixed, machine) if fixed else {}
-    return Frame({n: made[n] if n in made else stacked_others(each, machine) for n, each in parts.items()}, rows)
+    if fixed := {name: each for name, each in numbers.items() if each is not None}:
+        made |= stacked_fixed(fixed, machine)
+    return Frame({n: made[n] if n in made else stacked_others(parts[n], machine) for n in schema}, rows)
+
+
+def stacked_pieces(pieces: Sequence[PieceColumns], rows: int, machine: Machine) -> dict[str, Vector]:
+    """Put columns of pieces below each other that have so many rows together, by where they lie.
+
+    None where other frames have some of the rows, and none of texts whose dictionaries differ.
+    """
+    if sum(piece.rows for piece in pieces) < rows or any(piece.layout is not pieces[0].layout for piece in pieces):
+        return {}
+    dictionaries = pieces[0].dictionaries
+    differ = {n for piece in pieces for n, own in piece.dictionaries.items() if own is not dictionaries[n]}
+    stored = {name: each for name, each in pieces[0].layout.stored.items() if name not in differ}
+    at = [each.place for each in stored.values()]
+    nulls = np.sum([piece.nulls for piece in pieces], axis=0)[at].tolist()
+    made = {
+        name: empty_stack(each.dtype, rows, missing, dictionaries.get(name), machine)
+        for (name, each), missing in zip(stored.items(), nulls, strict=True)
+    }
+    sources = [piece.addresses(machine.address(piece.memory))[:, at] for piece in pieces]
+    if made:
+        stack(np.cumsum([piece.rows for piece in pieces]), sources, made, machine)
+    return made
 
 
 def stacked(vectors: Sequence[Vector], machine: Machine) -> Vector:
@@ -54,20 +78,27 @@ def stacked_fixed(columns: Mapping[str, Sequence[Vector]], machine: Machine) -> 
     firsts = by_width({name: parts[0] for name, parts in columns.items()})
     pieces = list(zip(*(columns[name] for name in firsts), strict=True))
     ends = np.cumsum([piece[0].rows for piece in pieces])
-    rows = int(ends[-1])
-    made = {name: empty_like(first, rows, columns[name], machine) for name, first in firsts.items()}
-    sources, targets = [addresses(piece, machine) for piece in pieces], addresses(list(made.values()), machine)
-    table = device_table([ends, *sources, targets], machine)
-    machine.launch(machine.compiled(pieces_source()), "stack", rows, [rows, len(pieces), *widths_of(firsts), table])
+    nulls = {name: sum(part.nulls for part in columns[name]) for name in firsts}
+    made = {
+        name: empty_stack(first.dtype, int(ends[-1]), nulls[name], first.dictionary, machine)
+        for name, first in firsts.items()
+    }
+    stack(ends, [addresses(piece, machine) for piece in pieces], made, machine)
     return made
 
 
-def empty_like(first: Vector, rows: int, parts: Sequence[Vector], machine: Machine) -> Vector:
-    """Return a column that is to be filled from its parts, with their count of nulls."""
-    nulls = sum(part.nulls for part in parts)
+def empty_stack(dtype: DataType, rows: int, nulls: int, dictionary: Vector | None, machine: Machine) -> Vector:
+    """Return a column that is to be filled, with its count of nulls."""
     valid = empty_bits(rows, machine) if nulls else None
-    data = empty_values(first.numbers.dtype, rows, machine)
-    return Vector(first.dtype, rows, data, valid, nulls, dictionary=first.dictionary)
+    data = empty_values(pa.int32() if dictionary else dtype, rows, machine)
+    return Vector(dtype, rows, data, valid, nulls, dictionary=dictionary)
+
+
+def stack(ends: Places, sources: Sequence[Places], made: Mapping[str, Vector], machine: Machine) -> None:
+    """Fill columns, in the order of their widths, from the addresses of pieces that end at these rows."""
+    table = device_table([ends, *sources, addresses(list(made.values()), machine)], machine)
+    rows, layout = int(ends[-1]), [len(ends), *widths_of(made), table]
+    machine.launch(machine.compiled(pieces_source()), "stack", rows, [rows, *layout])
 
 
 def stacked_others(vectors: Sequence[Vector], machine: Machine) -> Vector:

@@ -1,12 +1,11 @@
 """Columns of fixed width split into pieces by one kernel, whatever their types; `concat.py` has the way back.
 
-A piece's columns lie side by side in one buffer, so that to keep it costs one allocation, and to send it no copy.
+A piece's columns lie side by side in one buffer (`piece.py`): to keep it costs one allocation, and to send it no copy.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import TypeVar
 
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuetl.backends.cudf.columns.gather import take, take_rows
-from gpuetl.backends.cudf.columns.validity import with_nulls
+from gpuetl.backends.cudf.columns.piece import PieceColumns, Places, Stored, layout_of
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Array, Machine
@@ -26,8 +25,6 @@ WIDTHS = 1, 2, 4, 8, 16
 UNIT, CHUNK = 32, 1 << 15
 """Rows of a warp that copies, and of one that counts nulls."""
 Size = TypeVar("Size", int, NDArray[np.int64])
-Places = NDArray[np.int64]
-"""Where something lies, or how much there is of it."""
 
 
 def split_rows(frame: Frame, order: Array, ends: Sequence[tuple[int, int]], machine: Machine) -> list[Frame]:
@@ -37,40 +34,40 @@ def split_rows(frame: Frame, order: Array, ends: Sequence[tuple[int, int]], mach
     """
     if len(ends) == 1:
         return [take_rows(frame, order[slice(*ends[0])], machine)]
-    fixed = {name: vector for name, vector in frame.columns.items() if vector.offsets is None}
-    others = {name: vector for name, vector in frame.columns.items() if name not in fixed}
-    pieces = split_fixed(fixed, order, np.array(ends, np.int64), machine) if fixed else [{} for _ in ends]
+    others = {name: vector for name, vector in frame.columns.items() if vector.offsets is not None}
+    if len(others) == len(frame.columns):
+        return [Frame(take(others, order[start:end], machine, missing=False), end - start) for start, end in ends]
+    pieces = split_fixed(frame.without(others), order, np.array(ends, np.int64), machine)
+    if not others:
+        return [Frame(piece, piece.rows) for piece in pieces]
     frames = []
     for piece, (start, end) in zip(pieces, ends, strict=True):
-        columns = piece | take(others, order[start:end], machine, missing=False)
-        frames.append(Frame({name: columns[name] for name in frame.columns}, end - start))
+        columns = {**piece, **take(others, order[start:end], machine, missing=False)}
+        frames.append(Frame(columns, piece.rows).select(tuple(frame.columns)))
     return frames
 
 
-def split_fixed(columns: Mapping[str, Vector], order: Array, ends: Places, machine: Machine) -> list[dict[str, Vector]]:
+def split_fixed(frame: Frame, order: Array, ends: Places, machine: Machine) -> list[PieceColumns]:
     """Return the columns of each piece, in device memory of its own; the host waits for how many nulls there are."""
-    columns = by_width(columns)
+    columns = by_width(frame.columns)
     starts, rows = ends[:, 0], ends[:, 1] - ends[:, 0]
     memories, places, targets = memory_for(list(columns.values()), rows, machine)
     units, chunks = np.cumsum(-(-rows // UNIT)), np.cumsum(-(-rows // CHUNK))
     sources = addresses(list(columns.values()), machine)
     table = device_table([units, chunks, starts, rows, sources, targets], machine)
-    layout, module = [len(rows), *widths_of(columns), table], machine.compiled(pieces_source())
+    widths, module = [len(rows), *widths_of(columns), table], machine.compiled(pieces_source())
     all_units, items = int(units[-1]), int(chunks[-1]) * len(columns)
-    machine.launch(module, f"split{8 * order.dtype.itemsize}", all_units * UNIT, [all_units, *layout, order])
+    machine.launch(module, f"split{8 * order.dtype.itemsize}", all_units * UNIT, [all_units, *widths, order])
     nulls = np.zeros((len(rows), len(columns)), np.int64)
     if sources[1].any():
         valid = machine.arrays.zeros(nulls.shape, "uint64")
-        machine.launch(module, "count_in_pieces", items * UNIT, [items, *layout, valid])
+        machine.launch(module, "count_in_pieces", items * UNIT, [items, *widths, valid])
         nulls = np.where(sources[1] > 0, rows[:, None] - machine.host(valid).astype(np.int64), 0)
-    given = zip(memories, rows.tolist(), nulls.tolist(), *np.swapaxes(places, 0, 1).tolist(), strict=True)
-    return [
-        {
-            name: with_nulls(in_memory(vector, count, memory, *at), missing)
-            for (name, vector), missing, *at in zip(columns.items(), *own, strict=True)
-        }
-        for memory, count, *own in given
-    ]
+    kinds = ((name, stored(vector, place)) for place, (name, vector) in enumerate(columns.items()))
+    layout = layout_of(tuple(frame.columns), tuple(kinds))
+    dictionaries = {name: vector.dictionary for name, vector in columns.items() if vector.dictionary}
+    given = zip(memories, rows.tolist(), places, nulls, strict=True)
+    return [PieceColumns(layout, dictionaries, *piece) for piece in given]
 
 
 def memory_for(columns: Sequence[Vector], rows: Places, machine: Machine) -> tuple[list[Array], Places, Places]:
@@ -92,9 +89,14 @@ def by_width(columns: Mapping[str, Vector]) -> dict[str, Vector]:
     return dict(sorted(columns.items(), key=lambda column: width_of(column[1])))
 
 
+def stored(vector: Vector, place: int) -> Stored:
+    """Return how a column is stored, at a place among others."""
+    return Stored(vector.dtype, vector.data.dtype, 2 if vector.data.ndim == 2 else 1, place)
+
+
 def width_of(vector: Vector) -> int:
     """Return the bytes of a value."""
-    return int(vector.data.dtype.itemsize) * (2 if vector.data.ndim == 2 else 1)
+    return stored(vector, 0).width
 
 
 def widths_of(columns: Mapping[str, Vector]) -> list[int]:
@@ -124,14 +126,6 @@ def bytes_of(vector: Vector, rows: Places) -> Places:
 def aligned(size: Size) -> Size:
     """Return the next multiple of `ALIGNMENT`, of a number or of each in an array."""
     return -(-size // ALIGNMENT) * ALIGNMENT
-
-
-def in_memory(vector: Vector, rows: int, memory: Array, values: int, words: int) -> Vector:
-    """Return a column of so many rows, of which the values and the words begin at these bytes of a buffer."""
-    data = memory[values : values + rows * width_of(vector)].view(vector.data.dtype)
-    data = data.reshape(-1, 2) if vector.data.ndim == 2 else data
-    valid = None if vector.valid is None else memory[words : words + -(-rows // UNIT) * 4].view("uint32")
-    return replace(vector, rows=rows, data=data, valid=valid, nulls=0)
 
 
 @cache
