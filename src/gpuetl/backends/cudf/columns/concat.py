@@ -52,18 +52,29 @@ def stacked_pieces(pieces: Sequence[PieceColumns], rows: int, machine: Machine) 
     if sum(piece.rows for piece in pieces) < rows or any(piece.layout is not pieces[0].layout for piece in pieces):
         return {}
     dictionaries = pieces[0].dictionaries
-    differ = {n for piece in pieces for n, own in piece.dictionaries.items() if own is not dictionaries[n]}
+    differ = {n for piece in pieces for n, own in piece.dictionaries.items() if own is not dictionaries.get(n)}
     stored = {name: each for name, each in pieces[0].layout.stored.items() if name not in differ}
-    at = [each.place for each in stored.values()]
-    nulls = np.sum([piece.nulls for piece in pieces], axis=0)[at].tolist()
+    if not stored:
+        return {}
+    sources, nulls = sources_of(pieces, [each.place for each in stored.values()], machine)
     made = {
         name: empty_stack(each.dtype, rows, missing, dictionaries.get(name), machine)
-        for (name, each), missing in zip(stored.items(), nulls, strict=True)
+        for (name, each), missing in zip(stored.items(), nulls.sum(axis=0).tolist(), strict=True)
     }
-    sources = [piece.addresses(machine.address(piece.memory))[:, at] for piece in pieces]
-    if made:
-        stack(np.cumsum([piece.rows for piece in pieces]), sources, made, machine)
+    stack(np.cumsum([piece.rows for piece in pieces]), [sources], made, machine)
     return made
+
+
+def sources_of(pieces: Sequence[PieceColumns], columns: list[int], machine: Machine) -> tuple[Places, Places]:
+    """Return where some columns' values begin and where their words do, 0 without nulls, and how many nulls there are.
+
+    These are int64[pieces, 2, columns], and int64[pieces, columns].
+    """
+    nulls = np.array([piece.nulls for piece in pieces])[:, columns]
+    found = np.array([piece.places for piece in pieces])[:, :, columns]
+    found += np.array([machine.address(piece.memory) for piece in pieces])[:, None, None]
+    found[:, 1] *= nulls > 0
+    return found, nulls
 
 
 def stacked(vectors: Sequence[Vector], machine: Machine) -> Vector:

@@ -121,9 +121,3 @@ class PieceColumns(Mapping[str, Vector]):
         nulls = int(self.nulls[stored.place])
         valid = self.memory[words : words + self.word_bytes].view("uint32") if nulls else None
         return Vector(stored.dtype, self.rows, data, valid, nulls, dictionary=self.dictionaries.get(name))
-
-    def addresses(self, start: int) -> Places:
-        """Return where values begin and where words do, 0 of a column without nulls, in a buffer that begins there."""
-        found = self.places + start
-        found[1] *= self.nulls > 0
-        return found
