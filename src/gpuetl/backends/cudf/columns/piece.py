@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -49,10 +50,14 @@ class Layout:
         return layout_of, (self.names, tuple(self.stored.items()))
 
 
-@lru_cache(1 << 10)
 def layout_of(names: tuple[str, ...], stored: tuple[tuple[str, Stored], ...]) -> Layout:
     """Return the layout of some columns, in a frame's order, and in that of the buffer as they are stored."""
-    return Layout(names, stored)
+    with _LOCK:  # else two threads that ask at the same time get one each
+        return _LAYOUTS(names, stored)
+
+
+_LAYOUTS = lru_cache(1 << 10)(Layout)
+_LOCK = Lock()
 
 
 class PieceColumns(Mapping[str, Vector]):
