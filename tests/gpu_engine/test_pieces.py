@@ -1,5 +1,7 @@
 """Rows split into pieces and put below each other, by the kernels that do it for all columns."""
 
+import gc
+import weakref
 from decimal import Decimal
 
 import numpy as np
@@ -15,6 +17,7 @@ from gpuetl.backends.cudf.columns.pieces import split_rows
 from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.engines import load_backend
+from gpuetl.io.spill_space import SpillSpace
 
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 ON_CPU = [pytest.param(made, marks=needs_compiler) for made in (HostMachine, EmulatedMachine)]
@@ -130,6 +133,22 @@ def test_bytes_of_a_piece_are_those_of_its_columns(machine):
     fixed = frame.select(tuple(name for name in frame.columns if name not in ("texts", "lists")))
     for piece in split_rows(fixed, numbers(range(ROWS), machine), [(0, 7), (7, ROWS)], machine):
         assert piece.nbytes == sum(vector.nbytes for vector in piece.columns.values())
+
+
+def test_a_piece_that_is_spilled_comes_back_as_one(machine):
+    """In one copy each way; nothing of it stays on the device."""
+    backend, frame = frame_of(table(), machine)
+    fixed = frame.select(tuple(name for name in frame.columns if name not in ("texts", "lists")))
+    ends = [(0, 0), (0, 90), (90, ROWS)]
+    pieces = split_rows(fixed, numbers(range(ROWS), machine), ends, machine)
+    memory = weakref.ref(pieces[1].columns.memory)
+    spilled = [backend.spill(pieces.pop(0), SpillSpace()) for _ in range(3)]
+    gc.collect()
+    assert memory() is None
+    back = [each.restored() for each in spilled]
+    rows = table().select(list(fixed.columns))
+    assert [backend.to_arrow(piece) for piece in back] == [rows.slice(at, end - at) for at, end in ends]
+    assert back[1].columns.layout is back[2].columns.layout
 
 
 def test_a_column_with_nulls_in_some_pieces_alone(machine):

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gpuetl.backends.cudf.columns.packed import packed, unpacked
+from gpuetl.backends.cudf.columns.piece import PieceColumns
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Machine
-from gpuetl.backends.cudf.vector import Vector
+from gpuetl.backends.cudf.vector import Buffer
 from gpuetl.ceilings.ceiling import Link
 from gpuetl.io.spill_space import Room, SpillSpace
+
+FrameOf = Callable[[Sequence[Buffer]], Frame]
 
 
 @dataclass(frozen=True, eq=False)
 class SpilledFrame:
-    """The buffers of a frame, one behind another, and what makes a frame of them again.
+    """The buffers of a frame, one behind another, and what makes a frame of them again."""
 
-    Dictionaries of texts stay where they are: they are small, and other frames share them.
-    """
-
-    header: Frame
-    dictionaries: Mapping[str, Vector]
+    frame_of: FrameOf
     buffers: tuple[tuple[str, tuple[int, ...]], ...]
     room: Room
     machine: Machine
@@ -42,15 +41,35 @@ class SpilledFrame:
         """Return the frame, in device memory; raise `MemoryError` where that has no room."""
         arrays = [self.machine.arrays.empty(shape, dtype) for dtype, shape in self.buffers]
         self.machine.from_host(self.room.memory, arrays)
-        frame = unpacked(self.header, arrays)
-        return Frame({n: v.numbering(self.dictionaries.get(n)) for n, v in frame.columns.items()}, frame.rows)
+        return self.frame_of(arrays)
 
 
 def spilled(frame: Frame, space: SpillSpace, machine: Machine) -> SpilledFrame:
     """Copy a frame out of device memory; raise `OSError` or `MemoryError` where there is no room either."""
-    dictionaries = {name: v.dictionary for name, v in frame.columns.items() if v.dictionary is not None}
-    header, buffers = packed(Frame({n: v.numbers for n, v in frame.columns.items()}, frame.rows))
+    columns = frame.columns
+    frame_of, buffers = of_piece(columns) if isinstance(columns, PieceColumns) else of_frame(frame)
     room = space.room(sum(int(buffer.nbytes) for buffer in buffers))
     machine.to_host(buffers, room.memory)
     layout = tuple((str(buffer.dtype), tuple(map(int, buffer.shape))) for buffer in buffers)
-    return SpilledFrame(header, dictionaries, layout, room, machine)
+    return SpilledFrame(frame_of, layout, room, machine)
+
+
+def of_frame(frame: Frame) -> tuple[FrameOf, list[Buffer]]:
+    """Return what makes a frame of its buffers, and these.
+
+    Dictionaries of texts stay where they are: they are small, and other frames share them.
+    """
+    dictionaries = {name: v.dictionary for name, v in frame.columns.items() if v.dictionary is not None}
+    header, buffers = packed(Frame({n: v.numbers for n, v in frame.columns.items()}, frame.rows))
+
+    def frame_of(arrays: Sequence[Buffer]) -> Frame:
+        made = unpacked(header, arrays)
+        return Frame({n: v.numbering(dictionaries.get(n)) for n, v in made.columns.items()}, made.rows)
+
+    return frame_of, buffers
+
+
+def of_piece(piece: PieceColumns) -> tuple[FrameOf, list[Buffer]]:
+    """Return what makes a piece of an exchange of the buffer in which it lies, and that."""
+    header = piece.on(None)
+    return lambda buffers: Frame(header.on(buffers[0]), header.rows), [piece.memory]

@@ -117,6 +117,10 @@ class PieceColumns(Mapping[str, Vector]):
         """What a column's validity words take."""
         return -(-self.rows // WORD_ROWS) * WORD_BYTES
 
+    def on(self, memory: Buffer) -> PieceColumns:
+        """Return the columns of another buffer in which all lies as in this one; with None where it lies alone."""
+        return PieceColumns(self.layout, self.dictionaries, memory, self.rows, self.places, self.nulls)
+
     def vector(self, name: str) -> Vector:
         """Return a column on the memory of the buffer."""
         stored = self.layout.stored[name]
