@@ -31,9 +31,9 @@ def test_workers_that_a_run_starts_listen_on_loopback_and_are_not_profiled(tmp_p
     assert profiles == "False"
 
 
-def test_they_are_profiled_for_those_who_look_at_pages():
-    """They ask for them."""
-    assert settings(Cluster(dashboard="127.0.0.1:8787"))["distributed.worker.profile.enabled"]
+def test_those_who_look_at_pages_decide_by_dask_s_configuration():
+    """By default workers are profiled there."""
+    assert "distributed.worker.profile.enabled" not in settings(Cluster(dashboard="127.0.0.1:8787"))
 
 
 @pytest.mark.gpu

@@ -176,22 +176,67 @@ def test_a_run_begins_again_where_workers_have_no_memory_to_send(pipeline, on_wo
     in_one = parcels.in_one
 
     def without_room(frame):
-        if frame.rows > 3:
+        if frame.rows > 6:
             raise MemoryError(f"failed to allocate {frame.rows} GiB")
         return in_one(frame)
 
+    asked, answered = [], fetching.answered
+    monkeypatch.setattr(fetching, "answered", lambda *given: asked.append(given) or answered(*given))
     monkeypatch.setattr(parcels, "in_one", without_room)
     monkeypatch.setattr(fetching, "MOST_PIECES", most)
-    t = write_source(pipeline, "t", table({"k": "int64", "x": "int64"}, *((row, row) for row in range(32))))
+    report = by_tcp(windowed(pipeline), on_workers, partition_rows=16)
+    assert bool(asked) == (most == 1)
+    assert report.sinks[0].rows == 32
+    notes = [note for note in report.notes if "begun again" in note]
+    assert re.match(r".*out of memory: \d+ GiB were asked for.*begun again with partitions of at most 4 rows", notes[0])
+
+
+@needs_compiler
+def test_a_connection_with_half_an_answer_is_not_used_again(pipeline, on_workers, monkeypatch):
+    """What is left in it would be taken for the next answer."""
+    send_recv, failed = fetching.send_recv, []
+
+    async def half(comm, **message):
+        if message["op"] == "gpuetl_give" and not failed:
+            failed.append(comm)
+            await comm.write({**message, "reply": True})
+            raise MemoryError
+        return await send_recv(comm, **message)
+
+    monkeypatch.setattr(fetching, "send_recv", half)
+    monkeypatch.setattr(fetching, "MOST_PIECES", 1)
+    assert by_tcp(windowed(pipeline), on_workers, partition_rows=8).sinks[0].rows == 32
+    assert [comm.closed() for comm in failed] == [True]
+
+
+def windowed(pipeline):
+    t = write_source(pipeline, "t", table({"k": "int64", "x": "int64"}, *((row * 13 % 32, row) for row in range(32))))
     t.window("k", "x", n=expr("row_number()")).write_parquet("out", "out")
+    return pipeline
+
+
+def by_tcp(pipeline, engine, partition_rows):
+    """Run on two workers that send each other what they have, and exchange all rows."""
+    options = RunOptions(partition_rows=partition_rows, broadcast_bytes=0)
     with (
         LocalCluster(n_workers=2, processes=False, protocol="tcp", host="127.0.0.1", **CLUSTER) as made,
         Client(made) as client,
     ):
-        report = pipeline.run(engine=on_workers, client=client, options=RunOptions(partition_rows=16)).report
-    assert report.sinks[0].rows == 32
-    notes = [note for note in report.notes if "begun again" in note]
-    assert re.match(r".*out of memory: \d+ GiB were asked for.*begun again with partitions of at most 4 rows", notes[0])
+        return pipeline.run(engine=engine, client=client, options=options).report
+
+
+@needs_compiler
+def test_a_copy_to_the_host_that_fails_is_told_as_well(monkeypatch):
+    """It takes host memory."""
+    sent = sealed(load_backend(ON_CPU).from_arrow(pa.table({"x": [1]})))
+
+    class NoCopy:
+        def get(self):
+            raise MemoryError("no pinned memory")
+
+    monkeypatch.setattr(parcels, "gathered", lambda parcels: ({"on_device": True, "count": 1}, NoCopy()))
+    with pytest.raises(MemoryError, match="no pinned memory"):
+        opened(sent_on(sent))
 
 
 @needs_compiler
@@ -199,7 +244,9 @@ def test_what_cannot_be_sent_for_another_reason_is_an_error_of_who_opens_it(monk
     """And not of nobody."""
     sent = sealed(load_backend(ON_CPU).from_arrow(pa.table({"x": [1]})))
     monkeypatch.setattr(parcels, "in_one", lambda frame: 1 // 0)
-    with pytest.raises(RuntimeError, match="integer division or modulo by zero"):
+    with pytest.raises(
+        RuntimeError, match="rows could not be sent: ZeroDivisionError: integer division or modulo by zero"
+    ):
         opened(sent_on(sent))
 
 

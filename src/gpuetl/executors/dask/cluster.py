@@ -157,10 +157,8 @@ def settings(options: Cluster) -> dict[str, Any]:
 
     Its profiler, which holds what a task works with and takes the interpreter from it, is for those who look at pages.
     """
-    return {
-        "distributed.deploy.lost-worker-timeout": f"{RESTART_S} s",
-        "distributed.worker.profile.enabled": options.dashboard is not None,
-    }
+    profiled = {} if options.dashboard else {"distributed.worker.profile.enabled": False}
+    return {"distributed.deploy.lost-worker-timeout": f"{RESTART_S} s", **profiled}
 
 
 def pages(address: str | None) -> dict[str, Any]:

@@ -172,6 +172,9 @@ async def called(worker: Any, address: str, operation: str, tasks: Sequence[Key]
     comm = await connected(worker, address, tasks)
     try:
         return await send_recv(comm, op=operation, tasks=list(tasks), target=target)
+    except BaseException:
+        comm.abort()  # what is left in it of an answer would be taken for the next one's
+        raise
     finally:
         worker.rpc.reuse(address, comm)
 

@@ -7,6 +7,7 @@ lies around them.
 
 from __future__ import annotations
 
+import logging
 import pickle
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -29,6 +30,7 @@ from gpuetl.executors.dask.shelf import SHELF
 from gpuetl.executors.guard import is_out_of_memory, let_go
 from gpuetl.io.spill_space import SpillSpace
 
+LOG = logging.getLogger("distributed.worker")
 Result = TypeVar("Result")
 
 
@@ -174,8 +176,12 @@ def taken(header: dict[str, Any], whole: Callable[[], Buffer]) -> Bundle:
 
 
 def told_of(error: Exception) -> dict[str, Any]:
-    """Return what those are told who open what could not be sent."""
-    return {"told": str(error) or type(error).__name__, "lacked_memory": isinstance(error, MemoryError)}
+    """Return what those are told who open what could not be sent; the worker's log has the whole of it."""
+    lacked_memory = is_out_of_memory(error)
+    if not lacked_memory:
+        LOG.error("rows could not be sent", exc_info=error)
+    told = str(error) if lacked_memory else f"rows could not be sent: {type(error).__name__}: {error}"
+    return {"told": told, "lacked_memory": lacked_memory}
 
 
 def unsent(told: str, lacked_memory: bool, count: int) -> Bundle:
@@ -185,6 +191,8 @@ def unsent(told: str, lacked_memory: bool, count: int) -> Bundle:
 
 def to_device(parcels: Sequence[Parcel]) -> tuple[dict[str, Any], list[Buffer]]:
     """Send by what takes device memory; raise `NotImplementedError` where that cannot be: dask tries the next way."""
+    if unsent_before(parcels):
+        raise NotImplementedError("the frames were not sent before")
     try:
         header, whole = in_room(partial(gathered, parcels))
     except Exception as error:
@@ -202,11 +210,31 @@ def from_device(header: dict[str, Any], frames: list[Any]) -> Bundle:
 
 
 def to_host(parcels: Sequence[Parcel]) -> tuple[dict[str, Any], list[Any]]:
-    """Send through host memory, or keep on disk; say so where that cannot be."""
+    """Send through host memory, or keep there or on disk; say so where that cannot be.
+
+    Dask-cuda lets go of what it has had moved: without memory for that the rows are lost, and the run begins again.
+    """
+    if lost := unsent_before(parcels):
+        return unsent_header(lost.told, lost.lacked_memory, len(parcels)), []
     try:
-        header, whole = in_room(partial(gathered, parcels))
+        return in_room(partial(copied_to_host, parcels))
     except Exception as error:
-        return {"unsent": told_of(error) | {"count": len(parcels)}}, []
+        return unsent_header(**told_of(error), count=len(parcels)), []
+
+
+def unsent_before(parcels: Sequence[Parcel]) -> Unsent | None:
+    """Return one of the parcels that could not be sent to here, if there is any."""
+    return next((parcel for parcel in parcels if isinstance(parcel, Unsent)), None)
+
+
+def unsent_header(told: str, lacked_memory: bool, count: int) -> dict[str, Any]:
+    """Return what is sent in the place of parcels."""
+    return {"unsent": {"told": told, "lacked_memory": lacked_memory, "count": count}}
+
+
+def copied_to_host(parcels: Sequence[Parcel]) -> tuple[dict[str, Any], list[Any]]:
+    """Return a header and one buffer in host memory."""
+    header, whole = gathered(parcels)
     return header, [memoryview(whole.get() if header["on_device"] else whole)]
 
 
