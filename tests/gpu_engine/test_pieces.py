@@ -149,6 +149,7 @@ def test_a_piece_that_is_spilled_comes_back_as_one(machine):
     rows = table().select(list(fixed.columns))
     assert [backend.to_arrow(piece) for piece in back] == [rows.slice(at, end - at) for at, end in ends]
     assert back[1].columns.layout is back[2].columns.layout
+    assert all(isinstance(each.on_host().columns.memory, np.ndarray) for each in spilled)
 
 
 def test_a_column_with_nulls_in_some_pieces_alone(machine):

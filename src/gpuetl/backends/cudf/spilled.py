@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
+
+import numpy as np
 
 from gpuetl.backends.cudf.columns.packed import packed, unpacked
 from gpuetl.backends.cudf.columns.piece import PieceColumns
@@ -41,6 +44,15 @@ class SpilledFrame:
         """Return the frame, in device memory; raise `MemoryError` where that has no room."""
         arrays = [self.machine.arrays.empty(shape, dtype) for dtype, shape in self.buffers]
         self.machine.from_host(self.room.memory, arrays)
+        return self.frame_of(arrays)
+
+    def on_host(self) -> Frame:
+        """Return the frame in host memory, where it lies; dictionaries of texts stay on the device."""
+        arrays, start = [], 0
+        for dtype, shape in self.buffers:
+            end = start + prod(shape) * np.dtype(dtype).itemsize
+            arrays.append(self.room.memory[start:end].view(dtype).reshape(shape))
+            start = end
         return self.frame_of(arrays)
 
 

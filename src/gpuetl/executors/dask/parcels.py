@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import accumulate
@@ -22,8 +22,9 @@ from distributed.protocol import to_serialize
 from distributed.protocol.cuda import cuda_deserialize, cuda_serialize
 from distributed.protocol.serialize import dask_deserialize, dask_serialize
 
-from gpuetl.backends.backend import Backend, Spilled
+from gpuetl.backends.backend import Backend
 from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.spilled import SpilledFrame
 from gpuetl.backends.cudf.vector import Buffer
 from gpuetl.executors.dask.one_buffer import arrays_of, buffers_of, held_bytes, in_one
 from gpuetl.executors.dask.shelf import SHELF
@@ -45,7 +46,7 @@ class Parcel:
         self.nbytes = sum(int(buffer.nbytes) for buffer in buffers) if shares_memory else held_bytes(buffers)
         self.on_device = not all(isinstance(buffer, np.ndarray) for buffer in buffers)
         self.waiting: Frame | None = frame
-        self.spilled: Spilled | None = None
+        self.spilled: SpilledFrame | None = None
         self.lock = Lock()
         SHELF.add(self)
 
@@ -63,14 +64,14 @@ class Parcel:
             return waiting
         assert spilled is not None
         SHELF.move(spilled.comes)
-        return cast("Frame", in_room(spilled.restored))
+        return in_room(spilled.restored)
 
     def spill(self, backend: Backend, space: SpillSpace) -> int:
         """Copy the frame out of the engine's memory; return the bytes that it took there."""
         with self.lock:
             if self.waiting is None:
                 return 0
-            self.spilled = backend.spill(self.waiting, space)
+            self.spilled = cast("SpilledFrame", backend.spill(self.waiting, space))
             self.waiting = None
             SHELF.move(self.spilled.went)
             return self.nbytes
@@ -151,7 +152,12 @@ def in_room(step: Callable[[], Result]) -> Result:
 
 def gathered(parcels: Sequence[Parcel]) -> tuple[dict[str, Any], Buffer]:
     """Return a header and one buffer for parcels; it is complete when this returns."""
-    packed_frames, wholes = zip(*(in_one(parcel.frame) for parcel in parcels), strict=True)
+    return put_together(parcel.frame for parcel in parcels)
+
+
+def put_together(given: Iterable[Frame]) -> tuple[dict[str, Any], Buffer]:
+    """Return a header and one buffer for frames."""
+    packed_frames, wholes = zip(*map(in_one, given), strict=True)
     starts = accumulate((int(whole.nbytes) for whole in wholes), initial=0)
     frames = [one.moved(start) for one, start in zip(packed_frames, starts, strict=False)]
     arrays = arrays_of(wholes)
@@ -212,14 +218,14 @@ def from_device(header: dict[str, Any], frames: list[Any]) -> Bundle:
 def to_host(parcels: Sequence[Parcel]) -> tuple[dict[str, Any], list[Any]]:
     """Send through host memory, or keep there or on disk; say so where that cannot be.
 
-    Dask-cuda lets go of what it has had moved: without memory for that the rows are lost, and the run begins again.
+    Dask-cuda lets go of what it has had moved: then the rows are lost, and the run begins again.
     """
     if lost := unsent_before(parcels):
         return unsent_header(lost.told, lost.lacked_memory, len(parcels)), []
     try:
         return in_room(partial(copied_to_host, parcels))
     except Exception as error:
-        return unsent_header(**told_of(error), count=len(parcels)), []
+        return spilled_on_host(parcels) or (unsent_header(**told_of(error), count=len(parcels)), [])
 
 
 def unsent_before(parcels: Sequence[Parcel]) -> Unsent | None:
@@ -236,6 +242,18 @@ def copied_to_host(parcels: Sequence[Parcel]) -> tuple[dict[str, Any], list[Any]
     """Return a header and one buffer in host memory."""
     header, whole = gathered(parcels)
     return header, [memoryview(whole.get() if header["on_device"] else whole)]
+
+
+def spilled_on_host(parcels: Sequence[Parcel]) -> tuple[dict[str, Any], list[Any]] | None:
+    """Return the same for parcels that were spilled, by no memory of the device; nothing where that cannot be."""
+    spilled = [parcel.spilled for parcel in parcels if parcel.spilled]
+    if len(spilled) < len(parcels):
+        return None
+    try:
+        header, whole = put_together(each.on_host() for each in spilled)
+    except Exception:  # large dictionaries lie on the device still
+        return None
+    return header | {"on_device": parcels[0].on_device}, [memoryview(whole)]
 
 
 def from_host(header: dict[str, Any], frames: list[Any]) -> Bundle:
