@@ -223,8 +223,8 @@ def to_host(parcels: Sequence[Parcel]) -> tuple[dict[str, Any], list[Any]]:
     if lost := unsent_before(parcels):
         return unsent_header(lost.told, lost.lacked_memory, len(parcels)), []
     try:
-        return in_room(partial(copied_to_host, parcels))
-    except Exception as error:
+        return spilled_on_host(parcels) or in_room(partial(copied_to_host, parcels))
+    except Exception as error:  # what waited has been spilled since
         return spilled_on_host(parcels) or (unsent_header(**told_of(error), count=len(parcels)), [])
 
 
