@@ -1,6 +1,7 @@
 """Frames that wait: spilled, oldest first, beyond a limit, and read back as they were."""
 
 import gc
+import math
 import weakref
 from collections import Counter
 from datetime import date, datetime, timedelta
@@ -16,7 +17,7 @@ from gpuetl.backends.engines import load_backend
 from gpuetl.executors.store import Store
 from gpuetl.io import spill_space
 from gpuetl.io.host_memory import HostMemory
-from gpuetl.io.spill_space import SpillSpace
+from gpuetl.io.spill_space import HostRoom, SpillSpace
 from gpuetl.report.recorder import Recorder
 from small_pipelines import PIPELINES, answers, pipeline_of, rows_of
 
@@ -52,7 +53,19 @@ def space(request, monkeypatch, tmp_path):
     """Room in host memory, or where that has none."""
     available = 1 << 40 if request.param == "in memory" else 0
     monkeypatch.setattr(spill_space, "host_memory", lambda: HostMemory(available, 1 << 40))
+    monkeypatch.setattr(spill_space, "HOST", HostRoom())
     return SpillSpace(tmp_path)
+
+
+@pytest.mark.parametrize(("recent", "asked"), [(math.inf, 3), (-1, 4)])
+def test_the_host_is_asked_after_a_while_and_before_room_is_denied(monkeypatch, recent, asked):
+    """A quarter is left to others; what was taken counts meanwhile."""
+    told = [40, 60, 100] if recent > 0 else [40, 60, 80, 100]
+    monkeypatch.setattr(spill_space, "RECENT_S", recent)
+    monkeypatch.setattr(spill_space, "host_memory", lambda: HostMemory(told.pop(), 100))
+    room, before = HostRoom(), len(told)
+    assert [room.take(size) for size in (50, 20, 30, 30)] == [True, True, True, False]
+    assert before - len(told) == asked
 
 
 def test_tables_in_files_keep_no_descriptor_open(tmp_path):

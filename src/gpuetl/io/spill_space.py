@@ -9,7 +9,10 @@ import mmap
 import os
 import tempfile
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
+from threading import Lock
+from time import monotonic
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -18,6 +21,34 @@ from gpuetl.io.host_memory import host_memory
 
 KEPT_SHARE = 0.25
 """Of the host's memory: what frames leave to everybody else."""
+
+
+RECENT_S = 0.1
+"""How long what the host said of its memory holds: to ask takes longer than to copy a megabyte."""
+
+
+class HostRoom:
+    """What frames may take of the host's memory, where what they took counts until it is asked again.
+
+    Threads share it.
+    """
+
+    def __init__(self) -> None:
+        self.lock, self.asked, self.left = Lock(), -inf, 0
+
+    def take(self, size: int) -> bool:
+        """Tell whether there is room for so many bytes; before it is denied, the host is asked."""
+        with self.lock:
+            if size > self.left or monotonic() - self.asked > RECENT_S:
+                host, self.asked = host_memory(), monotonic()
+                self.left = host.available - int(KEPT_SHARE * host.total)
+            if size > self.left:
+                return False
+            self.left -= size
+            return True
+
+
+HOST = HostRoom()
 
 
 class Room(NamedTuple):
@@ -49,8 +80,7 @@ class SpillSpace:
         MemoryError
             Where the system gives less memory than it told of.
         """
-        host = host_memory()
-        if host.available - size >= KEPT_SHARE * host.total:
+        if HOST.take(size):
             return Room(np.empty(size, np.uint8), in_file=False)
         with self.file() as file:
             os.posix_fallocate(file.fileno(), 0, max(size, 1))  # a full disk is an error here, and a signal later
