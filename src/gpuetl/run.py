@@ -78,7 +78,7 @@ def traced_run(
     progress: Progress | None,
     trace: Trace | None,
 ) -> Run:
-    """Run a pipeline, of which the trace, if there is one, is under way."""
+    """Run a pipeline, of which the trace, if there is one, is under way; a signal tells what became of the sinks."""
     options.cluster.check_engine(choice.name)
     seconds: dict[str, float] = {}
     run_id = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
@@ -88,30 +88,33 @@ def traced_run(
     with timed(seconds, "load"):
         backend = backend_of(choice.name, options)
     recorder = Recorder(progress or silent)
-    with on_workers(choice.name, backend, options, seconds, recorder.progress) as (placed, capacity):
-        with timed(seconds, "optimize"):
-            fit, passes, fingerprint = planned(plan, placed, choice.name, capacity)
-            check_refusals(backend, fit.plan.roots)
-            running = backend.traced(trace, placed.profile) if trace else backend
-        resident = fit.resident_bytes if options.resident_bytes is None else options.resident_bytes
-        for line in chunk_lines(fit):
-            recorder.note(line)
-        running_options, workers = replace(placed, resident_bytes=resident), capacity.addresses
-        execution = Execution(choice.name, running, running_options, recorder, run_id, seconds, workers)
-        with measured(backend, options, recorder), recording(recorder), skipping(options.skipped_choices):
-            execution.rehearse(fit.plan, fingerprint)
-            physical, outputs = execution.run_to_fit(
-                fit.plan, partial(lowered_again, plan, options, choice.name), fit.partitions_ahead
-            )
-    add_notes(recorder, options, ceilings := load_ceilings(FRAMES.get(choice.name, backend.device)), seconds)
-    report = RunReport(
-        pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
-        device=device_label(recorder.work.values()), fingerprint=fingerprint,
-        stages=stage_reports(recorder, names_in_order(plan), physical.roots, ceilings),
-        sinks=outputs.sinks, seconds=seconds, passes=passes, notes=tuple(recorder.notes), memory=recorder.peaks,
-        spilled=dict(recorder.spilled), expected_memory=fit.peak, head=outputs.heads,
-    )  # fmt: skip
-    return Run(report, {name: result_of(frame, outputs.heads[name], backend) for name, frame in outputs.kept.items()})
+    with noted(recorder.outcome):
+        with on_workers(choice.name, backend, options, seconds, recorder.progress) as (placed, capacity):
+            with timed(seconds, "optimize"):
+                fit, passes, fingerprint = planned(plan, placed, choice.name, capacity)
+                check_refusals(backend, fit.plan.roots)
+                running = backend.traced(trace, placed.profile) if trace else backend
+            resident = fit.resident_bytes if options.resident_bytes is None else options.resident_bytes
+            for line in chunk_lines(fit):
+                recorder.note(line)
+            running_options, workers = replace(placed, resident_bytes=resident), capacity.addresses
+            execution = Execution(choice.name, running, running_options, recorder, run_id, seconds, workers)
+            with measured(backend, options, recorder), recording(recorder), skipping(options.skipped_choices):
+                execution.rehearse(fit.plan, fingerprint)
+                physical, outputs = execution.run_to_fit(
+                    fit.plan, partial(lowered_again, plan, options, choice.name), fit.partitions_ahead
+                )
+        add_notes(recorder, options, ceilings := load_ceilings(FRAMES.get(choice.name, backend.device)), seconds)
+        report = RunReport(
+            pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
+            device=device_label(recorder.work.values()), fingerprint=fingerprint,
+            stages=stage_reports(recorder, names_in_order(plan), physical.roots, ceilings),
+            sinks=outputs.sinks, seconds=seconds, passes=passes, notes=tuple(recorder.notes), memory=recorder.peaks,
+            spilled=dict(recorder.spilled), expected_memory=fit.peak, head=outputs.heads,
+        )  # fmt: skip
+        return Run(
+            report, {name: result_of(frame, outputs.heads[name], backend) for name, frame in outputs.kept.items()}
+        )
 
 
 def result_of(frame: Any, head: Any, backend: Backend) -> Result:
@@ -121,9 +124,9 @@ def result_of(frame: Any, head: Any, backend: Backend) -> Result:
 
 @contextmanager
 def measured(backend: Backend, options: RunOptions, recorder: Recorder) -> Iterator[None]:
-    """Limit the engine's memory and measure it, as the options say; a signal tells what became of the sinks."""
+    """Limit the engine's memory and measure it, as the options say."""
     limit = backend.limited(options.memory) if options.memory else nullcontext()
-    with limit, backend.memory_meter() if options.profile else nullcontext() as meter, noted(recorder.outcome):
+    with limit, backend.memory_meter() if options.profile else nullcontext() as meter:
         recorder.meter = meter
         yield
         recorder.peaks = recorder.peaks or (dict(meter.peaks()) if meter else {})

@@ -137,6 +137,16 @@ def test_a_signal_while_a_finished_run_cleans_up_leaves_nothing_behind(folder, m
     assert not list(folder.rglob(".*"))
 
 
+@pytest.mark.parametrize("name", ["add_notes", "stage_reports"])
+def test_a_signal_after_the_sinks_are_in_place_says_so(folder, monkeypatch, name):
+    """Also one that comes while a cluster is closed: that is before the report."""
+    (folder / "go").touch()
+    monkeypatch.setattr("gpuetl.run." + name, lambda *_: signal.raise_signal(signal.SIGTERM))
+    with pytest.raises(Stopped) as stopped, stopping():
+        load(folder / "p.yaml").run(engine="pandas")
+    assert stopped.value.__notes__[0] == "all sinks are written"
+
+
 def test_signals_at_any_time_leave_all_sinks_old_or_all_new(folder):
     (folder / "go").touch()
     draw = random.Random(1)

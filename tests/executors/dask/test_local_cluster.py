@@ -1,12 +1,13 @@
 """Workers that a run starts on this machine."""
 
 import os
+import signal
 import subprocess
 import sys
 
 import pytest
 
-from gpuetl.executors.dask.cluster import UCX_ENVIRONMENT, settings
+from gpuetl.executors.dask.cluster import UCX_ENVIRONMENT, closing, settings
 from gpuetl.options import Cluster
 
 pytest.importorskip("distributed")
@@ -29,6 +30,20 @@ def test_workers_that_a_run_starts_listen_on_loopback_and_are_not_profiled(tmp_p
     address, profiles = run.stdout.split()
     assert address.startswith("tcp://127.0.0.1:")
     assert profiles == "False"
+
+
+def test_a_signal_waits_until_a_cluster_is_closed():
+    """Dask waits ten seconds, when the program ends, for one whose closing was broken off."""
+    done = []
+
+    class Made:
+        def close(self, timeout):
+            signal.raise_signal(signal.SIGINT)
+            done.append(timeout)
+
+    with pytest.raises(KeyboardInterrupt), closing(Made()):
+        pass
+    assert done
 
 
 def test_those_who_look_at_pages_decide_by_dask_s_configuration():

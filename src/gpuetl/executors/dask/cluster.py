@@ -18,6 +18,7 @@ from gpuetl.executors.dask.greeting import hear_greeting, unreachable
 from gpuetl.options import Cluster
 from gpuetl.plan.node import Origin
 from gpuetl.report.recorder import Progress, silent
+from gpuetl.signals import held_signals
 from gpuetl.threads import thread_count
 
 CONNECT_S = 20
@@ -71,11 +72,14 @@ def current_client() -> Any:
 
 @contextmanager
 def closing(closed: Any) -> Iterator[Any]:
-    """Close a client or a cluster at the end, and say nothing of what is cut off by that."""
+    """Close a client or a cluster at the end, and say nothing of what is cut off by that.
+
+    A signal waits for that: dask would not close a cluster again that it was to close, but wait for it.
+    """
     try:
         yield closed
     finally:
-        with quiet():
+        with quiet(), held_signals():
             closed.close(timeout=CONNECT_S)
 
 
