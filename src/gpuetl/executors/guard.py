@@ -42,18 +42,15 @@ class Guard:
             With the step and what was asked for, where it did not suffice the second time either; `rows` tell whether
             smaller partitions gave the step fewer.
         """
-        hindered = ""
-        for last in (False, True):
-            try:
-                return step()
-            except Exception as error:
-                if not is_out_of_memory(error):
-                    raise
-                told = self.told(error)
-                let_go(error)
-            if not last:
-                hindered = self.free()
-        raise OutOfMemory.during(str(origin), ";  ".join(filter(None, (told, hindered))), rows)
+        hindered: list[str] = []
+        try:
+            return done_again(step, lambda: hindered.append(self.free()))
+        except Exception as error:
+            if not is_out_of_memory(error):
+                raise
+            told = ";  ".join(filter(None, (self.told(error), *hindered)))
+            let_go(error)
+        raise OutOfMemory.during(str(origin), told, rows)
 
     def free(self) -> str:
         """Free what can be freed; return what hindered that."""
@@ -67,6 +64,18 @@ class Guard:
         use = self.backend.memory_use()
         amount = f"{asked[1]} {asked[2] or 'B'} were asked for, with " if asked else ""
         return f"{amount}{size(use.in_use)} in use of {size(use.limit)}"
+
+
+def done_again(step: Callable[[], Result], free: Callable[[], object]) -> Result:
+    """Return what a step gives; where memory runs out the first time, free some and do it once more."""
+    try:
+        return step()
+    except Exception as error:
+        if not is_out_of_memory(error):
+            raise
+        let_go(error)
+    free()
+    return step()
 
 
 def is_out_of_memory(error: BaseException) -> bool:

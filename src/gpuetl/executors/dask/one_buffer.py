@@ -14,7 +14,7 @@ from gpuetl.backends.cudf.columns.piece import Layout, PieceColumns
 from gpuetl.backends.cudf.columns.pieces import ALIGNMENT, aligned
 from gpuetl.backends.cudf.columns.shared_dictionaries import Content, content_of, dictionary_of
 from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.vector import Buffer
+from gpuetl.backends.cudf.vector import Buffer, Vector
 
 BYTE = np.dtype("uint8")
 Places = list[tuple[int, str, tuple[int, ...]]]
@@ -70,24 +70,26 @@ def in_one(frame: Frame) -> tuple[PackedFrame | PackedPiece, Buffer]:
 
 
 def packed_piece(piece: PieceColumns) -> tuple[PackedFrame | PackedPiece, Buffer]:
-    """Send a piece as it lies, but not one of no rows, nor one with a large dictionary, which is sent beside it."""
-    contents = {name: content_of(dictionary) for name, dictionary in piece.dictionaries.items()}
-    small = {name: content for name, content in contents.items() if content is not None}
-    size = int(piece.memory.nbytes)
-    if not size or len(small) < len(contents):
+    """Send a piece as it lies, but not one of no rows, nor one with a large dictionary, which has to lie with it."""
+    small, size = small_contents(piece.dictionaries), int(piece.memory.nbytes)
+    if not size or len(small) < len(piece.dictionaries):
         return packed_frame(Frame(piece, piece.rows))
     return PackedPiece(piece.layout, small, 0, size, piece.rows, piece.places, piece.nulls), piece.memory
 
 
 def packed_frame(frame: Frame) -> tuple[PackedFrame, Buffer]:
     """Copy a frame's buffers side by side; small dictionaries are sent by what they hold."""
-    contents = {n: content_of(v.dictionary) for n, v in frame.columns.items() if v.dictionary}
-    dictionaries = {name: content for name, content in contents.items() if content is not None}
+    dictionaries = small_contents({n: v.dictionary for n, v in frame.columns.items() if v.dictionary})
     numbers = {name: frame.columns[name].numbers for name in dictionaries}
     header, buffers = packed(frame.updated(numbers))
     starts, whole = side_by_side(buffers)
     places = [(start, buffer.dtype.str, buffer.shape) for start, buffer in zip(starts, buffers, strict=True)]
     return PackedFrame(header, dictionaries, places), whole
+
+
+def small_contents(dictionaries: Mapping[str, Vector]) -> dict[str, Content]:
+    """Return what dictionaries hold, but not large ones."""
+    return {name: content for name, each in dictionaries.items() if (content := content_of(each)) is not None}
 
 
 def side_by_side(buffers: Sequence[Buffer]) -> tuple[list[int], Buffer]:
@@ -110,7 +112,8 @@ def buffers_of(frame: Frame) -> Iterator[Buffer]:
     columns = frame.columns
     if isinstance(columns, PieceColumns):
         yield columns.memory
-    stack = list((columns.dictionaries if isinstance(columns, PieceColumns) else columns).values())
+        columns = columns.dictionaries
+    stack = list(columns.values())
     while stack:
         vector = stack.pop()
         yield from (buffer for buffer in (vector.data, vector.valid, vector.offsets) if buffer is not None)

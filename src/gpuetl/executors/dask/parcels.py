@@ -28,7 +28,7 @@ from gpuetl.backends.cudf.spilled import SpilledFrame
 from gpuetl.backends.cudf.vector import Buffer
 from gpuetl.executors.dask.one_buffer import arrays_of, buffers_of, held_bytes, in_one
 from gpuetl.executors.dask.shelf import SHELF
-from gpuetl.executors.guard import is_out_of_memory, let_go
+from gpuetl.executors.guard import done_again, is_out_of_memory
 from gpuetl.io.spill_space import SpillSpace
 
 LOG = logging.getLogger("distributed.worker")
@@ -130,24 +130,8 @@ def bundled(results: Sequence[Any]) -> Any:
 
 
 def in_room(step: Callable[[], Result]) -> Result:
-    """Return what a step gives; where memory runs out, spill what waits and do it once more.
-
-    Raises
-    ------
-    MemoryError
-        Where that does not suffice.
-    """
-    for last in (False, True):
-        try:
-            return step()
-        except Exception as error:
-            if not is_out_of_memory(error):
-                raise
-            told = str(error)
-            let_go(error)
-        if not last:
-            SHELF.spill_all()
-    raise MemoryError(told)
+    """Return what a step gives; where memory runs out, spill what waits and do it once more."""
+    return done_again(step, SHELF.spill_all)
 
 
 def gathered(parcels: Sequence[Parcel]) -> tuple[dict[str, Any], Buffer]:
@@ -178,21 +162,15 @@ def taken(header: dict[str, Any], whole: Callable[[], Buffer]) -> Bundle:
     try:
         return in_room(lambda: parcels_of(header, whole()))
     except Exception as error:
-        return unsent(**told_of(error), count=header["count"])
+        return Bundle([unsent(error)] * header["count"])
 
 
-def told_of(error: Exception) -> dict[str, Any]:
-    """Return what those are told who open what could not be sent; the worker's log has the whole of it."""
-    lacked_memory = is_out_of_memory(error)
-    if not lacked_memory:
-        LOG.error("rows could not be sent", exc_info=error)
-    told = str(error) if lacked_memory else f"rows could not be sent: {type(error).__name__}: {error}"
-    return {"told": told, "lacked_memory": lacked_memory}
-
-
-def unsent(told: str, lacked_memory: bool, count: int) -> Bundle:
-    """Return parcels that could not be sent."""
-    return Bundle(Unsent(told, lacked_memory) for _ in range(count))
+def unsent(error: Exception) -> Unsent:
+    """Return what comes in the place of a parcel; the worker's log has the whole of an error that is not of memory."""
+    if is_out_of_memory(error):
+        return Unsent(str(error), lacked_memory=True)
+    LOG.error("rows could not be sent", exc_info=error)
+    return Unsent(f"rows could not be sent: {type(error).__name__}: {error}", lacked_memory=False)
 
 
 def to_device(parcels: Sequence[Parcel]) -> tuple[dict[str, Any], list[Buffer]]:
@@ -220,22 +198,20 @@ def to_host(parcels: Sequence[Parcel]) -> tuple[dict[str, Any], list[Any]]:
 
     Dask-cuda lets go of what it has had moved: then the rows are lost, and the run begins again.
     """
-    if lost := unsent_before(parcels):
-        return unsent_header(lost.told, lost.lacked_memory, len(parcels)), []
-    try:
-        return spilled_on_host(parcels) or in_room(partial(copied_to_host, parcels))
-    except Exception as error:  # what waited has been spilled since
-        return spilled_on_host(parcels) or (unsent_header(**told_of(error), count=len(parcels)), [])
+    lost = unsent_before(parcels)
+    if lost is None:
+        try:
+            return spilled_on_host(parcels) or in_room(partial(copied_to_host, parcels))
+        except Exception as error:
+            if sent := spilled_on_host(parcels):  # what waited has been spilled since
+                return sent
+            lost = unsent(error)
+    return {"unsent": (lost.told, lost.lacked_memory), "count": len(parcels)}, []
 
 
 def unsent_before(parcels: Sequence[Parcel]) -> Unsent | None:
     """Return one of the parcels that could not be sent to here, if there is any."""
     return next((parcel for parcel in parcels if isinstance(parcel, Unsent)), None)
-
-
-def unsent_header(told: str, lacked_memory: bool, count: int) -> dict[str, Any]:
-    """Return what is sent in the place of parcels."""
-    return {"unsent": {"told": told, "lacked_memory": lacked_memory, "count": count}}
 
 
 def copied_to_host(parcels: Sequence[Parcel]) -> tuple[dict[str, Any], list[Any]]:
@@ -259,7 +235,7 @@ def spilled_on_host(parcels: Sequence[Parcel]) -> tuple[dict[str, Any], list[Any
 def from_host(header: dict[str, Any], frames: list[Any]) -> Bundle:
     """Take what came into host memory; what was on a device is copied to one."""
     if "unsent" in header:
-        return unsent(**header["unsent"])
+        return Bundle([Unsent(*header["unsent"])] * header["count"])
     whole = np.frombuffer(frames[0], "uint8") if frames else np.empty(0, "uint8")
     return taken(header, partial(on_device, whole) if header["on_device"] else lambda: whole)
 
