@@ -63,10 +63,11 @@ def run_pipeline(
     options: RunOptions | None,
     progress: Progress | None,
 ) -> Run:
-    """Run a pipeline on the engine of choice: see `Pipeline.run`."""
+    """Run a pipeline on the engine of choice: see `Pipeline.run`.  A signal tells what became of the sinks."""
     options = options or RunOptions()
-    with tracing(Path(options.trace) if options.trace else None) as trace:
-        return traced_run(pipeline, params, choice, keep, options, progress, trace)
+    recorder = Recorder(progress or silent)
+    with tracing(Path(options.trace) if options.trace else None) as trace, noted(recorder.outcome):
+        return traced_run(pipeline, params, choice, keep, options, recorder, trace)
 
 
 def traced_run(
@@ -75,10 +76,10 @@ def traced_run(
     choice: Choice,
     keep: Iterable[str] | None,
     options: RunOptions,
-    progress: Progress | None,
+    recorder: Recorder,
     trace: Trace | None,
 ) -> Run:
-    """Run a pipeline, of which the trace, if there is one, is under way; a signal tells what became of the sinks."""
+    """Run a pipeline, of which the trace, if there is one, is under way."""
     options.cluster.check_engine(choice.name)
     seconds: dict[str, float] = {}
     run_id = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
@@ -87,34 +88,30 @@ def traced_run(
         plan = plan.keeping(plan.last_stages() if keep is None else keep)
     with timed(seconds, "load"):
         backend = backend_of(choice.name, options)
-    recorder = Recorder(progress or silent)
-    with noted(recorder.outcome):
-        with on_workers(choice.name, backend, options, seconds, recorder.progress) as (placed, capacity):
-            with timed(seconds, "optimize"):
-                fit, passes, fingerprint = planned(plan, placed, choice.name, capacity)
-                check_refusals(backend, fit.plan.roots)
-                running = backend.traced(trace, placed.profile) if trace else backend
-            resident = fit.resident_bytes if options.resident_bytes is None else options.resident_bytes
-            for line in chunk_lines(fit):
-                recorder.note(line)
-            running_options, workers = replace(placed, resident_bytes=resident), capacity.addresses
-            execution = Execution(choice.name, running, running_options, recorder, run_id, seconds, workers)
-            with measured(backend, options, recorder), recording(recorder), skipping(options.skipped_choices):
-                execution.rehearse(fit.plan, fingerprint)
-                physical, outputs = execution.run_to_fit(
-                    fit.plan, partial(lowered_again, plan, options, choice.name), fit.partitions_ahead
-                )
-        add_notes(recorder, options, ceilings := load_ceilings(FRAMES.get(choice.name, backend.device)), seconds)
-        report = RunReport(
-            pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
-            device=device_label(recorder.work.values()), fingerprint=fingerprint,
-            stages=stage_reports(recorder, names_in_order(plan), physical.roots, ceilings),
-            sinks=outputs.sinks, seconds=seconds, passes=passes, notes=tuple(recorder.notes), memory=recorder.peaks,
-            spilled=dict(recorder.spilled), expected_memory=fit.peak, head=outputs.heads,
-        )  # fmt: skip
-        return Run(
-            report, {name: result_of(frame, outputs.heads[name], backend) for name, frame in outputs.kept.items()}
-        )
+    with on_workers(choice.name, backend, options, seconds, recorder.progress) as (placed, capacity):
+        with timed(seconds, "optimize"):
+            fit, passes, fingerprint = planned(plan, placed, choice.name, capacity)
+            check_refusals(backend, fit.plan.roots)
+            running = backend.traced(trace, placed.profile) if trace else backend
+        resident = fit.resident_bytes if options.resident_bytes is None else options.resident_bytes
+        for line in chunk_lines(fit):
+            recorder.note(line)
+        running_options, workers = replace(placed, resident_bytes=resident), capacity.addresses
+        execution = Execution(choice.name, running, running_options, recorder, run_id, seconds, workers)
+        with measured(backend, options, recorder), recording(recorder), skipping(options.skipped_choices):
+            execution.rehearse(fit.plan, fingerprint)
+            physical, outputs = execution.run_to_fit(
+                fit.plan, partial(lowered_again, plan, options, choice.name), fit.partitions_ahead
+            )
+    add_notes(recorder, options, ceilings := load_ceilings(FRAMES.get(choice.name, backend.device)), seconds)
+    report = RunReport(
+        pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
+        device=device_label(recorder.work.values()), fingerprint=fingerprint,
+        stages=stage_reports(recorder, names_in_order(plan), physical.roots, ceilings),
+        sinks=outputs.sinks, seconds=seconds, passes=passes, notes=tuple(recorder.notes), memory=recorder.peaks,
+        spilled=dict(recorder.spilled), expected_memory=fit.peak, head=outputs.heads,
+    )  # fmt: skip
+    return Run(report, {name: result_of(frame, outputs.heads[name], backend) for name, frame in outputs.kept.items()})
 
 
 def result_of(frame: Any, head: Any, backend: Backend) -> Result:

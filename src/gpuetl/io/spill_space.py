@@ -21,8 +21,6 @@ from gpuetl.io.host_memory import host_memory
 
 KEPT_SHARE = 0.25
 """Of the host's memory: what frames leave to everybody else."""
-
-
 RECENT_S = 0.1
 """How long what the host said of its memory holds: to ask takes longer than to copy a megabyte."""
 

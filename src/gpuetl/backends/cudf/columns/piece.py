@@ -118,7 +118,7 @@ class PieceColumns(Mapping[str, Vector]):
         return -(-self.rows // WORD_ROWS) * WORD_BYTES
 
     def on(self, memory: Buffer) -> PieceColumns:
-        """Return the columns of another buffer in which all lies as in this one; with None where it lies alone."""
+        """Return the columns of another buffer in which all lies as in this one; of none, only where it would lie."""
         return PieceColumns(self.layout, self.dictionaries, memory, self.rows, self.places, self.nulls)
 
     def vector(self, name: str) -> Vector:
