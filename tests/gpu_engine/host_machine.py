@@ -194,13 +194,13 @@ class HostMachine:
         """Sort by the last word first."""
         return np.lexsort(words[::-1]).astype(np.int32)
 
-    def sorted_texts(self, texts: Vector) -> tuple[Any, int]:
+    def sorted_texts(self, texts: Vector) -> Any:
         """Sort the distinct texts; Arrow's order is that of their bytes."""
         encoded = to_arrow(texts, self).dictionary_encode(null_encoding="encode")
         order = pc.sort_indices(encoded.dictionary).to_numpy()
         places = np.empty(len(order), np.int32)
         places[order] = np.arange(len(order), dtype=np.int32)
-        return places[encoded.indices.to_numpy()], len(order)
+        return places[encoded.indices.to_numpy()]
 
     def read_parquet(self, files: Any, types: Any) -> dict[str, Vector]:
         """Read by pyarrow."""

@@ -139,8 +139,8 @@ class Machine(Protocol):
     def sorted_order(self, words: Sequence[Array]) -> Array:
         """Return the stable order (int32 row numbers) of rows by unsigned arrays, the most significant first."""
 
-    def sorted_texts(self, texts: Vector) -> tuple[Array, int]:
-        """Number (int32) the distinct texts in the order of their bytes, a null with any; and say how many they are."""
+    def sorted_texts(self, texts: Vector) -> Array:
+        """Number (int32) the distinct texts in the order of their bytes, from 0 on; a null with any."""
 
     def read_parquet(self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType]) -> dict[str, Vector]:
         """Read columns of some row groups of files, in order, in the language's types nearest to the stored ones.

@@ -107,7 +107,7 @@ class TracedMachine:
         with self.launched("sort", "libcudf", words=len(words), rows=len(words[0])):
             return self.machine.sorted_order(words)
 
-    def sorted_texts(self, texts: Vector) -> tuple[Array, int]:
+    def sorted_texts(self, texts: Vector) -> Array:
         """Trace the numbering of texts."""
         with self.launched("number texts", "libcudf", rows=texts.rows):
             return self.machine.sorted_texts(texts)

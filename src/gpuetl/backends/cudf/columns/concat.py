@@ -178,7 +178,7 @@ def merged(dictionaries: Sequence[Vector], machine: Machine) -> tuple[Vector, li
 def repeated_dictionary(texts: Vector, machine: Machine) -> tuple[Vector, Array]:
     """Return what `sorted_dictionary` does, of texts that are there several times: only distinct ones are sorted."""
     numbers = numbered_texts(texts, machine).data
-    return text_of_each(numbers, int(numbers.max()) + 1, texts, machine), numbers
+    return text_of_each(numbers, texts, machine), numbers
 
 
 def in_dictionary(

@@ -39,13 +39,13 @@ def sorted_dictionary(texts: Vector, machine: Machine) -> tuple[Vector, Array]:
     """Return the distinct ones of texts without nulls, in the order of their bytes, and the number (int32) of each."""
     if not texts.rows:
         return texts, machine.arrays.zeros(0, "int32")
-    numbers, count = machine.sorted_texts(texts)
-    return text_of_each(numbers, count, texts, machine), numbers
+    numbers = machine.sorted_texts(texts)
+    return text_of_each(numbers, texts, machine), numbers
 
 
-def text_of_each(numbers: Array, count: int, texts: Vector, machine: Machine) -> Vector:
-    """Return the text of each of so many numbers, which equal texts share."""
-    rows = machine.arrays.empty(count, "int32")
+def text_of_each(numbers: Array, texts: Vector, machine: Machine) -> Vector:
+    """Return the text of each number; equal texts have the same one, and there is a text of each up to the greatest."""
+    rows = machine.arrays.empty(int(numbers.max()) + 1, "int32")
     rows[numbers] = machine.arrays.arange(texts.rows, dtype="int32")  # of equal texts any
     return take({"": texts}, rows, machine, missing=False)[""]
 

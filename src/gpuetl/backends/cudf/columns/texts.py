@@ -29,7 +29,7 @@ def numbered_texts(vector: Vector, machine: Machine) -> Vector:
     if chosen("number_texts_by_hash") and 0 < vector.rows < MOST_ROWS:
         numbers = numbered_by_hash(vector, machine)
     if numbers is None:
-        numbers, _ = machine.sorted_texts(vector)
+        numbers = machine.sorted_texts(vector)
     return Vector(pa.int32(), vector.rows, numbers, vector.valid, vector.nulls)
 
 
@@ -50,7 +50,7 @@ def numbered_by_hash(vector: Vector, machine: Machine) -> Array:
     ranks = arrays.zeros(len(owners), "int32")
     if len(used):
         distinct = take({"": vector}, owners[used], machine, missing=False)[""]
-        ranks[used], _ = machine.sorted_texts(distinct)
+        ranks[used] = machine.sorted_texts(distinct)
     return ranks[slots]
 
 

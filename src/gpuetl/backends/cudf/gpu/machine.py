@@ -199,14 +199,13 @@ class GpuMachine:
         """Read by libcudf: bytes from the page cache to the device by KvikIO, decoded there."""
         return read_parquet(files, types, self)
 
-    def sorted_texts(self, texts: Vector) -> tuple[Any, int]:
+    def sorted_texts(self, texts: Vector) -> Any:
         """Rank them by libcudf, which sorts all; its `encode` leaves 8 bytes behind where it runs out of memory."""
         import pylibcudf as plc
 
         dense, ascending, nulls = plc.aggregation.RankMethod.DENSE, plc.types.Order.ASCENDING, plc.types.NullOrder.AFTER
         ranks = plc.sorting.rank(to_libcudf(texts), dense, ascending, plc.types.NullPolicy.INCLUDE, nulls, False)
-        numbers = column_array(ranks, "int32") - self.arrays.int32(1)
-        return numbers, int(numbers.max()) + 1 if texts.rows else 0
+        return column_array(ranks, "int32") - self.arrays.int32(1)
 
     def written_file(self, path: Path, alone: bool) -> AbstractContextManager[ThreadedFile]:
         """Copy and write by threads."""

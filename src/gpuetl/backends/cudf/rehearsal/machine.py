@@ -92,11 +92,11 @@ class RehearsalMachine:
         """Sort by the last word first."""
         return self.arrays.asarray(np.lexsort(plain(words)[::-1]).astype(np.int32))
 
-    def sorted_texts(self, texts: Vector) -> tuple[Any, int]:
+    def sorted_texts(self, texts: Vector) -> Any:
         """Number the distinct texts."""
         found = [text or "" for text in to_arrow(texts, self).to_pylist()]
         numbers = {text: place for place, text in enumerate(sorted(set(found)))}
-        return self.arrays.asarray(np.array([numbers[text] for text in found], np.int32)), len(numbers)
+        return self.arrays.asarray(np.array([numbers[text] for text in found], np.int32))
 
     def read_parquet(self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType]) -> dict[str, Vector]:
         """Read the first rows of the first row group."""
