@@ -1,6 +1,8 @@
 """Frames taken apart into buffers, to be kept or sent."""
 
+import gc
 import pickle
+import weakref
 
 import pyarrow as pa
 import pytest
@@ -39,3 +41,19 @@ def test_a_dictionary_that_columns_share_is_packed_once_and_stays_shared():
     frame = unpacked(header, buffers)
     assert len(buffers) == len({id(buffer) for buffer in buffers})
     assert frame.columns["x"].dictionary is frame.columns["y"].dictionary
+
+
+def test_buffers_are_held_by_their_frames_alone():
+    """And not by garbage that waits to be collected: memory would be short for nothing."""
+    frame = host_backend().from_arrow(pa.table({"k": ["a", None, "b"], "x": [[1], [2, 3], []]}))
+    gc.collect()
+    gc.disable()
+    try:
+        header, buffers = packed(frame)
+        memory = [weakref.ref(buffer) for buffer in buffers]
+        again = unpacked(header, [buffer.copy() for buffer in buffers])
+        memory += [weakref.ref(buffer) for buffer in packed(again)[1]]
+        del frame, header, buffers, again
+        assert all(each() is None for each in memory)
+    finally:
+        gc.enable()

@@ -34,19 +34,24 @@ def unpacked(header: Frame, buffers: Sequence[Buffer]) -> Frame:
 def with_buffers(frame: Frame, change: Callable[[Buffer], Buffer]) -> Frame:
     """Return the frame with each buffer replaced by another."""
     seen: dict[int, Vector] = {}  # a dictionary that columns share stays one: columns are compared by it
+    columns = {name: with_changed(vector, change, seen) for name, vector in frame.columns.items()}
+    return Frame(columns, frame.rows)
 
-    def changed(vector: Vector | None) -> Vector | None:
-        if vector is None:
-            return None
-        if id(vector) not in seen:
-            data, valid, offsets = (
-                None if buffer is None else change(buffer) for buffer in (vector.data, vector.valid, vector.offsets)
-            )
-            elements, dictionary = changed(vector.elements), changed(vector.dictionary)
-            seen[id(vector)] = replace(
-                vector, data=data, valid=valid, offsets=offsets, elements=elements, dictionary=dictionary
-            )
-        return seen[id(vector)]
 
-    columns = {name: changed(vector) for name, vector in frame.columns.items()}
-    return Frame({name: vector for name, vector in columns.items() if vector}, frame.rows)
+def with_changed(vector: Vector, change: Callable[[Buffer], Buffer], seen: dict[int, Vector]) -> Vector:
+    """Return a column with each buffer replaced, or the one that was made of it before.
+
+    A function inside another, which called itself, would hold the buffers until the next collection of garbage.
+    """
+    if id(vector) not in seen:
+        data, valid, offsets = (
+            None if buffer is None else change(buffer) for buffer in (vector.data, vector.valid, vector.offsets)
+        )
+        elements, dictionary = (
+            None if inner is None else with_changed(inner, change, seen)
+            for inner in (vector.elements, vector.dictionary)
+        )
+        seen[id(vector)] = replace(
+            vector, data=data, valid=valid, offsets=offsets, elements=elements, dictionary=dictionary
+        )
+    return seen[id(vector)]
