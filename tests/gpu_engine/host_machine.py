@@ -169,7 +169,7 @@ class HostMachine:
         except ValueError as error:
             raise EvaluationError(f"kernel '{kernel}' does not compile:\n{error}") from None
 
-    def stage(self, name: str) -> Any:
+    def stage(self, name: str, work: str = "computing") -> Any:
         """There is nobody to tell."""
         return nullcontext()
 

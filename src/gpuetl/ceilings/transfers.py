@@ -56,6 +56,7 @@ def file_seconds(machine: Machine, path: Path, size: int) -> float:
     def fetch() -> Any:
         with machine.stage("bench"):
             policy = parquet_io_utils.IOSubmissionPolicy.INTERLEAVE
-            return parquet_io_utils.fetch_byte_ranges_to_device(SourceInfo([str(path)]), ranges, policy)
+            stream = machine.arrays.cuda.get_current_stream()
+            return parquet_io_utils.fetch_byte_ranges_to_device(SourceInfo([str(path)]), ranges, policy, stream)
 
     return best_seconds(fetch)

@@ -1,6 +1,8 @@
 """Frames of the cudf engine between workers: what arrives is what was sent."""
 
 import re
+import weakref
+from contextlib import contextmanager
 from dataclasses import replace
 from threading import local
 from types import SimpleNamespace
@@ -244,6 +246,30 @@ def test_a_copy_to_the_host_that_fails_is_made_of_what_was_spilled_or_told(monke
         return
     with pytest.raises(MemoryError, match="no pinned memory"):
         opened(got)
+
+
+@needs_compiler
+def test_what_is_sent_is_held_until_it_is_copied(monkeypatch):
+    """Also where it is spilled meanwhile: its memory would be another's, before the device has read it."""
+    backend = load_backend(ON_CPU)
+    sent, equal = sealed(frame := backend.from_arrow(pa.table({"x": [1]}))), backend.from_arrow(pa.table({"x": [1]}))
+    spilled, memory = backend.spill(equal, SpillSpace()), weakref.ref(frame.columns["x"].data)
+    del frame  # that of `sent`, which no thread that spills has held
+    alive, put = [], parcels.in_one
+
+    @contextmanager
+    def stage(name, parcels):
+        yield
+        alive.append(memory() is not None)
+
+    def spilled_meanwhile(frame):
+        sent.spilled, sent.waiting = spilled, None
+        return put(frame)
+
+    monkeypatch.setattr(parcels, "stage", stage)
+    monkeypatch.setattr(parcels, "in_one", spilled_meanwhile)
+    assert backend.to_arrow(opened(sent_on(sent)))["x"].to_pylist() == [1]
+    assert alive[0]
 
 
 @needs_compiler

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,9 +35,9 @@ from gpuetl.backends.cudf.operations import (  # noqa: F401
     sort,
     union,
 )
-from gpuetl.backends.cudf.sinks.files import split_by_value, write_file
+from gpuetl.backends.cudf.sinks.files import Rows, split_by_value, write_file
 from gpuetl.backends.cudf.sinks.parquet import writes
-from gpuetl.backends.cudf.sinks.parts import parts_of
+from gpuetl.backends.cudf.sinks.parts import Part, parts_of
 from gpuetl.backends.cudf.sources.read import read_row_groups
 from gpuetl.backends.cudf.spilled import SpilledFrame, spilled
 from gpuetl.backends.cudf.traced import traced_machine
@@ -85,7 +86,7 @@ class CudfBackend:
 
     def read(self, read: Read, groups: Sequence[RowGroup]) -> Frame:
         """Read the row groups, in order."""
-        with self.machine.stage(f"{read.origin}: read"):
+        with self.machine.stage(f"{read.origin}: read", "reading"):
             return read_row_groups(read, groups, self.machine)
 
     def run(self, operation: Node, *frames: Frame) -> Frame:
@@ -99,19 +100,23 @@ class CudfBackend:
 
     def split_by_hash(self, frame: Frame, keys: Sequence[str], count: int) -> list[Frame]:
         """Split rows by the language's own hash of the keys; rows keep their order."""
-        return split_by_hash(frame, keys, count, self.machine)
+        with self.machine.stage("split by hash"):
+            return split_by_hash(frame, keys, count, self.machine)
 
     def split_by_order(self, frame: Frame, by: Sequence[SortKey], before: Frame, after: Frame) -> list[Frame]:
         """Sort rows stably, and cut before each boundary."""
-        return split_by_order(frame, by, before, after, self.machine)
+        with self.machine.stage("split by order"):
+            return split_by_order(frame, by, before, after, self.machine)
 
     def take(self, frame: Frame, columns: Iterable[str], rows: NDArray[np.int64]) -> Frame:
         """Return some columns of the rows of these numbers."""
-        return take_rows(frame.select(tuple(columns)), self.machine.arrays.asarray(rows), self.machine)
+        with self.machine.stage("take"):
+            return take_rows(frame.select(tuple(columns)), self.machine.arrays.asarray(rows), self.machine)
 
     def concat(self, frames: Sequence[Frame], schema: Schema) -> Frame:
         """Put frames below each other."""
-        return concat(frames, schema, self.machine)
+        with self.machine.stage("concat"):
+            return concat(frames, schema, self.machine)
 
     def rows(self, frame: Frame) -> int:
         """Return the number of rows."""
@@ -132,7 +137,8 @@ class CudfBackend:
 
     def spill(self, frame: Frame, space: SpillSpace) -> SpilledFrame:
         """Copy a frame to host memory, or to a file that is mapped."""
-        return spilled(frame, space, self.machine)
+        with self.machine.stage("spill"):
+            return spilled(frame, space, self.machine)
 
     def release(self) -> None:
         """Collect garbage, and let the device finish with what it holds."""
@@ -157,29 +163,37 @@ class CudfBackend:
 
     def to_arrow(self, frame: Frame) -> Any:
         """Copy the frame to host memory."""
-        return to_table(frame, self.machine)
+        with self.machine.stage("to Arrow"):
+            return to_table(frame, self.machine)
 
     def head(self, frame: Frame, count: int) -> Any:
         """Copy the first rows to host memory."""
-        return self.to_arrow(first_rows(frame, count, self.machine))
+        with self.machine.stage("head"):
+            return to_table(first_rows(frame, count, self.machine), self.machine)
 
     def file_writer(self, target: Target, schema: Schema) -> FileWriter | None:
         """Encode large Parquet files on the GPU; small ones, CSV and types that are not encoded there go by Arrow."""
         written = schema.select(name for name in schema if name not in target.partition_by)
         if target.format != "parquet" or not writes(written) or not chosen("encode_on_gpu"):
             return None
-        alone = target.is_file
-        return FileWriter(
-            lambda rows, path: write_file(rows, written, path, self.machine, alone),
-            lambda frame: parts_of(frame, written, self.machine),
-            lambda frame, keys: split_by_value(frame, keys, self.machine),
-        )
+        machine, alone = self.machine, target.is_file
+
+        def write(rows: Rows | Part, path: Path) -> None:
+            with machine.stage(f"sink '{target.name}': write", "writing"):
+                write_file(rows, written, path, machine, alone)
+
+        def split(frame: Frame, keys: tuple[str, ...]) -> Sequence[tuple[str, Rows]]:
+            with machine.stage(f"sink '{target.name}': split"):
+                return split_by_value(frame, keys, machine)
+
+        return FileWriter(write, lambda frame: parts_of(frame, written, machine), split)
 
     def from_arrow(self, table: pa.Table) -> Frame:
         """Copy a table of language types to device memory; raise `EvaluationError` where it has too many rows."""
         check_rows(table.num_rows)
         columns = zip(table.column_names, table.columns, strict=True)
-        return Frame({name: from_arrow(column, self.machine) for name, column in columns}, table.num_rows)
+        with self.machine.stage("from Arrow"):
+            return Frame({name: from_arrow(column, self.machine) for name, column in columns}, table.num_rows)
 
     def to_arrays(self, frame: Frame) -> dict[str, Any]:
         """Return the columns as they lie in device memory."""

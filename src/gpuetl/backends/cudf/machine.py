@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.memory import MemoryMeter, MemoryUse
 from gpuetl.expressions.types import DataType
 
+Work = Literal["reading", "computing", "writing"]
 Module = Any
 Moment = Any
 Array = Any
@@ -118,8 +119,11 @@ class Machine(Protocol):
             With the user's line, where it does not compile.
         """
 
-    def stage(self, name: str) -> AbstractContextManager[None]:
-        """Mark what runs in the block, for profilers; at its end the device has done it, so clocks tell its time."""
+    def stage(self, name: str, work: Work = "computing") -> AbstractContextManager[None]:
+        """Mark what runs in the block, for profilers; work of other kinds may go on beside it on the device.
+
+        At its end the device has done it: clocks tell its time, and others may use what it made, or free what it took.
+        """
 
     def moment(self) -> Moment:
         """Mark how far the device has come with what it was asked to do so far."""

@@ -42,8 +42,9 @@ class SpilledFrame:
 
     def restored(self) -> Frame:
         """Return the frame, in device memory; raise `MemoryError` where that has no room."""
-        arrays = [self.machine.arrays.empty(shape, dtype) for dtype, shape in self.buffers]
-        self.machine.from_host(self.room.memory, arrays)
+        with self.machine.stage("restore"):
+            arrays = [self.machine.arrays.empty(shape, dtype) for dtype, shape in self.buffers]
+            self.machine.from_host(self.room.memory, arrays)
         return self.frame_of(arrays)
 
     def on_host(self) -> Frame:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import pickle
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from itertools import accumulate
 from threading import Lock
@@ -135,8 +135,19 @@ def in_room(step: Callable[[], Result]) -> Result:
 
 
 def gathered(parcels: Sequence[Parcel]) -> tuple[dict[str, Any], Buffer]:
-    """Return a header and one buffer for parcels; it is complete when this returns."""
-    return put_together(parcel.frame for parcel in parcels)
+    """Return a header and one buffer for parcels, complete when this returns: who sends knows no stream of ours."""
+    _held = [parcel.waiting for parcel in parcels]  # who spills one meanwhile must not free what is still to be read
+    with stage("put together", parcels):
+        return put_together(parcel.frame for parcel in parcels)
+
+
+def stage(name: str, parcels: Sequence[Parcel]) -> AbstractContextManager[None]:
+    """Return the engine's stage for what is done with parcels, if any is on a device."""
+    if not any(parcel.on_device for parcel in parcels):
+        return nullcontext()
+    from gpuetl.backends.cudf.gpu.machine import machine
+
+    return machine().stage(name)
 
 
 def put_together(given: Iterable[Frame]) -> tuple[dict[str, Any], Buffer]:
@@ -146,8 +157,6 @@ def put_together(given: Iterable[Frame]) -> tuple[dict[str, Any], Buffer]:
     frames = [one.moved(start) for one, start in zip(packed_frames, starts, strict=False)]
     arrays = arrays_of(wholes)
     whole = wholes[0] if len(wholes) == 1 else arrays.concatenate(wholes)
-    if arrays is not np:
-        arrays.cuda.get_current_stream().synchronize()  # who sends does not know our stream
     return {"frames": pickle.dumps(frames), "count": len(frames), "on_device": arrays is not np}, whole
 
 
@@ -216,8 +225,9 @@ def unsent_before(parcels: Sequence[Parcel]) -> Unsent | None:
 
 def copied_to_host(parcels: Sequence[Parcel]) -> tuple[dict[str, Any], list[Any]]:
     """Return a header and one buffer in host memory."""
-    header, whole = gathered(parcels)
-    return header, [memoryview(whole.get() if header["on_device"] else whole)]
+    with stage("copy to host", parcels):
+        header, whole = gathered(parcels)
+        return header, [memoryview(whole.get() if header["on_device"] else whole)]
 
 
 def spilled_on_host(parcels: Sequence[Parcel]) -> tuple[dict[str, Any], list[Any]] | None:
@@ -242,9 +252,10 @@ def from_host(header: dict[str, Any], frames: list[Any]) -> Bundle:
 
 def on_device(whole: Any) -> Any:
     """Copy bytes to the device."""
-    import cupy
+    from gpuetl.backends.cudf.gpu.machine import machine
 
-    return cupy.asarray(whole)
+    with machine().stage("copy to device"):
+        return machine().arrays.asarray(whole)
 
 
 cuda_serialize.register(Bundle, to_device)

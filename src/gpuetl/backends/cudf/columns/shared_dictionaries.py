@@ -70,7 +70,11 @@ def content_of(dictionary: Vector) -> Content | None:
 
 
 def dictionary_of(content: Content, arrays: Any) -> Vector:
-    """Return the dictionary of this content, in memory of an array module."""
+    """Return the dictionary of this content, in memory of an array module.
+
+    Others may have it before it is copied, so this is called in no stage: what is asked of a device outside of stages
+    comes before all that is asked later.
+    """
     key = content.digest, arrays.ndarray
     with _LOCK:
         known = _KNOWN.get(key)

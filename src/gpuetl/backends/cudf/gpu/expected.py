@@ -75,9 +75,9 @@ def user_kernel(compile_user_kernel: CompileUserKernel, source: str, path: Path,
 def called(name: str, arguments: tuple[Any, ...], keywords: tuple[tuple[str, Any], ...]) -> None:
     """Make a call of CuPy's on arrays of zeros; one that has no such result is nobody's concern.
 
-    Nothing of it is kept: neither a result nor an error, whose frames would hold the arrays.
+    Nothing of it is kept: neither a result nor an error, whose frames would hold the arrays.  Nothing waits for it.
     """
-    with suppress(Exception):
+    with suppress(Exception), cupy.cuda.Stream(non_blocking=True):
         array, *others = made = [argument_of(each) for each in arguments] or [None]
         if name == "getitem":
             array[others[0]]

@@ -109,15 +109,18 @@ def recorded() -> Any:
 
 
 def write_chunks(ready: Any, store: Store, taken: Iterator[Chunk]) -> None:
-    """Copy chunks to the thread's memory, and from there to the file."""
+    """Copy chunks to the thread's memory, and from there to the file; no copy goes on when that fails."""
     stream = own().stream
     stream.wait_event(ready)
     waiting: Callable[[], object] = int
-    for half, (offset, piece) in zip(cycle(own().halves), taken, strict=False):
-        data = half.copy(piece, stream)
+    try:
+        for half, (offset, piece) in zip(cycle(own().halves), taken, strict=False):
+            data = half.copy(piece, stream)
+            waiting()
+            waiting = partial(store_copied, half, store, data, offset)
         waiting()
-        waiting = partial(store_copied, half, store, data, offset)
-    waiting()
+    finally:
+        stream.synchronize()
 
 
 def store_copied(half: Half, store: Store, data: Any, offset: int) -> None:

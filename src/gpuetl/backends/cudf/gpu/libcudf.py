@@ -64,10 +64,15 @@ def view(array: Any) -> Any:
     return plc.gpumemoryview(array.reshape(-1).view("uint8"))
 
 
+def stream() -> Any:
+    """Return CuPy's current stream, for libcudf to go on with what was asked for there."""
+    return cupy.cuda.get_current_stream()
+
+
 def radix_order(word: Any) -> Any:
     """Return the stable order (int32) of unsigned numbers; the narrower they are, the fewer passes it takes."""
     table = plc.Table([number_column(word)])
-    order = plc.sorting.stable_sorted_order(table, [plc.types.Order.ASCENDING], [plc.types.NullOrder.AFTER])
+    order = plc.sorting.stable_sorted_order(table, [plc.types.Order.ASCENDING], [plc.types.NullOrder.AFTER], stream())
     return column_array(order, "int32")
 
 
@@ -86,7 +91,7 @@ def column_array(column: Any, dtype: str) -> Any:
 
 def from_libcudf(column: Any, dtype: DataType) -> Vector:
     """Return a column of libcudf's, which is stored as `storage_type` says, as the engine's."""
-    column = column.copy() if column.offset() else column
+    column = column.copy(stream()) if column.offset() else column
     rows, nulls = column.size(), column.null_count()
     valid = span_array(column.null_mask(), column).view("uint32") if nulls else None
     if is_list(dtype):

@@ -1,4 +1,4 @@
-"""The GPU that runs the engine: one memory pool and one stream for CuPy, pylibcudf and our own kernels."""
+"""The GPU that runs the engine: one memory pool, and the same streams, for CuPy, pylibcudf and our own kernels."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, partial
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,13 @@ import gpuetl
 from gpuetl.backends.cudf.gpu import files, kernel_cache
 from gpuetl.backends.cudf.gpu.compiler import named, refuse_block, users_lines
 from gpuetl.backends.cudf.gpu.expected import ExpectedKernels, called, user_kernel
-from gpuetl.backends.cudf.gpu.libcudf import column_array, radix_order, to_libcudf
+from gpuetl.backends.cudf.gpu.libcudf import column_array, radix_order, stream, to_libcudf
 from gpuetl.backends.cudf.gpu.memory import count_pool, device_memory, limited, memory_use
 from gpuetl.backends.cudf.gpu.parquet import read_parquet
 from gpuetl.backends.cudf.gpu.settings import KVIKIO_THREADS
+from gpuetl.backends.cudf.gpu.streams import engine_streams, finished
 from gpuetl.backends.cudf.host_copies import copy_from_host, copy_to_host
+from gpuetl.backends.cudf.machine import Work
 from gpuetl.backends.cudf.sinks.threaded_file import ThreadedFile, threaded_file
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.memory import MemoryMeter, MemoryUse
@@ -29,6 +32,7 @@ from gpuetl.report.recorder import compiling
 
 THREADS = 256
 BLOCKS_PER_SM = 16
+_MAKING = Lock()
 POOL_SHARE = 0.9
 """Of the memory that is free when the engine starts; what is beyond it is for the context, modules and others."""
 
@@ -47,7 +51,7 @@ class GpuMachine:
         import rmm
         from rmm.allocators.cupy import rmm_cupy_allocator
 
-        self.arrays = cupy
+        self.arrays, self.streams = cupy, engine_streams()
         if type(rmm.mr.get_current_device_resource()) is rmm.mr.CudaMemoryResource:
             free, _ = cupy.cuda.runtime.memGetInfo()
             limit = int(free * POOL_SHARE) & ~255
@@ -154,13 +158,13 @@ class GpuMachine:
             raise EvaluationError(f"kernel '{kernel}' does not compile:\n{users_lines(str(error))}") from None
 
     @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Open an NVTX range, and wait for the stream at its end."""
+    def stage(self, name: str, work: Work = "computing") -> Iterator[None]:
+        """Open an NVTX range on a stream for this work, and wait for it at the end."""
         nvtx = self.arrays.cuda.nvtx
         nvtx.RangePush(name)
         try:
-            yield
-            self.arrays.cuda.get_current_stream().synchronize()
+            with finished(next(self.streams[work])):
+                yield
         finally:
             nvtx.RangePop()
 
@@ -180,7 +184,7 @@ class GpuMachine:
         return limited(memory)
 
     def thread_setup(self) -> Callable[[], None]:
-        """Return what makes the device current, as it is for each thread apart; all use the default stream."""
+        """Return what makes the device current, as it is for each thread apart."""
         return self.arrays.cuda.Device().use  # type: ignore[no-any-return]
 
     def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
@@ -204,7 +208,8 @@ class GpuMachine:
         import pylibcudf as plc
 
         dense, ascending, nulls = plc.aggregation.RankMethod.DENSE, plc.types.Order.ASCENDING, plc.types.NullOrder.AFTER
-        ranks = plc.sorting.rank(to_libcudf(texts), dense, ascending, plc.types.NullPolicy.INCLUDE, nulls, False)
+        column, included = to_libcudf(texts), plc.types.NullPolicy.INCLUDE
+        ranks = plc.sorting.rank(column, dense, ascending, included, nulls, False, stream())
         return column_array(ranks, "int32") - self.arrays.int32(1)
 
     def written_file(self, path: Path, alone: bool) -> AbstractContextManager[ThreadedFile]:
@@ -212,7 +217,12 @@ class GpuMachine:
         return threaded_file(path, alone, files.writers(self.arrays.cuda.Device().id))
 
 
-@cache
 def machine() -> GpuMachine:
-    """Return this process's GPU."""
+    """Return this process's GPU; threads may ask for it at the same time."""
+    with _MAKING:
+        return _machine()
+
+
+@cache
+def _machine() -> GpuMachine:
     return GpuMachine()

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pylibcudf as plc
 
 from gpuetl.backends.cudf.columns.validity import words_of
-from gpuetl.backends.cudf.gpu.libcudf import Id, from_libcudf, libcudf_type, span_array
+from gpuetl.backends.cudf.gpu.libcudf import Id, from_libcudf, libcudf_type, span_array, stream
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.sources.units import counts_units
 from gpuetl.backends.cudf.vector import Vector
@@ -40,7 +40,7 @@ def read_parquet(
     options = builder.use_arrow_schema(True).build()
     options.set_column_names(list(types))
     options.set_row_groups([list(groups) for groups in files.values()])
-    read = plc.io.parquet.read_parquet(options)
+    read = plc.io.parquet.read_parquet(options, stream())
     found = dict(zip(read.column_names(), read.columns, strict=True))
     return {name: as_language(found[name], stored, machine) for name, stored in types.items()}
 
@@ -58,7 +58,7 @@ def as_language(column: Any, stored: DataType, machine: Machine) -> Vector:
         return from_libcudf(column, pa.duration(unit) if dtype == DURATION else pa.timestamp(unit, dtype.tz))
     wanted = libcudf_type(dtype)
     if column.type() != wanted:
-        column = plc.unary.cast(column, wanted)
+        column = plc.unary.cast(column, wanted, stream())
     return from_libcudf(column, dtype)
 
 
@@ -70,7 +70,7 @@ def null_column(rows: int, machine: Machine) -> Vector:
 
 def list_column(column: Any, stored: DataType, machine: Machine) -> Vector:
     """Return a column of lists, its elements converted."""
-    column = column.copy() if column.offset() else column
+    column = column.copy(stream()) if column.offset() else column
     offsets, elements = column.children()
     valid = span_array(column.null_mask(), column).view("uint32") if column.null_count() else None
     places = span_array(offsets.data(), offsets).view("int32")[: offsets.size()]

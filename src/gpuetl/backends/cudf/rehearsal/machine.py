@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gpuetl.backends.cudf.interchange import to_arrow
-from gpuetl.backends.cudf.machine import Expected
+from gpuetl.backends.cudf.machine import Expected, Work
 from gpuetl.backends.cudf.rehearsal.arrays import ToldArrays, plain
 from gpuetl.backends.cudf.rehearsal.launch import Launch, Rehearsed
 from gpuetl.backends.cudf.rehearsal.limits import Limits
@@ -84,7 +84,7 @@ class RehearsalMachine:
         """Run the kernel's twin."""
         self.launch(module, entry, 0, arguments)
 
-    def stage(self, name: str) -> AbstractContextManager[None]:
+    def stage(self, name: str, work: Work = "computing") -> AbstractContextManager[None]:
         """There is nobody to tell."""
         return nullcontext()
 
