@@ -16,12 +16,9 @@ def carried_on(
 
     `before` has the rows that were carried here: none, or one frame.
     """
-
-    def rows() -> Frame:
-        """Held by nobody but the window, which lets go of them where it puts them in order."""
-        return backend.concat([*before, backend.run(steps.prepare, frame)], steps.prepare.schema)
-
-    windowed = backend.run(steps.window, rows())
+    rows = backend.concat([*before, backend.run(steps.prepare, frame)], steps.prepare.schema)
+    windowed = backend.run(steps.window, rows)
+    del rows  # before more is computed
     result = through(backend, [steps.drop, steps.finish] if before else [steps.finish], windowed)
     return [result] if last else [result, through(backend, steps.keep, windowed)]
 
