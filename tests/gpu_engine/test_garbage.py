@@ -1,0 +1,43 @@
+"""A run lets go of its columns as it goes on: none is garbage, which holds device memory until it is collected."""
+
+import gc
+
+import pytest
+
+from gpu_engine.host_machine import COMPILER, ON_CPU
+from gpuetl import RunOptions
+from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.vector import Vector
+from small_pipelines import OPTIONS, PIPELINES, answers, pipeline_of
+
+pytestmark = [pytest.mark.skipif(COMPILER is None, reason="needs g++"), pytest.mark.usefixtures("encoded_on_device")]
+
+
+@pytest.fixture
+def garbage():
+    """What nobody holds but others of it: collected at the end of the test, and not before."""
+    gc.collect()
+    gc.disable()
+    yield lambda: [each for each in gathered() if isinstance(each, Vector | Frame)]
+    gc.enable()
+    gc.collect()
+
+
+def gathered():
+    """Find garbage, and forget it."""
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        gc.collect()
+        return list(gc.garbage)
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+
+
+@pytest.mark.parametrize("spilled", [False, True])
+@pytest.mark.parametrize("name", PIPELINES)
+def test_no_column_is_garbage_after_a_run(name, spilled, tmp_path, garbage):
+    """Whatever the operations are, and where pieces are spilled and come back."""
+    options = RunOptions(partition_rows=4, broadcast_bytes=0, resident_bytes=0) if spilled else OPTIONS
+    answers(pipeline_of(name, tmp_path), ON_CPU, options)
+    assert garbage() == []
