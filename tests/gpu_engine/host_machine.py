@@ -35,7 +35,7 @@ from gpuetl.errors import EvaluationError
 from gpuetl.plan.node import Node
 
 COMPILER = shutil.which("g++")
-FLAGS = ("-std=c++17", "-O0", "-fPIC", "-w", "-ffp-contract=off")
+FLAGS = ("-std=c++17", "-O0", "-fPIC", "-w", "-ffp-contract=off", "-fno-exceptions")
 HOST = ("-DGPUETL_HOST",)
 LIBRARIES = ("-nostdlib", "-x", "none", "-lm", "-lc", "-lgcc")
 """What kernels need of libraries: without those of C++, linking takes a third of the time."""

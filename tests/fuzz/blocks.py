@@ -1,0 +1,21 @@
+"""Seeds run one after another, by a process that knows the engine that runs kernels on the CPU."""
+
+import collections
+import time
+
+from fuzz.search import Failure, run_seed
+from gpu_engine import host_machine  # noqa: F401  registers its engine
+
+BLOCK = 50
+
+
+def run_block(start: int, last: int, engine: str, until: float) -> tuple[collections.Counter[str], list[int]]:
+    """Run a block of seeds; return how often each outcome was met, and the seeds that failed."""
+    counts, failed = collections.Counter[str](), []
+    for seed in range(start, min(start + BLOCK, last)):
+        if time.time() > until:
+            break
+        outcome = run_seed(seed, shrink=False, engine=engine)
+        counts["FAILED" if isinstance(outcome, Failure) else outcome.value] += 1
+        failed += [seed] * isinstance(outcome, Failure)
+    return counts, failed
