@@ -12,6 +12,8 @@ from tables import NAN, table, write_source
 FILES = Path(__file__).parent / "kernels_files"
 OPTIONS = RunOptions(partition_rows=4, broadcast_bytes=0, carried_share=1.0)
 """Three partitions of two row groups each: they can be made smaller."""
+SPILLS = RunOptions(partition_rows=4, broadcast_bytes=0, resident_bytes=0)
+"""The same partitions, of which all that wait are spilled."""
 TYPES = {"k": "string", "t": "int64", "x": "float64"}
 
 

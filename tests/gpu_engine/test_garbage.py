@@ -5,10 +5,9 @@ import gc
 import pytest
 
 from gpu_engine.host_machine import COMPILER, ON_CPU
-from gpuetl import RunOptions
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.vector import Vector
-from small_pipelines import OPTIONS, PIPELINES, answers, pipeline_of
+from small_pipelines import OPTIONS, PIPELINES, SPILLS, answers, pipeline_of
 
 pytestmark = [pytest.mark.skipif(COMPILER is None, reason="needs g++"), pytest.mark.usefixtures("encoded_on_device")]
 
@@ -34,10 +33,9 @@ def gathered():
         gc.garbage.clear()
 
 
-@pytest.mark.parametrize("spilled", [False, True])
+@pytest.mark.parametrize("options", [OPTIONS, SPILLS], ids=["", "spilled"])
 @pytest.mark.parametrize("name", PIPELINES)
-def test_no_column_is_garbage_after_a_run(name, spilled, tmp_path, garbage):
+def test_no_column_is_garbage_after_a_run(name, options, tmp_path, garbage):
     """Whatever the operations are, and where pieces are spilled and come back."""
-    options = RunOptions(partition_rows=4, broadcast_bytes=0, resident_bytes=0) if spilled else OPTIONS
     answers(pipeline_of(name, tmp_path), ON_CPU, options)
     assert garbage() == []

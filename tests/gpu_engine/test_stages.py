@@ -8,9 +8,10 @@ import pyarrow as pa
 import pytest
 
 from gpu_engine.host_machine import COMPILER, ON_CPU, HostMachine
-from gpuetl import Pipeline, RunOptions, col, expr
+from gpuetl import Pipeline, col, expr
 from gpuetl.backends.cudf.backend import CudfBackend
-from small_pipelines import OPTIONS, PIPELINES, answers, pipeline_of
+from gpuetl.plan.schema import Schema
+from small_pipelines import OPTIONS, PIPELINES, SPILLS, answers, pipeline_of
 from tables import write_source
 
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs g++")
@@ -20,7 +21,6 @@ SLOW = 'extern "C" __global__ void slow(volatile long long* turns) { while (*tur
 SPIN = """
 extern "C" __global__ void spin(long long* turns) { for (long long end = clock64() + 6000000000; clock64() < end;) ++*turns; }
 """
-SPILLS = RunOptions(partition_rows=4, broadcast_bytes=0, resident_bytes=0)
 
 
 class Asked:
@@ -161,14 +161,7 @@ def test_a_frame_comes_and_goes_in_stages(monkeypatch):
     backend = CudfBackend(HostMachine())
     frame = backend.from_arrow(pa.table({"k": ["a", None, "b"], "x": [1, 2, 3]}))
     one, other = backend.split_by_hash(frame, ["x"], 2)
-    whole = backend.concat([one, other], frame_schema())
+    whole = backend.concat([one, other], Schema({"k": pa.string(), "x": pa.int64()}))
     assert sorted(backend.to_arrow(whole)["x"].to_pylist()) == [1, 2, 3]
     assert {work for _, work in asked.found} == {"computing"}
     assert asked.stages == ["from Arrow", "split by hash", "concat", "to Arrow"]
-
-
-def frame_schema():
-    """Return the schema of that frame."""
-    from gpuetl.plan.schema import Schema
-
-    return Schema({"k": pa.string(), "x": pa.int64()})
