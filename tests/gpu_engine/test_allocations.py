@@ -12,6 +12,8 @@ from small_pipelines import OPTIONS, PIPELINES, pipeline_of, rows_of
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("encoded_on_device")]
 EVERY = 7
 """Of the allocations from which on all fail: each such run begins again as often as partitions get smaller."""
+SHARES = 4
+"""Of a pipeline's allocations, each a test: the longest pipeline would take ten minutes of one process."""
 
 
 class Device:
@@ -70,18 +72,19 @@ def outcome(pipeline, device, fails=lambda made: False):
     return rows_of(run)
 
 
+@pytest.mark.parametrize("share", range(SHARES))
 @pytest.mark.parametrize("name", PIPELINES)
-def test_whichever_allocation_fails_the_rows_are_right_or_the_error_names_the_step(name, device, tmp_path):
+def test_whichever_allocation_fails_the_rows_are_right_or_the_error_names_the_step(name, share, device, tmp_path):
     """Once, and from one on all of them."""
     pipeline = pipeline_of(name, tmp_path)
     expected = outcome(pipeline, device)  # compiles, and makes what the engine keeps
     held = device.held
     assert outcome(pipeline, device) == expected
     last = device.made
-    for number in range(1, last + 1):
+    for number in range(1 + share, last + 1, SHARES):
         assert outcome(pipeline, device, lambda made, number=number: made == number) == expected
     assert device.held == held
-    for number in range(1, last + 1, EVERY):
+    for number in range(1 + share * EVERY, last + 1, SHARES * EVERY):
         told = outcome(pipeline, device, lambda made, number=number: made >= number)
         assert told == expected or (told.startswith(("source '", "stage '", "sink '")) and ": out of memory: " in told)
     assert device.held == held
