@@ -141,6 +141,7 @@ def layout_of(options: RunOptions, engine: str, workers: int) -> Layout:
         shares,
         carried_share=(CARRIED_SHARE if own is None else own) if options.lowers_by("carry_windows") else 0.0,
         in_turn=own is not None or engine not in CLUSTERED,
+        side_by_side=engine in CLUSTERED,
         exchanged_bytes=exchanged_bytes(engine) if own is None else int,
         keys_apart=options.lowers_by("keys_apart"),
         gathers_groups=options.lowers_by("gather_groups"),

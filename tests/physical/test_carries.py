@@ -123,12 +123,44 @@ def test_the_host_s_memory_is_asked_only_where_that_decides(events, monkeypatch)
     planned(windowed(events, by="user", s="lead(x)"), "cudf")
 
 
-def test_on_a_cluster_partitions_with_keys_do_not_wait_for_each_other(events):
-    """Unless the user asks for it; without keys all rows would have to meet in one."""
+def test_on_a_cluster_what_partitions_carry_is_combined(events):
+    """Without keys all rows would have to meet in one; with keys an exchange is quicker, unless the user asks."""
     keyed, whole = windowed(events, s="cum_sum(x)"), windowed(events, (), s="cum_sum(x)")
     assert not by_carries(planned(keyed, "dask"))
-    assert by_carries(planned(keyed, "dask", carried_share=0.25))
-    assert by_carries(planned(whole, "dask"))
+    assert [node.combined for node in by_carries(planned(keyed, "dask", carried_share=3.0))] == [True]
+    assert [node.combined for node in by_carries(planned(whole, "dask"))] == [True]
+    assert [node.combined for node in by_carries(planned(whole, "pandas"))] == [False]
+
+
+def test_what_all_partitions_carry_is_combined_in_one_place(events):
+    """So no more than a share of a partition; else partitions wait for each other, as the user wants none exchanged."""
+    keyed = windowed(events, s="cum_sum(x)")
+    assert [node.combined for node in by_carries(planned(keyed, "dask", carried_share=2.2))] == [True]
+    assert [node.combined for node in by_carries(planned(keyed, "dask", carried_share=2.1))] == [False]
+
+
+@pytest.mark.parametrize(
+    ("call", "dtype", "values", "combined"),
+    [
+        ("cum_sum(x)", "int32", [1, 2], True),  # by its type, however many rows
+        ("cum_sum(x)", "int64", [-(2**40), None], True),  # by the footers
+        ("cum_sum(x)", "int64", [2**62, None], False),  # a partition's own sum may leave int64, and that of all not
+        ("cum_sum(x) FILTER (WHERE x > 1)", "int64", [2**40, 1], True),
+        ("cum_sum(x)", "uint32", [1, 2], True),
+        ("cum_sum(x)", "float64", [1e300, 2.0], True),
+        ("cum_sum(x)", "decimal(12, 2)", [1, 2], True),
+        ("cum_sum(x)", "decimal(38, 2)", [1, 2], False),
+        ("cum_prod(x)", "float64", [0.0, 2.0], False),  # zero times a partition's own infinity
+        ("ewm_mean(x, half_life => interval '1 day')", "float64", [1.0, 2.0], True),
+    ],
+)
+def test_what_a_partition_carries_by_itself_must_not_leave_its_type(pipeline, call, dtype, values, combined):
+    """Where the sum of all rows does not."""
+    rows = [(START + timedelta(minutes=row), values[row % 2]) for row in range(1000)]
+    source = write_source(pipeline, "rows", table({"ts": "timestamp", "x": dtype}, *rows), row_group_size=GROUP)
+    assert [node.combined for node in by_carries(planned(windowed(source, (), s=call), "dask", carried_share=1.0))] == [
+        combined
+    ]
 
 
 def test_the_order_goes_through_filters_joins_and_windows(events, pipeline):

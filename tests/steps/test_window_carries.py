@@ -63,6 +63,19 @@ def test_every_function_goes_on_from_partition_to_partition(events, pipeline, en
     assert_same(pipeline, engine, partitions={"by carries": BY_CARRIES})
 
 
+def combined(calls=CALLS):
+    """Return the calls whose carries can be combined: a product of zeros is none of infinities."""
+    return {name: expr(call) for name, call in calls.items() if not call.startswith("cum_prod")}
+
+
+@pytest.mark.parametrize("by", ["k", ["g", "k"], []])
+def test_workers_combine_what_partitions_carry_on(events, pipeline, engine, by):
+    """So none waits for another; groups begin late, rest, and have rows that tie in two partitions."""
+    events.window(by, "ts", **combined()).stage("rows")
+    assert "those after it, combined" in pipeline.explain(options=BY_CARRIES, engine="dask")
+    assert_same(pipeline, engine, partitions={"by carries": BY_CARRIES})
+
+
 @pytest.fixture
 def few(source):
     """Three partitions of two rows; the group of the last row has rested since the first."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gpuetl.backends.backend import Backend, Frame
-from gpuetl.physical.carried_steps import CarriedWindow
+from gpuetl.physical.carried_steps import CarriedWindow, WindowPass
 from gpuetl.plan.node import Node
+from gpuetl.plan.nodes import Window
 
 
 def carried_on(
@@ -16,11 +17,35 @@ def carried_on(
 
     `before` has the rows that were carried here: none, or one frame.
     """
-    rows = backend.concat([*before, backend.run(steps.prepare, frame)], steps.prepare.schema)
-    windowed = backend.run(steps.window, rows)
-    del rows  # before more is computed
-    result = through(backend, [steps.drop, steps.finish] if before else [steps.finish], windowed)
-    return [result] if last else [result, through(backend, steps.keep, windowed)]
+    own = steps.ending if last else steps.whole
+    windowed = continued(backend, own.window, [*before, backend.run(steps.prepare, frame)])
+    result = through(backend, [own.drop, own.finish] if before else [own.finish], windowed)
+    return [result] if last else [result, through(backend, own.keep, windowed)]
+
+
+def carried_by_itself(backend: Backend, steps: CarriedWindow, frame: Frame) -> Frame:
+    """Return the rows that a partition carries on as though it were the first."""
+    return kept(backend, steps.carrying, [backend.run(steps.prepare, frame)])
+
+
+def combined(backend: Backend, steps: CarriedWindow, carried: Sequence[Frame]) -> list[Frame]:
+    """Return what each partition and those before it carry on, given what each carries by itself."""
+    found = list(carried[:1])
+    for frame in carried[1:]:
+        found.append(kept(backend, steps.carrying, [found[-1], frame]))
+    return found
+
+
+def kept(backend: Backend, carrying: WindowPass, frames: Sequence[Frame]) -> Frame:
+    """Return the rows to carry on, of rows that follow each other."""
+    return through(backend, carrying.keep, continued(backend, carrying.window, frames))
+
+
+def continued(backend: Backend, window: Window, frames: Sequence[Frame]) -> Frame:
+    """Run a window over rows that follow each other."""
+    rows = backend.concat(frames, window.source.schema)
+    del frames  # before more is computed
+    return backend.run(window, rows)
 
 
 def through(backend: Backend, operations: Iterable[Node], frame: Frame) -> Frame:

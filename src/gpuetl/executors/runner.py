@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from gpuetl.backends.backend import Backend, Frame
 from gpuetl.errors import EvaluationError, OutOfMemory, RunFailed
-from gpuetl.executors.carries import carried_on
+from gpuetl.executors.carries import carried_by_itself, carried_on, combined
 from gpuetl.executors.guard import Guard
 from gpuetl.executors.ranges import boundaries, sampled, split_by_range
 from gpuetl.io.dataset import DatasetError
@@ -74,10 +74,25 @@ class Runner:
     def carry(self, node: Carried, index: int, frame: Frame, before: Sequence[Frame]) -> list[Frame]:
         """Run a window on one partition and the rows carried to it, if there are any.
 
-        Return the partition and, unless it is the last one, the rows to carry to the next.
+        Return the partition and, unless it is the last one, or others wait for none, the rows to carry to the next.
         """
-        last = index == node.partitions - 1
+        last = node.combined or index == node.partitions - 1
         return self.operate(node, index, [frame], lambda: carried_on(self.backend, node.steps, frame, before, last))
+
+    def carry_by_itself(self, node: Carried, frame: Frame) -> Frame:
+        """Return the rows that one partition carries on as though it were the first."""
+        (made,) = self.carries(node, [frame], lambda: [carried_by_itself(self.backend, node.steps, frame)])
+        return made
+
+    def combine(self, node: Carried, carried: Sequence[Frame]) -> list[Frame]:
+        """Return what each partition and those before it carry on."""
+        return self.carries(node, carried, lambda: combined(self.backend, node.steps, carried))
+
+    def carries(self, node: Carried, frames: Sequence[Frame], step: Callable[[], list[Frame]]) -> list[Frame]:
+        """Do a step for what partitions carry on, and record its time: no partition is done."""
+        work = self.recorder.of(node.operation, node.origin, source_of(node.inputs[0]))
+        with self.recorder.timed(work):
+            return self.step(node, sum(map(self.backend.rows, frames)), step)
 
     def operate(self, node: Map, index: int, frames: Sequence[Frame], step: Callable[[], list[Frame]]) -> list[Frame]:
         """Do an operation's step on one partition, and record it; the first frame that it gives is its partition."""

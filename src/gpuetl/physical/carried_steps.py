@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import reduce
 
 from gpuetl.expressions.build import col
 from gpuetl.expressions.formula import formula
 from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.expressions.ir import ABSENT, Call, Column, Expr, Literal
+from gpuetl.expressions.ir import ABSENT, Call, Column, Expr, Literal, columns_of
 from gpuetl.expressions.types import BOOL, INT64, DataType
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Project, Window, passing
@@ -22,6 +23,28 @@ BY_TIME = {"ewm_mean", "decayed_sum", "session_id"}
 
 
 @dataclass(frozen=True)
+class WindowPass:
+    """A window over carried rows, if there are any, and those of a partition, and what is done with its output.
+
+    Parameters
+    ----------
+    window
+        With the calls that the rest needs.
+    drop
+        Takes the carried rows out again.
+    finish
+        Makes the window's columns.
+    keep
+        The rows to carry to the next partition, of the output of `window`.
+    """
+
+    window: Window
+    drop: Filter
+    finish: Project
+    keep: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
 class CarriedWindow:
     """A window in steps, over the rows that are carried, if there are any, and those of a partition.
 
@@ -30,28 +53,24 @@ class CarriedWindow:
     prepare
         On a partition's rows: columns of arguments that carried rows have in another way.  Its output, with other
         values, is what carried rows are.
-    window
-        On the carried rows and these.
-    drop
-        Takes the carried rows out again.
-    finish
-        Makes the window's columns.
-    keep
-        On the output of `window`: the rows to carry to the next partition.
+    whole, ending, carrying
+        The window for both its results and the rows to carry, for its results alone, and for the rows to carry alone.
     rows, frame
         How many rows of a group are carried at most, beside those of an interval before its last row.
     by_time
         Whether results depend on the time between rows.
+    sums
+        What is summed up exactly, and the types that sums must not leave.
     """
 
     prepare: Project
-    window: Window
-    drop: Filter
-    finish: Project
-    keep: tuple[Node, ...]
+    whole: WindowPass
+    ending: WindowPass
+    carrying: WindowPass
     rows: int
     frame: timedelta | None
     by_time: bool
+    sums: tuple[tuple[Expr, DataType], ...]
 
 
 @dataclass
@@ -59,16 +78,19 @@ class WindowSteps:
     """What the steps compute, by name.  Names begin with the output's, which errors name.
 
     `own` has the columns that carried rows have in another way, and `carried` how: in terms of the window's output and
-    of `numbers`, calls over the rows that are kept.  `kept` says which these are.
+    of `numbers`, calls over the rows that are kept.  `kept` says which these are.  If they are `combined`, rows
+    that partitions carry on as though they were the first must tell the same, one partition's behind the other's.
     """
 
     node: Window
+    combined: bool = False
     own: dict[str, Expr] = field(default_factory=dict)
     calls: dict[str, Call] = field(default_factory=dict)
     carried: dict[str, Expr] = field(default_factory=dict)
     numbers: dict[str, Call] = field(default_factory=dict)
     kept: list[Expr] = field(default_factory=list)
     marks: dict[tuple[Expr, int], Expr] = field(default_factory=dict)
+    sums: list[tuple[Expr, DataType]] = field(default_factory=list)
     rows: int = 1
     values: int = 0
     frame: timedelta | None = None
@@ -107,10 +129,15 @@ class WindowSteps:
         if (values, count) not in self.marks:
             later = self.call(name, "lead", column.dtype, column, Literal(count, INT64), ABSENT, TRUE)
             last = formula(col("x").is_not_null() & col("later").is_null(), x=column, later=later)
-            self.marks[values, count] = last
-            self.kept.append(last)
-            self.values += count
+            self.marks[values, count] = self.keep(last, count)
         return self.marks[values, count]
+
+    def keep(self, condition: Expr, count: int = 1) -> Expr:
+        """Keep the rows for which a condition holds, so many of a group; return it."""
+        if condition not in self.kept:
+            self.kept.append(condition)
+            self.values += count
+        return condition
 
     def running(self, name: str, values: Expr, function: str, x: Expr, *rest: Expr, dtype: DataType) -> Column:
         """Compute what only needs its last value of what came before."""
@@ -122,26 +149,37 @@ class WindowSteps:
 
     def built(self, results: dict[str, Expr]) -> CarriedWindow:
         """Return the steps that give these results."""
-        node, origin, schema = self.node, self.node.origin, self.node.source.schema
+        node, schema = self.node, self.node.source.schema
         if self.frame is not None:
             self.kept.append(self.within_frame(self.frame))
         far = self.later if self.rows == 1 else self.call("", "lead", BOOL, self.flag, Literal(self.rows, INT64))
-        kept = formula(col("far").is_null(), far=far)
-        for condition in self.kept:
-            kept = formula(col("kept") | col("more"), kept=kept, more=condition)
-
-        prepare = Project(source=node.source, columns={**passing(schema), **self.own}, origin=origin)
-        window = replace(node, source=prepare, calls=self.calls)
-        drop = Filter(source=window, predicate=formula(~col("flag"), flag=self.flag), origin=origin)
+        self.kept.append(formula(col("far").is_null(), far=far))
+        prepare = Project(source=node.source, columns={**passing(schema), **self.own}, origin=node.origin)
         outputs = {name: results.get(name, Column(name, dtype)) for name, dtype in node.schema.items()}
-        finish = Project(source=drop, columns=outputs, origin=origin)
+        carried = self.carried_columns(prepare)
+        return CarriedWindow(
+            prepare=prepare,
+            whole=self.over(prepare, outputs, carried),
+            ending=self.over(prepare, outputs, {}),
+            carrying=self.over(prepare, {}, carried),
+            rows=self.rows + self.values,
+            frame=self.frame,
+            by_time=any(call.function.name in BY_TIME or self.frame is not None for call in self.calls.values()),
+            sums=tuple(self.sums),
+        )
+
+    def over(self, prepare: Project, outputs: dict[str, Expr], carried: dict[str, Expr]) -> WindowPass:
+        """Return the window that gives these outputs, and rows that are kept, with these columns, if there are any."""
+        origin, kept = self.node.origin, reduce(either, self.kept)
+        read = columns_of(*outputs.values(), *([kept] if carried else []), *carried.values())
+        calls = {name: call for name, call in self.calls.items() if name in read}
+        window = replace(self.node, source=prepare, calls=calls)
+        drop = Filter(source=window, predicate=formula(~col("flag"), flag=self.flag), origin=origin)
         keep: list[Node] = [Filter(source=window, predicate=kept, origin=origin)]
         if self.numbers:
-            keep.append(replace(node, source=keep[-1], calls=self.numbers, presorted=True))
-        keep.append(Project(source=keep[-1], columns=self.carried_columns(prepare), origin=origin))
-        by_time = any(call.function.name in BY_TIME or self.frame is not None for call in self.calls.values())
-        rows = self.rows + self.values
-        return CarriedWindow(prepare, window, drop, finish, tuple(keep), rows, self.frame, by_time)
+            keep.append(replace(self.node, source=keep[-1], calls=self.numbers, presorted=True))
+        keep.append(Project(source=keep[-1], columns=carried, origin=origin))
+        return WindowPass(window, drop, Project(source=drop, columns=outputs, origin=origin), tuple(keep))
 
     def carried_columns(self, prepare: Project) -> dict[str, Expr]:
         """Return the columns of carried rows: nothing in those that no call reads."""
@@ -160,6 +198,11 @@ class WindowSteps:
         return formula(col("last").epoch() - col("time").epoch() <= seconds, last=last, time=column)
 
 
-def if_true(condition: Expr, value: Expr) -> Expr:
-    """Return a value where a condition is true, else null."""
-    return Call(FUNCTIONS["scalar", "case"], (condition, value), value.dtype)
+def either(one: Expr, other: Expr) -> Expr:
+    """Return whether one of two conditions holds."""
+    return formula(col("one") | col("other"), one=one, other=other)
+
+
+def if_true(condition: Expr, value: Expr, *otherwise: Expr) -> Expr:
+    """Return a value where a condition is true, else another one, or null."""
+    return Call(FUNCTIONS["scalar", "case"], (condition, value, *otherwise), value.dtype)

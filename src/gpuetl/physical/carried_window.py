@@ -4,30 +4,34 @@ Of the earlier rows of a group, few tell all that a later row's result needs of 
 that had a value, with the sum so far in the place of its value; of `lag` the row before; of an interval the rows that
 lie in it.  So a partition's window is computed over these and the partition's own rows, by operations that there are:
 this is the sequential scan with carries of Blelloch, "Prefix sums and their applications" (1990), a group a segment.
+
+Where partitions are computed side by side, each first says what it carries on by itself; these carries are combined,
+and the windows go on from them: the same paper's scan of blocks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 
-from gpuetl.expressions.build import col
+from gpuetl.expressions.build import col, lit, when
 from gpuetl.expressions.formula import formula
 from gpuetl.expressions.functions.aggregates import edge_arguments
 from gpuetl.expressions.functions.windows import TIE_FREE
 from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal
-from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, TIMESTAMP
+from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, TIMESTAMP, is_floating
 from gpuetl.physical.carried_steps import TRUE, CarriedWindow, WindowSteps, if_true
 from gpuetl.plan.nodes import Window
 
 
-def carried_window(node: Window) -> CarriedWindow | None:
+def carried_window(node: Window, combined: bool = False) -> CarriedWindow | None:
     """Split a window into steps; None where one of its calls needs later rows, or too many of the earlier ones.
 
     A window that is the same however rows tie is left alone: its steps would not be.
     """
     if all(call.function.name in TIE_FREE for call in node.calls.values()):
         return None
-    steps = WindowSteps(node)
+    steps = WindowSteps(node, combined)
     results: dict[str, Expr] = {}
     for name, call in node.calls.items():
         handler = CARRIED.get(call.function.name)
@@ -72,8 +76,15 @@ def _framed(steps: WindowSteps, name: str, call: Call) -> Expr | None:
 def _running(steps: WindowSteps, name: str, call: Call) -> Expr:
     """The last row with a value has the result so far as its value."""
     (x,) = call.args
+    if call.function.name == "cum_sum" and not is_floating(call.dtype):
+        steps.sums.append((x, call.dtype))
     own = x if x.dtype == call.dtype else Cast(x, call.dtype, implicit=True)
     return steps.running(name, x, call.function.name, own, dtype=call.dtype)
+
+
+def _multiplied(steps: WindowSteps, name: str, call: Call) -> Expr | None:
+    """A partition's own product may leave its type, or be infinite, where one with zeros before is not."""
+    return None if steps.combined else _running(steps, name, call)
 
 
 def _count(steps: WindowSteps, name: str, x: Expr) -> Column:
@@ -97,22 +108,57 @@ def _averaged(steps: WindowSteps, name: str, call: Call) -> Expr:
 def _faded(steps: WindowSteps, name: str, call: Call) -> Expr | None:
     """By time alone: rows are not counted over those that are not carried."""
     x, *weights = call.args
-    by_time = steps.node.source.schema[steps.node.order_by[0].column] == TIMESTAMP
+    time = steps.node.order_by[0].column
+    by_time = steps.node.source.schema[time] == TIMESTAMP
     if not by_time or is_absent(weights[0]):
         return None
+    if steps.combined and call.function.name == "ewm_mean":
+        return _mean_from_two(steps, name, call, Column(time, TIMESTAMP))
     return steps.running(name, x, call.function.name, x, *weights, dtype=call.dtype)
+
+
+def _mean_from_two(steps: WindowSteps, name: str, call: Call, time: Column) -> Expr | None:
+    """The group's first value, whose weight another one before it changes, and one at the last that gives the mean.
+
+    With the first value x₁ at t₁ and the mean y at t, of which x₁ has the share s = 2^(-(t - t₁) / half_life), that is
+    (y - s·x₁) / (1 - s).
+    """
+    x, half_life = call.args[:2]
+    if not isinstance(half_life, Literal):
+        return None
+    own = steps.column(name, x)
+    mean = steps.call(name, "ewm_mean", FLOAT64, own, *call.args[1:])
+    last = steps.last_values(name, x, own)
+    earlier = steps.call(name, "lag", x.dtype, own, Literal(1, INT64), ABSENT, TRUE)
+    first = steps.keep(formula(col("x").is_not_null() & col("earlier").is_null(), x=own, earlier=earlier))
+    times = steps.column(name, if_true(formula(col("x").is_not_null(), x=x), time))
+    steps.carried[times.name] = if_true(formula(col("first") | col("last"), first=first, last=last), times)
+    began = steps.call(name, "first", TIMESTAMP, times, TRUE)
+    start = steps.call(name, "first", x.dtype, own, TRUE)
+    seconds = half_life.value / timedelta(seconds=1) if half_life.dtype == DURATION else float(half_life.value)
+    share = formula(lit(0.5).power((col("time") - col("began")).epoch() / seconds), time=time, began=began)
+    without = (col("y") - col("share") * col("start")) / (1 - col("share"))
+    rest = formula(
+        when((col("share") < 1) & col("start").is_finite(), without).otherwise(col("y")),
+        y=mean, share=share, start=start,
+    )  # fmt: skip
+    steps.carried[own.name] = if_true(first, own, if_true(last, rest))
+    return mean
 
 
 def _numbered(steps: WindowSteps, name: str, call: Call) -> Expr:
     """What is counted from the group's first row goes on where it was: carried rows count as well, so less these."""
     here = steps.placed(name, call)
-    before = steps.column(name, Literal(None, INT64))
-    first = steps.call(name, "first", INT64, before, TRUE)
-    result = formula(col("here") + col("first").coalesce(0), here=here, first=first)
+    before = steps.column(name, Literal(0, INT64))
+    so_far = steps.call(name, "cum_sum", INT64, before)
+    result = formula(col("here") + col("before"), here=here, before=so_far)
     again = Column(steps.name(name), INT64)
     steps.numbers[again.name] = call
     is_last = formula(col("later").is_null(), later=steps.later)
-    steps.carried[before.name] = if_true(is_last, formula(col("so_far") - col("again"), so_far=result, again=again))
+    not_carried = formula(col("so_far") - col("again"), so_far=result, again=again)
+    steps.carried[before.name] = if_true(is_last, not_carried, Literal(0, INT64))
+    if steps.combined and call.function.name != "row_number":  # what is counted there depends on the row before
+        steps.keep(formula(col("earlier").is_null(), earlier=steps.call("", "lag", BOOL, steps.flag)))
     return result
 
 
@@ -130,7 +176,7 @@ def _first(steps: WindowSteps, name: str, call: Call) -> Expr | None:
 CARRIED: dict[str, Callable[[WindowSteps, str, Call], Expr | None]] = {
     "row_number": _numbered, "dense_rank": _numbered, "session_id": _numbered,
     "lag": _rows_before, "diff": _rows_before, "pct_change": _rows_before,
-    "cum_sum": _running, "cum_prod": _running, "cum_min": _running, "cum_max": _running, "ffill": _running,
+    "cum_sum": _running, "cum_prod": _multiplied, "cum_min": _running, "cum_max": _running, "ffill": _running,
     "cum_count": _counted, "cum_mean": _averaged, "ewm_mean": _faded, "decayed_sum": _faded, "first": _first,
     **dict.fromkeys(
         ("rolling_sum", "rolling_mean", "rolling_min", "rolling_max", "rolling_count", "rolling_std", "rolling_var"),

@@ -1,7 +1,8 @@
 """Windows over partitions in order, without an exchange: each partition takes along what it needs of those before it.
 
 Sources are often written as time goes on.  Then no row of a later partition comes before one of an earlier partition,
-and a window over groups in that order computes partition after partition, where few rows need be carried.
+and a window over groups in that order computes partition after partition, where few rows need be carried.  Workers do
+so side by side, if what all partitions carry on is little enough to be combined in one place.
 """
 
 from __future__ import annotations
@@ -10,53 +11,87 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from gpuetl.expressions.decimals import is_decimal
+from gpuetl.expressions.ir import Expr
+from gpuetl.expressions.types import INT64, DataType, is_integer
 from gpuetl.physical.carried_steps import CarriedWindow
 from gpuetl.physical.carried_window import carried_window
 from gpuetl.physical.estimate import chunk_rows, estimated_rows
 from gpuetl.physical.nodes import Map, Physical
 from gpuetl.physical.sequence import column_limits, follow_each_other, traced
-from gpuetl.physical.widths import column_widths, distinct_keys, total, type_bytes
+from gpuetl.physical.values import limits_of, limits_of_type
+from gpuetl.physical.widths import Widths, column_widths, distinct_keys, total, type_bytes
 from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Window
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Carried(Map):
-    """A window on partitions that follow each other in its order, computed one after another.
+    """A window on partitions that follow each other in its order.
 
     `steps` are run in the place of the operation, on each partition and the rows that are carried to it, of which
-    there may be `carried_rows`.
+    there may be `carried_rows`: those that the partition before carries on, or, if they are `combined`, what those
+    before carry on by themselves.
     """
 
     steps: CarriedWindow
     carried_rows: int
+    combined: bool = False
 
 
-def carried(node: Window, source: Physical, share: float, exchanged_bytes: Callable[[], int] = int) -> Carried | None:
+def carried(
+    node: Window,
+    source: Physical,
+    share: float,
+    exchanged_bytes: Callable[[], int] = int,
+    combined: bool = False,
+) -> Carried | None:
     """Return a window by carries; None where that cannot be, or more than a share of a partition would be carried.
 
-    An exchange moves all rows between memories, carries move their own from partition to partition; of no more than
-    `exchanged_bytes` it is quicker.  Rows that were sorted may have null times, which no interval reaches: windows by
-    time need footers that know of none.
+    That is by one partition, or, if they are `combined`, by all.  An exchange moves all rows between memories, carries
+    move their own from partition to partition; of no more than `exchanged_bytes` it is quicker.  Rows that were sorted
+    may have null times, which no interval reaches: windows by time need footers that know of none.
     """
     if share <= 0 or source.partitions == 1:
         return None
     by_footers, sorted_rows = follow_each_other(source, node.order_by), in_order(source, node.order_by)
     node = replace(node, presorted=not node.by and (node.presorted or sorted_rows))  # carried rows come before others
-    steps = carried_window(node) if by_footers or sorted_rows else None
+    steps = carried_window(node, combined) if by_footers or sorted_rows else None
     if steps is None or (steps.by_time and not by_footers):
         return None
     widths = column_widths(source)
     rows = estimated_rows(source, widths=widths)
     if rows[id(source)] * total(widths[id(source)].values()) <= exchanged_bytes():
         return None
+    if combined and not all(stays_within(*one, widths[id(source)], rows[id(source)]) for one in steps.sums):
+        return None
     carried_rows = distinct_keys(widths[id(source)], node.by) * steps.rows
     if steps.frame is not None:
         carried_rows += rows[id(source)] * share_of_time(source, node.order_by[0].column, steps.frame)
-    if carried_rows > share * chunk_rows(source, of_all=rows, widths=widths)[id(source)]:
+    carriers = source.partitions if combined else 1
+    if carried_rows * carriers > share * chunk_rows(source, of_all=rows, widths=widths)[id(source)]:
         return None
     most = int(min(carried_rows, rows[id(source)]))
-    return Carried(operation=node, inputs=(source,), in_sequence=not node.by, steps=steps, carried_rows=most)
+    in_sequence = not node.by
+    return Carried(
+        operation=node, inputs=(source,), in_sequence=in_sequence, steps=steps, carried_rows=most, combined=combined
+    )
+
+
+def stays_within(x: Expr, dtype: DataType, widths: Widths, rows: int) -> bool:
+    """Tell whether no sum of so many values can leave a type: that of one partition may where that of all does not."""
+    least, most = limits_of(x, widths)
+    known = isinstance(least, int) and isinstance(most, int)
+    return rows * (max(abs(least), abs(most)) if known else greatest(x.dtype)) <= greatest(dtype)
+
+
+def greatest(dtype: DataType) -> int:
+    """Return the greatest value of a type: of decimals in units of the last digit, of durations in microseconds."""
+    if is_decimal(dtype):
+        digits: int = dtype.precision
+        return int(10**digits - 1)
+    most: int = limits_of_type(dtype if is_integer(dtype) else INT64)[1]
+    return most
 
 
 def in_order(source: Physical, by: tuple[SortKey, ...]) -> bool:
@@ -67,7 +102,7 @@ def in_order(source: Physical, by: tuple[SortKey, ...]) -> bool:
 
 def carried_copies(node: Carried, width: float) -> float:
     """Return the bytes a row that the steps take beside the window: rows of `width` bytes below those carried."""
-    more = (dtype for name, dtype in node.steps.window.schema.items() if name not in node.schema)
+    more = (dtype for name, dtype in node.steps.whole.window.schema.items() if name not in node.schema)
     return width + sum(map(type_bytes, more))
 
 

@@ -48,8 +48,8 @@ def describe(node: Physical, rows: int) -> str:
         return describe_scan(node, rows)
     expected = f"  ~{rows:,} rows"
     if isinstance(node, Carried):
-        most = f"{node.carried_rows:,}"
-        return f"{describe_operation(node.operation)}; carries up to {most} rows to the next partition{expected}"
+        to = "those after it, combined" if node.combined else "the next partition"
+        return f"{describe_operation(node.operation)}; carries up to {node.carried_rows:,} rows to {to}{expected}"
     if isinstance(node, Map):
         alone = isinstance(node.operation, Sort) and node.in_sequence and not isinstance(node.inputs[0], Exchange)
         return describe_operation(node.operation) + "; partitions follow each other" * alone + expected

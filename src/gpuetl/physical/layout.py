@@ -17,8 +17,9 @@ class Layout:
     """How rows are split: at most `partition_rows` rows a partition of a source; a side of a join of at most
     `broadcast_bytes` goes whole to every partition of the other.  A large source has `partitions` at least.  A window
     carries rows from partition to partition up to `carried_share` of one, where it then needs no exchange; with keys it
-    does so only where partitions are computed `in_turn` anyway, and not side by side, and the rows are more than the
-    `exchanged_bytes` that an exchange holds at little cost, asked for where that decides; None is what memory allows.
+    does so only where partitions are computed `in_turn` anyway, and the rows are more than the `exchanged_bytes` that
+    an exchange holds at little cost, asked for where that decides; None is what memory allows.  On workers, which
+    compute partitions `side_by_side`, what all of them carry, up to that share of one, is combined.
     With `keys_apart` footers are asked whether equal keys are in one partition already.  If it `gathers_groups`, few
     groups, no more than a side of a join that goes whole, meet in one partition.
     """
@@ -28,6 +29,7 @@ class Layout:
     partitions: int = 1
     carried_share: float = 0.0
     in_turn: bool = True
+    side_by_side: bool = False
     exchanged_bytes: Callable[[], int] | None = int
     keys_apart: bool = False
     gathers_groups: bool = False

@@ -8,7 +8,7 @@ from functools import singledispatchmethod
 
 from gpuetl.io.pruning import may_hold
 from gpuetl.physical.aggregates import two_phases
-from gpuetl.physical.carries import carried
+from gpuetl.physical.carries import Carried, carried
 from gpuetl.physical.estimate import estimated_bytes, estimated_rows
 from gpuetl.physical.layout import Layout, first_groups, split_groups
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
@@ -103,16 +103,28 @@ class _Lowering:
         if node.locality is Locality.ROW:
             return Map(node, (source,))
         meeting = self.by_keys(source, node.keys, node.origin)
-        if meeting is not source and isinstance(node, Window) and (self.layout.in_turn or not node.by):
-            share, exchanged_bytes = self.layout.carried_share, self.layout.exchanged_bytes if node.by else None
-            by_carries = carried(node, source, share, exchanged_bytes or int)
-            if by_carries is None and not node.by:
-                ranges = self.sort(Sort(source=node.source, by=node.order_by, origin=node.origin), source)
-                by_carries = carried(node, ranges, share)
-            if by_carries is not None:
-                return by_carries
+        if meeting is not source and isinstance(node, Window) and (by_carries := self.by_carries(node, source)):
+            return by_carries
         in_order = meeting is source or (not node.keys and source.in_sequence)
         return Map(node if in_order else replace(node, presorted=False), (meeting,))
+
+    def by_carries(self, node: Window, source: Physical) -> Carried | None:
+        """Return a window over partitions that follow each other, or, without keys, are made so; None where it is not.
+
+        Workers would wait for each other, unless what partitions carry on by themselves is combined.
+        """
+        if node.by and not self.layout.in_turn:
+            return None
+        share, exchanged_bytes = self.layout.carried_share, self.layout.exchanged_bytes if node.by else None
+        sources = [source]
+        if not node.by and not follow_each_other(source, node.order_by):
+            sources.append(self.sort(Sort(source=node.source, by=node.order_by, origin=node.origin), source))
+        for rows in sources:
+            found = carried(node, rows, share, combined=True) if self.layout.side_by_side else None
+            found = found or carried(node, rows, share, exchanged_bytes or int)
+            if found is not None:
+                return found
+        return None
 
     @node.register
     def sort(self, node: Sort, source: Physical) -> Physical:

@@ -205,15 +205,23 @@ class _Model:
         return sum(self.need(node).bytes * node.partitions for node in self.nodes if isinstance(node, Scan))
 
     def waiting(self) -> float:
-        """Return the bytes that exchanges hold, and nodes with several readers: one partition where these go along."""
-        passes, waiting = passes_of(self.roots), 0.0
+        """Return the bytes that exchanges hold, and nodes with several readers: one partition where these go along.
+
+        All rows of a window wait, too, while what partitions carry on is combined.
+        """
+        combined = [node.inputs[0] for node in self.nodes if isinstance(node, Carried) and node.combined]
+        passes, waiting = passes_of(self.roots), sum(map(self.all_bytes, combined), 0.0)
         for node in self.nodes:
             waits = node.route != "broadcast" if isinstance(node, Exchange) else self.readers[id(node)] > 1
             if waits and (isinstance(node, Exchange) or not go_along(passes, node)):
-                waiting += self.all_rows[id(node)] * total(self.widths[id(node)].values())
+                waiting += self.all_bytes(node)
             elif waits:
                 waiting += self.result(node)
         return waiting
+
+    def all_bytes(self, node: Physical) -> float:
+        """Return the bytes of all partitions."""
+        return self.all_rows[id(node)] * total(self.widths[id(node)].values())
 
 
 def is_resident(child: Physical, reader: Physical) -> bool:

@@ -1,4 +1,4 @@
-"""How many distinct values a column may have, by its type, its limits, and what it is computed from."""
+"""How many distinct values a column may have, and between which limits: by its type, and what it is computed from."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from datetime import date, datetime
 from math import inf, prod
 from typing import Any, Protocol
 
-from gpuetl.expressions.ir import Call, Cast, Column, Expr
+import pyarrow as pa
+
+from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
 from gpuetl.expressions.types import BOOL, DataType, is_integer
 from gpuetl.physical.sequence import Limits
 
@@ -51,6 +53,29 @@ def most_values(expr: Expr, columns: Mapping[str, Known]) -> float:
     if expr.function.name == "year" and isinstance(expr.args[0], Column):
         most = min(most, years_between(*columns[expr.args[0].name].limits()))
     return min(most, PARTS.get(expr.function.name, inf), values_of_type(expr.dtype))
+
+
+def limits_of(expr: Expr, columns: Mapping[str, Known]) -> Limits:
+    """Return the least and the greatest value of an expression beside null, as far as its columns' limits tell."""
+    if isinstance(expr, Column):
+        return columns[expr.name].limits()
+    if isinstance(expr, Cast) and is_integer(expr.dtype) and is_integer(expr.operand.dtype):
+        least, greatest = limits_of(expr.operand, columns)
+        return limits_of_type(expr.operand.dtype) if least is None else (least, greatest)
+    if isinstance(expr, Call) and expr.function.name == "case":
+        otherwise = expr.args[len(expr.args) // 2 * 2 :]
+        found = [
+            limits_of(value, columns) for value in (*expr.args[1::2], *otherwise) if value != Literal(None, expr.dtype)
+        ]
+        if found and not any(None in limits for limits in found):
+            return min(least for least, _ in found), max(greatest for _, greatest in found)
+    return (expr.value, expr.value) if isinstance(expr, Literal) else (None, None)
+
+
+def limits_of_type(dtype: DataType) -> Limits:
+    """Return the least and the greatest value of an integer type."""
+    bits, signed = dtype.bit_width, pa.types.is_signed_integer(dtype)
+    return -(2 ** (bits - 1)) * signed, 2 ** (bits - signed) - 1
 
 
 def values_of_type(dtype: DataType) -> float:

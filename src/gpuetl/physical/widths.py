@@ -11,7 +11,7 @@ from gpuetl.expressions.ir import Column, Expr, columns_of
 from gpuetl.expressions.types import STRING, DataType, is_list
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.physical.sequence import Limits, column_limits
-from gpuetl.physical.values import most_values, values_between, values_of_type
+from gpuetl.physical.values import limits_of, most_values, values_between, values_of_type
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Aggregate, Explode, Grouped, Join, KernelReduction, Project, Union
@@ -88,7 +88,8 @@ def _computed(expr: Expr, widths: Widths) -> Width:
     if isinstance(expr, Column):
         return widths[expr.name]
     below = [widths[name] for name in columns_of(expr)]
-    return _upon(below, expr.dtype, type_bytes(expr.dtype), lambda: most_values(expr, widths))
+    made = _upon(below, expr.dtype, type_bytes(expr.dtype), lambda: most_values(expr, widths))
+    return replace(made, limits=lambda: limits_of(expr, widths)) if made.depth else made
 
 
 def _upon(below: Sequence[Width], dtype: DataType, size: float, values: Callable[[], float]) -> Width:

@@ -1,20 +1,23 @@
 """Which tasks a plan becomes."""
 
 from collections import Counter
+from datetime import datetime, timedelta
+from math import inf
 
 import pytest
 
 pytest.importorskip("distributed")
 
-from gpuetl import RunOptions, col
+from gpuetl import RunOptions, col, expr, planning
 from gpuetl.executors.dask import graph
 from gpuetl.executors.dask.graph import TaskGraph
 from gpuetl.executors.dask.packing import nodes_of, pack_nodes
 from gpuetl.executors.dask.run import job_of
-from plans import lowered
+from plans import kept_plan, lowered
 from tables import table, write_source
 
 ROWS = RunOptions(partition_rows=2)
+START = datetime(2024, 1, 1)
 CUDA = 'extern "C" __global__ void k(const long long* k, long long* y, long long n) {}'
 
 
@@ -30,12 +33,15 @@ def small(pipeline):
     return lambda name: write_source(pipeline, name, table({"k": "int64", name: "int64"}, (0, 1), (1, 2)))
 
 
+def tasks_of(plan):
+    """Return the tasks of a plan."""
+    nodes = nodes_of(plan)
+    return TaskGraph(plan, nodes, job_of("run", "driver", "pandas", pack_nodes(nodes), RunOptions())).tasks
+
+
 def verbs(pipeline, options=None):
     """Count the tasks of each kind."""
-    plan = lowered(pipeline, options or RunOptions())
-    nodes = nodes_of(plan)
-    tasks = TaskGraph(plan, nodes, job_of("run", "driver", "pandas", pack_nodes(nodes), RunOptions())).tasks
-    return Counter(name.split()[0] for name, *_ in tasks)
+    return Counter(name.split()[0] for name, *_ in tasks_of(lowered(pipeline, options or RunOptions())))
 
 
 def test_a_small_table_is_read_where_it_is_joined(pipeline, t, small):
@@ -74,3 +80,20 @@ def test_a_sample_is_not_taken_apart(pipeline, t):
     """Its two partitions are sampled, split by what the samples tell, and sorted; what is one piece goes as it is."""
     t.sort("k").stage("sorted")
     assert verbs(pipeline, ROWS) == {"split": 2 + 2, "take": 4, "compute": 2 + 1 + 2, "keep": 1}
+
+
+def test_no_window_waits_for_another_one_s(pipeline):
+    """Each partition says what it carries on, which one task combines: three partitions' rows, what two of them carry."""
+    rows = [(START + timedelta(minutes=row), row) for row in range(6)]
+    t = write_source(pipeline, "t", table({"ts": "timestamp", "x": "int64"}, *rows))
+    t.window((), "ts", s=expr("cum_sum(x)")).stage("summed")
+    options = RunOptions(partition_rows=2, carried_share=inf)
+    plan, _ = planning.lowered(kept_plan(pipeline), options, "dask")
+    tasks = tasks_of(plan)
+    assert Counter(name.rsplit(" ", 1)[0] for name, *_ in tasks) == {
+        "compute": 3, "carry alone": 2, "combine": 1, "take combine": 2, "carry": 3, "take carry": 3, "keep": 1,
+    }  # fmt: skip
+    waits_for = {key: {name.rsplit(" ", 1)[0] for name, *_ in task.dependencies} for key, task in tasks.items()}
+    assert [waits_for[key] for key in tasks if key[0].startswith("carry summed") and key[1]] == [
+        {"compute", "take combine"}
+    ] * 2

@@ -211,13 +211,19 @@ class TaskGraph:
         """Add the task that takes a partition of a window, or what it carries on, and for the first one its task."""
         return self.taken("carry", node, index, place, self.carry)
 
+    def carried_before(self, node: Carried, index: int) -> Key:
+        """Add the task that takes what the partitions before one carry on, and for the first one their task."""
+        if node.combined:
+            return self.taken("combine", node, 0, index - 1, self.combine)
+        return self.carried(node, index - 1, 1)
+
     def taken(self, verb: str, node: Physical, index: int, place: int, add: Callable[..., None]) -> Key:
         """Add the task that takes one of what another task gives for a partition; that one is added once.
 
         Those that take from one task are a group.  Where a group of many takes from few others, dask deals it out to
         all workers, and all that those others made is sent to each of them.
         """
-        whole, key = self.begun(verb, node, index, add), self.key("take", node, place, group=f"-{index}")
+        whole, key = self.begun(verb, node, index, add), self.key(f"take {verb}", node, place, group=f"-{index}")
         self.tasks[key] = Task(key, getitem, TaskRef(whole), place)
         return key
 
@@ -238,10 +244,28 @@ class TaskGraph:
     def carry(self, key: Key, node: Carried, index: int) -> None:
         """Add the task of a window by carries.  Another one makes its rows: windows alone wait for each other."""
         builder = FragmentBuilder()
-        values = [self.beside(builder, node.inputs[0], index)]
+        values = [self.window_rows(builder, node, index)]
         if index:
-            values.append(builder.argument(self.carried(node, index - 1, 1)))
+            values.append(builder.argument(self.carried_before(node, index)))
         self.add(key, builder, tuple(values), tasks.carry, self.numbers[id(node)], index)
+
+    def window_rows(self, builder: FragmentBuilder, node: Carried, index: int) -> int:
+        """Add the rows of a window by carries, which has two readers of each partition where carries are combined."""
+        rows = node.inputs[0]
+        return builder.argument(self.frame(rows, index)) if node.combined else self.beside(builder, rows, index)
+
+    def combine(self, key: Key, node: Carried, _: int) -> None:
+        """Add the task that combines what all partitions but the last carry on, and those that say what that is."""
+        builder = FragmentBuilder()
+        indices = range(node.partitions - 1)
+        values = [builder.argument(self.begun("carry alone", node, index, self.carry_alone)) for index in indices]
+        self.add(key, builder, tuple(values), tasks.combine, self.numbers[id(node)])
+
+    def carry_alone(self, key: Key, node: Carried, index: int) -> None:
+        """Add the task that says what a partition carries on by itself."""
+        builder = FragmentBuilder()
+        values = (self.window_rows(builder, node, index),)
+        self.add(key, builder, values, tasks.carry_by_itself, self.numbers[id(node)])
 
 
 def what_is_read(scan: Scan, index: int) -> Any:

@@ -17,8 +17,7 @@ from gpuetl.executors.dask.job import Job, OpenJob, TaskRunner
 from gpuetl.executors.dask.parcels import all_sealed, sealed, waiting
 from gpuetl.executors.dask.writing import write_partition
 from gpuetl.io.frames import FrameDataset
-from gpuetl.physical.carries import Carried
-from gpuetl.physical.nodes import Exchange, Scan
+from gpuetl.physical.nodes import Exchange, Physical, Scan
 
 os.environ.setdefault("ACERO_ALIGNMENT_HANDLING", "ignore")
 """Buffers begin in a message wherever they begin; Arrow takes them so, and would print a warning for each."""
@@ -63,16 +62,33 @@ def carry(job: Job, fragment: Fragment, window: int, index: int, *arguments: Any
     """Return partition `index` of a window by carries, and what it carries to the next one."""
     here = job.opened()
     with here.runner(fragment.name) as runner:
-        return all_sealed(carried_on(runner, here.carried(window), index, computed(here, runner, fragment, arguments)))
+        node = here.carried(window)
+        frame, *before = computed_frames(here, runner, node, fragment, arguments)
+        return all_sealed(runner.carry(node, index, frame, before))
+
+
+def carry_by_itself(job: Job, fragment: Fragment, window: int, *arguments: Any) -> Any:
+    """Return what a partition of a window carries on as though it were the first."""
+    here = job.opened()
+    with here.runner(fragment.name) as runner:
+        node = here.carried(window)
+        (frame,) = computed_frames(here, runner, node, fragment, arguments)
+        return sealed(runner.carry_by_itself(node, frame))
+
+
+def combine(job: Job, fragment: Fragment, window: int, *arguments: Any) -> list[Any]:
+    """Return what each partition of a window and those before it carry on, given what each carries by itself."""
+    here = job.opened()
+    with here.runner(fragment.name) as runner:
+        node = here.carried(window)
+        return all_sealed(runner.combine(node, computed_frames(here, runner, node, fragment, arguments)))
 
 
 def keep(job: Job, fragment: Fragment, node: int, *arguments: Any) -> Any:
     """Return a partition as an Arrow table, for the driver."""
     here = job.opened()
     with here.runner(fragment.name) as runner:
-        results = computed(here, runner, fragment, arguments)
-        runner.turn.compute()
-        runner.wanted = here.backend.to_arrow(*runner.opened(here.physical(node).origin, results))
+        runner.wanted = here.backend.to_arrow(*computed_frames(here, runner, here.physical(node), fragment, arguments))
         return runner.wanted
 
 
@@ -90,11 +106,13 @@ def cut(runner: TaskRunner, node: Exchange, index: int, results: Sequence[Any]) 
     return runner.split(node, index, runner.opened(node.origin, results))
 
 
-def carried_on(runner: TaskRunner, node: Carried, index: int, results: Sequence[Any]) -> list[Frame]:
-    """Return a partition of a window by carries, and what it carries on."""
+def computed_frames(
+    job: OpenJob, runner: TaskRunner, node: Physical, fragment: Fragment, arguments: Sequence[Any]
+) -> list[Frame]:
+    """Run the steps of a fragment; return the frames that it is about, for a node to compute."""
+    results = computed(job, runner, fragment, arguments)
     runner.turn.compute()
-    frame, *before = runner.opened(node.origin, results)
-    return runner.carry(node, index, frame, before)
+    return runner.opened(node.origin, results)
 
 
 def computed(job: OpenJob, runner: TaskRunner, fragment: Fragment, arguments: Sequence[Any]) -> list[Any]:
