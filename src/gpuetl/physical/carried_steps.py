@@ -132,6 +132,11 @@ class WindowSteps:
             self.marks[values, count] = self.keep(last, count)
         return self.marks[values, count]
 
+    def first_value(self, name: str, column: Column) -> Expr:
+        """Keep the first row at which a column has a value; return whether a row is that one, or null."""
+        earlier = self.call(name, "lag", column.dtype, column, Literal(1, INT64), ABSENT, TRUE)
+        return self.keep(formula(col("x").is_not_null() & col("earlier").is_null(), x=column, earlier=earlier))
+
     def keep(self, condition: Expr, count: int = 1) -> Expr:
         """Keep the rows for which a condition holds, so many of a group; return it."""
         if condition not in self.kept:

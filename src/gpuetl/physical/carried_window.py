@@ -118,31 +118,28 @@ def _faded(steps: WindowSteps, name: str, call: Call) -> Expr | None:
 
 
 def _mean_from_two(steps: WindowSteps, name: str, call: Call, time: Column) -> Expr | None:
-    """The group's first value, whose weight another one before it changes, and one at the last that gives the mean.
+    """The group's first value, whose weight another one before it changes, and at the last one what gives the mean.
 
-    With the first value x₁ at t₁ and the mean y at t, of which x₁ has the share s = 2^(-(t - t₁) / half_life), that is
-    (y - s·x₁) / (1 - s).
+    With the first value x at t and the mean y at t', of which x has the share s = 2^(-(t' - t) / half_life), that is
+    (y - s·x) / (1 - s).
     """
     x, half_life = call.args[:2]
     if not isinstance(half_life, Literal):
         return None
     own = steps.column(name, x)
-    mean = steps.call(name, "ewm_mean", FLOAT64, own, *call.args[1:])
-    last = steps.last_values(name, x, own)
-    earlier = steps.call(name, "lag", x.dtype, own, Literal(1, INT64), ABSENT, TRUE)
-    first = steps.keep(formula(col("x").is_not_null() & col("earlier").is_null(), x=own, earlier=earlier))
     times = steps.column(name, if_true(formula(col("x").is_not_null(), x=x), time))
-    steps.carried[times.name] = if_true(formula(col("first") | col("last"), first=first, last=last), times)
-    began = steps.call(name, "first", TIMESTAMP, times, TRUE)
+    mean = steps.call(name, "ewm_mean", FLOAT64, own, *call.args[1:])
     start = steps.call(name, "first", x.dtype, own, TRUE)
-    seconds = half_life.value / timedelta(seconds=1) if half_life.dtype == DURATION else float(half_life.value)
-    share = formula(lit(0.5).power((col("time") - col("began")).epoch() / seconds), time=time, began=began)
-    without = (col("y") - col("share") * col("start")) / (1 - col("share"))
-    rest = formula(
-        when((col("share") < 1) & col("start").is_finite(), without).otherwise(col("y")),
-        y=mean, share=share, start=start,
-    )  # fmt: skip
+    began = steps.call(name, "first", TIMESTAMP, times, TRUE)
+    first, last = steps.first_value(name, own), steps.last_values(name, x, own)
+
+    half = half_life.value / timedelta(seconds=1) if half_life.dtype == DURATION else float(half_life.value)
+    share = formula(lit(0.5).power((col("time") - col("began")).epoch() / half), time=time, began=began)
+    others = (col("y") - col("share") * col("start")) / (1 - col("share"))
+    are_mixed = (col("share") < 1) & col("start").is_finite()
+    rest = formula(when(are_mixed, others).otherwise(col("y")), y=mean, share=share, start=start)
     steps.carried[own.name] = if_true(first, own, if_true(last, rest))
+    steps.carried[times.name] = if_true(formula(col("first") | col("last"), first=first, last=last), times)
     return mean
 
 

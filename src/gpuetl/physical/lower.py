@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import singledispatchmethod
 
@@ -116,15 +116,17 @@ class _Lowering:
         if node.by and not self.layout.in_turn:
             return None
         share, exchanged_bytes = self.layout.carried_share, self.layout.exchanged_bytes if node.by else None
-        sources = [source]
-        if not node.by and not follow_each_other(source, node.order_by):
-            sources.append(self.sort(Sort(source=node.source, by=node.order_by, origin=node.origin), source))
-        for rows in sources:
-            found = carried(node, rows, share, combined=True) if self.layout.side_by_side else None
-            found = found or carried(node, rows, share, exchanged_bytes or int)
-            if found is not None:
+        for rows in self.in_order(node, source):
+            combined = carried(node, rows, share, combined=True) if self.layout.side_by_side else None
+            if found := combined or carried(node, rows, share, exchanged_bytes or int):
                 return found
         return None
+
+    def in_order(self, node: Window, source: Physical) -> Iterator[Physical]:
+        """Yield the rows of a window as they are and, without keys, sorted by ranges."""
+        yield source
+        if not node.by:
+            yield self.sort(Sort(source=node.source, by=node.order_by, origin=node.origin), source)
 
     @node.register
     def sort(self, node: Sort, source: Physical) -> Physical:
