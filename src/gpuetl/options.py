@@ -85,9 +85,9 @@ class RunOptions:
     carried_share
         A window over partitions that follow each other in its order, as files do that are written while time goes on,
         takes rows of earlier partitions along in the place of an exchange, if these are expected to be at most this
-        part of a partition.  None is a quarter; and a window with `by` exchanges its rows where memory holds them all
-        several times over (of a GPU: half of the host's memory does), and on a cluster, whose workers would wait for
-        each other.
+        part of a partition; on a cluster, whose workers do not wait for each other, those of all partitions together.
+        None is a quarter; and a window with `by` exchanges its rows where memory holds them all several times over (of
+        a GPU: half of the host's memory does), and on a cluster.
     optimize
         False runs the plan as it was written, and none of the engine's choices: the oracle's way.
     skip_passes
