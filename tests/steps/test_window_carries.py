@@ -181,3 +181,51 @@ def test_a_sum_that_leaves_its_type_in_a_later_partition_is_an_error(source, pip
     over.window(order_by="t", total=expr("cum_sum(x)")).stage("too_much")
     with pytest.raises(RunFailed, match=r"stage 'too_much', step 1: column 'total': cum_sum leaves int64"):
         pipeline.run(engine=engine, keep="too_much", options=BY_CARRIES)
+
+
+B = 2**62
+
+
+@pytest.mark.parametrize(
+    ("values", "calls"),
+    [
+        ([0, -B, B, B, -B, 0, 0, 0], {"s": "rolling_sum(x, 3)"}),
+        ([-B, B, B, -B, 0, 0], {"s": "rolling_sum(x, interval '2 minutes')"}),
+        ([-B - 2, 0, 0, B + 2, 0, 0], {"s": "diff(x)", "c": "cum_max(x) FILTER (WHERE x < 0)"}),
+    ],
+)
+def test_no_sum_of_carried_rows_that_do_not_follow_each_other_is_an_error(source, pipeline, engine, values, calls):
+    """Between them there were others, or what came before them is not there."""
+    rows = [(START + timedelta(minutes=row), value) for row, value in enumerate(values)]
+    given = source(table({"ts": "timestamp", "x": "int64"}, *rows))
+    given.window(order_by="ts", **{name: expr(call) for name, call in calls.items()}).stage("rows")
+    assert_same(pipeline, engine, partitions={"by carries": BY_CARRIES})
+
+
+def test_a_partition_s_own_sum_may_leave_its_type_where_rows_repeat(source, pipeline, engine):
+    """How often a join repeats them is a guess, where keys are unique on neither side."""
+    x = 2**56
+    values = enumerate([-x, -x, x, x, 0, 0])
+    left = source(table({"ts": "timestamp", "k": "int64", "x": "int64"},
+                        *((START + timedelta(minutes=row), 1, value) for row, value in values)))  # fmt: skip
+    right = source(table({"k": "int64", "y": "int64"}, *((1, y) for y in range(64))), "right")
+    left.join(right, on="k").window((), ["ts", "y"], s=expr("cum_sum(x)")).stage("rows")
+    assert_same(pipeline, engine, partitions={"by carries": BY_CARRIES})
+
+
+@pytest.mark.parametrize("least", [1, -1])
+def test_means_that_fade_of_the_greatest_floats_stay_finite(source, pipeline, engine, least):
+    """What gives a mean in the place of many values is no more than they were."""
+    most = 1.7976931348623157e308
+    rows = [(START + timedelta(minutes=7 * row), most * (least if row == 3 else 1)) for row in range(8)]
+    given = source(table({"ts": "timestamp", "x": "float64"}, *rows))
+    given.window(order_by="ts", m=expr("ewm_mean(x, half_life => interval '1 hour')")).stage("rows")
+    assert_same(pipeline, engine, partitions={"by carries": BY_CARRIES})
+
+
+def test_two_sinks_read_a_window_whose_carries_are_combined(events, pipeline, engine):
+    """And another window after it."""
+    rows = events.window((), "ts", n=expr("row_number()"), s=expr("cum_sum(x)")).stage("rows")
+    rows.filter(expr("n > 20")).stage("later")
+    rows.window("k", "ts", t=expr("cum_sum(f)"), m=expr("lag(s)")).stage("again")
+    assert_same(pipeline, engine, partitions={"by carries": BY_CARRIES}, keep=["rows", "later", "again"])

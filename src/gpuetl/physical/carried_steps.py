@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import reduce
+from typing import NamedTuple
 
 from gpuetl.expressions.build import col
 from gpuetl.expressions.formula import formula
@@ -20,6 +21,14 @@ SLACK = 1.0
 TRUE = Literal(True, BOOL)
 BY_TIME = {"ewm_mean", "decayed_sum", "session_id"}
 """And what has an interval as its frame."""
+
+
+class ExactSum(NamedTuple):
+    """A sum of up to so many values, of all rows' if that is None, and the type that it must not leave."""
+
+    x: Expr
+    dtype: DataType
+    values: int | None = None
 
 
 @dataclass(frozen=True)
@@ -60,7 +69,7 @@ class CarriedWindow:
     by_time
         Whether results depend on the time between rows.
     sums
-        What is summed up exactly, and the types that sums must not leave.
+        What is summed up exactly, of rows that may not follow each other.
     """
 
     prepare: Project
@@ -70,7 +79,7 @@ class CarriedWindow:
     rows: int
     frame: timedelta | None
     by_time: bool
-    sums: tuple[tuple[Expr, DataType], ...]
+    sums: tuple[ExactSum, ...]
 
 
 @dataclass
@@ -90,7 +99,7 @@ class WindowSteps:
     numbers: dict[str, Call] = field(default_factory=dict)
     kept: list[Expr] = field(default_factory=list)
     marks: dict[tuple[Expr, int], Expr] = field(default_factory=dict)
-    sums: list[tuple[Expr, DataType]] = field(default_factory=list)
+    sums: list[ExactSum] = field(default_factory=list)
     rows: int = 1
     values: int = 0
     frame: timedelta | None = None

@@ -11,6 +11,7 @@ and the windows go on from them: the same paper's scan of blocks.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -19,9 +20,11 @@ from gpuetl.expressions.formula import formula
 from gpuetl.expressions.functions.aggregates import edge_arguments
 from gpuetl.expressions.functions.windows import TIE_FREE
 from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal
-from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, TIMESTAMP, is_floating
-from gpuetl.physical.carried_steps import TRUE, CarriedWindow, WindowSteps, if_true
+from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, TIMESTAMP, is_floating, is_temporal
+from gpuetl.physical.carried_steps import TRUE, CarriedWindow, ExactSum, WindowSteps, if_true
 from gpuetl.plan.nodes import Window
+
+FLOAT_MAX = sys.float_info.max
 
 
 def carried_window(node: Window, combined: bool = False) -> CarriedWindow | None:
@@ -58,6 +61,8 @@ def _rows_before(steps: WindowSteps, name: str, call: Call) -> Expr | None:
             steps.last_values(name, x, x, count)
     else:  # a constant has a value in every row, or in none
         steps.rows = max(steps.rows, count)
+    if call.function.name == "diff":
+        _sums_exactly(steps, call, 2)
     return steps.placed(name, call)
 
 
@@ -70,14 +75,22 @@ def _framed(steps: WindowSteps, name: str, call: Call) -> Expr | None:
         steps.frame = max(steps.frame or frame.value, frame.value)
     else:
         steps.rows = max(steps.rows, frame.value - 1)
+    if call.function.name == "rolling_sum":
+        _sums_exactly(steps, call, None if frame.dtype == DURATION else frame.value)
     return steps.placed(name, call)
+
+
+def _sums_exactly(steps: WindowSteps, call: Call, values: int | None = None) -> None:
+    """Note what a call sums, also of carried rows, between which there were others: that sum must not be an error."""
+    if not (is_floating(call.dtype) or is_temporal(call.args[0].dtype)):
+        steps.sums.append(ExactSum(call.args[0], call.dtype, values))
 
 
 def _running(steps: WindowSteps, name: str, call: Call) -> Expr:
     """The last row with a value has the result so far as its value."""
     (x,) = call.args
-    if call.function.name == "cum_sum" and not is_floating(call.dtype):
-        steps.sums.append((x, call.dtype))
+    if call.function.name == "cum_sum" and steps.combined:  # a partition's own sum may leave its type
+        _sums_exactly(steps, call)
     own = x if x.dtype == call.dtype else Cast(x, call.dtype, implicit=True)
     return steps.running(name, x, call.function.name, own, dtype=call.dtype)
 
@@ -136,7 +149,8 @@ def _mean_from_two(steps: WindowSteps, name: str, call: Call, time: Column) -> E
     half = half_life.value / timedelta(seconds=1) if half_life.dtype == DURATION else float(half_life.value)
     share = formula(lit(0.5).power((col("time") - col("began")).epoch() / half), time=time, began=began)
     others = (col("y") - col("share") * col("start")) / (1 - col("share"))
-    are_mixed = (col("share") < 1) & col("start").is_finite()
+    others = others.least(lit(FLOAT_MAX)).greatest(lit(-FLOAT_MAX))  # rounded, it may be more than any value was
+    are_mixed = (col("share") < 1) & col("start").is_finite() & col("y").is_finite()
     rest = formula(when(are_mixed, others).otherwise(col("y")), y=mean, share=share, start=start)
     steps.carried[own.name] = if_true(first, own, if_true(last, rest))
     steps.carried[times.name] = if_true(formula(col("first") | col("last"), first=first, last=last), times)

@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from gpuetl.expressions.decimals import is_decimal
-from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.types import INT64, DataType, is_integer
-from gpuetl.physical.carried_steps import CarriedWindow
+from gpuetl.physical.carried_steps import CarriedWindow, ExactSum
 from gpuetl.physical.carried_window import carried_window
-from gpuetl.physical.estimate import chunk_rows, estimated_rows
+from gpuetl.physical.estimate import chunk_rows, estimated_rows, most_rows
 from gpuetl.physical.nodes import Map, Physical
 from gpuetl.physical.sequence import column_limits, follow_each_other, traced
 from gpuetl.physical.values import limits_of, limits_of_type
@@ -63,7 +62,7 @@ def carried(
     rows = estimated_rows(source, widths=widths)
     if rows[id(source)] * total(widths[id(source)].values()) <= exchanged_bytes():
         return None
-    if combined and not all(stays_within(*one, widths[id(source)], rows[id(source)]) for one in steps.sums):
+    if not all(stays_within(own, source, widths[id(source)]) for own in steps.sums):
         return None
     carried_rows = distinct_keys(widths[id(source)], node.by) * steps.rows
     if steps.frame is not None:
@@ -78,11 +77,14 @@ def carried(
     )
 
 
-def stays_within(x: Expr, dtype: DataType, widths: Widths, rows: int) -> bool:
-    """Tell whether no sum of so many values can leave a type: that of one partition may where that of all does not."""
-    least, most = limits_of(x, widths)
-    known = isinstance(least, int) and isinstance(most, int)
-    return rows * (max(abs(least), abs(most)) if known else greatest(x.dtype)) <= greatest(dtype)
+def stays_within(own: ExactSum, source: Physical, widths: Widths) -> bool:
+    """Tell whether a sum of any so many rows' values stays within its type: that of one partition may leave it where
+    that of all does not.
+    """
+    limits = limits_of(own.x, widths)
+    known = all(isinstance(limit, int) for limit in limits)
+    most = max(map(abs, limits)) if known else 1 + greatest(own.x.dtype)  # the least one is as far from 0
+    return (own.values or most_rows(source)) * most <= greatest(own.dtype)
 
 
 def greatest(dtype: DataType) -> int:

@@ -1,8 +1,13 @@
-"""Rows and bytes expected of a physical node, from footers.  Upper bounds where nothing is known of the values."""
+"""Rows and bytes expected of a physical node, from footers.
+
+Where nothing is known of the values, filters keep all rows, and groups are as many as rows.  Elements of lists, rows of
+CSV files, and matches of keys that are unique on neither side are guesses.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import inf
 
 from gpuetl.io.dataset import RowGroup
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
@@ -35,6 +40,22 @@ def _grouped(node: Physical, rows: int, partitions: int, widths: Mapping[int, Wi
         return rows
     keys = operation.on if isinstance(operation, Distinct) else operation.by
     return int(min(rows, distinct_keys(widths[id(node.inputs[0])], keys) * partitions)) if keys else rows
+
+
+def most_rows(source: Physical) -> float:
+    """Return how many rows a node gives at most; infinity where that is a guess."""
+    return inf if any(map(is_guess, walk_graph(source))) else estimated_rows(source)[id(source)]
+
+
+def is_guess(node: Physical) -> bool:
+    """Tell whether a node may give more rows than are expected."""
+    if isinstance(node, Scan):
+        return any(group.rows < 0 for part in node.parts for group in part)
+    operation = node.operation if isinstance(node, Map) else None
+    if isinstance(operation, Join) and operation.how not in ("cross", "semi", "anti"):
+        by_side = {"left": operation.unique[1], "right": operation.unique[0]}
+        return not by_side.get(operation.how, any(operation.unique))
+    return isinstance(operation, Explode)
 
 
 def chunk_rows(*roots: Physical, of_all: Mapping[int, int], widths: Mapping[int, Widths]) -> dict[int, int]:

@@ -60,8 +60,10 @@ def limits_of(expr: Expr, columns: Mapping[str, Known]) -> Limits:
     if isinstance(expr, Column):
         return columns[expr.name].limits()
     if isinstance(expr, Cast) and is_integer(expr.dtype) and is_integer(expr.operand.dtype):
-        least, greatest = limits_of(expr.operand, columns)
-        return limits_of_type(expr.operand.dtype) if least is None else (least, greatest)
+        limits = limits_of(expr.operand, columns)
+        least, greatest = limits_of_type(expr.operand.dtype) if None in limits else limits
+        of_type = limits_of_type(expr.dtype)
+        return max(least, of_type[0]), min(greatest, of_type[1])
     if isinstance(expr, Call) and expr.function.name == "case":
         otherwise = expr.args[len(expr.args) // 2 * 2 :]
         found = [

@@ -51,6 +51,8 @@ def napping(pipeline, seconds):
     sums.write_parquet("sums_out", "out/sums.parquet", mode="overwrite")
     so_far = slow.window(order_by="x", total=expr("cum_sum(y)")).stage("so_far")
     so_far.write_parquet("totals", "out/totals", mode="overwrite")
+    counted = slow.window(order_by="x", n=expr("row_number()"), last=expr("lag(y)")).stage("counted")
+    counted.write_parquet("counts", "out/counts", mode="overwrite")
     return pipeline
 
 
@@ -144,7 +146,12 @@ def check_files(pipeline):
     assert sums == [{"k": k, "s": sum(i + 1 for i in range(k, 16, 3)), "n": len(range(k, 16, 3))} for k in range(3)]
     totals = pq.read_table(pipeline.root / "out/totals").sort_by("x").column("total").to_pylist()
     assert totals == list(accumulate(range(1, 17)))
-    assert sorted(path.name for path in (pipeline.root / "out").iterdir()) == ["rows", "sums.parquet", "totals"]
+    assert sorted(path.name for path in (pipeline.root / "out").iterdir()) == [
+        "counts", "rows", "sums.parquet", "totals",
+    ]  # fmt: skip
+    counts = pq.read_table(pipeline.root / "out/counts").sort_by("x")
+    assert counts["n"].to_pylist() == list(range(1, 17))
+    assert counts["last"].to_pylist() == [None, *range(1, 16)]
 
 
 def test_a_task_of_which_workers_die_is_an_error(pipeline, impatient):
