@@ -3,6 +3,7 @@
 import shutil
 import threading
 from collections.abc import Mapping
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,13 @@ from gpuetl.backends.cudf.rehearsal.arrays import ArrayOf, ToldArrays
 from gpuetl.backends.cudf.rehearsal.machine import RehearsalMachine
 from gpuetl.backends.cudf.rehearsal.sample import widened
 from gpuetl.backends.cudf.rehearsal.turns import InTurns
+from gpuetl.backends.engines import load_backend
+from gpuetl.executors.carries import carried_by_itself, carried_on, combined
 from gpuetl.options import RunOptions
+from gpuetl.physical.carries import Carried
 from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.physical.nodes import Scan
+from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.schema import Schema
 from gpuetl.planning import lowered
 from gpuetl.report.recorder import Recorder, recording
@@ -322,6 +328,33 @@ def test_exchanges_between_partitions_are_rehearsed(pipeline: gpuetl.Pipeline, t
         named = rehearsed(lowered(pipeline.plan({}).keeping(["s"]), options, "cudf")[0])
     assert failures(trace) == []
     assert {"remainder", "nonzero"} <= {name for name, _, _ in named.calls}  # where hashes go, and where ranges end
+
+
+@pytest.mark.skipif(COMPILER is None, reason="needs g++")
+def test_carries_that_workers_combine_are_rehearsed(
+    pipeline: gpuetl.Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As their tasks do: what a partition carries by itself, what two carry, and the window that goes on from there."""
+    rows = pa.table({"t": range(400), "k": ["a", "b", None, "c"] * 100, "x": [0.5, None, 2.5, 1.0] * 100})
+    pq.write_table(rows, tmp_path / "t.parquet", row_group_size=100)
+    calls = {"n": "row_number()", "total": "cum_sum(x)", "before": "lag(x)", "three": "rolling_mean(x, 3)"}
+    window = pipeline.read_parquet("t", "t.parquet").window("k", "t", **{n: gpuetl.expr(c) for n, c in calls.items()})
+    window.stage("s")
+    options = RunOptions(partition_rows=100, carried_share=inf)
+    plan, _ = lowered(pipeline.plan({}).keeping(["s"]), options, "dask-cuda")
+    with tracing(tmp_path / "trace.json") as trace:
+        named = rehearsed(plan)
+    assert failures(trace) == []
+    (node,) = (node for node in walk_graph(*plan.roots) if isinstance(node, Carried))
+    assert node.combined
+    asked, compiled, backend = set(), HostMachine.compiled, load_backend("cudf-on-cpu")
+    monkeypatch.setattr(HostMachine, "compiled", lambda self, source: asked.add(source) or compiled(self, source))
+    scan = node.inputs[0]
+    assert isinstance(scan, Scan)
+    first, second, third = (backend.read(scan.read, part) for part in scan.parts[:3])
+    alone = [carried_by_itself(backend, node.steps, frame) for frame in (first, second)]
+    carried_on(backend, node.steps, third, combined(backend, node.steps, alone)[1:], last=True)
+    assert len(asked & set(named.sources)) >= NAMED * len(asked)
 
 
 def test_functions_operators_and_indices_of_arrays_are_told_with_their_types() -> None:

@@ -24,7 +24,7 @@ from gpuetl.backends.cudf.rehearsal.forgiven import CATEGORY, forgiven
 from gpuetl.backends.cudf.rehearsal.limits import ROWS, limits_of
 from gpuetl.backends.cudf.rehearsal.machine import RehearsalMachine
 from gpuetl.backends.cudf.vector import Vector
-from gpuetl.executors.carries import carried_on, combined
+from gpuetl.executors.carries import carried_by_itself, carried_on, combined
 from gpuetl.executors.ranges import boundaries, sampled, split_by_range
 from gpuetl.expressions.types import DataType
 from gpuetl.io.frames import FrameDataset
@@ -144,9 +144,11 @@ class Rehearsal:
 
     def carried(self, node: Carried, frame: Frame) -> Frame:
         """Run the steps of a window by carries as on the first partition, then as on the next."""
-        _, before = carried_on(self.backend, node.steps, frame, [], last=False)
         if node.combined:
-            _, before = combined(self.backend, node.steps, [before, before])
+            alone = carried_by_itself(self.backend, node.steps, frame)
+            _, before = combined(self.backend, node.steps, [alone, alone])
+        else:
+            _, before = carried_on(self.backend, node.steps, frame, [], last=False)
         found: Frame = carried_on(self.backend, node.steps, frame, [before], last=True)[0]
         return found
 
