@@ -12,9 +12,12 @@ import pytest
 from gpuetl import RunOptions, expr
 from gpuetl.backends.engines import load_backend
 from gpuetl.executors.carries import carried_by_itself, carried_on, combined, through
+from gpuetl.executors.local import LocalExecutor
+from gpuetl.executors.runner import Runner
 from gpuetl.physical.carries import Carried
 from gpuetl.physical.nodes import Map
 from gpuetl.planning import lowered
+from gpuetl.report.recorder import Recorder
 from gpuetl.testing import assert_tables_equal
 from plans import kept_plan
 from tables import INF, NAN, table, write_source
@@ -137,3 +140,15 @@ def test_by_hand(pipeline, computed):
         {"n": 2, "sum": 30, "before": 10, "two": 30},
         {"n": 4, "sum": 7, "before": 2, "two": 6},
     ]
+
+
+def test_one_process_combines_carries_of_a_plan_for_a_cluster(rows, local_engine):
+    """One partition after another: what a plan says is what it gives, whoever runs it."""
+    source, _ = rows(3)
+    steps = source.window("k", "ts", **{name: expr(call) for name, call in CALLS.items()})
+    steps.stage("result")
+    plan, _ = lowered(kept_plan(steps.pipeline, "result"), RunOptions(partition_rows=4, carried_share=inf), "dask")
+    backend = load_backend(local_engine)
+    executor = LocalExecutor(Runner(backend, Recorder()), plan.roots)
+    found = backend.to_arrow(next(executor.partitions(plan.kept["result"])))
+    assert_tables_equal(found, expected(steps))

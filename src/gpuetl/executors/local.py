@@ -138,8 +138,11 @@ class LocalExecutor:
 
     def carried(self, node: Carried, index: int, frame: Frame) -> Frame:
         """Run a window by carries: partitions are asked for in their order, so what is carried to this one is there."""
-        frame, *carried = self.runner.carry(node, index, frame, self.taken(node, carried_key(node, index)))
-        for rows in carried:
+        before, combined = self.taken(node, carried_key(node, index)), list[Frame]()
+        if node.combined and index < node.partitions - 1:
+            combined = self.runner.combine(node, [*before, self.runner.carry_by_itself(node, frame)])[-1:]
+        frame, *carried = self.runner.carry(node, index, frame, before)
+        for rows in (*combined, *carried):
             self.store.add(carried_key(node, index + 1), rows, node.steps.prepare.schema)
         return frame
 
