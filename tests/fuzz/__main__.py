@@ -6,13 +6,16 @@ import os
 import secrets
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from multiprocessing import get_context
 
-from fuzz.blocks import BLOCK, run_block
+from fuzz.blocks import run_block
 from fuzz.search import SHRINK_SECONDS, Failure, run_seed
 from gpu_engine.host_machine import ON_CPU
 
+BLOCK = 50
 BLOCKS_A_PROCESS = 12
 """A case loads some ten kernels where those run on the CPU, which stay mapped: of 65,530 maps a process soon has no more."""
 SHOWN = 5
@@ -41,29 +44,34 @@ def main() -> int:
 def run_many(count: int, first: int, engine: str, workers: int, seconds: float) -> int:
     """Run the seeds from `first` in processes; print the outcomes, and the first failures made small."""
     began, counts, failed = time.monotonic(), collections.Counter[str](), list[int]()
-    starts = range(first, first + count, BLOCK)
-    run = partial(run_block, last=first + count, engine=engine, until=time.time() + seconds)
-    with ProcessPoolExecutor(workers, max_tasks_per_child=BLOCKS_A_PROCESS) as pool:
-        for done, (block, seeds) in enumerate(pool.map(run, starts), 1):
-            if not block:  # the time is over
-                continue
-            counts.update(block)
-            failed += seeds
-            for seed in seeds:
-                print(f"\rseed {seed} failed" + " " * 40, file=sys.stderr)
-            rate = counts.total() / (time.monotonic() - began)
-            print(
-                f"\r{counts.total():,} of {count:,} cases, {rate:.0f} a second, {len(failed)} failed",
-                end="",
-                file=sys.stderr,
-            )
-            if done == len(starts):
-                print(file=sys.stderr)
+    for block, seeds in outcomes(range(first, first + count), engine, workers, time.time() + seconds):
+        counts.update(block)
+        failed += seeds
+        for seed in seeds:
+            print(f"\rseed {seed} failed" + " " * 40, file=sys.stderr)
+        rate = counts.total() / (time.monotonic() - began)
+        told = f"\r{counts.total():,} of {count:,} cases, {rate:.0f} a second, {len(failed)} failed"
+        print(told, end="", file=sys.stderr)
+    print(file=sys.stderr)
     print("\n".join(f"{number:8,} {what}" for what, number in counts.most_common()))
     print(f"seeds from {first}; failed: {', '.join(map(str, failed[:50])) or 'none'}")
     for seed in failed[:SHOWN]:
         print(f"\n{run_seed(seed, shrink=seconds > SHRINK_SECONDS * SHOWN * 2, engine=engine)}")
     return int(bool(failed))
+
+
+def outcomes(
+    seeds: range, engine: str, workers: int, until: float
+) -> Iterator[tuple[collections.Counter[str], list[int]]]:
+    """Run blocks of seeds in processes, new ones after so many blocks, until the time is over; yield what each gives.
+
+    A pool that replaces its processes by itself (`max_tasks_per_child`) waited for ever, on Python 3.11.
+    """
+    run, blocks = partial(run_block, engine=engine, until=until), workers * BLOCKS_A_PROCESS
+    while seeds and time.time() < until:
+        now, seeds = seeds[: BLOCK * blocks], seeds[BLOCK * blocks :]
+        with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+            yield from pool.map(run, [now[at : at + BLOCK] for at in range(0, len(now), BLOCK)])
 
 
 if __name__ == "__main__":

@@ -6,13 +6,11 @@ import time
 from fuzz.search import Failure, run_seed
 from gpu_engine import host_machine  # noqa: F401  registers its engine
 
-BLOCK = 50
 
-
-def run_block(start: int, last: int, engine: str, until: float) -> tuple[collections.Counter[str], list[int]]:
+def run_block(seeds: range, engine: str, until: float) -> tuple[collections.Counter[str], list[int]]:
     """Run a block of seeds; return how often each outcome was met, and the seeds that failed."""
     counts, failed = collections.Counter[str](), []
-    for seed in range(start, min(start + BLOCK, last)):
+    for seed in seeds:
         if time.time() > until:
             break
         outcome = run_seed(seed, shrink=False, engine=engine)

@@ -1,7 +1,11 @@
 """Two thousand random cases: the engine against DuckDB, other layouts and what must hold; blocks of seeds run in parallel."""
 
+from collections import Counter
+from math import inf
+
 import pytest
 
+from fuzz import __main__ as command
 from fuzz.search import Failure, run_seed
 
 CASES = 2000
@@ -14,3 +18,12 @@ def test_random_pipelines_have_the_answers_of_the_second_oracle_and_of_other_lay
     outcomes = {seed: run_seed(seed, shrink=False) for seed in range(start, start + BLOCK)}
     failed = [seed for seed, outcome in outcomes.items() if isinstance(outcome, Failure)]
     assert not failed, f"seeds {failed} fail; the first, made small:\n{run_seed(failed[0])}"
+
+
+def test_many_seeds_run_in_processes_that_are_replaced(monkeypatch):
+    """Each seed once, the last block shorter."""
+    monkeypatch.setattr(command, "BLOCK", 2)
+    monkeypatch.setattr(command, "BLOCKS_A_PROCESS", 1)
+    found = list(command.outcomes(range(100, 105), engine="", workers=1, until=inf))
+    assert [counts.total() for counts, _ in found] == [2, 2, 1]
+    assert sum((counts for counts, _ in found), Counter())["FAILED"] == 0
