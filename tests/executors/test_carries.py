@@ -1,7 +1,5 @@
 """What partitions of a window carry on by themselves, combined: as though one had been computed after the other."""
 
-from datetime import datetime, timedelta
-from decimal import Decimal
 from itertools import pairwise
 from math import inf
 
@@ -9,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from carried_windows import COMBINED, rows_in_time
 from gpuetl import RunOptions, expr
 from gpuetl.backends.engines import load_backend
 from gpuetl.executors.carries import carried_by_itself, carried_on, combined, through
@@ -22,39 +21,15 @@ from gpuetl.testing import assert_tables_equal
 from plans import kept_plan
 from tables import INF, NAN, table, write_source
 
-START = datetime(2024, 1, 1)
-TYPES = {"ts": "timestamp", "k": "int32", "x": "int32", "f": "float64", "s": "string", "d": "decimal(12, 2)"}
-CALLS = {
-    "places": "row_number()", "ranks": "dense_rank()", "sums": "cum_sum(x)", "totals": "cum_sum(f)",
-    "counts": "cum_count(s)", "means": "cum_mean(f)", "least": "cum_min(f)", "greatest": "cum_max(d)",
-    "some": "cum_sum(x) FILTER (WHERE x > 3)", "decimals": "cum_sum(d)", "filled": "ffill(s)", "first": "first(s)",
-    "before": "lag(x)", "third": "lag(s, 3, 'none')", "values": "lag(x, 2, ignore_nulls => true)",
-    "gaps": "ts - lag(ts)", "three": "rolling_sum(x, 3)", "hour": "rolling_mean(f, interval '1 hour')",
-    "recent": "ewm_mean(f, half_life => interval '1 hour')", "slow": "ewm_mean(x, half_life => 90000.0)",
-    "decayed": "decayed_sum(f, half_life => 600.0)", "sessions": "session_id(gap => interval '20 minutes')",
-}  # fmt: skip
-
-
-def or_null(rng, values, share=0.25):
-    return [None if rng.random() < share else value for value in values]
+CALLS = {**COMBINED, "totals": "cum_sum(f)", "slow": "ewm_mean(x, half_life => 90000.0)"}
 
 
 @pytest.fixture
 def rows(pipeline):
-    """Makes rows in time order, 4 a row group, and returns them as a source's steps, and as a table."""
+    """Makes 60 rows in time order, 4 a row group, and returns them as a source's steps, and as a table."""
 
-    def made(seed, count=60, floats=None, minutes=300):
-        rng = np.random.default_rng(seed)
-        times = np.sort(rng.integers(0, minutes, count)) // 7 * 7
-        columns = [
-            [START + timedelta(minutes=int(minute)) for minute in times],
-            or_null(rng, rng.integers(0, 4, count).tolist()),
-            or_null(rng, rng.integers(-9, 9, count).tolist()),
-            or_null(rng, (rng.integers(-40, 40, count) / 8 if floats is None else rng.choice(floats, count)).tolist()),
-            or_null(rng, [f"text {number}" for number in range(count)]),
-            or_null(rng, [Decimal(number) / 4 for number in range(count)]),
-        ]
-        given = table(TYPES, *zip(*columns, strict=True))
+    def made(seed, **options):
+        given = rows_in_time(seed, 60, **options)
         return write_source(pipeline, f"rows{seed}", given, row_group_size=4), given
 
     return made
@@ -62,7 +37,7 @@ def rows(pipeline):
 
 @pytest.fixture
 def computed(local_engine):
-    """Computes a window side by side on partitions that end where it is told."""
+    """Computes a window side by side on partitions that end where it is told; returns how many rows each carries, too."""
     backend = load_backend(local_engine)
 
     def run(steps, given, ends):
@@ -77,7 +52,7 @@ def computed(local_engine):
         for place, frame in enumerate(frames):
             (own,) = carried_on(backend, window.steps, frame, carried[place - 1 : place] if place else [], last=True)
             found.append(backend.to_arrow(through(backend, after, own)))
-        return pa.concat_tables(found), carried, window
+        return pa.concat_tables(found), list(map(backend.rows, carried)), window
 
     return run
 
@@ -105,13 +80,9 @@ def test_partitions_of_any_size_give_what_all_rows_do(rows, computed, by, seed):
     source, given = rows(seed)
     ends = sorted(np.random.default_rng(seed).integers(0, 60, 7).tolist())
     steps = source.window(by, "ts", **{name: expr(call) for name, call in CALLS.items()})
-    found, before, window = computed(steps, given, ends)
+    found, carried, window = computed(steps, given, ends)
     assert_tables_equal(found, expected(steps), what=f"partitions that end at {ends}")
-    assert max(load_rows(frame) for frame in before) <= window.carried_rows
-
-
-def load_rows(frame):
-    return frame.num_rows if isinstance(frame, pa.Table) else frame.rows
+    assert max(carried) <= window.carried_rows
 
 
 @pytest.mark.parametrize("minutes", [1, 20])
@@ -130,8 +101,8 @@ def test_by_hand(pipeline, computed):
     calls = {"n": "row_number()", "sum": "cum_sum(x)", "before": "lag(x)", "two": "rolling_sum(x, 2)"}
     source = write_source(pipeline, "few", given, row_group_size=2)
     steps = source.window("k", "t", **{name: expr(call) for name, call in calls.items()})
-    found, before, _ = computed(steps, given, [2, 4])
-    assert list(map(load_rows, before)) == [2, 2]  # of each group the last one, which has a value
+    found, carried, _ = computed(steps, given, [2, 4])
+    assert carried == [2, 2]  # of each group the last one, which has a value
     assert found.sort_by("t").select(["n", "sum", "before", "two"]).to_pylist() == [
         {"n": 1, "sum": 1, "before": None, "two": 1},
         {"n": 1, "sum": 10, "before": None, "two": 10},

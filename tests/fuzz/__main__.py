@@ -45,6 +45,8 @@ def run_many(count: int, first: int, engine: str, workers: int, seconds: float) 
     """Run the seeds from `first` in processes; print the outcomes, and the first failures made small."""
     began, counts, failed = time.monotonic(), collections.Counter[str](), list[int]()
     for block, seeds in outcomes(range(first, first + count), engine, workers, time.time() + seconds):
+        if not block:  # the time is over
+            continue
         counts.update(block)
         failed += seeds
         for seed in seeds:

@@ -127,6 +127,7 @@ def test_on_a_cluster_what_partitions_carry_is_combined(events):
     """Without keys all rows would have to meet in one; with keys an exchange is quicker, unless the user asks."""
     keyed, whole = windowed(events, s="cum_sum(x)"), windowed(events, (), s="cum_sum(x)")
     assert not by_carries(planned(keyed, "dask"))
+    assert by_carries(planned(keyed, "dask", carried_share=0.25))
     assert [node.combined for node in by_carries(planned(keyed, "dask", carried_share=3.0))] == [True]
     assert [node.combined for node in by_carries(planned(whole, "dask"))] == [True]
     assert [node.combined for node in by_carries(planned(whole, "pandas"))] == [False]

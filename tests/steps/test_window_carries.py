@@ -1,58 +1,23 @@
 """Windows over partitions that follow each other in time: the same as over all rows at once, on every engine."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from math import inf
 
-import numpy as np
 import pytest
 
+from carried_windows import CALLS, COMBINED, START, rows_in_time
 from gpuetl import RunFailed, RunOptions, expr
 from gpuetl.testing import assert_same, assert_tables_equal
 from tables import INT64_MAX, NAN, table
 
 BY_CARRIES = RunOptions(partition_rows=2, carried_share=inf)
-START = datetime(2024, 1, 1)
-TYPES = {
-    "ts": "timestamp",
-    "k": "int32",
-    "g": "string",
-    "x": "int64",
-    "f": "float64",
-    "s": "string",
-    "d": "decimal(12, 2)",
-}
-CALLS = {
-    "places": "row_number()", "ranks": "dense_rank()", "sums": "cum_sum(x)", "products": "cum_prod(f)",
-    "counts": "cum_count(s)", "means": "cum_mean(f)", "least": "cum_min(f)", "greatest": "cum_max(d)",
-    "some": "cum_sum(x) FILTER (WHERE x > 3)", "decimals": "cum_sum(d)", "filled": "ffill(s)", "first": "first(s)",
-    "before": "lag(x)", "third": "lag(s, 3, 'none')", "values": "lag(x, 2, ignore_nulls => true)", "here": "lag(x, 0)",
-    "steps": "diff(x)", "changes": "pct_change(f, 2)", "gaps": "ts - lag(ts)", "three": "rolling_sum(x, 3)",
-    "spread": "rolling_std(f, 4)", "hour": "rolling_mean(f, interval '1 hour')", "now": "rolling_max(x, interval '0 s')",
-    "recent": "ewm_mean(f, half_life => interval '1 hour')", "decayed": "decayed_sum(f, half_life => 600.0)",
-    "sessions": "session_id(gap => interval '20 minutes')",
-}  # fmt: skip
-
-
-def or_null(rng, values):
-    return [None if rng.random() < 0.25 else value for value in values]
 
 
 @pytest.fixture
 def events(source):
-    """41 rows in time order, 2 a partition, with ties; keys and values are null now and then."""
-    rng = np.random.default_rng(4)
-    minutes = np.sort(rng.integers(0, 300, 41)) // 7 * 7
-    columns = [
-        [START + timedelta(minutes=int(minute)) for minute in minutes],
-        or_null(rng, rng.integers(0, 3, 41).tolist()),
-        or_null(rng, rng.choice(["a", "bb"], 41).tolist()),
-        or_null(rng, rng.integers(-9, 9, 41).tolist()),
-        or_null(rng, (rng.integers(-40, 40, 41) / 8).tolist()),
-        or_null(rng, [f"text {number}" for number in range(41)]),
-        or_null(rng, [Decimal(number) / 4 for number in range(41)]),
-    ]
-    return source(table(TYPES, *zip(*columns, strict=True)))
+    """41 rows, 2 a partition."""
+    return source(rows_in_time(seed=4, count=41))
 
 
 @pytest.mark.parametrize("by", ["k", ["g", "k"], []])
@@ -63,15 +28,10 @@ def test_every_function_goes_on_from_partition_to_partition(events, pipeline, en
     assert_same(pipeline, engine, partitions={"by carries": BY_CARRIES})
 
 
-def combined(calls=CALLS):
-    """Return the calls whose carries can be combined: a product of zeros is none of infinities."""
-    return {name: expr(call) for name, call in calls.items() if not call.startswith("cum_prod")}
-
-
 @pytest.mark.parametrize("by", ["k", ["g", "k"], []])
 def test_workers_combine_what_partitions_carry_on(events, pipeline, engine, by):
     """So none waits for another; groups begin late, rest, and have rows that tie in two partitions."""
-    events.window(by, "ts", **combined()).stage("rows")
+    events.window(by, "ts", **{name: expr(call) for name, call in COMBINED.items()}).stage("rows")
     assert "those after it, combined" in pipeline.explain(options=BY_CARRIES, engine="dask")
     assert_same(pipeline, engine, partitions={"by carries": BY_CARRIES})
 

@@ -19,7 +19,7 @@ def carried_on(
     """
     own = steps.ending if last else steps.whole
     windowed = continued(backend, own.window, [*before, backend.run(steps.prepare, frame)])
-    result = through(backend, [own.drop, own.finish] if before else [own.finish], windowed)
+    result = through(backend, own.results if before else own.results[-1:], windowed)
     return [result] if last else [result, through(backend, own.keep, windowed)]
 
 

@@ -221,7 +221,11 @@ def _common_integer(left: DataType, right: DataType) -> DataType:
 
 def integer_fits(value: int, dtype: DataType) -> bool:
     """Tell whether `value` is representable in the integer type `dtype`."""
-    bits = int(dtype.bit_width)
-    if pa.types.is_signed_integer(dtype):
-        return -(1 << (bits - 1)) <= value < 1 << (bits - 1)
-    return 0 <= value < 1 << bits
+    least, greatest = integer_limits(dtype)
+    return least <= value <= greatest
+
+
+def integer_limits(dtype: DataType) -> tuple[int, int]:
+    """Return the least and the greatest value of an integer type."""
+    bits, signed = int(dtype.bit_width), pa.types.is_signed_integer(dtype)
+    return -(1 << (bits - 1)) if signed else 0, (1 << (bits - signed)) - 1

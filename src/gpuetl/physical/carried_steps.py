@@ -39,18 +39,15 @@ class WindowPass:
     ----------
     window
         With the calls that the rest needs.
-    drop
-        Takes the carried rows out again.
-    finish
-        Makes the window's columns.
+    results
+        Takes the carried rows out again, and then makes the window's columns.
     keep
         The rows to carry to the next partition, of the output of `window`.
     """
 
     window: Window
-    drop: Filter
-    finish: Project
-    keep: tuple[Node, ...]
+    results: tuple[Node, ...] = ()
+    keep: tuple[Node, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -183,17 +180,20 @@ class WindowSteps:
         )
 
     def over(self, prepare: Project, outputs: dict[str, Expr], carried: dict[str, Expr]) -> WindowPass:
-        """Return the window that gives these outputs, and rows that are kept, with these columns, if there are any."""
+        """Return the window that gives these outputs, and keeps rows with these columns; either may be none."""
         origin, kept = self.node.origin, reduce(either, self.kept)
         read = columns_of(*outputs.values(), *([kept] if carried else []), *carried.values())
-        calls = {name: call for name, call in self.calls.items() if name in read}
-        window = replace(self.node, source=prepare, calls=calls)
-        drop = Filter(source=window, predicate=formula(~col("flag"), flag=self.flag), origin=origin)
-        keep: list[Node] = [Filter(source=window, predicate=kept, origin=origin)]
-        if self.numbers:
-            keep.append(replace(self.node, source=keep[-1], calls=self.numbers, presorted=True))
-        keep.append(Project(source=keep[-1], columns=carried, origin=origin))
-        return WindowPass(window, drop, Project(source=drop, columns=outputs, origin=origin), tuple(keep))
+        window = replace(self.node, source=prepare, calls={n: call for n, call in self.calls.items() if n in read})
+        results, keep = list[Node](), list[Node]()
+        if outputs:
+            results.append(Filter(source=window, predicate=formula(~col("flag"), flag=self.flag), origin=origin))
+            results.append(Project(source=results[-1], columns=outputs, origin=origin))
+        if carried:
+            keep.append(Filter(source=window, predicate=kept, origin=origin))
+            if self.numbers:
+                keep.append(replace(self.node, source=keep[-1], calls=self.numbers, presorted=True))
+            keep.append(Project(source=keep[-1], columns=carried, origin=origin))
+        return WindowPass(window, tuple(results), tuple(keep))
 
     def carried_columns(self, prepare: Project) -> dict[str, Expr]:
         """Return the columns of carried rows: nothing in those that no call reads."""

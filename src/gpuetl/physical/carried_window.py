@@ -61,9 +61,13 @@ def _rows_before(steps: WindowSteps, name: str, call: Call) -> Expr | None:
             steps.last_values(name, x, x, count)
     else:  # a constant has a value in every row, or in none
         steps.rows = max(steps.rows, count)
-    if call.function.name == "diff":
-        _sums_exactly(steps, call, 2)
     return steps.placed(name, call)
+
+
+def _differed(steps: WindowSteps, name: str, call: Call) -> Expr | None:
+    """As rows before; a difference is a sum of two."""
+    _sums_exactly(steps, call, 2)
+    return _rows_before(steps, name, call)
 
 
 def _framed(steps: WindowSteps, name: str, call: Call) -> Expr | None:
@@ -75,9 +79,14 @@ def _framed(steps: WindowSteps, name: str, call: Call) -> Expr | None:
         steps.frame = max(steps.frame or frame.value, frame.value)
     else:
         steps.rows = max(steps.rows, frame.value - 1)
-    if call.function.name == "rolling_sum":
-        _sums_exactly(steps, call, None if frame.dtype == DURATION else frame.value)
     return steps.placed(name, call)
+
+
+def _summed(steps: WindowSteps, name: str, call: Call) -> Expr | None:
+    """The rows of the frame; of an interval these may be all."""
+    frame = call.args[1]
+    _sums_exactly(steps, call, frame.value if isinstance(frame, Literal) and frame.dtype != DURATION else None)
+    return _framed(steps, name, call)
 
 
 def _sums_exactly(steps: WindowSteps, call: Call, values: int | None = None) -> None:
@@ -89,10 +98,15 @@ def _sums_exactly(steps: WindowSteps, call: Call, values: int | None = None) -> 
 def _running(steps: WindowSteps, name: str, call: Call) -> Expr:
     """The last row with a value has the result so far as its value."""
     (x,) = call.args
-    if call.function.name == "cum_sum" and steps.combined:  # a partition's own sum may leave its type
-        _sums_exactly(steps, call)
     own = x if x.dtype == call.dtype else Cast(x, call.dtype, implicit=True)
     return steps.running(name, x, call.function.name, own, dtype=call.dtype)
+
+
+def _totalled(steps: WindowSteps, name: str, call: Call) -> Expr:
+    """A partition's own sum may leave its type where that of all rows does not."""
+    if steps.combined:
+        _sums_exactly(steps, call)
+    return _running(steps, name, call)
 
 
 def _multiplied(steps: WindowSteps, name: str, call: Call) -> Expr | None:
@@ -121,24 +135,29 @@ def _averaged(steps: WindowSteps, name: str, call: Call) -> Expr:
 def _faded(steps: WindowSteps, name: str, call: Call) -> Expr | None:
     """By time alone: rows are not counted over those that are not carried."""
     x, *weights = call.args
-    time = steps.node.order_by[0].column
-    by_time = steps.node.source.schema[time] == TIMESTAMP
-    if not by_time or is_absent(weights[0]):
+    if not _fades_by_time(steps, call):
         return None
-    if steps.combined and call.function.name == "ewm_mean":
-        return _mean_from_two(steps, name, call, Column(time, TIMESTAMP))
     return steps.running(name, x, call.function.name, x, *weights, dtype=call.dtype)
 
 
-def _mean_from_two(steps: WindowSteps, name: str, call: Call, time: Column) -> Expr | None:
+def _fades_by_time(steps: WindowSteps, call: Call) -> bool:
+    """Tell whether weights depend on the time between rows."""
+    return steps.node.source.schema[steps.node.order_by[0].column] == TIMESTAMP and not is_absent(call.args[1])
+
+
+def _mean_from_two(steps: WindowSteps, name: str, call: Call) -> Expr | None:
     """The group's first value, whose weight another one before it changes, and at the last one what gives the mean.
 
     With the first value x at t and the mean y at t', of which x has the share s = 2^(-(t' - t) / half_life), that is
-    (y - s·x) / (1 - s).
+    (y - s·x) / (1 - s).  Where carries are not combined, the last row with the mean as its value says all.
     """
-    x, half_life = call.args[:2]
-    if not isinstance(half_life, Literal):
+    if not steps.combined:
+        return _faded(steps, name, call)
+    if not _fades_by_time(steps, call):
         return None
+    x, half_life = call.args[:2]
+    assert isinstance(half_life, Literal)  # the planner has checked it
+    time = Column(steps.node.order_by[0].column, TIMESTAMP)
     own = steps.column(name, x)
     times = steps.column(name, if_true(formula(col("x").is_not_null(), x=x), time))
     mean = steps.call(name, "ewm_mean", FLOAT64, own, *call.args[1:])
@@ -168,9 +187,14 @@ def _numbered(steps: WindowSteps, name: str, call: Call) -> Expr:
     is_last = formula(col("later").is_null(), later=steps.later)
     not_carried = formula(col("so_far") - col("again"), so_far=result, again=again)
     steps.carried[before.name] = if_true(is_last, not_carried, Literal(0, INT64))
-    if steps.combined and call.function.name != "row_number":  # what is counted there depends on the row before
-        steps.keep(formula(col("earlier").is_null(), earlier=steps.call("", "lag", BOOL, steps.flag)))
     return result
+
+
+def _numbered_by_changes(steps: WindowSteps, name: str, call: Call) -> Expr:
+    """Whether a number is counted at a group's first row depends on the row before, which another partition has."""
+    if steps.combined:
+        steps.keep(formula(col("earlier").is_null(), earlier=steps.call("", "lag", BOOL, steps.flag)))
+    return _numbered(steps, name, call)
 
 
 def _first(steps: WindowSteps, name: str, call: Call) -> Expr | None:
@@ -185,13 +209,13 @@ def _first(steps: WindowSteps, name: str, call: Call) -> Expr | None:
 
 
 CARRIED: dict[str, Callable[[WindowSteps, str, Call], Expr | None]] = {
-    "row_number": _numbered, "dense_rank": _numbered, "session_id": _numbered,
-    "lag": _rows_before, "diff": _rows_before, "pct_change": _rows_before,
-    "cum_sum": _running, "cum_prod": _multiplied, "cum_min": _running, "cum_max": _running, "ffill": _running,
-    "cum_count": _counted, "cum_mean": _averaged, "ewm_mean": _faded, "decayed_sum": _faded, "first": _first,
+    "row_number": _numbered, "dense_rank": _numbered_by_changes, "session_id": _numbered_by_changes,
+    "lag": _rows_before, "diff": _differed, "pct_change": _rows_before,
+    "cum_sum": _totalled, "cum_prod": _multiplied, "cum_min": _running, "cum_max": _running, "ffill": _running,
+    "cum_count": _counted, "cum_mean": _averaged, "ewm_mean": _mean_from_two, "decayed_sum": _faded, "first": _first,
+    "rolling_sum": _summed,
     **dict.fromkeys(
-        ("rolling_sum", "rolling_mean", "rolling_min", "rolling_max", "rolling_count", "rolling_std", "rolling_var"),
-        _framed,
+        ("rolling_mean", "rolling_min", "rolling_max", "rolling_count", "rolling_std", "rolling_var"), _framed
     ),
 }  # fmt: skip
 """How each function goes on.  The others need later rows, or, as `rank`, count rows that tie with later ones."""

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from gpuetl.expressions.decimals import is_decimal
-from gpuetl.expressions.types import INT64, DataType, is_integer
+from gpuetl.expressions.types import INT64, DataType, integer_limits, is_integer
 from gpuetl.physical.carried_steps import CarriedWindow, ExactSum
 from gpuetl.physical.carried_window import carried_window
-from gpuetl.physical.estimate import chunk_rows, estimated_rows, most_rows
+from gpuetl.physical.estimate import chunk_rows, estimated_rows, rows_at_most
 from gpuetl.physical.nodes import Map, Physical
 from gpuetl.physical.sequence import column_limits, follow_each_other, traced
-from gpuetl.physical.values import limits_of, limits_of_type
+from gpuetl.physical.values import limits_of
 from gpuetl.physical.widths import Widths, column_widths, distinct_keys, total, type_bytes
 from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Window
@@ -84,7 +84,7 @@ def stays_within(own: ExactSum, source: Physical, widths: Widths) -> bool:
     limits = limits_of(own.x, widths)
     known = all(isinstance(limit, int) for limit in limits)
     most = max(map(abs, limits)) if known else 1 + greatest(own.x.dtype)  # the least one is as far from 0
-    return (own.values or most_rows(source)) * most <= greatest(own.dtype)
+    return (own.values or rows_at_most(source)) * most <= greatest(own.dtype)
 
 
 def greatest(dtype: DataType) -> int:
@@ -92,8 +92,7 @@ def greatest(dtype: DataType) -> int:
     if is_decimal(dtype):
         digits: int = dtype.precision
         return int(10**digits - 1)
-    most: int = limits_of_type(dtype if is_integer(dtype) else INT64)[1]
-    return most
+    return integer_limits(dtype if is_integer(dtype) else INT64)[1]
 
 
 def in_order(source: Physical, by: tuple[SortKey, ...]) -> bool:

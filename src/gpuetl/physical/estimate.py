@@ -12,7 +12,7 @@ from math import inf
 from gpuetl.io.dataset import RowGroup
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.physical.ranges import Boundaries
-from gpuetl.physical.widths import LIST_ELEMENTS, Widths, column_widths, distinct_keys, total
+from gpuetl.physical.widths import LIST_ELEMENTS, Widths, column_widths, distinct_keys, most_rows, total
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Aggregate, Distinct, Explode, Join, KernelReduction, Limit, Sort, Union
@@ -42,15 +42,15 @@ def _grouped(node: Physical, rows: int, partitions: int, widths: Mapping[int, Wi
     return int(min(rows, distinct_keys(widths[id(node.inputs[0])], keys) * partitions)) if keys else rows
 
 
-def most_rows(source: Physical) -> float:
-    """Return how many rows a node gives at most; infinity where that is a guess."""
+def rows_at_most(source: Physical) -> float:
+    """Return how many rows a node may give; infinity where what is expected is a guess."""
     return inf if any(map(is_guess, walk_graph(source))) else estimated_rows(source)[id(source)]
 
 
 def is_guess(node: Physical) -> bool:
     """Tell whether a node may give more rows than are expected."""
     if isinstance(node, Scan):
-        return any(group.rows < 0 for part in node.parts for group in part)
+        return most_rows(node) == inf
     operation = node.operation if isinstance(node, Map) else None
     if isinstance(operation, Join) and operation.how not in ("cross", "semi", "anti"):
         by_side = {"left": operation.unique[1], "right": operation.unique[0]}

@@ -7,10 +7,8 @@ from datetime import date, datetime
 from math import inf, prod
 from typing import Any, Protocol
 
-import pyarrow as pa
-
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
-from gpuetl.expressions.types import BOOL, DataType, is_integer
+from gpuetl.expressions.types import BOOL, DataType, integer_limits, is_integer
 from gpuetl.physical.sequence import Limits
 
 PARTS = {
@@ -61,8 +59,8 @@ def limits_of(expr: Expr, columns: Mapping[str, Known]) -> Limits:
         return columns[expr.name].limits()
     if isinstance(expr, Cast) and is_integer(expr.dtype) and is_integer(expr.operand.dtype):
         limits = limits_of(expr.operand, columns)
-        least, greatest = limits_of_type(expr.operand.dtype) if None in limits else limits
-        of_type = limits_of_type(expr.dtype)
+        least, greatest = integer_limits(expr.operand.dtype) if None in limits else limits
+        of_type = integer_limits(expr.dtype)
         return max(least, of_type[0]), min(greatest, of_type[1])
     if isinstance(expr, Call) and expr.function.name == "case":
         otherwise = expr.args[len(expr.args) // 2 * 2 :]
@@ -72,12 +70,6 @@ def limits_of(expr: Expr, columns: Mapping[str, Known]) -> Limits:
         if found and not any(None in limits for limits in found):
             return min(least for least, _ in found), max(greatest for _, greatest in found)
     return (expr.value, expr.value) if isinstance(expr, Literal) else (None, None)
-
-
-def limits_of_type(dtype: DataType) -> Limits:
-    """Return the least and the greatest value of an integer type."""
-    bits, signed = dtype.bit_width, pa.types.is_signed_integer(dtype)
-    return -(2 ** (bits - 1)) * signed, 2 ** (bits - signed) - 1
 
 
 def values_of_type(dtype: DataType) -> float:

@@ -88,14 +88,14 @@ def _computed(expr: Expr, widths: Widths) -> Width:
     if isinstance(expr, Column):
         return widths[expr.name]
     below = [widths[name] for name in columns_of(expr)]
-    made = _upon(below, expr.dtype, type_bytes(expr.dtype), lambda: most_values(expr, widths))
-    return replace(made, limits=lambda: limits_of(expr, widths)) if made.depth else made
+    made = Width(expr.dtype, type_bytes(expr.dtype), lambda: most_values(expr, widths), lambda: limits_of(expr, widths))
+    return _upon(below, made)
 
 
-def _upon(below: Sequence[Width], dtype: DataType, size: float, values: Callable[[], float]) -> Width:
-    """Return a width whose values are told by those of others."""
+def _upon(below: Sequence[Width], made: Width) -> Width:
+    """Return a width whose values are told by those of others, unless these are too many, one upon the other."""
     depth = 1 + max((width.depth for width in below), default=0)
-    return Width(dtype, size, values, depth=depth) if depth <= DEEPEST else Width(dtype, size)
+    return replace(made, depth=depth) if depth <= DEEPEST else Width(made.dtype, made.bytes)
 
 
 def _written(operation: Node, name: str, found: Width, there: Sequence[Width]) -> Width:
@@ -107,7 +107,7 @@ def _written(operation: Node, name: str, found: Width, there: Sequence[Width]) -
     if is_new:
         return Width(found.dtype, found.bytes)
     if isinstance(operation, Union) or (isinstance(operation, Join) and operation.how in ("right", "full")):
-        return _upon(there, found.dtype, found.bytes, lambda: sum(width.distinct for width in there))
+        return _upon(there, Width(found.dtype, found.bytes, lambda: sum(width.distinct for width in there)))
     return replace(there[0], dtype=found.dtype, bytes=found.bytes)
 
 
