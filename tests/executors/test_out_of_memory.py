@@ -4,8 +4,6 @@ import gc
 import pickle
 import threading
 import weakref
-from contextlib import suppress
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +15,7 @@ from gpuetl import OutOfMemory, RunOptions, col, expr
 from gpuetl.backends.pandas.backend import PandasBackend
 from gpuetl.executors.guard import Guard, is_out_of_memory
 from gpuetl.plan.node import Origin
+from open_files import open_files
 from small_pipelines import OPTIONS, PIPELINES, pipeline_of, rows_of
 from tables import table
 
@@ -138,15 +137,6 @@ def outcome(pipeline, backend, options=OPTIONS, fails=lambda made: False):
         return str(error), ()
     backend.allocations.fails, backend.allocations.of_run = lambda made: False, backend.allocations.made
     return rows_of(run), run.report.notes
-
-
-def open_files():
-    """Return the files that the process has open, also those without a name; what the system tells is none of ours."""
-    found = set()
-    for descriptor in Path("/proc/self/fd").iterdir():
-        with suppress(OSError):  # another thread has closed it meanwhile
-            found.add(str(descriptor.readlink()))
-    return {name for name in found if name.startswith("/") and not name.startswith(("/proc/", "/sys/", "/dev/"))}
 
 
 def assert_nothing_is_left(backend, folder, files):
