@@ -1,16 +1,15 @@
 """Files written from device memory, and frames copied to and from it: by threads, each with a stream and pinned memory.
 
-A thread copies a chunk to one half of its memory while it puts the one before, in the other half, at its place in the
-file.  Writing takes many times as long as copying.
+A thread copies a chunk to its memory, and puts it at its place in the file.  A second chunk that was copied meanwhile
+would gain nothing: writing takes many times as long as copying, and memory that is used again sooner is in a cache.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import cycle
 from threading import Lock, local
 from typing import Any
 
@@ -42,31 +41,6 @@ def _writers(device: int) -> Writers:
     return Writers(threads, THREADS, CHUNK_BYTES, begin_copies, begin_filling)
 
 
-@dataclass(frozen=True)
-class Half:
-    """Pinned memory for a chunk, and what is recorded when the chunk is there."""
-
-    pinned: Any
-    copied: Any
-
-    def copy(self, piece: Piece, stream: Any) -> Any:
-        """Begin to copy a chunk; return its bytes, which are there when `copied` has happened."""
-        size = piece_bytes(piece)
-        if isinstance(piece, Span):
-            source = piece.array.data.ptr + piece.start
-            runtime.memcpyAsync(self.pinned.ptr, source, size, runtime.memcpyDeviceToHost, stream.ptr)
-            self.copied.record(stream)
-            return np.frombuffer(self.pinned, np.uint8, size)
-        return np.frombuffer(piece, np.uint8)
-
-    def fill(self, data: np.ndarray[Any, Any], span: Span, stream: Any) -> None:
-        """Begin to copy host memory to a part of an array, when the copy before is done with the pinned memory."""
-        np.copyto(np.frombuffer(self.pinned, np.uint8, span.size), data)
-        target = span.array.data.ptr + span.start
-        runtime.memcpyAsync(target, self.pinned.ptr, span.size, runtime.memcpyHostToDevice, stream.ptr)
-        self.copied.record(stream)
-
-
 def begin_thread(device: int) -> None:
     """Make the device current.  What can fail for want of memory is left to `own`: no thread would begin again."""
     cupy.cuda.Device(device).use()
@@ -74,19 +48,34 @@ def begin_thread(device: int) -> None:
 
 @dataclass(frozen=True)
 class Own:
-    """A thread's stream, and its pinned memory."""
+    """A thread's stream, and pinned memory for a chunk."""
 
     stream: Any
-    halves: tuple[Half, Half]
+    pinned: Any
+
+    def copied(self, piece: Piece) -> np.ndarray[Any, Any]:
+        """Copy a chunk to the host; return its bytes, which stay until the next one's come."""
+        if not isinstance(piece, Span):
+            return np.frombuffer(piece, np.uint8)
+        self.copy(self.pinned.ptr, piece.array.data.ptr + piece.start, piece.size, runtime.memcpyDeviceToHost)
+        return np.frombuffer(self.pinned, np.uint8, piece.size)
+
+    def fill(self, data: np.ndarray[Any, Any], span: Span) -> None:
+        """Copy host memory to a part of an array."""
+        np.copyto(np.frombuffer(self.pinned, np.uint8, span.size), data)
+        self.copy(span.array.data.ptr + span.start, self.pinned.ptr, span.size, runtime.memcpyHostToDevice)
+
+    def copy(self, target: int, source: int, size: int, kind: int) -> None:
+        """Copy bytes, and wait for them."""
+        runtime.memcpyAsync(target, source, size, kind, self.stream.ptr)
+        self.stream.synchronize()
 
 
 def own() -> Own:
     """Return what the thread has, made when it is first asked for; raise where the host or the device has no memory."""
     if not hasattr(_THREAD, "own"):
-        one, other = (
-            Half(cupy.cuda.alloc_pinned_memory(CHUNK_BYTES), cupy.cuda.Event(disable_timing=True)) for _ in range(2)
-        )
-        _THREAD.own = Own(cupy.cuda.Stream(non_blocking=True), (one, other))
+        pinned = cupy.cuda.alloc_pinned_memory(CHUNK_BYTES)
+        _THREAD.own = Own(cupy.cuda.Stream(non_blocking=True), pinned)
     made: Own = _THREAD.own
     return made
 
@@ -109,32 +98,15 @@ def recorded() -> Any:
 
 
 def write_chunks(ready: Any, store: Store, taken: Iterator[Chunk]) -> None:
-    """Copy chunks to the thread's memory, and from there to the file; no copy goes on when that fails."""
-    stream = own().stream
-    stream.wait_event(ready)
-    waiting: Callable[[], object] = int
-    try:
-        for half, (offset, piece) in zip(cycle(own().halves), taken, strict=False):
-            data = half.copy(piece, stream)
-            waiting()
-            waiting = partial(store_copied, half, store, data, offset)
-        waiting()
-    finally:
-        stream.synchronize()
-
-
-def store_copied(half: Half, store: Store, data: Any, offset: int) -> None:
-    """Wait for a chunk's copy, and store it."""
-    half.copied.synchronize()
-    store(data, offset)
+    """Copy chunks to the thread's memory, and from there to the file."""
+    own().stream.wait_event(ready)
+    for offset, piece in taken:
+        store(own().copied(piece), offset)
 
 
 def fill_chunks(ready: Any, memory: np.ndarray[Any, Any], taken: Iterator[Chunk]) -> None:
     """Copy chunks of host memory to the thread's own, and from there to parts of arrays."""
-    stream = own().stream
-    stream.wait_event(ready)
-    for half, (offset, span) in zip(cycle(own().halves), taken, strict=False):
+    own().stream.wait_event(ready)
+    for offset, span in taken:
         assert isinstance(span, Span)
-        half.copied.synchronize()
-        half.fill(memory[offset : offset + piece_bytes(span)], span, stream)
-    stream.synchronize()
+        own().fill(memory[offset : offset + piece_bytes(span)], span)

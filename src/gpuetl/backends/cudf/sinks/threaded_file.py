@@ -30,7 +30,7 @@ WriteChunks = Callable[[Store, Iterator[Chunk]], None]
 FillChunks = Callable[[Any, Iterator[Chunk]], None]
 """Fills chunk after chunk, parts of arrays, with host memory from their offset on."""
 THREADS_BY_CALLS = 1
-"""Of each call for a file: it copies one chunk while it writes the one before; calls overlap too."""
+"""Of each call for a file: those of different files, and two calls for one, overlap."""
 
 
 @dataclass(frozen=True)
