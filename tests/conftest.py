@@ -76,11 +76,16 @@ def cluster():
 
 
 @pytest.fixture(scope="session")
-def gpu_cluster():
-    """A worker for each of two GPUs, as a run starts them; what runs on `dask-cuda` finds their client."""
+def two_gpus():
+    """Skips where there are none for a cluster."""
     dask_cuda = pytest.importorskip("dask_cuda")
     if (there := dask_cuda.utils.get_n_gpus()) < 2:
         pytest.skip(f"needs two GPUs, here is {there}")
+
+
+@pytest.fixture(scope="session")
+def gpu_cluster(two_gpus):
+    """A worker for each of two GPUs, as a run starts them; what runs on `dask-cuda` finds their client."""
     distributed = pytest.importorskip("distributed")
     from gpuetl.executors.dask.cluster import connected
 

@@ -205,3 +205,18 @@ def living(group):
         if int(of_group) == group and state != "Z":
             found.append(status.parent.name)
     return found
+
+
+@pytest.mark.gpu
+def test_a_worker_starts_again_on_a_gpu_whose_memory_others_still_map(pipeline, two_gpus):
+    """UCX keeps a dead worker's pool mapped; the new one has what is left of the GPU's memory."""
+    t = write_source(pipeline, "t", table({"k": "int64", "x": "int64"}, *((i % 7, i) for i in range(64))))
+    t.aggregate("k", m=expr("median(x)"), n=expr("count(*)")).sort("k").stage("medians")
+    expected = pipeline.run(engine="pandas", keep="medians")["medians"].to_arrow()
+    with connected("dask-cuda", Cluster(workers=2)) as client:
+        for killed in range(3):
+            if killed:
+                kill_one(client, max)
+                wait_for_two(client)
+            found = pipeline.run(engine="dask-cuda", keep="medians", client=client, options=TINY)["medians"]
+            assert found.to_arrow().equals(expected)

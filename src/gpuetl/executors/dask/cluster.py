@@ -15,6 +15,7 @@ from distributed import Client, LocalCluster, Security
 
 from gpuetl.errors import RunFailed, first_line
 from gpuetl.executors.dask.greeting import hear_greeting, unreachable
+from gpuetl.executors.dask.pool import DevicePool
 from gpuetl.options import Cluster
 from gpuetl.plan.node import Origin
 from gpuetl.report.recorder import Progress, silent
@@ -24,9 +25,6 @@ from gpuetl.threads import thread_count
 CONNECT_S = 20
 RESTART_S = 600
 """How long a worker that died may take to start again: dask gives it up after 15 s, too short for a busy machine."""
-POOL_SHARE = 0.6
-"""Of a GPU's memory: above three quarters, mapping it for other processes takes seconds."""
-
 HELD_SHARE = 0.4
 """Of a GPU's memory that results of tasks may take before dask-cuda moves some to the host: tasks need the rest."""
 
@@ -56,6 +54,8 @@ def connected(engine: str, options: Cluster, progress: Progress = silent) -> Ite
             with interrupts_blocked():
                 cluster = made.enter_context(closing(local_cluster(engine, options)))
             client = made.enter_context(closing(client_of(cluster)))
+            if engine == "dask-cuda":
+                make_pools(client)
         else:
             progress(Origin("connection to", options.address), 0, 1)
             client = made.enter_context(closing(client_at(options.address, options)))
@@ -112,6 +112,14 @@ def interrupts_blocked() -> Iterator[None]:
 def client_of(cluster: Any) -> Any:
     """Return a client of a cluster in this process."""
     return Client(cluster, set_as_default=False)
+
+
+def make_pools(client: Any) -> None:
+    """Have each worker make its pool, also one that starts later; raise `RunFailed` where there is no memory for it."""
+    try:
+        client.register_plugin(DevicePool())
+    except (MemoryError, RuntimeError) as error:
+        raise RunFailed(f"cannot start a cluster on this machine: {first_line(error)}") from error
 
 
 def client_at(address: str, options: Cluster) -> Any:
@@ -183,7 +191,6 @@ def gpu_cluster(options: Cluster, shared: dict[str, Any]) -> Any:
         n_workers=options.workers,
         host="127.0.0.1",
         protocol="ucx",
-        rmm_pool_size=POOL_SHARE,
         device_memory_limit=HELD_SHARE,
         pre_import="pylibcudf,cupy",
         **shared | {"scheduler_kwargs": shared["scheduler_kwargs"] | {"protocol": "tcp"}},

@@ -1,0 +1,44 @@
+"""The memory pool of a worker's GPU, as large as others leave room for."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from distributed import WorkerPlugin
+
+POOL_SHARE = 0.6
+"""Of a GPU's memory: above three quarters, mapping it for other processes takes seconds."""
+FREE_SHARE = 0.9
+"""Of what is free, where that is less: the context and modules need some."""
+SETTLE_S = 3
+"""How long the memory of a process that was killed may take to be free again."""
+
+
+class DevicePool(WorkerPlugin):  # type: ignore[misc]
+    """Makes RMM's pool when a worker starts, also one that starts in the place of another that died.
+
+    UCX maps the pools of other workers, and keeps what it has mapped until its process ends: so long the memory of one
+    that died is taken (https://github.com/openucx/ucx/issues/11753).  A pool of a fixed size would fail, and no worker
+    would come back.
+    """
+
+    name = "gpuetl-pool"
+
+    def setup(self, worker: Any) -> None:
+        """Make the pool before the worker gets tasks."""
+        import rmm
+
+        rmm.reinitialize(pool_allocator=True, initial_pool_size=pool_bytes())
+
+
+def pool_bytes() -> int:
+    """Return how large a pool may be, in what RMM aligns to; wait a moment where there is less than is wanted."""
+    from cupy.cuda import runtime
+
+    until = time.monotonic() + SETTLE_S
+    free, total = runtime.memGetInfo()
+    while free * FREE_SHARE < total * POOL_SHARE and time.monotonic() < until:
+        time.sleep(0.1)
+        free, _ = runtime.memGetInfo()
+    return int(min(total * POOL_SHARE, free * FREE_SHARE)) & ~255
