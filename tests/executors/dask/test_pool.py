@@ -1,27 +1,42 @@
 """The memory pool of a worker's GPU."""
 
 import sys
+import time
 from types import SimpleNamespace
 
 import pytest
 
+from conftest import NO_PAGES
 from gpuetl import RunFailed
 from gpuetl.executors.dask import pool
 from gpuetl.executors.dask.cluster import make_pools
 
+distributed = pytest.importorskip("distributed")
 GIB = 1 << 30
 
 
 @pytest.fixture
 def free(monkeypatch):
-    """Makes a GPU of 100 GiB say, time after time, that so many are free."""
+    """Makes a GPU of 100 GiB say, time after time, that so many are free; returns what is left to say, and the pools."""
+    pools = []
 
     def say(*gib):
-        said = iter(gib)
-        runtime = SimpleNamespace(memGetInfo=lambda: (next(said) * GIB, 100 * GIB))
+        left = list(gib)
+        runtime = SimpleNamespace(memGetInfo=lambda: (int(left.pop(0) * GIB), 100 * GIB))
         monkeypatch.setitem(sys.modules, "cupy.cuda", SimpleNamespace(runtime=runtime))
+        made = SimpleNamespace(reinitialize=lambda pool_allocator, initial_pool_size: pools.append(initial_pool_size))
+        monkeypatch.setitem(sys.modules, "rmm", made)
+        return left, pools
 
     return say
+
+
+@pytest.fixture
+def client():
+    """A client of a worker in this process, which may leave."""
+    options = {"processes": False, "threads_per_worker": 1, "memory_limit": 0, "scheduler_kwargs": NO_PAGES}
+    with distributed.LocalCluster(n_workers=1, **options) as made, distributed.Client(made) as client:
+        yield client
 
 
 def test_a_pool_is_a_share_of_the_memory(free):
@@ -45,13 +60,32 @@ def test_a_pool_leaves_others_their_memory(free, monkeypatch):
     assert 35 * GIB < size < 35.2 * GIB
 
 
-def test_workers_without_memory_for_a_pool_are_an_error(cluster, monkeypatch):
-    """As those are that do not start."""
+def test_each_worker_makes_its_pool(free, client):
+    """Also one that starts later, before it gets tasks."""
+    _, pools = free(99, 99)
+    make_pools(client)
+    assert pools == [60 * GIB]
+    client.cluster.scale(2)
+    client.wait_for_workers(2)
+    assert pools == [60 * GIB] * 2
 
-    def fail(plugin, worker):
-        raise MemoryError("std::bad_alloc: out_of_memory\nwhere it was")
 
-    monkeypatch.setattr(pool.DevicePool, "setup", fail)
-    with pytest.raises(RunFailed, match=r"cannot start a cluster on this machine: std::bad_alloc: out_of_memory$"):
-        make_pools(cluster)
-    cluster.unregister_worker_plugin(pool.DevicePool.name)
+def test_workers_without_memory_for_a_pool_are_an_error(free, client, monkeypatch):
+    """It says what to do."""
+    monkeypatch.setattr(pool, "SETTLE_S", 0)
+    free(9)
+    with pytest.raises(RunFailed, match=r"machine: 9\.7 GB of a GPU's 107\.4 GB are free, too little .*_DEVICES$"):
+        make_pools(client)
+
+
+def test_a_worker_that_comes_back_without_memory_leaves(free, client, monkeypatch):
+    """The others go on: plans are made for what the one with the least has."""
+    monkeypatch.setattr(pool, "SETTLE_S", 0)
+    left, _ = free(99, 9)
+    make_pools(client)
+    (first,) = client.nthreads()
+    client.cluster.scale(2)
+    deadline = time.monotonic() + 20
+    while left or client.nthreads().keys() != {first}:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

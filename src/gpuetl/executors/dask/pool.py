@@ -7,10 +7,14 @@ from typing import Any
 
 from distributed import WorkerPlugin
 
+from gpuetl.sizes import size
+
 POOL_SHARE = 0.6
 """Of a GPU's memory: above three quarters, mapping it for other processes takes seconds."""
 FREE_SHARE = 0.9
 """Of what is free, where that is less: the context and modules need some."""
+LEAST_SHARE = 0.1
+"""Of a GPU's memory: plans are made for what the worker with the least has, and one with less would slow all down."""
 SETTLE_S = 3
 """How long the memory of a process that was killed may take to be free again."""
 
@@ -26,10 +30,14 @@ class DevicePool(WorkerPlugin):  # type: ignore[misc]
     name = "gpuetl-pool"
 
     def setup(self, worker: Any) -> None:
-        """Make the pool before the worker gets tasks."""
+        """Make the pool before the worker gets tasks; raise `MemoryError` where there is no room for it."""
         import rmm
 
-        rmm.reinitialize(pool_allocator=True, initial_pool_size=pool_bytes())
+        try:
+            rmm.reinitialize(pool_allocator=True, initial_pool_size=pool_bytes())
+        except MemoryError:  # dask tells those who wait for it, but a worker that starts later would stay
+            worker.loop.add_callback(worker.close_gracefully, restart=False)
+            raise
 
 
 def pool_bytes() -> int:
@@ -41,4 +49,9 @@ def pool_bytes() -> int:
     while free * FREE_SHARE < total * POOL_SHARE and time.monotonic() < until:
         time.sleep(0.1)
         free, _ = runtime.memGetInfo()
+    if free < total * LEAST_SHARE:
+        raise MemoryError(
+            f"{size(free)} of a GPU's {size(total)} are free, too little for a worker; "
+            "stop what else uses the GPU, or name others by CUDA_VISIBLE_DEVICES"
+        )
     return int(min(total * POOL_SHARE, free * FREE_SHARE)) & ~255
