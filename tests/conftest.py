@@ -2,6 +2,7 @@
 
 import ctypes
 import re
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
@@ -63,15 +64,19 @@ def is_left_out(item):
     return of_values and in_layouts and "2-rows-a-partition" in callspec.id and CLUSTER_LAYOUT not in callspec.id
 
 
+@contextmanager
+def workers_here(count, **options):
+    """Give a client of so many workers in this process, which is quick, each with one thread."""
+    distributed = pytest.importorskip("distributed")
+    options |= {"processes": False, "threads_per_worker": 1, "memory_limit": 0, "scheduler_kwargs": NO_PAGES}
+    with distributed.LocalCluster(n_workers=count, **options) as made, distributed.Client(made) as client:
+        yield client
+
+
 @pytest.fixture(scope="session")
 def cluster():
-    """Two workers in this process, which is quick; what runs on `dask` finds their client."""
-    distributed = pytest.importorskip("distributed")
-    options = {"processes": False, "threads_per_worker": 1, "memory_limit": 0, "scheduler_kwargs": NO_PAGES}
-    with (
-        distributed.LocalCluster(n_workers=2, **options) as made,
-        distributed.Client(made) as client,
-    ):
+    """Two workers in this process; what runs on `dask` finds their client."""
+    with workers_here(2) as client:
         yield client
 
 

@@ -19,10 +19,9 @@ from tables import NAN, table, write_source
 
 pytest.importorskip("distributed")
 from dask.sizeof import sizeof
-from distributed import Client, LocalCluster
 from distributed.protocol import deserialize, serialize
 
-from conftest import COMPILER, NO_PAGES, ON_CPU
+from conftest import COMPILER, ON_CPU, workers_here
 from gpuetl.executors.dask import fetching, parcels
 from gpuetl.executors.dask.parcels import Bundle, Parcel, all_sealed, opened, sealed
 from gpuetl.executors.dask.shelf import SHELF
@@ -34,7 +33,6 @@ ROWS = (
     (2, None, "ä€😀", -2, False, None),
     (1, 1.5, None, 3, True, [2, 3, 4]),
 )
-CLUSTER = {"threads_per_worker": 1, "memory_limit": 0, "scheduler_kwargs": NO_PAGES}
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 
 
@@ -220,10 +218,7 @@ def windowed(pipeline):
 def by_tcp(pipeline, engine, partition_rows):
     """Run on two workers that send each other what they have, and exchange all rows."""
     options = RunOptions(partition_rows=partition_rows, broadcast_bytes=0)
-    with (
-        LocalCluster(n_workers=2, processes=False, protocol="tcp", host="127.0.0.1", **CLUSTER) as made,
-        Client(made) as client,
-    ):
+    with workers_here(2, protocol="tcp", host="127.0.0.1") as client:
         return pipeline.run(engine=engine, client=client, options=options).report
 
 

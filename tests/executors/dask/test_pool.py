@@ -6,12 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from conftest import NO_PAGES
+from conftest import workers_here
 from gpuetl import RunFailed
 from gpuetl.executors.dask import pool
 from gpuetl.executors.dask.cluster import make_pools
 
-distributed = pytest.importorskip("distributed")
 GIB = 1 << 30
 
 
@@ -34,8 +33,7 @@ def free(monkeypatch):
 @pytest.fixture
 def client():
     """A client of a worker in this process, which may leave."""
-    options = {"processes": False, "threads_per_worker": 1, "memory_limit": 0, "scheduler_kwargs": NO_PAGES}
-    with distributed.LocalCluster(n_workers=1, **options) as made, distributed.Client(made) as client:
+    with workers_here(1) as client:
         yield client
 
 

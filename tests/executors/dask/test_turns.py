@@ -11,9 +11,8 @@ import pyarrow as pa
 import pytest
 
 pytest.importorskip("distributed")
-from distributed import Client, LocalCluster
 
-from conftest import COMPILER, NO_PAGES, ON_CPU
+from conftest import COMPILER, ON_CPU, workers_here
 from gpuetl import RunOptions, col, row_number
 from gpuetl.backends.engines import CLUSTERED
 from gpuetl.executors.dask import tasks, turns, writing
@@ -42,8 +41,7 @@ def scene(monkeypatch):
 @pytest.fixture
 def worker():
     """The client of one worker in this process, with one thread."""
-    options = {"processes": False, "threads_per_worker": 1, "memory_limit": 0, "scheduler_kwargs": NO_PAGES}
-    with LocalCluster(n_workers=1, **options) as made, Client(made) as client:
+    with workers_here(1) as client:
         yield client
 
 
