@@ -116,10 +116,8 @@ def client_of(cluster: Any) -> Any:
 
 def make_pools(client: Any) -> None:
     """Have each worker make its pool, also one that starts later; raise `RunFailed` where there is no memory for it."""
-    try:
+    with starting():
         client.register_plugin(DevicePool())
-    except (MemoryError, RuntimeError) as error:
-        raise RunFailed(f"cannot start a cluster on this machine: {first_line(error)}") from error
 
 
 def client_at(address: str, options: Cluster) -> Any:
@@ -155,12 +153,19 @@ def local_cluster(engine: str, options: Cluster) -> Any:
         "silence_logs": logging.CRITICAL,
     }
     thread_count()  # Arrow asks once, and dask sets OMP_NUM_THREADS to 1 for the workers, and with it for this process
-    try:
+    with starting():
         if engine == "dask-cuda":
             return gpu_cluster(options, shared)
         workers = options.workers or len(os.sched_getaffinity(0))
         return LocalCluster(n_workers=workers, host="127.0.0.1", protocol="tcp", **shared)
-    except (OSError, RuntimeError, TimeoutError) as error:
+
+
+@contextmanager
+def starting() -> Iterator[None]:
+    """Raise `RunFailed` for what keeps workers of this machine from starting."""
+    try:
+        yield
+    except (MemoryError, OSError, RuntimeError) as error:
         raise RunFailed(f"cannot start a cluster on this machine: {first_line(error)}") from error
 
 

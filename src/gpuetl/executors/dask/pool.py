@@ -7,12 +7,11 @@ from typing import Any
 
 from distributed import WorkerPlugin
 
+from gpuetl.backends.cudf.gpu.settings import POOL_SHARE
 from gpuetl.sizes import size
 
-POOL_SHARE = 0.6
+MOST_SHARE = 0.6
 """Of a GPU's memory: above three quarters, mapping it for other processes takes seconds."""
-FREE_SHARE = 0.9
-"""Of what is free, where that is less: the context and modules need some."""
 LEAST_SHARE = 0.1
 """Of a GPU's memory: plans are made for what the worker with the least has, and one with less would slow all down."""
 SETTLE_S = 3
@@ -46,7 +45,7 @@ def pool_bytes() -> int:
 
     until = time.monotonic() + SETTLE_S
     free, total = runtime.memGetInfo()
-    while free * FREE_SHARE < total * POOL_SHARE and time.monotonic() < until:
+    while free * POOL_SHARE < total * MOST_SHARE and time.monotonic() < until:
         time.sleep(0.1)
         free, _ = runtime.memGetInfo()
     if free < total * LEAST_SHARE:
@@ -54,4 +53,4 @@ def pool_bytes() -> int:
             f"{size(free)} of a GPU's {size(total)} are free, too little for a worker; "
             "stop what else uses the GPU, or name others by CUDA_VISIBLE_DEVICES"
         )
-    return int(min(total * POOL_SHARE, free * FREE_SHARE)) & ~255
+    return int(min(total * MOST_SHARE, free * POOL_SHARE)) & ~255

@@ -19,7 +19,7 @@ from gpuetl.backends.cudf.gpu.expected import ExpectedKernels, called, user_kern
 from gpuetl.backends.cudf.gpu.libcudf import column_array, radix_order, stream, to_libcudf
 from gpuetl.backends.cudf.gpu.memory import count_pool, device_memory, limited, memory_use
 from gpuetl.backends.cudf.gpu.parquet import read_parquet
-from gpuetl.backends.cudf.gpu.settings import KVIKIO_THREADS
+from gpuetl.backends.cudf.gpu.settings import KVIKIO_THREADS, POOL_SHARE
 from gpuetl.backends.cudf.gpu.streams import engine_streams, finished
 from gpuetl.backends.cudf.host_copies import copy_from_host, copy_to_host
 from gpuetl.backends.cudf.machine import Work
@@ -33,8 +33,6 @@ from gpuetl.report.recorder import compiling
 THREADS = 256
 BLOCKS_PER_SM = 16
 _MAKING = Lock()
-POOL_SHARE = 0.9
-"""Of the memory that is free when the engine starts; what is beyond it is for the context, modules and others."""
 
 
 class GpuMachine:
