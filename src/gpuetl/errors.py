@@ -189,9 +189,13 @@ class PackageMissing(GpuetlError):
 
 @dataclass
 class Problems:
-    """Collects the problems of one file, so that all of them are told at once."""
+    """Collects the problems of one file, so that all of them are reported at once.
+
+    `found` are errors: the pipeline cannot run.  `warnings` are not: the run goes on and reports them.
+    """
 
     found: list[Problem] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
 
     def add(self, message: str, hint: str = "", place: Place | None = None, within: str = "") -> None:
         """Keep one problem; the same text at the same place is kept once.
@@ -207,8 +211,14 @@ class Problems:
         if len(self.found) == MAX_PROBLEMS:
             raise InvalidPipeline([*self.in_order(), Problem(f"{MAX_PROBLEMS} problems: there may be more")])
 
+    def warn(self, message: str, hint: str = "", place: Place | None = None, within: str = "") -> None:
+        """Keep one warning; the same text at the same place is kept once."""
+        warning = Problem(message, hint, place if place and place.file else None, within)
+        if warning not in self.warnings:
+            self.warnings.append(warning)
+
     def check(self) -> None:
-        """Raise `InvalidPipeline` if anything was found, in the order of the file."""
+        """Raise `InvalidPipeline` if an error was found, with all errors in the order of the file."""
         if self.found:
             raise InvalidPipeline(self.in_order())
 

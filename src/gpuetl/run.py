@@ -86,6 +86,8 @@ def traced_run(
     with timed(seconds, "plan"):
         plan = pipeline.plan(params, run_id=run_id)
         plan = plan.keeping(plan.last_stages() if keep is None else keep)
+    for warning in plan.warnings:
+        recorder.warn(str(warning))
     with timed(seconds, "load"):
         backend = backend_of(choice.name, options)
     with on_workers(choice.name, backend, options, seconds, recorder.progress) as (placed, capacity):
@@ -108,7 +110,8 @@ def traced_run(
         pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
         device=device_label(recorder.work.values()), fingerprint=fingerprint,
         stages=stage_reports(recorder, names_in_order(plan), physical.roots, ceilings),
-        sinks=outputs.sinks, seconds=seconds, passes=passes, notes=tuple(recorder.notes), memory=recorder.peaks,
+        sinks=outputs.sinks, seconds=seconds, passes=passes, notes=tuple(recorder.notes),
+        warnings=tuple(recorder.warnings), memory=recorder.peaks,
         spilled=dict(recorder.spilled), expected_memory=fit.peak, head=outputs.heads,
     )  # fmt: skip
     return Run(report, {name: result_of(frame, outputs.heads[name], backend) for name, frame in outputs.kept.items()})

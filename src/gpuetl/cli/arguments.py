@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
     from gpuetl.options import Cluster, RunOptions
+    from gpuetl.plan.plan import Plan
 
     Commands: TypeAlias = _SubParsersAction[ArgumentParser]
 
@@ -116,6 +117,12 @@ def run_options(skip: Sequence[str], partition_rows: int | None, **others: objec
 
     given = {} if partition_rows is None else {"partition_rows": partition_rows}
     return RunOptions.of(skip, **given, **others)
+
+
+def show_warnings(plan: Plan) -> None:
+    """Print a plan's warnings on stderr; a run's own are in its report."""
+    for warning in plan.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpuetl.cli.arguments import Params, add_command, add_memory, add_options, run_options
+from gpuetl.cli.arguments import Params, add_command, add_memory, add_options, run_options, show_warnings
 
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
@@ -42,6 +42,7 @@ def plan(
 
     options = run_options(skip, partition_rows, memory=memory)
     pipeline = load(file, root)
+    show_warnings(pipeline.plan(dict(params)))
     if rung is not None:
         print(explain_plan(pipeline.optimized(dict(params), options, check_rung(rung)).plan))
     else:

@@ -61,6 +61,8 @@ class Screen:
         for name, head in list(report.head.items())[-1:]:
             self.out.print(f"first rows of {name}:")
             self.out.print(head_table(head))
+        for warning in report.warnings:
+            self.out.print(f"warning: {warning}", style="yellow", markup=False)
         for remark in report.notes:
             self.out.print(f"note: {remark}")
         if report.memory:

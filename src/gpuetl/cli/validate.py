@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpuetl.cli.arguments import Params, add_command
+from gpuetl.cli.arguments import Params, add_command, show_warnings
 
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
@@ -21,6 +21,7 @@ def validate(file: Path, params: Params = (), root: Path | None = None) -> None:
     from gpuetl.pipeline import load
 
     plan = load(file, root).plan(dict(params), unbound=True)
+    show_warnings(plan)
     for name, source in plan.sources.items():
         if source.schema.open:
             print(f"not checked: source '{name}' needs a value for a parameter")

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from gpuetl.errors import InvalidPipeline, have_hint
+from gpuetl.errors import InvalidPipeline, Problem, have_hint
 from gpuetl.io.dataset import Dataset
 from gpuetl.io.target import Target
 from gpuetl.kernels.contract import KernelContract
@@ -21,13 +21,17 @@ from gpuetl.plan.node import Node
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A graph of nodes with several roots: the sinks, and the stages whose rows a run keeps in memory."""
+    """A graph of nodes with several roots: the sinks, and the stages whose rows a run keeps in memory.
+
+    `warnings` are what the user should look at before the rows are trusted; they change nothing of the plan.
+    """
 
     name: str
     sources: Mapping[str, Node]
     stages: Mapping[str, Node]
     sinks: Mapping[str, Node]
     kept: Mapping[str, Node] = field(default_factory=dict)
+    warnings: tuple[Problem, ...] = ()
 
     @property
     def roots(self) -> tuple[Node, ...]:

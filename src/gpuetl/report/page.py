@@ -31,6 +31,7 @@ def report_page(report: RunReport) -> str:
         *([table("Spilled", ("link", "bytes"), report.spilled.items())] if report.spilled else []),
         table("Phases", ("phase", "seconds"), report.seconds.items()),
         *([table("Optimizer passes", ("pass", "seconds"), report.passes.items())] if report.passes else []),
+        *(f"<p><strong>Warning:</strong> {escape(warning)}</p>" for warning in report.warnings),
         *(f"<p>Note: {escape(remark)}</p>" for remark in report.notes),
         *(
             table(f"First rows of {name}", head.column_names, (row.values() for row in head.to_pylist()))

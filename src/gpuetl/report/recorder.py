@@ -66,7 +66,7 @@ class Work:
 
 @dataclass
 class Recorder:
-    """The work of a run by operation, in the order of last execution, and the notes that operations left.
+    """The work of a run by operation, in the order of last execution, and the notes and warnings that it left.
 
     `meter` measures the memory of what is timed in the run's own thread, if there is one; `peaks` is what workers
     elsewhere measured.  `spilled` has the bytes that crossed each link when frames that waited were spilled, and when
@@ -78,6 +78,7 @@ class Recorder:
     meter: MemoryMeter | None = None
     work: dict[int, Work] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     spilled: Counter[Link] = field(default_factory=Counter)
     peaks: dict[str, int] = field(default_factory=dict)
     committed: bool = False
@@ -146,6 +147,11 @@ class Recorder:
         if message not in self.notes:
             self.notes.append(message)
 
+    def warn(self, message: str) -> None:
+        """Keep a warning for the user, once."""
+        if message not in self.warnings:
+            self.warnings.append(message)
+
 
 _NOTED: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 
@@ -177,3 +183,10 @@ def note(message: str) -> None:
     recorder = _NOTED.get()
     if recorder is not None:
         recorder.note(message)
+
+
+def warn(message: str) -> None:
+    """Leave a warning for the user of the run that is under way, if there is one."""
+    recorder = _NOTED.get()
+    if recorder is not None:
+        recorder.warn(message)

@@ -62,7 +62,8 @@ class RunReport:
     `seconds` has the wall time of each phase: plan, load (the engine), optimize (with lowering; `passes` has each pass
     that was made, none where the plan was kept from an earlier run), run, commit, and, where kernels were compiled,
     compile: what the run waited for them, which is not in run, but in stages' seconds; these are their own work.
-    `notes` are remarks, such as an order with ties, `head` the first rows of each sink and kept stage.  `memory` has
+    `warnings` are what the user should look at before the rows are trusted, such as a sink that got no rows.  `notes`
+    are remarks, such as an order with ties, `head` the first rows of each sink and kept stage.  `memory` has
     the most bytes in use by what was measured, of a run that is profiled: on a GPU device memory, of which stages'
     `peak_bytes` tell too; else the process' resident set, and Arrow's pool.  `expected_memory` is what the plan was
     expected to need at most where frames are.  `spilled` has the bytes that crossed each link because frames that
@@ -80,6 +81,7 @@ class RunReport:
     seconds: Mapping[str, float]
     passes: Mapping[str, float]
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     memory: Mapping[str, int] = field(default_factory=dict)
     expected_memory: int = 0
     spilled: Mapping[Link, int] = field(default_factory=dict)

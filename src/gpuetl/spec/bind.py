@@ -65,6 +65,7 @@ class _Binder:
             sources=sources,
             stages=stages,
             sinks=sinks,
+            warnings=tuple(self.problems.warnings),
         )
 
     def in_order(self) -> tuple[str, ...]:

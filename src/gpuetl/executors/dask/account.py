@@ -30,7 +30,7 @@ _CONNECTIONS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
 
 class Told(NamedTuple):
-    """What one task did: the work of operations by the number of a node, remarks, and the memory in use at most.
+    """What one task did: the work of operations by the number of a node, notes, warnings, and the peak memory use.
 
     `spilled` has the bytes over each link since the worker told of some before.  `result` is what the driver wants of
     the task, if that is small.
@@ -42,6 +42,7 @@ class Told(NamedTuple):
     peaks: dict[str, int]
     spilled: dict[Link, int]
     result: Any = None
+    warnings: Sequence[str] = ()
 
 
 def tell(driver: str, job: str, told: Told) -> None:
@@ -117,6 +118,8 @@ class Account:
             self.recorder.spilled.update(told.spilled)
             for note in told.notes:
                 self.recorder.note(note)
+            for warning in told.warnings:
+                self.recorder.warn(warning)
         found = [(number, work) for told in self.told.values() for number, work in told.work.items()]
         for number, work in sorted(found, key=lambda pair: (isinstance(self.nodes[pair[0]], Node), pair[0])):
             self.recorder.of(operation_of(self.nodes[number]), work.origin, work.before).add(work)

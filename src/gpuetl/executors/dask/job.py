@@ -123,5 +123,7 @@ class OpenJob:
             yield runner
             peaks = dict(recorder.meter.peaks()) if recorder.meter else {}
         work = {self.numbers[key]: work for key, work in recorder.work.items()}
-        told = Told(task, work, recorder.notes, peaks, SHELF.taken_moved(), told_if_small(runner.wanted))
+        told = Told(
+            task, work, recorder.notes, peaks, SHELF.taken_moved(), told_if_small(runner.wanted), recorder.warnings
+        )
         tell(self.job.driver, self.job.name, told)

@@ -39,6 +39,11 @@ class Context:
         node = node_of(at)
         self.problems.add(message, hint, node.place() if node else None, str(self.origin))
 
+    def warning(self, message: str, hint: str = "", at: object = None) -> None:
+        """Keep a warning at the node that a value was read from."""
+        node = node_of(at)
+        self.problems.warn(message, hint, node.place() if node else None, str(self.origin))
+
     def expression(self, formula: Formula, schema: Schema, kinds: tuple[Any, ...] = SCALARS) -> Expr:
         """Return the typed expression, or null where it is wrong."""
         try:
