@@ -15,6 +15,7 @@ from gpuetl.expressions.expression import Expression, as_syntax
 from gpuetl.io.dataset import Format
 from gpuetl.io.frames import to_table
 from gpuetl.spec.bind import bind
+from gpuetl.spec.expect.rules import Rule
 from gpuetl.spec.fields import Field, check_keys, check_names, read_plain
 from gpuetl.spec.forms import NAMES, ORDER, PARAMETER_TYPE, PARTITIONS, TEXTS, TYPES
 from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
@@ -103,9 +104,9 @@ class Pipeline:
         self._declare("sources", name, source)
         return Table(self, name)
 
-    def add_stage(self, name: str, origin: str, steps: tuple[Step, ...]) -> None:
+    def add_stage(self, name: str, origin: str, steps: tuple[Step, ...], expect: tuple[Rule, ...] = ()) -> None:
         """Declare a stage."""
-        self._declare("stages", name, StageSpec(Text(origin), steps))
+        self._declare("stages", name, StageSpec(Text(origin), steps, expect))
 
     def add_sink(self, name: str, format: Format, path: str, origin: str, **keys: Any) -> None:  # noqa: A002
         """Declare a sink."""
@@ -121,6 +122,7 @@ class Pipeline:
 
     def unused_name(self, origin: str) -> str:
         """Return a stage name that nothing has yet."""
+        origin = origin.replace(".", "_")  # of rows in quarantine
         return next(
             n for i in count(1) if (n := f"{origin}_{i}") not in self.spec.stages and n not in self.spec.sources
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Never, TypeAlias
 
@@ -10,11 +10,12 @@ from gpuetl.errors import InvalidPipeline
 from gpuetl.expressions.expression import as_syntax
 from gpuetl.expressions.syntax import Name
 from gpuetl.spec import steps as verbs
+from gpuetl.spec.expect.rules import RULES, Rule, rule_of
 from gpuetl.spec.fields import check_keys, read_plain
 from gpuetl.spec.forms import NAME, NAMES, ORDER, RENAMES, SOME_NAMES, TYPES
 from gpuetl.spec.steps.join import PAIRS
 from gpuetl.spec.synonyms import word_suggestion
-from gpuetl.spec.values import Formula, Order, Text, as_names
+from gpuetl.spec.values import REJECTED, Formula, Order, Text, as_names
 
 if TYPE_CHECKING:
     from gpuetl.pipeline import Pipeline
@@ -33,6 +34,7 @@ class Table:
     pipeline: Pipeline
     origin: str
     steps: tuple[verbs.Step, ...] = ()
+    expectations: tuple[Rule, ...] = ()
 
     if not TYPE_CHECKING:  # to a type checker, what is not here is an error
 
@@ -42,6 +44,8 @@ class Table:
     def step(self, step: verbs.Step) -> Table:
         """Add a step of the language; raise `InvalidPipeline` where a key does not take its value."""
         check_keys(step, step.verb)
+        if self.expectations:  # a stage ends with what is expected of it
+            return Table(self.pipeline, self.named()).step(step)
         return replace(self, steps=(*self.steps, step))
 
     def filter(self, predicate: Any) -> Table:
@@ -170,14 +174,44 @@ class Table:
         """Keep a fraction of the rows, or so many, by a seeded hash of the columns `by`: the same ones everywhere."""
         return self.step(verbs.Sample(fraction, rows, _names("sample: by", by), seed))
 
+    def expect(
+        self, *, not_null: Names = (), unique: Names = (), in_: Mapping[str, Any] | None = None,
+        range: Mapping[str, Sequence[Any]] | None = None, matches: Mapping[str, str] | None = None,  # noqa: A002
+        references: Mapping[str, str] | None = None, rows: tuple[int | None, int | None] | None = None,
+        that: Any = None, name: str = "", on_fail: str = "fail", max_fraction: float = 0.0,
+    ) -> Table:  # fmt: skip
+        """Expect something of the rows so far: rules as in YAML, each with the same `name`, `on_fail` and `max_fraction`.
+
+        The stage that is named next ends here, and checks them; a step after this begins another one.
+        """
+        bounds = None if rows is None else {"min": rows[0], "max": rows[1]}
+        given = {
+            "not_null": _flat([not_null]), "unique": _flat([unique]), "in": in_, "range": range, "matches": matches,
+            "references": references, "rows": bounds,
+        }  # fmt: skip
+        common = {"name": name, "on_fail": on_fail, "max_fraction": max_fraction}
+        rules = [rule_of(verb, value, common) for verb, value in given.items() if value]
+        if that is not None:
+            rules.append(rule_of("that", _formula(that), common))
+        if not rules:
+            raise InvalidPipeline.because("expect takes a rule", f"rules: {', '.join(RULES)}.", "expect")
+        return replace(self, expectations=(*self.expectations, *rules))
+
+    @property
+    def rejected(self) -> Table:
+        """The rows that the rules of this stage, or the reading of this source, have put in quarantine."""
+        if self.steps or self.expectations:
+            raise InvalidPipeline.because("only a stage has rejected rows", "Name it: table.stage('name').rejected.")
+        return Table(self.pipeline, f"{self.origin}{REJECTED}")
+
     def stage(self, name: str) -> Table:
         """Give the steps so far a name: a stage of the pipeline, from which other tables may begin."""
-        self.pipeline.add_stage(name, self.origin, self.steps)
+        self.pipeline.add_stage(name, self.origin, self.steps, self.expectations)
         return Table(self.pipeline, name)
 
     def named(self) -> Text:
         """Return the name of this source or stage; steps that have none are given one."""
-        if not self.steps:
+        if not self.steps and not self.expectations:
             return Text(self.origin)
         return Text(self.stage(self.pipeline.unused_name(self.origin)).origin)
 

@@ -15,15 +15,17 @@ from gpuetl.io.dataset import Dataset
 from gpuetl.io.target import Target
 from gpuetl.kernels.contract import KernelContract
 from gpuetl.kernels.texts import KernelTexts
+from gpuetl.plan.check import Check
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A graph of nodes with several roots: the sinks, and the stages whose rows a run keeps in memory.
+    """A graph of nodes with several roots: the sinks, the stages whose rows a run keeps in memory, and its checks.
 
-    `warnings` are what the user should look at before the rows are trusted; they change nothing of the plan.
+    `checks` have one row each: the counts that a run looks at before it commits, by names that `rules` use.
+    `rejected` are the rows in quarantine, by names such as `clean.rejected`.  `warnings` are what the user should look at before the rows are trusted; they change nothing of the plan.
     """
 
     name: str
@@ -31,12 +33,15 @@ class Plan:
     stages: Mapping[str, Node]
     sinks: Mapping[str, Node]
     kept: Mapping[str, Node] = field(default_factory=dict)
+    checks: Mapping[str, Node] = field(default_factory=dict)
+    rules: tuple[Check, ...] = ()
+    rejected: Mapping[str, Node] = field(default_factory=dict)
     warnings: tuple[Problem, ...] = ()
 
     @property
     def roots(self) -> tuple[Node, ...]:
-        """The nodes that a run computes: sinks, then kept stages."""
-        return (*self.sinks.values(), *self.kept.values())
+        """The nodes that a run computes: sinks, then kept stages, then checks."""
+        return (*self.sinks.values(), *self.kept.values(), *self.checks.values())
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
@@ -51,7 +56,7 @@ class Plan:
         InvalidPipeline
             For a name that is neither.
         """
-        have = {**self.sources, **self.stages}
+        have = {**self.sources, **self.stages, **self.rejected}
         for name in names:
             if name not in have:
                 raise InvalidPipeline.because(f"unknown stage '{name}'", have_hint(name, have))
@@ -59,7 +64,7 @@ class Plan:
 
     def with_results(self) -> Plan:
         """Return the plan of a run that computes something: without sinks, it keeps the last stages."""
-        return self if self.roots else self.keeping(self.last_stages())
+        return self if self.sinks or self.kept else self.keeping(self.last_stages())
 
     def last_stages(self) -> tuple[str, ...]:
         """Return the stages that no other stage reads."""
@@ -71,10 +76,9 @@ class Plan:
         nodes = list(roots)
         if all(new is old for new, old in zip(nodes, self.roots, strict=True)):
             return self
-        sinks, kept = nodes[: len(self.sinks)], nodes[len(self.sinks) :]
-        return replace(
-            self, sinks=dict(zip(self.sinks, sinks, strict=True)), kept=dict(zip(self.kept, kept, strict=True))
-        )
+        rest = iter(nodes)
+        sinks, kept, checks = ({name: next(rest) for name in names} for names in (self.sinks, self.kept, self.checks))
+        return replace(self, sinks=sinks, kept=kept, checks=checks)
 
     def rewrite(self, rule: Callable[[Node], Node]) -> Plan:
         """Apply `rule` to every node once, inputs first; shared nodes stay shared."""
@@ -96,10 +100,12 @@ class Plan:
         """A digest of what the plan computes: equal for equal plans, whatever their text or their stages' names."""
         digests: dict[int, str] = {}
         roots = self.sinks or self.stages
-        for node in walk_graph(*roots.values()):
+        for node in walk_graph(*roots.values(), *self.checks.values()):
             parts = [type(node).__name__, *map(repr, _content(node)), *(digests[id(child)] for child in node.inputs)]
             digests[id(node)] = hashlib.sha256("\0".join(parts).encode()).hexdigest()
-        whole = "\0".join(f"{name}={digests[id(node)]}" for name, node in sorted(roots.items()))
+        parts = [f"{name}={digests[id(node)]}" for name, node in sorted(roots.items())]
+        parts += sorted(f"{digests[id(self.checks[rule.counts])]} {rule.rule} {rule.content}" for rule in self.rules)
+        whole = "\0".join(parts)
         return hashlib.sha256(whole.encode()).hexdigest()[:16]
 
 

@@ -33,14 +33,14 @@ def value_of(plan: Plan) -> Hashable:
     DatasetError
         For a source's file that cannot be read.
     """
-    named = [*plan.stages.items(), *plan.sinks.items(), *plan.kept.items()]
+    named = [*plan.stages.items(), *plan.sinks.items(), *plan.kept.items(), *plan.checks.items()]
     numbers: dict[int, int] = {}
     nodes: list[Hashable] = []
     for node in walk_graph(*(node for _, node in named)):
         numbers[id(node)] = len(nodes)
         nodes.append((type(node).__name__, tuple(numbers[id(child)] for child in node.inputs), *own_fields(node)))
     names = tuple((name, numbers[id(node)]) for name, node in named)
-    return tuple(nodes), names, len(plan.sinks), len(plan.kept)
+    return tuple(nodes), names, len(plan.sinks), len(plan.kept), len(plan.checks)
 
 
 def own_fields(node: Node) -> Iterator[Hashable]:

@@ -19,14 +19,16 @@ from gpuetl.io.paths import ImpossiblePath, checked_path
 from gpuetl.io.target import Target
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes import Filter, Project, Read, Sort, Write, passing
+from gpuetl.plan.check import Check
 from gpuetl.plan.plan import Plan
 from gpuetl.plan.schema import Schema
+from gpuetl.spec.expect.bind import expected, quarantines
 from gpuetl.spec.model import FrameSpec, PipelineSpec, SinkSpec, SourceSpec
 from gpuetl.spec.scalars import UnboundScalar, UnresolvedScalar, resolve_scalars
 from gpuetl.spec.steps import Context
 from gpuetl.spec.steps.rows import sort_keys
 from gpuetl.spec.steps.step import Unknown
-from gpuetl.spec.values import node_of
+from gpuetl.spec.values import REJECTED, node_of, without_rejected
 
 
 def bind(spec: PipelineSpec, parameters: Mapping[str, Expr], folder: Path, run_id: str, problems: Problems) -> Plan:
@@ -51,6 +53,8 @@ class _Binder:
     problems: Problems
     relations: dict[str, Node] = field(default_factory=dict)
     datasets: list[Dataset] = field(default_factory=list)
+    checks: dict[str, Node] = field(default_factory=dict)
+    rules: list[Check] = field(default_factory=list)
 
     def plan(self) -> Plan:
         sources = {name: self.source(name) for name in self.spec.sources}
@@ -60,18 +64,25 @@ class _Binder:
         stages = {name: self.relations[name] for name in self.spec.stages}
         sinks = {name: self.sink(name, sink) for name, sink in self.spec.sinks.items()}
         self.distinct_targets()
+        self.read_rejected()
         return Plan(
             name=str(self.spec.name),
             sources=sources,
             stages=stages,
             sinks=sinks,
+            checks=self.checks,
+            rules=tuple(self.rules),
+            rejected={name: node for name, node in self.relations.items() if name.endswith(REJECTED)},
             warnings=tuple(self.problems.warnings),
         )
 
     def in_order(self) -> tuple[str, ...]:
         """Return the stages, each after those that it reads; one of a circle stays unread, so that it is told once."""
         stages = self.spec.stages.keys() - self.spec.sources.keys()
-        reads = {name: [n for n in stage.reads if n in stages] for name, stage in self.spec.stages.items()}
+        reads = {
+            name: [n for n in map(without_rejected, stage.reads) if n in stages]
+            for name, stage in self.spec.stages.items()
+        }
         while True:
             try:
                 return tuple(name for name in TopologicalSorter(reads).static_order() if name not in self.relations)
@@ -83,9 +94,14 @@ class _Binder:
 
     def named(self, name: str, kind: str, of: str) -> Node:
         """Return the relation that a stage, join or sink names."""
-        if name in self.spec.sources or name in self.spec.stages:
+        if name in self.relations:
             return self.relations[name]
-        if name in self.spec.unreadable:
+        of_whom = without_rejected(name)
+        if of_whom in self.spec.unreadable:
+            return _Unread()
+        if name != of_whom and of_whom in self.relations:
+            hint = f"Give a rule of its expect on_fail: quarantine, or read '{of_whom}'."
+            self.add(kind, of, f"'{of_whom}' puts no rows in quarantine, so there is no '{name}'", hint, name)
             return _Unread()
         have = [*self.spec.sources, *self.spec.stages]
         self.add(kind, of, f"unknown source or stage '{name}'", have_hint(name, have), name)
@@ -175,7 +191,29 @@ class _Binder:
                 node = Unknown(source=node, columns={})
                 continue
             node = step.build(self.context(Origin("stage", name, number)), node)
-        return node
+        return self.expected(name, node) if spec.expect else node
+
+    def expected(self, name: str, node: Node) -> Node:
+        """Keep what a run counts of a stage's rows, and the rows in quarantine; return those that others read."""
+        rules = self.spec.stages[name].expect
+        context = self.context(Origin("stage", name))
+        found = expected(context, [rule for rule in rules if rule], node, self.run_id)
+        self.checks |= found.counts
+        self.rules += found.checks
+        if found.rejected is not None or None in rules:  # of a rule that cannot be read
+            self.relations[name + REJECTED] = _Unread() if found.rejected is None else found.rejected
+        return found.rows
+
+    def read_rejected(self) -> None:
+        """Rows that nobody reads would be lost: a stage or sink reads those in quarantine."""
+        readers = {name for stage in self.spec.stages.values() for name in stage.reads}
+        readers |= {sink.from_ for sink in self.spec.sinks.values()}
+        for name, stage in self.spec.stages.items():
+            if not self.problems.found and quarantines(stage.expect) and name + REJECTED not in readers:
+                message = f"nothing reads '{name}{REJECTED}', the rows that its rules put in quarantine"
+                hint = f"Add a sink: {{from: {name}{REJECTED}, parquet: …}}, or choose on_fail: drop."
+                rule = next(rule for rule in stage.expect if rule and rule.on_fail == "quarantine")
+                self.add("stage", name, message, hint, rule.located)
 
     def sink(self, name: str, spec: SinkSpec) -> Write:
         origin, source = Origin("sink", name), self.named(spec.from_, "sink", name)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from gpuetl.expressions.types import DataType
 from gpuetl.io.dataset import Format
 from gpuetl.io.target import Mode
+from gpuetl.spec.expect.rules import Rule
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import DELIMITER, EXPRESSION, NAME, NAMES, ORDER, PARTITIONS, TEXTS, TYPES, choice
 from gpuetl.spec.steps import Step
@@ -49,15 +50,19 @@ class FrameSpec:
 
 @dataclass(frozen=True)
 class StageSpec:
-    """A named sequence of steps that begins with a source or another stage; a step that cannot be read is None."""
+    """A named sequence of steps that begins with a source or another stage; a step that cannot be read is None.
+
+    `expect` are rules for the rows that the steps give; one that cannot be read is None.
+    """
 
     from_: Text
     steps: tuple[Step | None, ...]
+    expect: tuple[Rule | None, ...] = ()
 
     @property
     def reads(self) -> tuple[str, ...]:
         """The sources and stages that it reads."""
-        return (self.from_, *(name for step in self.steps if step for name in step.reads))
+        return (self.from_, *(name for part in (*self.steps, *self.expect) if part for name in part.reads))
 
 
 @dataclass(frozen=True)

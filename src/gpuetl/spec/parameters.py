@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import Any, Never
+from typing import TYPE_CHECKING, Any, Never
 
 import pyarrow as pa
 
@@ -25,7 +25,9 @@ from gpuetl.expressions.types import (
     is_integer,
     type_name,
 )
-from gpuetl.spec.model import ParameterSpec
+
+if TYPE_CHECKING:  # the model holds rules, whose constants are parsed here
+    from gpuetl.spec.model import ParameterSpec
 
 
 def bind_parameters(declared: Mapping[str, ParameterSpec], given: Mapping[str, Any], need_all: bool) -> dict[str, Expr]:

@@ -12,6 +12,7 @@ from gpuetl.errors import Problems
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.types import NULL, STRING
 from gpuetl.spec.document import Node, read_document, read_text
+from gpuetl.spec.expect.rules import Rule, read_rule
 from gpuetl.spec.fields import keys_of, read_keys, required_keys
 from gpuetl.spec.forms import BOOLEAN, PARAMETER_TYPE, read_name, read_texts
 from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
@@ -23,7 +24,7 @@ from gpuetl.spec.values import BadValue, Text, is_identifier
 T = TypeVar("T")
 VERSION = 1
 KEYS = ("gpuetl", "name", "description", "params", "sources", "stages", "sinks")
-LATER = {"tests": "a pipeline's own tests", "expect": "expectations", "checkpoint": "checkpoints"}
+LATER = {"tests": "a pipeline's own tests", "checkpoint": "checkpoints"}
 
 
 MOST_KEPT, LONGEST_KEPT = 64, 1 << 16
@@ -182,9 +183,9 @@ class _Reader:
     def stage(self, name: str, node: Node) -> StageSpec | None:
         within = f"stage '{name}'"
         if not isinstance(node.value, dict):
-            self.problems.add(f"takes a map, got {node.kind}", "keys: from, steps.", node.place(), within)
+            self.problems.add(f"takes a map, got {node.kind}", "keys: from, steps, expect.", node.place(), within)
             return None
-        self.known_keys(node, ("from", "steps"), within)
+        self.known_keys(node, ("from", "steps", "expect"), within)
         origin = self.guarded(read_name, node.value["from"], within) if "from" in node.value else None
         if "from" not in node.value:
             self.problems.add("the key 'from' is missing", "It names a source or another stage.", node.place(), within)
@@ -193,7 +194,16 @@ class _Reader:
             self.problems.add("needs steps: a list", "", (steps or node).place(), within)
             return None
         built = [self.step(step, f"{within}, step {i}") for i, step in enumerate(steps.value, 1)]
-        return StageSpec(origin, tuple(built)) if origin else None
+        return StageSpec(origin, tuple(built), self.rules(node, within)) if origin else None
+
+    def rules(self, stage: Node, within: str) -> tuple[Rule | None, ...]:
+        node = stage.value.get("expect")
+        if node is None or node.value is None:
+            return ()
+        if not isinstance(node.value, tuple):
+            self.problems.add(f"expect takes a list of rules, got {node.kind}", "", node.place(), within)
+            return (None,)
+        return tuple(read_rule(rule, self.problems, f"{within}, expect") for rule in node.value)
 
     def step(self, node: Node, within: str) -> Step | None:
         if not isinstance(node.value, dict) or len(node.value) != 1:

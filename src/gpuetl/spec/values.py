@@ -6,11 +6,15 @@ import dataclasses
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from gpuetl.errors import InvalidExpression, Place, Span
 from gpuetl.expressions.syntax import Syntax
 from gpuetl.plan.node import SortKey
+
+
+REJECTED = ".rejected"
+"""Ends the name of the rows that a stage or source has put in quarantine."""
 
 
 class Located(Protocol):
@@ -90,10 +94,23 @@ class Formula:
 
 
 @dataclass(frozen=True)
+class Given:
+    """A constant as it is written, whose type is not known yet, and its node."""
+
+    value: Any
+    node: Located | None = dataclasses.field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
 class Order(SortKey):
     """A sort key and the node of its text."""
 
     node: Located | None = dataclasses.field(default=None, compare=False, repr=False)
+
+
+def without_rejected(name: str) -> str:
+    """Return the stage or source that a name belongs to, which may be that of its rows in quarantine."""
+    return name.removesuffix(REJECTED)
 
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

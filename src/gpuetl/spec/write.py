@@ -80,4 +80,5 @@ def _located(entry: SourceSpec | SinkSpec) -> dict[str, Any]:
 
 
 def _stage(stage: StageSpec) -> dict[str, Any]:
-    return {"from": str(stage.from_), "steps": [{step.verb: step.written()} for step in stage.steps if step]}
+    written = {"from": str(stage.from_), "steps": [{step.verb: step.written()} for step in stage.steps if step]}
+    return {**written, **({"expect": [rule.written() for rule in stage.expect if rule]} if stage.expect else {})}

@@ -16,6 +16,7 @@ from gpuetl.backends.fallback import check_refusals
 from gpuetl.errors import RunFailed
 from gpuetl.executors.execution import Execution, on_workers
 from gpuetl.options import RunOptions
+from gpuetl.plan.order import promised_order
 from gpuetl.plan.plan import Plan
 from gpuetl.planning import lowered, lowered_again
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
@@ -23,7 +24,7 @@ from gpuetl.report.report import device_label, stage_reports
 from gpuetl.run import backend_of, names_in_order
 from gpuetl.verify.bounds import SumBounds, sum_bounds
 from gpuetl.verify.compare import Contract, Difference, compare_tables
-from gpuetl.verify.keys import promised_order, stage_keys
+from gpuetl.verify.keys import stage_keys
 from gpuetl.verify.report import StageVerdict, VerifyReport
 from gpuetl.verify.sample import sampled
 
@@ -56,8 +57,8 @@ def verify_pipeline(
     """Verify a pipeline: see `Pipeline.verify`."""
     choice, options = choose_engine(engine), options or RunOptions()
     options.cluster.check_engine(choice.name)
-    plan = replace(pipeline.plan(params), sinks={})
-    plan = plan.keeping((plan.stages or plan.sources) if stages is None else stages)
+    plan = replace(pipeline.plan(params), sinks={}, checks={}, rules=())
+    plan = plan.keeping(({**plan.stages, **plan.rejected} or plan.sources) if stages is None else stages)
     last = [name for name in plan.kept if name in plan.last_stages()]
     taken: tuple[str, ...] = ()
     if sample is not None:

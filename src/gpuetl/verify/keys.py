@@ -1,9 +1,9 @@
-"""The columns by which the rows of a stage are told apart, and the order that a stage promises."""
+"""The columns by which the rows of a stage are told apart."""
 
 from __future__ import annotations
 
 from gpuetl.plan.node import Node, SingleInput
-from gpuetl.plan.nodes import Aggregate, Distinct, Explode, Filter, Grouped, Join, Kernel, Limit, Project, Sort
+from gpuetl.plan.nodes import Aggregate, Distinct, Explode, Grouped, Join, Project, Sort
 
 
 def stage_keys(node: Node) -> tuple[str, ...]:
@@ -34,14 +34,3 @@ def names_below(node: Node, names: dict[str, str]) -> dict[str, str]:
         return {source: names[name] for name, source in node.passed.items() if name in names}
     made = node.made if isinstance(node, Grouped | Explode) else frozenset[str]()
     return {inner: outer for inner, outer in names.items() if inner not in made}
-
-
-def promised_order(node: Node) -> tuple[str, ...]:
-    """Return the columns in whose order a stage's rows leave on every engine: a sort's, as far as they are still there.
-
-    Windows leave an order too, in each partition; across partitions none is promised.
-    """
-    below = node
-    while isinstance(below, Filter | Project | Limit | Explode) or (isinstance(below, Kernel) and not below.grouped):
-        below = below.source
-    return tuple(key.column for key in node.ordering) if isinstance(below, Sort) else ()

@@ -1,0 +1,143 @@
+"""Expectations to plan nodes: one pass counts what breaks the rules of a stage, filters part its rows.
+
+Every rule looks at all rows of the stage as its steps give them, whatever the others do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from gpuetl.expressions.functions import FUNCTIONS
+from gpuetl.expressions.ir import Call, Column, Expr, Literal
+from gpuetl.expressions.types import BOOL, INT64, STRING
+from gpuetl.plan.check import REMOVED, ROWS, Check
+from gpuetl.plan.node import Node, Origin
+from gpuetl.plan.nodes import Aggregate, Filter, Limit, Project, Sort, passing
+from gpuetl.plan.order import promised_order
+from gpuetl.spec.expect.rules import REMOVES, Rule, counting
+from gpuetl.spec.expect.terms import KeyTerm, RowCount, RowTerm, Term, call, either
+from gpuetl.spec.steps.step import Context
+from gpuetl.spec.values import REJECTED, node_of
+
+RULE_COLUMN, RUN_COLUMN = "_rule", "_run"
+SHOWN_ROWS, SHOWN_COLUMNS = 5, 8
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A stage with its rules: the rows that others read, those in quarantine, what is counted, and the rules."""
+
+    rows: Node
+    rejected: Node | None = None
+    counts: Mapping[str, Node] = field(default_factory=dict)
+    checks: tuple[Check, ...] = ()
+
+
+class Bound(NamedTuple):
+    """A rule's term, and what is done with rows that break it."""
+
+    term: Term
+    rule: Rule
+
+
+def expected(context: Context, rules: Sequence[Rule], source: Node, run_id: str) -> Expected:
+    """Return a stage's rows by its rules; problems are told."""
+    bound = [Bound(term, rule) for rule in rules for term in rule.terms(context, source)]
+    check_names(context, bound, source)
+    stage, origin = context.origin.name, context.origin
+    if source.schema.open:  # of what is wrong: nothing will be counted
+        return Expected(source, source if quarantines(rules) else None)
+    rows, broken = source, dict[str, Expr]()
+    for term, rule in bound:
+        if isinstance(term, RowTerm) or (isinstance(term, KeyTerm) and rule.on_fail in REMOVES):
+            rows, broken[term.name] = term.marked(rows, origin)
+    removing = tuple(broken[term.name] for term, rule in bound if rule.on_fail in REMOVES)
+    counts = {stage: counted(rows, broken, removing, counting(context))}
+    checks = []
+    for term, rule in bound:
+        relation = stage
+        if isinstance(term, KeyTerm) and term.name not in broken:
+            relation = f"{stage}: {term.name}"
+            counts[relation] = term.counted
+        checks.append(check_of(stage, term, rule, relation, bound))
+    rejected = None
+    if quarantines(rules):
+        kept_out = [broken[term.name] for term, rule in bound if rule.on_fail == "quarantine"]
+        rejected = quarantined(stage, rows, source, kept_out, bound, broken, run_id)
+    return Expected(remaining(rows, source, removing, origin), rejected, counts, tuple(checks))
+
+
+def quarantines(rules: Iterable[Rule | None]) -> bool:
+    """Tell whether a rule puts rows in quarantine."""
+    return any(rule is not None and rule.on_fail == "quarantine" for rule in rules)
+
+
+def check_names(context: Context, bound: Sequence[Bound], source: Node) -> None:
+    """Tell of two rules of one name, and of columns that have the names of those of a quarantine."""
+    names: set[str] = set()
+    for term, _ in bound:
+        if term.name in names:
+            context.problem(f"two rules are called '{term.name}'", "Give one of them another name.", term.at)
+        names.add(term.name)
+    at = next((term.at for term, rule in bound if rule.on_fail == "quarantine"), None)
+    for name in (RULE_COLUMN, RUN_COLUMN):
+        if at is not None and name in source.schema:
+            message = f"the stage has a column '{name}', as its rows in quarantine have"
+            context.problem(message, "Rename it.", at)
+
+
+def counted(rows: Node, broken: Mapping[str, Expr], removing: tuple[Expr, ...], origin: Origin) -> Node:
+    """Return one row: how many rows there are, how many break each rule, and how many are removed."""
+    marks = {**broken, **({REMOVED: either(*removing)} if removing else {})}
+    calls = {name: Call(FUNCTIONS["aggregate", "count_if"], (Column(name, BOOL),), INT64) for name in marks}
+    calls[ROWS] = Call(FUNCTIONS["aggregate", "count_rows"], (), INT64)
+    if marks:
+        rows = Project(source=rows, columns=marks, origin=origin)
+    return Aggregate(source=rows, by=(), calls=calls, origin=origin)
+
+
+def remaining(rows: Node, source: Node, removing: tuple[Expr, ...], origin: Origin) -> Node:
+    """Return the rows that break no rule by which they are removed, in the order that the stage promises."""
+    if not removing:
+        return source
+    left: Node = Filter(source=rows, predicate=call("not", either(*removing)), origin=origin)
+    if rows is source:
+        return left
+    left = Project(source=left, columns=passing(source.schema), origin=origin)  # without the marks of joins
+    return Sort(source=left, by=source.ordering, origin=origin) if promised_order(source) else left
+
+
+def quarantined(
+    stage: str, rows: Node, source: Node, kept_out: list[Expr], bound: Sequence[Bound], broken: Mapping[str, Expr],
+    run_id: str,
+) -> Node:  # fmt: skip
+    """Return the rows in quarantine, with the names of all rules that each of them breaks, and of the run."""
+    origin = Origin("stage", f"{stage}{REJECTED}")
+    made: Node = Filter(source=rows, predicate=either(*kept_out), origin=origin)
+    found = dict(broken)
+    for term, _ in bound:
+        if isinstance(term, KeyTerm) and term.name not in found:
+            made, found[term.name] = term.marked(made, origin)
+    names = (call("case", is_true, Literal(name, STRING), dtype=STRING) for name, is_true in found.items())
+    columns = passing(source.schema)
+    columns[RULE_COLUMN] = call("concat_ws", Literal(", ", STRING), *names, dtype=STRING)
+    columns[RUN_COLUMN] = Literal(run_id, STRING, declared=True)
+    return Project(source=made, columns=columns, origin=origin)
+
+
+def check_of(stage: str, term: Term, rule: Rule, relation: str, bound: Sequence[Bound]) -> Check:
+    """Return what a run makes of a count; of rows that are not removed, the first that break the rule can be shown."""
+    bounds = (term.least, term.most) if isinstance(term, RowCount) else None
+    shown = None
+    if isinstance(term, RowTerm | KeyTerm) and rule.on_fail not in REMOVES:
+        schema = term.source.schema
+        keys = (name for other, _ in bound for name in other.columns)
+        names = list(dict.fromkeys([*term.columns, *keys, *schema]))[:SHOWN_COLUMNS]
+        chosen = Project(source=term.shown, columns=passing(schema.select(names)), origin=term.origin)
+        shown = Limit(source=chosen, count=SHOWN_ROWS, origin=term.origin)
+    node = node_of(term.at)
+    return Check(
+        stage, term.name, rule.on_fail, relation, rule.max_fraction, bounds, shown, node.place() if node else None
+    )

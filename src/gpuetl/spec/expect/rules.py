@@ -1,0 +1,379 @@
+"""The rules of `expect` as written: their keys, read from YAML or given from Python.  A new rule is a class in RULES."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Any, ClassVar
+
+from gpuetl.errors import Problems
+from gpuetl.expressions.ir import Column, columns_of
+from gpuetl.expressions.syntax import Apply, Constant, Name
+from gpuetl.expressions.types import BOOL, NULL, type_name
+from gpuetl.expressions.unparse import constant_text, to_sql
+from gpuetl.plan.node import Node, Origin
+from gpuetl.spec.document import Node as TextNode
+from gpuetl.spec.document import plain_node
+from gpuetl.spec.expect.terms import (
+    Reference,
+    Repeats,
+    RowCount,
+    RowTerm,
+    Term,
+    constant_in,
+    is_broken,
+    is_null,
+    within_bounds,
+)
+from gpuetl.spec.fields import Field, key, keys_of, read_keys, write_keys
+from gpuetl.spec.forms import COUNT, EXPRESSION, FRACTION, NAME, SOME_NAMES, choice, read_mapping, read_name, read_texts
+from gpuetl.spec.steps.step import Context
+from gpuetl.spec.synonyms import keys_hint
+from gpuetl.spec.values import BadValue, Formula, Given, Text
+
+REMOVES = ("drop", "quarantine")
+"""What is done with single rows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """One entry of `expect`: a verb, and the keys that all rules have."""
+
+    verb: ClassVar[str]
+    name: str = key(NAME, "")
+    on_fail: str = key(choice("fail", "warn", "drop", "quarantine"), "fail")
+    max_fraction: float = key(FRACTION, 0.0)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The sources and stages that it reads besides its own: they are built before it."""
+        return ()
+
+    @property
+    def located(self) -> object:
+        """What was read from a place in the file, if the rule was."""
+        own = getattr(self, keys_of(type(self))[self.verb].name)
+        return next(iter(own)) if isinstance(own, tuple | Mapping) else own
+
+    def written(self) -> dict[str, Any]:
+        """Return the entry as plain data, its verb first."""
+        keys = write_keys(self)
+        return {self.verb: keys.pop(self.verb), **keys}
+
+    def named(self, of: str, alone: bool = True) -> str:
+        """Return the name of the rule for a column, or several; a user's name of many rules says of which it is."""
+        if not self.name:
+            return f"{self.verb}({of})"
+        return str(self.name) if alone else f"{self.name}({of})"
+
+    def of_column(
+        self, context: Context, source: Node, name: str, columns: Collection[str]
+    ) -> tuple[str, tuple[str, ...], str, Node, Origin]:
+        """Return what every term of a rule for a column each begins with."""
+        return self.named(name, len(columns) == 1), (str(name),), name, source, counting(context)
+
+    def terms(self, context: Context, source: Node) -> Iterator[Term]:
+        """Yield what is counted of the rows of `source`, one a column; problems are told."""
+        raise NotImplementedError
+
+
+def read_given(node: TextNode) -> Given:
+    """Read a constant, whose type is that of its column; digits that a float has lost stay as text."""
+    value = node.value
+    if isinstance(value, dict | tuple):
+        raise BadValue(f"takes a constant, got {node.kind}", node)
+    if isinstance(value, int | float) and not isinstance(value, bool) and node.written:
+        value = node.written if not _same_digits(value, node.written) else value
+    return Given(value, node)
+
+
+def _same_digits(value: float, text: str) -> bool:
+    try:
+        return Decimal(repr(value)) == Decimal(text)
+    except InvalidOperation:  # .inf
+        return True
+
+
+def read_givens(node: TextNode) -> tuple[Given, ...]:
+    """Read a list of constants; null is no value, and breaks no rule."""
+    nodes = node.value if isinstance(node.value, tuple) else (node,)
+    if not nodes:
+        raise BadValue("takes at least one value", node)
+    for item in nodes:
+        if item.value is None:
+            raise BadValue("takes values, and null is none", item, "Null passes every rule but not_null.")
+    return tuple(map(read_given, nodes))
+
+
+def read_bounds(node: TextNode) -> tuple[Given, Given]:
+    """Read the least and the greatest value, either of which may be null."""
+    nodes = node.value if isinstance(node.value, tuple) else ()
+    if len(nodes) != 2:
+        raise BadValue("takes [least, greatest], either of which may be null", node)
+    if nodes[0].value is None and nodes[1].value is None:
+        raise BadValue("takes at least one bound", node)
+    return read_given(nodes[0]), read_given(nodes[1])
+
+
+def read_pattern(node: TextNode) -> Text:
+    """Read a regular expression."""
+    return Text("".join(read_texts(node)), node) if isinstance(node.value, str) else read_name(node)
+
+
+def read_reference(node: TextNode) -> Text:
+    """Read a column of another stage or source, `stage.column`."""
+    name = read_name(node)
+    if not all(name.rpartition(".")[::2]):
+        raise BadValue(f"takes stage.column or source.column, got '{name}'", node)
+    return name
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The least and the greatest number of rows, and the node that they were read from."""
+
+    least: int | None = None
+    most: int | None = None
+    node: TextNode | None = field(default=None, compare=False, repr=False)
+
+
+def read_rows(node: TextNode) -> Rows:
+    """Read `{min: 1, max: 10}`, of which one may be left out or null."""
+    if not isinstance(node.value, dict) or not node.value:
+        raise BadValue(f"takes {{min: …, max: …}}, got {node.kind}", node)
+    for name in node.value:
+        if name not in ("min", "max"):
+            raise BadValue(f"takes min and max, got '{name}'", node)
+    given = {name: COUNT.read(item) for name, item in node.items() if item.value is not None}
+    rows = Rows(given.get("min"), given.get("max"), node)
+    if rows == Rows() or (rows.least is not None and rows.most is not None and rows.least > rows.most):
+        raise BadValue("takes min or max, and min is not greater than max", node)
+    return rows
+
+
+def write_rows(rows: Rows) -> dict[str, int]:
+    """Return the bounds that there are."""
+    return {name: count for name, count in (("min", rows.least), ("max", rows.most)) if count is not None}
+
+
+def _map(what: str, read: Any, write: Any) -> Field[Any]:
+    """Return the form of a map from columns to what `read` reads."""
+    return Field(
+        f"a map of columns to {what}",
+        read_mapping(read),
+        lambda columns: {str(name): write(value) for name, value in columns.items()},
+    )
+
+
+def _plain(values: tuple[Given, ...]) -> list[Any]:
+    return [given.value for given in values]
+
+
+VALUES = _map("lists of values", read_givens, _plain)
+BOUNDS = _map("[least, greatest]", read_bounds, _plain)
+PATTERNS = _map("regular expressions", read_pattern, str)
+REFERENCES = _map("stage.column", read_reference, str)
+ROWS = Field("{min: …, max: …}", read_rows, write_rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotNull(Rule):
+    """The columns are not null: `not_null: [a, b]`, a rule a column."""
+
+    verb: ClassVar[str] = "not_null"
+    columns: tuple[str, ...] = key(SOME_NAMES, name="not_null")
+
+    def terms(self, context: Context, source: Node) -> Iterator[Term]:
+        """Break where it is null; lists may be."""
+        for name in (each for each in self.columns if context.known([each], source.schema)):
+            broken = is_null(Column(str(name), source.schema[name]))
+            yield RowTerm(*self.of_column(context, source, name, self.columns), broken)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unique(Rule):
+    """No two rows have equal values in all of the columns: `unique: [a, b]`.  Rows with a null among them do not count."""
+
+    verb: ClassVar[str] = "unique"
+    columns: tuple[str, ...] = key(SOME_NAMES, name="unique")
+
+    def terms(self, context: Context, source: Node) -> Iterator[Term]:
+        """Break for every row whose values another row has too."""
+        keys = context.keys(self.columns, source.schema)
+        if len(keys) == len(self.columns):
+            yield Repeats(self.named(", ".join(keys)), keys, self.columns[0], source, counting(context))
+
+
+@dataclass(frozen=True, kw_only=True)
+class In(Rule):
+    """The columns have one of the values: `in: {status: [OK, SETTLED]}`."""
+
+    verb: ClassVar[str] = "in"
+    values: Mapping[str, tuple[Given, ...]] = key(VALUES, name="in")
+
+    def terms(self, context: Context, source: Node) -> Iterator[Term]:
+        """Break where it has another one."""
+        for name in (each for each in self.values if context.keys([each], source.schema)):
+            broken = constant_in(context, Column(str(name), source.schema[name]), self.values[name])
+            if broken is not None:
+                yield RowTerm(*self.of_column(context, source, name, self.values), broken)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Range(Rule):
+    """The columns are within bounds, which belong to them: `range: {amount: [0, 1000000]}`.  Either may be null."""
+
+    verb: ClassVar[str] = "range"
+    bounds: Mapping[str, tuple[Given, Given]] = key(BOUNDS, name="range")
+
+    def terms(self, context: Context, source: Node) -> Iterator[Term]:
+        """Break beyond either bound; NaN is within none."""
+        for name in (each for each in self.bounds if context.keys([each], source.schema)):
+            broken = within_bounds(context, Column(str(name), source.schema[name]), self.bounds[name])
+            if broken is not None:
+                yield RowTerm(*self.of_column(context, source, name, self.bounds), broken)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matches(Rule):
+    """A regular expression of the language matches the whole text: `matches: {country: "[A-Z]{2}"}`."""
+
+    verb: ClassVar[str] = "matches"
+    patterns: Mapping[str, Text] = key(PATTERNS, name="matches")
+
+    def terms(self, context: Context, source: Node) -> Iterator[Term]:
+        """Break where it does not."""
+        for name in (each for each in self.patterns if context.known([each], source.schema)):
+            pattern = self.patterns[name]
+            written = Apply("regexp_full_match", (Name(str(name)), Constant(str(pattern))))
+            condition = context.expression(Formula(written, pattern.node), source.schema)
+            yield RowTerm(*self.of_column(context, source, name, self.patterns), is_broken(condition))
+
+
+@dataclass(frozen=True, kw_only=True)
+class References(Rule):
+    """The values stand in a column of another stage or source: `references: {merchant_id: merchants.merchant_id}`."""
+
+    verb: ClassVar[str] = "references"
+    columns: Mapping[str, Text] = key(REFERENCES, name="references")
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The stages and sources of the columns."""
+        return tuple(Text(target.rpartition(".")[0], target.node) for target in self.columns.values())
+
+    def terms(self, context: Context, source: Node) -> Iterator[Term]:
+        """Break where the value is not null, and stands nowhere there."""
+        for (name, written), relation in zip(self.columns.items(), self.reads, strict=True):
+            target = context.relation(relation)
+            there = context.keys([Text(written.rpartition(".")[2], written.node)], target.schema)
+            if context.keys([name], source.schema) and there:
+                term = Reference(*self.of_column(context, source, name, self.columns), target, there[0])
+                if term.meets(context, written):
+                    yield term
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowsRule(Rule):
+    """The stage has at least, and at most, so many rows as others read it: `rows: {min: 1, max: 1000000}`."""
+
+    verb: ClassVar[str] = "rows"
+    rows: Rows = key(ROWS)
+
+    def terms(self, context: Context, source: Node) -> Iterator[Term]:
+        """Count them."""
+        yield RowCount(
+            str(self.name) or "rows", (), self.rows, source, counting(context), self.rows.least, self.rows.most
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class That(Rule):
+    """A condition is not false: `that: amount < 1e6`."""
+
+    verb: ClassVar[str] = "that"
+    that: Formula = key(EXPRESSION)
+
+    def terms(self, context: Context, source: Node) -> Iterator[Term]:
+        """Break where it is false."""
+        condition = context.expression(self.that, source.schema)
+        if condition.dtype not in (BOOL, NULL):
+            message = f"that takes a condition, and {to_sql(condition)} is {type_name(condition.dtype)}"
+            text = isinstance(self.that.syntax, Constant) and isinstance(self.that.syntax.value, str)
+            hint = 'In Python, SQL text is written expr("…").' if text else "Compare it with something."
+            context.problem(message, hint, self.that)
+            return
+        reads = columns_of(condition)
+        columns = tuple(name for name in source.schema if name in reads)
+        name = str(self.name) or f"that({to_sql(condition)})"
+        yield RowTerm(name, columns, self.that, source, counting(context), is_broken(condition))
+
+
+RULES: dict[str, type[Rule]] = {
+    rule.verb: rule for rule in (NotNull, Unique, In, Range, Matches, References, RowsRule, That)
+}
+
+
+def counting(context: Context) -> Origin:
+    """Return where work comes from that is done for rules alone."""
+    return Origin("expect", context.origin.name)
+
+
+def read_rule(node: TextNode, problems: Problems, within: str) -> Rule | None:
+    """Read one entry of `expect`; returns None, with its problems kept, where it is wrong."""
+    keys = [*RULES, *keys_of(Rule)]
+    if not isinstance(node.value, dict):
+        problems.add(f"a rule is a map, got {node.kind}", f"rules: {', '.join(RULES)}.", node.place(), within)
+        return None
+    verbs = [name for name in node.value if name in RULES]
+    unknown = [name for name in node.value if name not in keys]
+    if unknown and not verbs:
+        problems.add(f"unknown rule '{unknown[0]}'", keys_hint(unknown[0], keys), node.keys[unknown[0]], within)
+        return None
+    if len(verbs) != 1:
+        message = f"a rule is one of {', '.join(RULES)}; here {'are ' + ' and '.join(verbs) if verbs else 'is none'}"
+        problems.add(message, "Write each as an entry of its own." if verbs else "", node.place(), within)
+        return None
+    count = len(problems.found)
+    rule = read_keys(RULES[verbs[0]], node, problems, within)
+    if rule is not None:
+        check_rule(rule, node, problems, within)
+    return rule if len(problems.found) == count else None
+
+
+def check_rule(rule: Rule, node: TextNode, problems: Problems, within: str) -> None:
+    """Tell of keys that mean nothing together."""
+    if rule.on_fail in REMOVES and isinstance(rule, RowsRule):
+        hint = "Choose fail or warn."
+        problems.add(f"on_fail: {rule.on_fail} is for rows, and the number of rows is none's", hint,
+                     node.keys.get("on_fail"), within)  # fmt: skip
+    if rule.max_fraction and (rule.on_fail in REMOVES or isinstance(rule, RowsRule)):
+        what = "rows" if isinstance(rule, RowsRule) else f"on_fail: {rule.on_fail}"
+        hint = "Leave it out." if isinstance(rule, RowsRule) else "For a limit, add the rule once more with on_fail: fail."
+        problems.add(f"{what} takes no max_fraction", hint, node.keys.get("max_fraction"), within)
+
+
+def rule_of(verb: str, value: Any, common: Mapping[str, Any]) -> Rule:
+    """Return a rule that Python gives; raise `InvalidPipeline` where a key does not take its value."""
+    own = {verb: True if verb == "that" else plain_data(value)}  # an expression is parsed already
+    keys = {name: item for name, item in common.items() if item not in ("", 0.0)}
+    problems = Problems()
+    rule = read_rule(plain_node({**own, **keys}), problems, "expect")
+    problems.check()
+    assert rule is not None
+    return replace(rule, that=value) if isinstance(rule, That) else rule
+
+
+def plain_data(value: Any) -> Any:
+    """Return constants of Python as YAML has them: dates, decimals and durations as text."""
+    if isinstance(value, Mapping):
+        return {name: plain_data(item) for name, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain_data(item) for item in value]
+    if isinstance(value, timedelta):
+        return constant_text(value).removeprefix("INTERVAL ").strip("'")
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    return value.isoformat() if isinstance(value, date) else value
