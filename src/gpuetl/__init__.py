@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gpuetl.errors import (
+        ContractBroken,
         EngineUnavailable,
         GpuetlError,
         InvalidExpression,
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Cluster", "EngineUnavailable", "Expression", "GpuetlError", "InvalidExpression", "InvalidPipeline", "OutOfMemory",
+    "Cluster", "ContractBroken", "EngineUnavailable", "Expression", "GpuetlError", "InvalidExpression", "InvalidPipeline", "OutOfMemory",
     "PackageMissing", "Pipeline", "RunFailed", "RunOptions", "SinkExists", "Table", "col", "count", "cume_dist",
     "dense_rank", "expr", "lag", "lead", "lit", "load", "loads", "ntile", "param", "percent_rank", "rank",
     "row_number", "session_id", "when",

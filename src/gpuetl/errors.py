@@ -5,7 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from gpuetl.report.report import RunReport
 
 MAX_PROBLEMS = 100
 SHOWN_CHARACTERS = 240
@@ -173,6 +176,19 @@ class SinkExists(GpuetlError):
         return cls(
             f"sink '{sink}': {path} exists.  Choose mode: overwrite, append or replace_partitions, or remove it."
         )
+
+
+class ContractBroken(GpuetlError):
+    """Rows that break a stage's rules, of which one has `on_fail: fail`; no sink has changed.
+
+    `report` is that of the run, whose `checks` have every rule and the first rows that break it.
+    """
+
+    exit_code = 4
+
+    def __init__(self, message: str, report: RunReport | None = None) -> None:
+        self.report = report
+        super().__init__(message)
 
 
 class EngineUnavailable(GpuetlError):

@@ -16,12 +16,14 @@ from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.engines import CLUSTERED, Choice, load_backend
 from gpuetl.backends.fallback import FallbackBackend, check_refusals
 from gpuetl.ceilings.cache import load_ceilings
-from gpuetl.errors import InvalidPipeline, have_hint
+from gpuetl.contracts import accepted, with_samples
+from gpuetl.errors import ContractBroken, InvalidPipeline, have_hint
 from gpuetl.executors.execution import Execution, on_workers
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain_memory import chunk_lines
 from gpuetl.plan.plan import Plan
 from gpuetl.planning import lowered_again, planned
+from gpuetl.report.checks import check_reports, failure
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
 from gpuetl.report.report import RunReport, device_label, stage_reports
 from gpuetl.report.trace import Trace, timed, tracing
@@ -99,21 +101,31 @@ def traced_run(
         for line in chunk_lines(fit):
             recorder.note(line)
         running_options, workers = replace(placed, resident_bytes=resident), capacity.addresses
-        execution = Execution(choice.name, running, running_options, recorder, run_id, seconds, workers)
+        execution = Execution(
+            choice.name, running, running_options, recorder, run_id, seconds, workers, partial(accepted, plan)
+        )
         with measured(backend, options, recorder), recording(recorder), skipping(options.skipped_choices):
             execution.rehearse(fit.plan, fingerprint)
             physical, outputs = execution.run_to_fit(
                 fit.plan, partial(lowered_again, plan, options, choice.name), fit.partitions_ahead
             )
+            checks = check_reports(plan.rules, outputs.checks)
+            if not accepted(plan, outputs.checks):
+                checks = with_samples(plan, checks, replace(execution, options=placed, recorder=Recorder()), capacity)
+    for check in checks:
+        if check.verdict == "warned":
+            recorder.warn(str(check))
     add_notes(recorder, options, ceilings := load_ceilings(FRAMES.get(choice.name, backend.device)), seconds)
     report = RunReport(
         pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
         device=device_label(recorder.work.values()), fingerprint=fingerprint,
         stages=stage_reports(recorder, names_in_order(plan), physical.roots, ceilings),
         sinks=outputs.sinks, seconds=seconds, passes=passes, notes=tuple(recorder.notes),
-        warnings=tuple(recorder.warnings), memory=recorder.peaks,
+        warnings=tuple(recorder.warnings), checks=checks, memory=recorder.peaks,
         spilled=dict(recorder.spilled), expected_memory=fit.peak, head=outputs.heads,
     )  # fmt: skip
+    if report.broken:
+        raise ContractBroken(failure(checks), report)
     return Run(report, {name: result_of(frame, outputs.heads[name], backend) for name, frame in outputs.kept.items()})
 
 
@@ -162,6 +174,7 @@ def names_in_order(plan: Plan) -> list[tuple[str, str]]:
     """Return sources, stages and sinks in the order of the pipeline."""
     return [
         *(("source", n) for n in plan.sources),
-        *(("stage", n) for n in plan.stages),
+        *(("stage", n) for n in (*plan.stages, *plan.rejected)),
+        *(("expect", n) for n in dict.fromkeys(rule.stage for rule in plan.rules)),
         *(("sink", n) for n in plan.sinks),
     ]

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 
 from gpuetl.backends.engines import Choice
-from gpuetl.cli.tables import new_table, stage_table
+from gpuetl.cli.tables import check_table, new_table, stage_table
 from gpuetl.plan.node import Origin
 from gpuetl.report.recorder import Progress as OnProgress
 from gpuetl.report.recorder import silent
@@ -54,8 +54,10 @@ class Screen:
             yield _Lines(self.err)
 
     def report(self, report: RunReport) -> None:
-        """Print the stages, the sinks, the first rows of one sink, remarks, memory and times."""
+        """Print the stages, what was expected of them, the sinks, the first rows of one sink, remarks, memory and times."""
         self.out.print(stage_table(report))
+        if report.checks:
+            self.out.print(check_table(report))
         if report.sinks:
             self.out.print(sink_table(report))
         for name, head in list(report.head.items())[-1:]:

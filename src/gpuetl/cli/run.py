@@ -18,10 +18,13 @@ from gpuetl.cli.arguments import (
     cluster_options,
     run_options,
 )
+from gpuetl.errors import ContractBroken
 from gpuetl.signals import noted
 
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
+    from gpuetl.cli.render import Screen
+    from gpuetl.report.report import RunReport
 
 
 def add_to(commands: Commands) -> None:
@@ -79,13 +82,23 @@ def run(
     from gpuetl.run import run_pipeline  # while a GPU's context is opened
 
     gc.enable()
-    with screen.progress() as progress:
-        keep = () if pipeline.spec.sinks else None  # without a sink, the last stages are the result
-        done = run_pipeline(pipeline, dict(params), choice, keep, options, progress)
+    try:
+        with screen.progress() as progress:
+            keep = () if pipeline.spec.sinks else None  # without a sink, the last stages are the result
+            done = run_pipeline(pipeline, dict(params), choice, keep, options, progress).report
+    except ContractBroken as error:
+        tell(screen, error.report, report)
+        raise
     with noted(lambda: "all sinks are written"):
-        screen.report(done.report)
-        if report is not None:
-            done.report.write(report)
+        tell(screen, done, report)
+
+
+def tell(screen: Screen, done: RunReport | None, path: Path | None) -> None:
+    """Print a run's report, and write it where the user wants it."""
+    if done is not None:
+        screen.report(done)
+        if path is not None:
+            done.write(path)
 
 
 def report_path(text: str) -> Path:

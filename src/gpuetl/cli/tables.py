@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from rich.box import SIMPLE_HEAD
+from rich.markup import escape
 from rich.table import Table
 
 from gpuetl.ceilings.ceiling import Link
@@ -30,6 +31,21 @@ def stage_table(report: RunReport) -> Table:
     table = new_table(("", "left"), ("name", "left"), *((name, "right") for name in shown))
     for stage, *cells in zip(stages, *shown.values(), strict=True):
         table.add_row(stage.kind, stage.name, *cells)
+    return table
+
+
+def check_table(report: RunReport) -> Table:
+    """Return a line for each rule of a stage."""
+    table = new_table(
+        ("expectation", "left"), ("of stage", "left"), ("on_fail", "left"), ("rows", "right"), ("broken", "right"),
+        ("share", "right"), ("verdict", "left"),
+    )  # fmt: skip
+    for check in report.checks:
+        style = {"failed": "red", "warned": "yellow"}.get(check.verdict)
+        table.add_row(
+            escape(check.rule), check.stage, check.on_fail, f"{check.rows:,}", f"{check.broken:,}",
+            f"{100 * check.share:.3g} %", check.verdict, style=style,
+        )  # fmt: skip
     return table
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from gpuetl.backends.backend import Backend
 from gpuetl.backends.cudf.choices import chosen
 from gpuetl.backends.engines import CLUSTERED
-from gpuetl.executors.outputs import Outputs, execute
+from gpuetl.executors.outputs import Accepts, Outputs, execute
 from gpuetl.executors.restart import until_it_fits
 from gpuetl.options import Cluster, RunOptions
 from gpuetl.physical.lower import PhysicalPlan
@@ -40,11 +40,16 @@ def on_workers(
         yield replace(options, cluster=Cluster(client=client)), found._replace(memory=memory)
 
 
+def accept_all(checks: object) -> bool:
+    """Let sinks change whatever was counted."""
+    return True
+
+
 @dataclass(frozen=True)
 class Execution:
     """What plans of one run are executed with; `seconds` gets the wall time of each phase.
 
-    `workers` are the addresses of those on a cluster.
+    `workers` are the addresses of those on a cluster.  `accepts` looks at what was counted, before sinks change.
     """
 
     engine: str
@@ -54,6 +59,7 @@ class Execution:
     run_id: str
     seconds: dict[str, float]
     workers: frozenset[str] = frozenset()
+    accepts: Accepts = accept_all
 
     def rehearse(self, physical: PhysicalPlan, plan: str) -> None:
         """Begin to make ready, where frames will be, what the run will need: see `Backend.rehearse`."""
@@ -67,12 +73,14 @@ class Execution:
     def run(self, physical: PhysicalPlan, ahead: int = 0) -> Outputs:
         """Execute a plan; `ahead` is for how many partitions of sources there is memory before they are asked for."""
         if self.engine not in CLUSTERED:
-            return execute(physical, self.backend, self.recorder, self.run_id, self.options, self.seconds, ahead)
+            return execute(
+                physical, self.backend, self.recorder, self.run_id, self.options, self.seconds, self.accepts, ahead
+            )
         from gpuetl.executors.dask.run import Workers, execute_on_cluster
 
         workers = Workers(self.workers, ahead > 0)
         return execute_on_cluster(
-            physical, self.engine, self.options, workers, self.recorder, self.run_id, self.seconds
+            physical, self.engine, self.options, workers, self.recorder, self.run_id, self.seconds, self.accepts
         )
 
     def run_to_fit(

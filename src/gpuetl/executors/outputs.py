@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
@@ -35,12 +35,20 @@ from gpuetl.report.traffic import write_traffic
 from gpuetl.threads import thread_count
 
 
+Accepts = Callable[[Mapping[str, pa.Table]], bool]
+"""Looks at what was counted, by check, and tells whether the sinks may change."""
+
+
 class Outputs(NamedTuple):
-    """What a run is for: the reports of sinks, the first rows of these and of kept stages, and the kept frames."""
+    """What a run is for: the reports of sinks, the first rows of these and of kept stages, the kept frames, and counts.
+
+    No sink has changed, and none is reported, where the counts were not accepted.
+    """
 
     sinks: tuple[SinkReport, ...]
     heads: Mapping[str, pa.Table]
     kept: Mapping[str, Frame]
+    checks: Mapping[str, pa.Table]
 
 
 def execute(
@@ -50,9 +58,10 @@ def execute(
     run_id: str,
     options: RunOptions,
     seconds: dict[str, float],
+    accepts: Accepts,
     ahead: int = 0,
 ) -> Outputs:
-    """Compute all roots, write the sinks beside their targets, and commit them together at the end.
+    """Compute all roots, write the sinks beside their targets, and commit them together at the end, if it `accepts`.
 
     `ahead` is for how many partitions of sources there is memory before they are asked for.
     """
@@ -76,13 +85,19 @@ def execute(
                 name: SinkOutput(runner, source, write, writers[name], head_rows)
                 for name, (write, source) in physical.sinks.items()
             }
-            kept: dict[str, Frame] = {}
+            kept, counted = dict[str, Frame](), dict[str, Frame]()
             executor.compute(
                 [
+                    *(partial(counted.__setitem__, name) for name in physical.first),
                     *(sink.take for sink in sinks.values()),
                     *(partial(kept.__setitem__, name) for name in physical.kept),
+                    *(partial(counted.__setitem__, name) for name in physical.along),
                 ]
             )
+            checks = {
+                name: runner.step(physical.checks[name], 1, partial(backend.to_arrow, frame))
+                for name, frame in counted.items()
+            }
             heads = {name: sink.head() for name, sink in sinks.items()}
             for name, (write, _) in physical.sinks.items():
                 writers[name].finish()
@@ -91,11 +106,12 @@ def execute(
             name: runner.step(physical.kept[name], 0, partial(backend.head, frame, head_rows))
             for name, frame in kept.items()
         }
-        with timed(seconds, "commit"):
-            commit_sinks(list(writers.values()), recorder.commit)
+        if accepted := accepts(checks):
+            with timed(seconds, "commit"):
+                commit_sinks(list(writers.values()), recorder.commit)
     finally:
         close_writers(list(writers.values()), threads)
-    return Outputs(sink_reports(writers), heads, kept)
+    return Outputs(sink_reports(writers) if accepted else (), heads, kept, checks)
 
 
 def sink_reports(writers: Mapping[str, SinkWriter]) -> tuple[SinkReport, ...]:

@@ -20,10 +20,15 @@ from gpuetl.sizes import size
 
 
 def explain_physical(plan: PhysicalPlan) -> str:
-    """Return the tree of every sink and kept stage, and a line that sums it up."""
+    """Return the tree of every sink, kept stage and check, in the order of a run, and a line that sums it up."""
     counts = Counter(id(child) for node in walk_graph(*plan.roots) for child in node.inputs)
     counts.update(id(root) for root in plan.roots)
-    heads = [*(write.describe() for write, _ in plan.sinks.values()), *(f"Keep {name}" for name in plan.kept)]
+    heads = [
+        *(f"Check {name}" for name in plan.first),
+        *(write.describe() for write, _ in plan.sinks.values()),
+        *(f"Keep {name}" for name in plan.kept),
+        *(f"Check {name}" for name in plan.along),
+    ]
     roots = [_Root(head, (root,)) for head, root in zip(heads, plan.roots, strict=True)]
     rows = estimated_rows(*plan.roots)
     lines = draw(
@@ -36,7 +41,7 @@ def explain_physical(plan: PhysicalPlan) -> str:
 
 @dataclass(frozen=True)
 class _Root:
-    """What a tree is drawn for: a sink or a kept stage."""
+    """What a tree is drawn for: a sink, a kept stage or a check."""
 
     head: str
     inputs: tuple[Physical, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import singledispatchmethod
 
 from gpuetl.io.pruning import may_hold
@@ -14,6 +14,7 @@ from gpuetl.physical.layout import Layout, first_groups, split_groups
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.physical.ranges import RangeExchange, by_range
 from gpuetl.physical.sequence import are_apart, follow_each_other
+from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node, Origin
 from gpuetl.plan.nodes import Aggregate, Distinct, Grouped, Join, Limit, Read, Sort, Union, Window, Write
 from gpuetl.plan.plan import Plan
@@ -25,15 +26,27 @@ one takes in less time than others take for so many pieces."""
 
 @dataclass(frozen=True)
 class PhysicalPlan:
-    """The roots that a run computes: what sinks write, by sink, and what is kept in memory, by stage."""
+    """The roots that a run computes: what sinks write, by sink, what is kept in memory, by stage, and its checks.
+
+    What is counted `first` comes from rows that are one partition all the way: it is computed before the others, so
+    that a stage's rows need not stay in memory for it.  What comes of several goes along with them: see `passes.py`.
+    """
 
     sinks: Mapping[str, tuple[Write, Physical]]
     kept: Mapping[str, Physical]
+    first: Mapping[str, Physical] = field(default_factory=dict)
+    along: Mapping[str, Physical] = field(default_factory=dict)
+
+    @property
+    def checks(self) -> dict[str, Physical]:
+        """What is counted."""
+        return {**self.first, **self.along}
 
     @property
     def roots(self) -> tuple[Physical, ...]:
-        """All that is computed."""
-        return (*(source for _, source in self.sinks.values()), *self.kept.values())
+        """All that is computed, in this order."""
+        written = (source for _, source in self.sinks.values())
+        return (*self.first.values(), *written, *self.kept.values(), *self.along.values())
 
 
 def lower(plan: Plan, layout: Layout) -> PhysicalPlan:
@@ -44,7 +57,9 @@ def lower(plan: Plan, layout: Layout) -> PhysicalPlan:
         done[id(node)] = lowering.node(node, *(done[id(child)] for child in node.inputs))
     sinks = {name: (node, done[id(node)]) for name, node in plan.sinks.items() if isinstance(node, Write)}
     kept = {name: gathered(done[id(node)], node.origin) for name, node in plan.kept.items()}
-    return PhysicalPlan(sinks, kept)
+    checks = {name: done[id(node)] for name, node in plan.checks.items()}  # of one row
+    first = {name: root for name, root in checks.items() if all(node.partitions == 1 for node in walk_graph(root))}
+    return PhysicalPlan(sinks, kept, first, {name: root for name, root in checks.items() if name not in first})
 
 
 def gathered(source: Physical, origin: Origin) -> Physical:

@@ -110,12 +110,12 @@ class _Model:
 
     def phases(self, plan: PhysicalPlan) -> Iterator[Need]:
         """Yield what each phase needs, in their order: the sources of exchanges before the roots that read them."""
-        sinks = [root for _, root in plan.sinks.values()]
+        sinks = range(len(plan.first), len(plan.first) + len(plan.sinks))
         for place, root in enumerate(plan.roots):
             for node in walk_graph(root) if self.exchanges else ():
                 if exchange := self.exchanges.pop(id(node), None):
                     yield self.phase(exchange.source, exchange)
-            yield from self.written(root) if place < len(sinks) else self.kept(root)
+            yield from self.written(root) if place in sinks else self.kept(root)
 
     def written(self, root: Physical) -> Iterator[Need]:
         """Compute a sink's partitions: while one is computed, and after the last, those before are written."""

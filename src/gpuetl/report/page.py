@@ -26,6 +26,7 @@ def report_page(report: RunReport) -> str:
         f"<p>Run {escape(report.run_id)} on engine {escape(report.engine)} ({escape(report.reason)}), {report.device}, "
         f"plan {report.fingerprint}.</p>",
         stage_table(report),
+        *([checks_table(report)] if report.checks else []),
         table("Sinks", ("name", "rows", "files", "bytes", "path"), sinks),
         table("Peak memory", ("of", "bytes"), peaks.items()),
         *([table("Spilled", ("link", "bytes"), report.spilled.items())] if report.spilled else []),
@@ -54,6 +55,21 @@ def stage_table(report: RunReport) -> str:
         for s in report.stages
     )  # fmt: skip
     return table("Stages", names, rows)
+
+
+def checks_table(report: RunReport) -> str:
+    """Return what was found of each rule, and the first rows that break those that failed."""
+    names = ("stage", "rule", "on_fail", "rows", "broken", "share", "verdict", "in the file")
+    rows = (
+        (c.stage, c.rule, c.on_fail, c.rows, c.broken, f"{100 * c.share:.3g} %", c.verdict, c.place)
+        for c in report.checks
+    )
+    samples = (
+        table(f"Rows that break {c.rule} of {c.stage}", list(c.sample[0]), (row.values() for row in c.sample))
+        for c in report.checks
+        if c.sample
+    )
+    return "\n".join([table("Expectations", names, rows), *samples])
 
 
 def table(title: str, names: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from gpuetl.ceilings.ceiling import Ceilings, Link
 from gpuetl.physical.beside import beside, stage_of
 from gpuetl.physical.nodes import Physical
+from gpuetl.report.checks import CheckReport
 from gpuetl.report.limits import Limit, limit_of
 from gpuetl.report.recorder import Recorder, Work
 
@@ -63,7 +64,8 @@ class RunReport:
     that was made, none where the plan was kept from an earlier run), run, commit, and, where kernels were compiled,
     compile: what the run waited for them, which is not in run, but in stages' seconds; these are their own work.
     `warnings` are what the user should look at before the rows are trusted, such as a sink that got no rows.  `notes`
-    are remarks, such as an order with ties, `head` the first rows of each sink and kept stage.  `memory` has
+    are remarks, such as an order with ties, `checks` what was found of each rule of a stage, `head` the first rows of each
+    sink and kept stage.  `memory` has
     the most bytes in use by what was measured, of a run that is profiled: on a GPU device memory, of which stages'
     `peak_bytes` tell too; else the process' resident set, and Arrow's pool.  `expected_memory` is what the plan was
     expected to need at most where frames are.  `spilled` has the bytes that crossed each link because frames that
@@ -82,6 +84,7 @@ class RunReport:
     passes: Mapping[str, float]
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    checks: tuple[CheckReport, ...] = ()
     memory: Mapping[str, int] = field(default_factory=dict)
     expected_memory: int = 0
     spilled: Mapping[Link, int] = field(default_factory=dict)
@@ -94,7 +97,13 @@ class RunReport:
     def summary(self) -> str:
         """One line: the pipeline, where it ran, and how long, by phase."""
         phases = ", ".join(f"{phase} {seconds:.2f} s" for phase, seconds in self.seconds.items())
-        return f"{self.pipeline}: done on {self.device} in {sum(self.seconds.values()):.2f} s ({phases})"
+        what = "failed its expectations" if self.broken else "done"
+        return f"{self.pipeline}: {what} on {self.device} in {sum(self.seconds.values()):.2f} s ({phases})"
+
+    @property
+    def broken(self) -> tuple[CheckReport, ...]:
+        """The rules for which no sink has changed."""
+        return tuple(check for check in self.checks if check.verdict == "failed")
 
     def __call__(self, path: str | Path) -> None:
         """Write the report: `run.report("run.html")`."""
@@ -102,7 +111,8 @@ class RunReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data, without the first rows."""
-        return {key: value for key, value in asdict(self).items() if key != "head"}
+        checks = [{**asdict(check), "share": check.share} for check in self.checks]
+        return {key: value for key, value in asdict(self).items() if key != "head"} | {"checks": checks}
 
     def write(self, path: str | Path) -> None:
         """Write the report: a page for people where the path ends in .html, else JSON."""

@@ -42,8 +42,8 @@ Key = Any
 class TaskGraph:
     """The tasks of a run.
 
-    `writes` has the keys of what each sink's partitions become, in order, `kept` those of the stages that are kept;
-    `origins` says for each key which node it computes.  `shares` has the keys of those that take what other tasks make
+    `writes` has the keys of what each sink's partitions become, in order, `kept` those of the stages that are kept, and
+    `checks` of what is counted; `origins` says for each key which node it computes.  `shares` has the keys of those that take what other tasks make
     to a large partition of a source, and where that begins in the source: see `placing.py`.  `held` are tasks whose
     results are to stay in memory, since readers take of them what no task stands for; there are none unless the run
     `fetches` pieces.
@@ -59,9 +59,8 @@ class TaskGraph:
         self.held: list[Key] = []
         self.pending: list[Callable[[], None]] = []
         self.writes = {name: self.written(write, source) for name, (write, source) in plan.sinks.items()}
-        self.kept = {
-            name: self.task("keep", node, 0, tasks.keep, self.numbers[id(node)]) for name, node in plan.kept.items()
-        }
+        self.kept = {name: self.whole(node) for name, node in plan.kept.items()}
+        self.checks = {name: self.whole(node) for name, node in plan.checks.items()}
         while self.pending:
             self.pending.pop()()
 
@@ -70,6 +69,10 @@ class TaskGraph:
         number = self.numbers[id(write)]
         indices = range(source.partitions)
         return [self.task(f"write {number}", source, index, tasks.write, number) for index in indices]
+
+    def whole(self, node: Physical) -> Key:
+        """Add the task that gives the driver a node's one partition; return its key."""
+        return self.task("keep", node, 0, tasks.keep, self.numbers[id(node)])
 
     def task(self, verb: str, node: Physical, index: int, body: Callable[..., Any], *given: Any) -> Key:
         """Add the task that does something with a partition; return its key."""

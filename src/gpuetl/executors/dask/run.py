@@ -21,7 +21,7 @@ from gpuetl.executors.dask.packing import nodes_of, pack_nodes
 from gpuetl.executors.dask.results import run_tasks
 from gpuetl.executors.dask.sinks import SharedSinkWriter
 from gpuetl.executors.dask.warm import warm
-from gpuetl.executors.outputs import Outputs, sink_reports
+from gpuetl.executors.outputs import Accepts, Outputs, sink_reports
 from gpuetl.io.commit import commit_sinks
 from gpuetl.io.staging import close_writers
 from gpuetl.io.write_files import WRITERS
@@ -58,8 +58,9 @@ def execute_on_cluster(
     recorder: Recorder,
     run_id: str,
     seconds: dict[str, float],
+    accepts: Accepts,
 ) -> Outputs:
-    """Compute all roots on the workers of the options' client, and commit the sinks that they wrote.
+    """Compute all roots on the workers of the options' client, and commit the sinks that they wrote, if it `accepts`.
 
     Stages that are kept come as Arrow tables, the pandas engine's frames.
     """
@@ -87,12 +88,14 @@ def execute_on_cluster(
             for name, keys in graph.writes.items():
                 writers[name].take([results[key] for key in keys])
             account.close()
-        with timed(seconds, "commit"):
-            commit_sinks(list(writers.values()), recorder.commit)
+        checks = {name: results[key] for name, key in graph.checks.items()}
+        if accepted := accepts(checks):
+            with timed(seconds, "commit"):
+                commit_sinks(list(writers.values()), recorder.commit)
     kept = {name: results[key] for name, key in graph.kept.items()}
     heads = {name: first_rows([results[key].head for key in keys], options) for name, keys in graph.writes.items()}
     heads |= {name: first_rows([table], options) for name, table in kept.items()}
-    return Outputs(sink_reports(writers), heads, kept)
+    return Outputs(sink_reports(writers) if accepted else (), heads, kept, checks)
 
 
 def job_of(run_id: str, driver: str, backend: str, nodes: bytes, options: RunOptions, reads_ahead: bool = False) -> Job:
@@ -141,7 +144,8 @@ def until_none_is_lost(attempt: Callable[[], Attempt], recorder: Recorder) -> At
 
 def computed(client: Any, workers: frozenset[str], graph: TaskGraph, account: Account) -> dict[Any, Any]:
     """Run the tasks; return the results of those that the driver wants, by key."""
-    wanted = list(dict.fromkeys([*(key for keys in graph.writes.values() for key in keys), *graph.kept.values()]))
+    written = (key for keys in graph.writes.values() for key in keys)
+    wanted = list(dict.fromkeys([*written, *graph.kept.values(), *graph.checks.values()]))
     if not wanted:
         return {}
     return dict(zip(wanted, run_tasks(client, workers, graph, wanted, account.add), strict=True))

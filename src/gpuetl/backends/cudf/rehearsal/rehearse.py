@@ -71,14 +71,16 @@ class Rehearsal:
         self.rows: dict[int, int] = {}
 
     def run(self, physical: PhysicalPlan) -> None:
-        """Rehearse what sinks write and what is kept, in the order of a run."""
+        """Rehearse what sinks write, what is kept and what is counted, in the order of a run."""
         self.rows = estimated_rows(*physical.roots)
+        for source in physical.first.values():
+            self.compute(source)
         for write, source in physical.sinks.values():
             self.compute(source)
             frame = self.frames[id(source)]
             with forgiven(f"sink {write.target.name}"), self.standing_for(self.rows[id(source)] // max(1, frame.rows)):
                 self.written(write, frame)
-        for source in physical.kept.values():
+        for source in (*physical.kept.values(), *physical.along.values()):
             self.compute(source)
         for source in physical.kept.values():
             with forgiven("a head"):

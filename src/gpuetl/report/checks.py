@@ -1,0 +1,136 @@
+"""What a run found of the rules of its stages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import pyarrow as pa
+
+from gpuetl.errors import Place
+from gpuetl.plan.check import REMOVED, ROWS, Check
+
+VERDICTS = {"fail": "failed", "warn": "warned", "drop": "dropped", "quarantine": "quarantined"}
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """One rule of a stage: how many of its rows it looked at, and how many break it.
+
+    Of a rule for the number of rows, `broken` are those that are missing, or too many.  `verdict` is passed, or failed,
+    warned, dropped or quarantined; a share of rows that `max_fraction` allows passes.  `sample` has the first rows that
+    break a rule which failed, as texts by column.
+    """
+
+    stage: str
+    rule: str
+    on_fail: str
+    rows: int
+    broken: int
+    verdict: str
+    what: str
+    sample: tuple[Mapping[str, str], ...] = ()
+    place: str = ""
+
+    @property
+    def share(self) -> float:
+        """The part of the rows that break the rule."""
+        return self.broken / self.rows if self.rows else 0.0
+
+    @property
+    def where(self) -> str:
+        """The stage, and the place of the rule in the file, if it is in one."""
+        return f"{self.place}: stage '{self.stage}'" if self.place else f"stage '{self.stage}'"
+
+    def __str__(self) -> str:
+        return f"{self.where}: rule '{self.rule}': {self.what}"
+
+
+def check_reports(rules: Iterable[Check], counts: Mapping[str, pa.Table]) -> tuple[CheckReport, ...]:
+    """Return what the counts of a run say of each rule."""
+    return tuple(check_report(rule, counts) for rule in rules)
+
+
+def check_report(rule: Check, counts: Mapping[str, pa.Table]) -> CheckReport:
+    """Return what the counts of a run say of a rule."""
+    of_stage = counts[rule.stage]
+    rows = value(of_stage, ROWS)
+    if rule.bounds is not None:
+        rows -= value(of_stage, REMOVED)
+        broken, what = beyond(rows, rule.bounds)
+    else:
+        broken = value(counts[rule.counts], rule.rule)
+        verb = "breaks" if broken == 1 else "break"
+        what = f"{broken:,} of {rows:,} rows ({percent(broken, rows)}) {verb} it"
+    is_broken = broken > Fraction(repr(rule.max_fraction)) * rows if rule.bounds is None else broken > 0
+    verdict = VERDICTS[rule.on_fail] if is_broken else "passed"
+    return CheckReport(
+        rule.stage, rule.rule, rule.on_fail, rows, broken, verdict, what, place=shown_place(rule.place)
+    )
+
+
+def value(table: pa.Table, name: str) -> int:
+    """Return a count; a sum of nothing is null, and a stage that removes no rows does not count them."""
+    return (table.column(name)[0].as_py() or 0) if name in table.column_names else 0
+
+
+def beyond(rows: int, bounds: tuple[int | None, int | None]) -> tuple[int, str]:
+    """Return how many rows are missing, or too many, and say so."""
+    least, most = bounds
+    limits = " and ".join(
+        f"{word} {count:,}" for word, count in (("at least", least), ("at most", most)) if count is not None
+    )
+    broken = max((least or 0) - rows, rows - most if most is not None else 0, 0)
+    return broken, f"the stage has {rows:,} row{'s' * (rows != 1)}, and must have {limits}"
+
+
+def percent(part: int, whole: int) -> str:
+    """Return a share for people."""
+    return f"{100 * part / whole:.3g} %" if whole else "0 %"
+
+
+def shown_place(place: Place | None) -> str:
+    """Return file, line and column."""
+    return f"{place.file}:{place.line}:{place.column}" if place and place.file else ""
+
+
+def with_sample(report: CheckReport, rows: pa.Table) -> CheckReport:
+    """Return the report with rows that break its rule."""
+    columns = {name: texts(rows.column(name)) for name in rows.column_names}
+    sample = tuple({name: cells[row] for name, cells in columns.items()} for row in range(rows.num_rows))
+    return replace(report, sample=sample)
+
+
+def texts(column: Any) -> Sequence[str]:
+    """Return the values of a column as texts."""
+    try:
+        values = column.to_pylist()
+    except (OverflowError, ValueError):  # times that Python does not have
+        values = column.cast("string").to_pylist()
+    return ["null" if item is None else str(item) for item in values]
+
+
+def failure(reports: Iterable[CheckReport]) -> str:
+    """Word the rules that failed, each with the first rows that break it."""
+    failed = [report for report in reports if report.verdict == "failed"]
+    count = "1 expectation" if len(failed) == 1 else f"{len(failed)} expectations"
+    return "\n\n".join([f"{count} failed; no sink has changed", *map(worded, failed)])
+
+
+def worded(report: CheckReport) -> str:
+    """Return a rule that failed, and rows that break it below each other."""
+    if not report.sample:
+        return str(report)
+    rows = [list(report.sample[0]), *(list(row.values()) for row in report.sample)]
+    cells = [[shortened(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells)
+    return "\n".join([str(report), *(f"    {line}".rstrip() for line in lines)])
+
+
+def shortened(text: str, length: int = 40) -> str:
+    """Return a text on one line that is not too long for a table."""
+    line = text.replace("\n", "\\n").replace("\r", "\\r")
+    return line if len(line) <= length else f"{line[: length - 1]}…"
