@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 import pyarrow as pa
@@ -64,11 +63,11 @@ def check_report(rule: Check, counts: Mapping[str, pa.Table]) -> CheckReport:
         broken = value(counts[rule.counts], rule.rule)
         verb = "breaks" if broken == 1 else "break"
         what = f"{broken:,} of {rows:,} rows ({percent(broken, rows)}) {verb} it"
-    is_broken = broken > Fraction(repr(rule.max_fraction)) * rows if rule.bounds is None else broken > 0
-    verdict = VERDICTS[rule.on_fail] if is_broken else "passed"
-    return CheckReport(
-        rule.stage, rule.rule, rule.on_fail, rows, broken, verdict, what, place=shown_place(rule.place)
-    )
+    passes = broken == 0 or (
+        rule.bounds is None and broken / rows <= rule.max_fraction
+    )  # equal shares are equal floats
+    verdict = "passed" if passes else VERDICTS[rule.on_fail]
+    return CheckReport(rule.stage, rule.rule, rule.on_fail, rows, broken, verdict, what, place=shown_place(rule.place))
 
 
 def value(table: pa.Table, name: str) -> int:

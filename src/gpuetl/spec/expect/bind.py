@@ -17,7 +17,7 @@ from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes import Aggregate, Filter, Limit, Project, Sort, passing
 from gpuetl.plan.order import promised_order
 from gpuetl.spec.expect.rules import REMOVES, Rule, counting
-from gpuetl.spec.expect.terms import KeyTerm, RowCount, RowTerm, Term, call, either
+from gpuetl.spec.expect.terms import KeyTerm, Repeats, RowCount, RowTerm, Term, call, either
 from gpuetl.spec.steps.step import Context
 from gpuetl.spec.values import REJECTED, node_of
 
@@ -120,7 +120,11 @@ def quarantined(
     for term, _ in bound:
         if isinstance(term, KeyTerm) and term.name not in found:
             made, found[term.name] = term.marked(made, origin)
-    names = (call("case", is_true, Literal(name, STRING), dtype=STRING) for name, is_true in found.items())
+    names = (
+        call("case", found[term.name], Literal(term.name, STRING), dtype=STRING)
+        for term, _ in bound
+        if term.name in found
+    )
     columns = passing(source.schema)
     columns[RULE_COLUMN] = call("concat_ws", Literal(", ", STRING), *names, dtype=STRING)
     columns[RUN_COLUMN] = Literal(run_id, STRING, declared=True)
@@ -133,7 +137,8 @@ def check_of(stage: str, term: Term, rule: Rule, relation: str, bound: Sequence[
     shown = None
     if isinstance(term, RowTerm | KeyTerm) and rule.on_fail not in REMOVES:
         schema = term.source.schema
-        keys = (name for other, _ in bound for name in other.columns)
+        others = sorted((other for other, _ in bound), key=lambda other: not isinstance(other, Repeats))
+        keys = (name for other in others for name in other.columns)  # those that tell rows apart come first
         names = list(dict.fromkeys([*term.columns, *keys, *schema]))[:SHOWN_COLUMNS]
         chosen = Project(source=term.shown, columns=passing(schema.select(names)), origin=term.origin)
         shown = Limit(source=chosen, count=SHOWN_ROWS, origin=term.origin)

@@ -351,7 +351,9 @@ def check_rule(rule: Rule, node: TextNode, problems: Problems, within: str) -> N
                      node.keys.get("on_fail"), within)  # fmt: skip
     if rule.max_fraction and (rule.on_fail in REMOVES or isinstance(rule, RowsRule)):
         what = "rows" if isinstance(rule, RowsRule) else f"on_fail: {rule.on_fail}"
-        hint = "Leave it out." if isinstance(rule, RowsRule) else "For a limit, add the rule once more with on_fail: fail."
+        hint = (
+            "Leave it out." if isinstance(rule, RowsRule) else "For a limit, add the rule once more with on_fail: fail."
+        )
         problems.add(f"{what} takes no max_fraction", hint, node.keys.get("max_fraction"), within)
 
 
