@@ -59,10 +59,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Cluster", "ContractBroken", "EngineUnavailable", "Expression", "GpuetlError", "InvalidExpression", "InvalidPipeline", "OutOfMemory",
-    "PackageMissing", "Pipeline", "RunFailed", "RunOptions", "SinkExists", "Table", "col", "count", "cume_dist",
-    "dense_rank", "expr", "lag", "lead", "lit", "load", "loads", "ntile", "param", "percent_rank", "rank",
-    "row_number", "session_id", "when",
+    "Cluster", "ContractBroken", "EngineUnavailable", "Expression", "GpuetlError", "InvalidExpression",
+    "InvalidPipeline", "OutOfMemory", "PackageMissing", "Pipeline", "RunFailed", "RunOptions", "SinkExists", "Table",
+    "col", "count", "cume_dist", "dense_rank", "expr", "lag", "lead", "lit", "load", "loads", "ntile", "param",
+    "percent_rank", "rank", "row_number", "session_id", "when",
 ]  # fmt: skip
 
 _MODULES = ("errors", "expressions.build", "options", "pipeline", "table")

@@ -180,7 +180,7 @@ class Table:
         references: Mapping[str, str] | None = None, rows: tuple[int | None, int | None] | None = None,
         that: Any = None, name: str = "", on_fail: str = "fail", max_fraction: float = 0.0,
     ) -> Table:  # fmt: skip
-        """Expect something of the rows so far: rules as in YAML, each with the same `name`, `on_fail` and `max_fraction`.
+        """Expect something of the rows so far: rules as in YAML, all with this `name`, `on_fail` and `max_fraction`.
 
         The stage that is named next ends here, and checks them; a step after this begins another one.
         """

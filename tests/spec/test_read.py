@@ -155,7 +155,7 @@ def test_a_wrong_section_is_told(text, head):
     assert problem.split("\n")[0] == head
 
 
-@pytest.mark.parametrize(("key", "what"), [("expect", "expectations"), ("checkpoint", "checkpoints")])
+@pytest.mark.parametrize(("key", "what"), [("checkpoint", "checkpoints")])
 def test_keys_of_later_versions_are_refused_politely(key, what):
     (problem,) = problems_after_head(f"stages:\n  clean: {{from: txns, steps: [], {key}: []}}\n")
     assert problem.split("\n")[0] == f"daily.yaml:10:34: stage 'clean': {what} ('{key}') are not in this version"

@@ -54,7 +54,7 @@ class Screen:
             yield _Lines(self.err)
 
     def report(self, report: RunReport) -> None:
-        """Print the stages, what was expected of them, the sinks, the first rows of one sink, remarks, memory and times."""
+        """Print stages, expectations, sinks, the first rows of one sink, remarks, memory and times."""
         self.out.print(stage_table(report))
         if report.checks:
             self.out.print(check_table(report))

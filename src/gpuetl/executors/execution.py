@@ -73,15 +73,10 @@ class Execution:
     def run(self, physical: PhysicalPlan, ahead: int = 0) -> Outputs:
         """Execute a plan; `ahead` is for how many partitions of sources there is memory before they are asked for."""
         if self.engine not in CLUSTERED:
-            return execute(
-                physical, self.backend, self.recorder, self.run_id, self.options, self.seconds, self.accepts, ahead
-            )
+            return execute(physical, self, ahead)
         from gpuetl.executors.dask.run import Workers, execute_on_cluster
 
-        workers = Workers(self.workers, ahead > 0)
-        return execute_on_cluster(
-            physical, self.engine, self.options, workers, self.recorder, self.run_id, self.seconds, self.accepts
-        )
+        return execute_on_cluster(physical, self, Workers(self.workers, ahead > 0))
 
     def run_to_fit(
         self, physical: PhysicalPlan, lowered: Callable[[int], PhysicalPlan], ahead: int = 0

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
@@ -34,6 +34,8 @@ from gpuetl.report.trace import spanned, timed
 from gpuetl.report.traffic import write_traffic
 from gpuetl.threads import thread_count
 
+if TYPE_CHECKING:
+    from gpuetl.executors.execution import Execution
 
 Accepts = Callable[[Mapping[str, pa.Table]], bool]
 """Looks at what was counted, by check, and tells whether the sinks may change."""
@@ -51,20 +53,13 @@ class Outputs(NamedTuple):
     checks: Mapping[str, pa.Table]
 
 
-def execute(
-    physical: PhysicalPlan,
-    backend: Backend,
-    recorder: Recorder,
-    run_id: str,
-    options: RunOptions,
-    seconds: dict[str, float],
-    accepts: Accepts,
-    ahead: int = 0,
-) -> Outputs:
-    """Compute all roots, write the sinks beside their targets, and commit them together at the end, if it `accepts`.
+def execute(physical: PhysicalPlan, run: Execution, ahead: int = 0) -> Outputs:
+    """Compute all roots, write the sinks beside their targets, and commit them together at the end.
 
-    `ahead` is for how many partitions of sources there is memory before they are asked for.
+    They stay as they were where the run does not accept what was counted.  `ahead` is for how many partitions of
+    sources there is memory before they are asked for.
     """
+    backend, recorder, options, seconds = run.backend, run.recorder, run.options, run.seconds
     store = waiting_frames(backend, recorder, options)
     runner = Runner(backend, recorder)
     reader = ReadAhead(runner, physical.roots, ahead) if ahead else None
@@ -72,7 +67,9 @@ def execute(
     threads = ThreadPoolExecutor(thread_count(), "gpuetl-writer", backend.thread_setup())
     in_threads = Guard(backend, store.spill_all)  # not the runner's, which waits for the threads
     writers = {
-        name: SinkWriter(write.target, run_id, file_writer(backend, name, write, source.schema, in_threads), threads)
+        name: SinkWriter(
+            write.target, run.run_id, file_writer(backend, name, write, source.schema, in_threads), threads
+        )
         for name, (write, source) in physical.sinks.items()
     }
     runner.guard.frees.extend(partial(written, writer) for writer in writers.values())
@@ -106,7 +103,7 @@ def execute(
             name: runner.step(physical.kept[name], 0, partial(backend.head, frame, head_rows))
             for name, frame in kept.items()
         }
-        if accepted := accepts(checks):
+        if accepted := run.accepts(checks):
             with timed(seconds, "commit"):
                 commit_sinks(list(writers.values()), recorder.commit)
     finally:

@@ -25,7 +25,8 @@ class Plan:
     """A graph of nodes with several roots: the sinks, the stages whose rows a run keeps in memory, and its checks.
 
     `checks` have one row each: the counts that a run looks at before it commits, by names that `rules` use.
-    `rejected` are the rows in quarantine, by names such as `clean.rejected`.  `warnings` are what the user should look at before the rows are trusted; they change nothing of the plan.
+    `rejected` are the rows in quarantine, by names such as `clean.rejected`.  `warnings` are what the user should look
+    at before the rows are trusted; they change nothing of the plan.
     """
 
     name: str

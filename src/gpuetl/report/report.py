@@ -64,12 +64,11 @@ class RunReport:
     that was made, none where the plan was kept from an earlier run), run, commit, and, where kernels were compiled,
     compile: what the run waited for them, which is not in run, but in stages' seconds; these are their own work.
     `warnings` are what the user should look at before the rows are trusted, such as a sink that got no rows.  `notes`
-    are remarks, such as an order with ties, `checks` what was found of each rule of a stage, `head` the first rows of each
-    sink and kept stage.  `memory` has
-    the most bytes in use by what was measured, of a run that is profiled: on a GPU device memory, of which stages'
-    `peak_bytes` tell too; else the process' resident set, and Arrow's pool.  `expected_memory` is what the plan was
-    expected to need at most where frames are.  `spilled` has the bytes that crossed each link because frames that
-    waited were spilled to leave room, there and back.
+    are remarks, such as an order with ties, `checks` what was found of each rule of a stage, `head` the first rows of
+    each sink and kept stage.  `memory` has the most bytes in use by what was measured, of a run that is profiled: on a
+    GPU device memory, of which stages' `peak_bytes` tell too; else the process' resident set, and Arrow's pool.
+    `expected_memory` is what the plan was expected to need at most where frames are.  `spilled` has the bytes that
+    crossed each link because frames that waited were spilled to leave room, there and back.
     """
 
     pipeline: str

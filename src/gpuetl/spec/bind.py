@@ -17,9 +17,9 @@ from gpuetl.io.frames import FrameDataset
 from gpuetl.io.overlap import conflicts
 from gpuetl.io.paths import ImpossiblePath, checked_path
 from gpuetl.io.target import Target
+from gpuetl.plan.check import Check
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes import Filter, Project, Read, Sort, Write, passing
-from gpuetl.plan.check import Check
 from gpuetl.plan.plan import Plan
 from gpuetl.plan.schema import Schema
 from gpuetl.spec.expect.bind import expected, quarantines

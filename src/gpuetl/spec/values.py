@@ -12,7 +12,6 @@ from gpuetl.errors import InvalidExpression, Place, Span
 from gpuetl.expressions.syntax import Syntax
 from gpuetl.plan.node import SortKey
 
-
 REJECTED = ".rejected"
 """Ends the name of the rows that a stage or source has put in quarantine."""
 

@@ -42,11 +42,11 @@ Key = Any
 class TaskGraph:
     """The tasks of a run.
 
-    `writes` has the keys of what each sink's partitions become, in order, `kept` those of the stages that are kept, and
-    `checks` of what is counted; `origins` says for each key which node it computes.  `shares` has the keys of those that take what other tasks make
-    to a large partition of a source, and where that begins in the source: see `placing.py`.  `held` are tasks whose
-    results are to stay in memory, since readers take of them what no task stands for; there are none unless the run
-    `fetches` pieces.
+    `writes` has the keys of what each sink's partitions become, in order, `kept` those of the stages that are kept,
+    `checks` those of what is counted; `origins` says for each key which node it computes.  `shares` has the keys of
+    those that take what other tasks make to a large partition of a source, and where that begins in the source: see
+    `placing.py`.  `held` are tasks whose results are to stay in memory, since readers take of them what no task stands
+    for; there are none unless the run `fetches` pieces.
     """
 
     def __init__(self, plan: PhysicalPlan, nodes: Sequence[AnyNode], job: Job, fetches: bool = True) -> None:

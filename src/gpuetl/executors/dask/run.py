@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
@@ -21,7 +21,7 @@ from gpuetl.executors.dask.packing import nodes_of, pack_nodes
 from gpuetl.executors.dask.results import run_tasks
 from gpuetl.executors.dask.sinks import SharedSinkWriter
 from gpuetl.executors.dask.warm import warm
-from gpuetl.executors.outputs import Accepts, Outputs, sink_reports
+from gpuetl.executors.outputs import Outputs, sink_reports
 from gpuetl.io.commit import commit_sinks
 from gpuetl.io.staging import close_writers
 from gpuetl.io.write_files import WRITERS
@@ -30,6 +30,9 @@ from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Exchange
 from gpuetl.report.recorder import Recorder
 from gpuetl.report.trace import timed
+
+if TYPE_CHECKING:
+    from gpuetl.executors.execution import Execution
 
 ATTEMPTS = 4
 """As often as dask lets workers die of one task."""
@@ -50,20 +53,13 @@ class Attempt(NamedTuple):
     results: dict[Any, Any]
 
 
-def execute_on_cluster(
-    physical: PhysicalPlan,
-    engine: str,
-    options: RunOptions,
-    workers: Workers,
-    recorder: Recorder,
-    run_id: str,
-    seconds: dict[str, float],
-    accepts: Accepts,
-) -> Outputs:
-    """Compute all roots on the workers of the options' client, and commit the sinks that they wrote, if it `accepts`.
+def execute_on_cluster(physical: PhysicalPlan, run: Execution, workers: Workers) -> Outputs:
+    """Compute all roots on the workers of the options' client, and commit the sinks that they wrote.
 
-    Stages that are kept come as Arrow tables, the pandas engine's frames.
+    They stay as they were where the run does not accept what was counted.  Stages that are kept come as Arrow tables,
+    the pandas engine's frames.
     """
+    engine, options, recorder, seconds = run.engine, run.options, run.recorder, run.seconds
     client = options.cluster.client
     nodes = nodes_of(physical)
     packed = pack_nodes(nodes)
@@ -71,14 +67,14 @@ def execute_on_cluster(
     fetches = options.lowers_by("fetch_pieces") and stay_in_memory(client, many)
 
     def attempt() -> Attempt:
-        job = job_of(run_id, client.id, CLUSTERED[engine], packed, options, workers.read_ahead)
+        job = job_of(run.run_id, client.id, CLUSTERED[engine], packed, options, workers.read_ahead)
         graph = TaskGraph(physical, nodes, job, fetches)
         account = Account(physical, nodes, recorder)
         return Attempt(graph, account, computed(client, workers.addresses, graph, account))
 
     if options.trace:
         recorder.note("the timeline shows the driver: what workers did is in the report, and on the pages of dask")
-    with sink_writers(physical, run_id) as writers:
+    with sink_writers(physical, run.run_id) as writers:
         if engine == "dask-cuda":
             warm(client, workers.addresses)
         with timed(seconds, "run"):
@@ -89,7 +85,7 @@ def execute_on_cluster(
                 writers[name].take([results[key] for key in keys])
             account.close()
         checks = {name: results[key] for name, key in graph.checks.items()}
-        if accepted := accepts(checks):
+        if accepted := run.accepts(checks):
             with timed(seconds, "commit"):
                 commit_sinks(list(writers.values()), recorder.commit)
     kept = {name: results[key] for name, key in graph.kept.items()}

@@ -1,4 +1,4 @@
-"""The rules of `expect` as written: their keys, read from YAML or given from Python.  A new rule is a class in RULES."""
+"""The rules of `expect` as written, in YAML or in Python.  A new rule is a class here, in RULES."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ class NotNull(Rule):
 
 @dataclass(frozen=True, kw_only=True)
 class Unique(Rule):
-    """No two rows have equal values in all of the columns: `unique: [a, b]`.  Rows with a null among them do not count."""
+    """No two rows are equal in all of the columns: `unique: [a, b]`.  Rows with a null among them do not count."""
 
     verb: ClassVar[str] = "unique"
     columns: tuple[str, ...] = key(SOME_NAMES, name="unique")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.expressions.ir import Call, Column, Expr, Literal, columns_of
+from gpuetl.expressions.ir import Call, Column, Expr, Literal
 from gpuetl.expressions.types import BOOL, INT64, STRING, DataType, is_floating, type_name
 from gpuetl.plan.node import Node, Origin, SortKey
 from gpuetl.plan.nodes import Aggregate, Distinct, Filter, Join, Project, Sort
