@@ -9,9 +9,9 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar
 
 from gpuetl.errors import Problems
-from gpuetl.expressions.ir import Column, columns_of
-from gpuetl.expressions.syntax import Apply, Constant, Name
-from gpuetl.expressions.types import BOOL, NULL, type_name
+from gpuetl.expressions.ir import Column, Literal, columns_of
+from gpuetl.expressions.syntax import Constant
+from gpuetl.expressions.types import BOOL, NULL, STRING, type_name
 from gpuetl.expressions.unparse import constant_text, to_sql
 from gpuetl.plan.node import Node, Origin
 from gpuetl.spec.document import Node as TextNode
@@ -22,6 +22,7 @@ from gpuetl.spec.expect.terms import (
     RowCount,
     RowTerm,
     Term,
+    call,
     constant_in,
     is_broken,
     is_null,
@@ -118,8 +119,15 @@ def read_bounds(node: TextNode) -> tuple[Given, Given]:
 
 
 def read_pattern(node: TextNode) -> Text:
-    """Read a regular expression."""
-    return Text("".join(read_texts(node)), node) if isinstance(node.value, str) else read_name(node)
+    """Read a regular expression of the language."""
+    from gpuetl.expressions.regex import InvalidPattern, parse_pattern  # few pipelines have any
+
+    pattern = Text(read_texts(node)[0], node)
+    try:
+        parse_pattern(pattern)
+    except InvalidPattern as error:
+        raise BadValue(f"cannot read the regular expression '{pattern}': {error}", node, error.hint) from None
+    return pattern
 
 
 def read_reference(node: TextNode) -> Text:
@@ -149,7 +157,7 @@ def read_rows(node: TextNode) -> Rows:
     given = {name: COUNT.read(item) for name, item in node.items() if item.value is not None}
     rows = Rows(given.get("min"), given.get("max"), node)
     if rows == Rows() or (rows.least is not None and rows.most is not None and rows.least > rows.most):
-        raise BadValue("takes min or max, and min is not greater than max", node)
+        raise BadValue("takes min, max or both, and min is not greater than max", node)
     return rows
 
 
@@ -246,9 +254,11 @@ class Matches(Rule):
     def terms(self, context: Context, source: Node) -> Iterator[Term]:
         """Break where it does not."""
         for name in (each for each in self.patterns if context.known([each], source.schema)):
-            pattern = self.patterns[name]
-            written = Apply("regexp_full_match", (Name(str(name)), Constant(str(pattern))))
-            condition = context.expression(Formula(written, pattern.node), source.schema)
+            if source.schema[name] != STRING:
+                message = f"matches takes a string column, and '{name}' is {type_name(source.schema[name])}"
+                context.problem(message, "Take range, or that: with a CAST.", name)
+                continue
+            condition = call("regexp_full_match", Column(str(name), STRING), Literal(str(self.patterns[name]), STRING))
             yield RowTerm(*self.of_column(context, source, name, self.patterns), is_broken(condition))
 
 
@@ -347,8 +357,8 @@ def check_rule(rule: Rule, node: TextNode, problems: Problems, within: str) -> N
     """Tell of keys that mean nothing together."""
     if rule.on_fail in REMOVES and isinstance(rule, RowsRule):
         hint = "Choose fail or warn."
-        problems.add(f"on_fail: {rule.on_fail} is for rows, and the number of rows is none's", hint,
-                     node.keys.get("on_fail"), within)  # fmt: skip
+        message = f"on_fail: {rule.on_fail} removes single rows, and this rule is for all of them"
+        problems.add(message, hint, node.keys.get("on_fail"), within)
     if rule.max_fraction and (rule.on_fail in REMOVES or isinstance(rule, RowsRule)):
         what = "rows" if isinstance(rule, RowsRule) else f"on_fail: {rule.on_fail}"
         hint = (
