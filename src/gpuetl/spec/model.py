@@ -12,6 +12,7 @@ from gpuetl.io.target import Mode
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import DELIMITER, EXPRESSION, NAME, NAMES, ORDER, PARTITIONS, TEXTS, TYPES, choice
 from gpuetl.spec.steps import Step
+from gpuetl.spec.tests import TestSpec
 from gpuetl.spec.values import Formula, Order, Text
 
 
@@ -42,9 +43,14 @@ class SourceSpec:
 
 @dataclass(frozen=True, eq=False)
 class FrameSpec:
-    """Rows in memory, a `pyarrow.Table` of the language's types; declared in Python, a file cannot hold them."""
+    """Rows in memory, a `pyarrow.Table` of the language's types; declared in Python, a file cannot hold them.
+
+    `columns` and `filter` are those of a source of files in whose place the rows stand.
+    """
 
     table: Any = field(repr=False)
+    columns: tuple[str, ...] = ()
+    filter: Formula | None = None
 
 
 @dataclass(frozen=True)
@@ -85,4 +91,5 @@ class PipelineSpec:
     sources: Mapping[str, SourceSpec | FrameSpec] = field(default_factory=dict)
     stages: Mapping[str, StageSpec] = field(default_factory=dict)
     sinks: Mapping[str, SinkSpec] = field(default_factory=dict)
+    tests: tuple[TestSpec, ...] = ()
     unreadable: frozenset[str] = frozenset()

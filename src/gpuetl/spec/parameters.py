@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import Any, Never
+from typing import TYPE_CHECKING, Any, Never
 
 import pyarrow as pa
 
@@ -25,7 +25,9 @@ from gpuetl.expressions.types import (
     is_integer,
     type_name,
 )
-from gpuetl.spec.model import ParameterSpec
+
+if TYPE_CHECKING:
+    from gpuetl.spec.model import ParameterSpec
 
 
 def bind_parameters(declared: Mapping[str, ParameterSpec], given: Mapping[str, Any], need_all: bool) -> dict[str, Expr]:
@@ -72,6 +74,16 @@ def parse_value(value: Any, dtype: DataType) -> Any:
     except (ValueError, TypeError, ArithmeticError, InvalidExpression):
         exact = f": write '{value}' as a text, or a Decimal" if isinstance(value, float) and is_decimal(dtype) else ""
         raise ValueError(f"'{value}' is not a {type_name(dtype)}{exact}") from None
+
+
+def parse_written(value: Any, written: str, dtype: DataType) -> Any:
+    """Return a YAML scalar as a Python object of `dtype`; raise `ValueError`.
+
+    `written` are the characters of a number or truth value: decimals and texts are read from these, so that no digit is
+    lost.
+    """
+    exact = bool(written) and value is not None and (is_decimal(dtype) or dtype == STRING)
+    return parse_value(written if exact else value, dtype)
 
 
 def _parsed(value: Any, dtype: DataType) -> Any:
