@@ -74,13 +74,14 @@ def run_tests(
     options = run_options(skip, partition_rows, fallback=fallback, cluster=cluster_options(cluster))
     gc.enable()
     if from_run is not None:
-        from gpuetl.file_tests.record import add_to_file, recorded_text
+        from gpuetl.file_tests.record import recorded_test, test_text, write_into
 
-        text = recorded_text(pipeline, from_run, rows, dict(params), engine, options)
+        recorded = recorded_test(pipeline, from_run, rows, dict(params), engine, options)
         if write:
-            print(f"{file}: added {add_to_file(file, text)}")
+            write_into(file, recorded)
+            print(f"{file}: added the test '{recorded.name}'")
         else:
-            print(text, end="")
+            print(("" if pipeline.spec.tests else "tests:\n") + test_text(recorded), end="")
         return
     if not pipeline.spec.tests:
         pipeline.plan(dict(params), unbound=True)  # what is wrong is told first

@@ -26,9 +26,9 @@ def validate(file: Path, params: Params = (), root: Path | None = None) -> None:
     for name, source in plan.sources.items():
         if source.schema.open:
             print(f"not checked: source '{name}' needs a value for a parameter")
-    counts = ((len(plan.sources), "source"), (len(plan.stages), "stage"), (len(plan.sinks), "sink"))
+    counts = [(len(plan.sources), "source"), (len(plan.stages), "stage"), (len(plan.sinks), "sink")]
     if pipeline.spec.tests:
-        counts = (*counts, (len(pipeline.spec.tests), "test"))
+        counts.append((len(pipeline.spec.tests), "test"))
     print(f"{file}: valid, {', '.join(_counted(*c) for c in counts)}")
 
 

@@ -151,21 +151,19 @@ class _Preparation:
         given = self.test.given.get(name)
         schema, reason = self.schema(name, source, parameters)
         if isinstance(given, RowsFile):
-            types = {} if schema is None else dict(schema)
-            if isinstance(source, FrameSpec):
-                return SourceSpec(given.format, given.path, types)
-            nulls, delimiter = (source.nulls, source.delimiter) if source.format == given.format else ((), ",")
-            return SourceSpec(given.format, given.path, types, {}, source.columns, source.filter, nulls, delimiter)
-        if schema is None and (given is None or not given.columns):
-            self.unknown[name] = reason
-            return None
+            file = SourceSpec(given.format, given.path, {} if schema is None else dict(schema))
+            if isinstance(source, SourceSpec) and source.format == given.format:
+                file = replace(file, nulls=source.nulls, delimiter=source.delimiter)
+            return replace(file, columns=source.columns, filter=source.filter)
         if schema is None:
+            if given is None or not given.columns:
+                self.unknown[name] = reason
+                return None
             schema = self.inferred(name, given, reason)
         elif given is not None:
             self.known_columns(given, schema, f"given '{name}'")
         rows = schema.to_arrow().empty_table() if given is None else self.table(given, schema, f"given '{name}'")
-        kept = () if isinstance(source, FrameSpec) else source.columns
-        return FrameSpec(rows, kept, None if isinstance(source, FrameSpec) else source.filter)
+        return FrameSpec(rows, source.columns, source.filter)
 
     def schema(
         self, name: str, source: SourceSpec | FrameSpec, parameters: Mapping[str, Expr]

@@ -96,7 +96,7 @@ def junit_xml(report: TestReport) -> bytes:
             message = {"message": text.partition("\n")[0], "type": "difference" if kind == "failure" else "run failed"}
             ElementTree.SubElement(case, kind, message).text = text
     ElementTree.indent(suites)
-    return ElementTree.tostring(suites, "utf-8", xml_declaration=True) + b"\n"
+    return bytes(ElementTree.tostring(suites, "utf-8", xml_declaration=True)) + b"\n"
 
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

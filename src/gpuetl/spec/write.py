@@ -26,7 +26,7 @@ class Representer(RoundTripRepresenter):
 
     def plain(self, text: Plain) -> ScalarNode:
         """Return the node of such characters."""
-        return self.represent_scalar(text.tag, str(text))  # type: ignore[no-any-return]
+        return self.represent_scalar(text.tag, str(text))
 
 
 Representer.add_representer(Plain, Representer.plain)
