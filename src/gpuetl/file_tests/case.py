@@ -12,6 +12,7 @@ import pyarrow as pa
 from gpuetl.errors import InvalidPipeline, Problems, have_hint
 from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.types import BOOL, DATE, FLOAT64, INT64, STRING, TIMESTAMP, DataType, type_name
+from gpuetl.io.frames import SLICE_ROWS
 from gpuetl.pipeline import Pipeline
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
@@ -73,17 +74,24 @@ class Case:
 
 
 def prepared_cases(
-    pipeline: Pipeline, tests: Iterable[TestSpec], params: Mapping[str, Any], problems: Problems, unbound: bool = False
+    pipeline: Pipeline,
+    tests: Iterable[TestSpec],
+    params: Mapping[str, Any],
+    problems: Problems,
+    *,
+    slice_rows: int | None = None,
+    unbound: bool = False,
 ) -> list[Case]:
     """Return the tests that have no mistake; the mistakes of the others are kept.
 
-    `params` are values for parameters that a test gives none; with `unbound` required ones may be without.
+    `params` are values for parameters that a test gives none; with `unbound` required ones may be without.  The given
+    rows of a source are in partitions of `slice_rows`, or in one.
     """
     cases = []
     for test in tests:
         found = Problems()
         try:
-            case = _Preparation(pipeline, test, found, unbound).case(params)
+            case = _Preparation(pipeline, test, found, slice_rows or SLICE_ROWS, unbound).case(params)
         except InvalidPipeline as error:  # of the pipeline itself, which is the same in every test
             found.found += [problem for problem in error.problems if problem not in found.found]
         if found.found:
@@ -96,8 +104,9 @@ def prepared_cases(
 class _Preparation:
     """Makes one test ready; `unknown` has the sources without rows whose columns are not known, and why."""
 
-    def __init__(self, pipeline: Pipeline, test: TestSpec, problems: Problems, unbound: bool) -> None:
-        self.pipeline, self.test, self.problems, self.unbound = pipeline, test, problems, unbound
+    def __init__(self, pipeline: Pipeline, test: TestSpec, problems: Problems, slice_rows: int, unbound: bool) -> None:
+        self.pipeline, self.test, self.problems = pipeline, test, problems
+        self.slice_rows, self.unbound = slice_rows, unbound
         self.unknown: dict[str, str] = {}
         self.notes: list[str] = []
 
@@ -163,7 +172,7 @@ class _Preparation:
         elif given is not None:
             self.known_columns(given, schema, f"given '{name}'")
         rows = schema.to_arrow().empty_table() if given is None else self.table(given, schema, f"given '{name}'")
-        return FrameSpec(rows, source.columns, source.filter)
+        return FrameSpec(rows, source.columns, source.filter, self.slice_rows)
 
     def schema(
         self, name: str, source: SourceSpec | FrameSpec, parameters: Mapping[str, Expr]

@@ -49,7 +49,8 @@ def run_tests(
     options = options or RunOptions()
     choice = choose_engine(engine)
     options.cluster.check_engine(choice.name)
-    cases = prepared_cases(pipeline, selected(pipeline.spec.tests, names), params, problems)
+    tests = selected(pipeline.spec.tests, names)
+    cases = prepared_cases(pipeline, tests, params, problems, slice_rows=options.partition_rows)
     problems.check()
     if not cases:
         raise InvalidPipeline.because(f"no tests in {pipeline.spec.name}", "docs/language.md shows one, under Tests.")

@@ -124,7 +124,7 @@ class _Binder:
     def source(self, name: str) -> Node:
         spec, origin = self.spec.sources[name], Origin("source", name)
         if isinstance(spec, FrameSpec):
-            dataset = FrameDataset.of(name, spec.table)
+            dataset = FrameDataset.of(name, spec.table, spec.slice_rows)
             node = Read(dataset=dataset, columns=dataset.schema.names, origin=origin)
             return self.narrowed(node, spec, self.context(origin))
         return self.narrowed(self.files(name, spec, origin), spec, self.context(origin))

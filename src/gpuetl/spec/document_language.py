@@ -207,15 +207,15 @@ results as JUnit XML for a CI system.  `gpuetl validate` checks names and values
 | params | values of parameters; they come before those of the command line |
 | given | rows of sources: a list of maps, `{columns: [a, b], rows: [[1, 2]]}`, `{csv: PATH}`, or `{parquet: PATH}` |
 | expect | rows of stages, of sources, or of what they reject: the first two forms, with `ordered` and `tolerance` |
-| expect_failure | words of the error with which the run must fail, such as the name of a rule; then there is no `expect` |
+| expect_failure | words of the error with which the run must fail, such as a rule's name; in the place of `expect` |
 
 - A value is read in the type of its column, as a parameter is: `2026-11-01`, `2026-11-01T10:00:00Z` and `8 hours` are
   texts of dates, timestamps and durations, decimals take their digits as written, and `null` is null.
 - A column that a given row leaves out is null.  A source without given rows has none.  The source's `filter` and
   `columns` apply to the given rows; its `partitions` are given as columns.
-- The types of a source are those of its `schema`, or of its files.  Without either, the given values tell the types, and
-  a note says so: true and false are bool, whole numbers int64, numbers with a point float64, texts date, timestamp or
-  timestamp[UTC] if all of a column are, else string.  Declare a `schema` if tests run where the files are not.
+- The types of a source are those of its `schema`, or of its files.  Without either, the given values tell the types,
+  and a note says so: true and false are bool, whole numbers int64, numbers with a point float64, texts date, timestamp
+  or timestamp[UTC] if all of a column are, else string.  Declare a `schema` if tests run where the files are not.
 - Only the columns that a test names are compared.  `[]` expects no row.
 - The order of rows counts where the stage is sorted, in the columns of the sort.  `ordered: true` compares row by row,
   `ordered: false` takes any order.
@@ -223,8 +223,9 @@ results as JUnit XML for a CI system.  `gpuetl validate` checks names and values
   `tolerance: 0.01` also allows a difference of 0.01.  NaN equals NaN; all other types compare exactly.
 - A test computes the stages that it expects, and those that they read; with `expect_failure` it computes all.
 
-`gpuetl test FILE --from-run STAGE --rows 20` writes such a test from real rows, as a start: it samples the sources, keeps
-the rows that the stage needs, and prints them with at most 20 rows of the stage.  `--write` adds the test to the file.
+`gpuetl test FILE --from-run STAGE --rows 20` writes such a test from real rows, as a start: it samples the sources,
+keeps the rows that the stage needs, and prints them with at most 20 rows of the stage.  `--write` adds the test to the
+file.
 """
 
 

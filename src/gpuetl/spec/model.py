@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from gpuetl.expressions.types import DataType
 from gpuetl.io.dataset import Format
+from gpuetl.io.frames import SLICE_ROWS
 from gpuetl.io.target import Mode
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import DELIMITER, EXPRESSION, NAME, NAMES, ORDER, PARTITIONS, TEXTS, TYPES, choice
@@ -45,12 +46,14 @@ class SourceSpec:
 class FrameSpec:
     """Rows in memory, a `pyarrow.Table` of the language's types; declared in Python, a file cannot hold them.
 
-    `columns` and `filter` are those of a source of files in whose place the rows stand.
+    `columns` and `filter` are those of a source of files in whose place the rows stand; `slice_rows` is how many of the
+    rows a partition has at least.
     """
 
     table: Any = field(repr=False)
     columns: tuple[str, ...] = ()
     filter: Formula | None = None
+    slice_rows: int = SLICE_ROWS
 
 
 @dataclass(frozen=True)
