@@ -43,8 +43,9 @@ def summary(actual: int, expected: int, difference: Difference) -> str:
         place = difference.moved[0] + 1
         return f"{came}: the same rows in another order of {', '.join(difference.columns)}, from row {place} on"
     changed, missing, unexpected = map(len, (difference.changed, difference.missing, difference.unexpected))
+    one_or_more = "another value" if len(difference.columns) == 1 else "other values"
     parts = [
-        f"{changed} with {'another value' if changed == 1 else 'other values'} in {', '.join(difference.columns)}",
+        f"{changed} with {one_or_more} in {', '.join(difference.columns)}",
         f"{missing} missing",
         f"{unexpected} unexpected",
     ]

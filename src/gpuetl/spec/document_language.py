@@ -185,8 +185,8 @@ TESTS = """\
         given: {cards: [{card_id: 7}, {card_id: 7}]}
         expect_failure: many_to_one
 
-`gpuetl test FILE` runs each test on its given rows in place of the sources.  It writes no sink.  It compares the rows of
-the stages that the test expects, shows what differs, and ends with exit code 5 if a test fails:
+`gpuetl test FILE` runs each test on its given rows in place of the sources.  It writes no sink.  It compares the rows
+of the stages that the test expects, shows what differs, and ends with exit code 5 if a test fails:
 
     FAILED  small amounts are left out  (0.012 s)
             features: 2 rows expected, 2 found: 1 with another value in spend, 1 missing, 1 unexpected
