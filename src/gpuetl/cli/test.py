@@ -74,14 +74,14 @@ def run_tests(
     options = run_options(skip, partition_rows, fallback=fallback, cluster=cluster_options(cluster))
     gc.enable()
     if from_run is not None:
-        from gpuetl.file_tests.record import recorded_test, test_text, write_into
+        from gpuetl.file_tests.record import recorded_test, text_of, write_into
 
         recorded = recorded_test(pipeline, from_run, rows, dict(params), engine, options)
         if write:
             write_into(file, recorded)
             print(f"{file}: added the test '{recorded.name}'")
         else:
-            print(("" if pipeline.spec.tests else "tests:\n") + test_text(recorded), end="")
+            print(("" if pipeline.spec.tests else "tests:\n") + text_of(recorded), end="")
         return
     if not pipeline.spec.tests:
         pipeline.plan(dict(params), unbound=True)  # what is wrong is told first

@@ -39,7 +39,7 @@ from gpuetl.verify.compare import Contract, compare_tables
 from gpuetl.verify.sample import Traced, sample_filters, source_rows, traced_columns
 
 GROWTH = 8
-"""How many times more rows are sampled where the stage has none."""
+"""How many times the rows that are asked for are sampled, and how many times more where the stage has none."""
 MOST_TRIALS = 200
 """Trials by which rows that change nothing are found: each runs the stage on the few rows that are left."""
 Rows = Mapping[str, pa.Table]
@@ -97,6 +97,7 @@ def sampled_rows(
     reads = {node.origin.name: node for node in walk_graph(*plan.roots) if isinstance(node, Read)}
     sizes = {source: source_rows(node) for source, node in reads.items()}
     largest = max(sizes, key=lambda source: sizes[source], default=None)
+    rows *= GROWTH
     while True:
         filters, _ = sample_filters(plan, rows)
         sampled = plan.rewrite(lambda node: filters.get(id(node), node))  # noqa: B023  called before it changes
@@ -254,7 +255,7 @@ def cell_of(value: Any) -> Cell:
     return read_cell(plain_node(value.astimezone(UTC) if moment else value))
 
 
-def test_text(test: TestSpec) -> str:
+def text_of(test: TestSpec) -> str:
     """Return a test as an item of the section `tests`."""
     return yaml_text([write_test(test)])
 
@@ -294,4 +295,4 @@ def file_with(text: str, name: str, item: str, test: TestSpec) -> str:
 def write_into(path: Path, test: TestSpec) -> None:
     """Add a test to a pipeline's file."""
     text = path.read_text(encoding="utf-8")
-    path.write_text(file_with(text, str(path), test_text(test), test), encoding="utf-8")
+    path.write_text(file_with(text, str(path), text_of(test), test), encoding="utf-8")

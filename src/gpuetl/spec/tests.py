@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -179,7 +180,8 @@ class _Reader:
         if formats:
             return reader.file(node, formats[0])
         if "rows" not in node.value:
-            reader.problem("the key 'rows' is missing", keys_hint("", keys), node)
+            if node.value.keys() <= set(keys):  # else it may be misspelt, and is told
+                reader.problem("the key 'rows' is missing", f"keys: {', '.join(keys)}.", node)
             return None
         options = reader.options(node)
         rows = node.value["rows"]
@@ -236,8 +238,8 @@ class _Reader:
             if not isinstance(row.value, tuple):
                 self.problem(f"row {number} takes a list of values beside columns, got {row.kind}", "", row)
             elif len(row.value) != len(names):
-                have = f"row {number} has {_counted(len(row.value), 'value')}, and there are "
-                self.problem(f"{have}{_counted(len(names), 'column')}", f"columns: {', '.join(columns)}.", row)
+                message = f"row {number} has {_counted(len(row.value), 'value')} for {_counted(len(names), 'column')}"
+                self.problem(message, f"columns: {', '.join(columns)}.", row)
             else:
                 rows.append(tuple(self.guarded(read_cell, item) for item in row.value))
         return RowsSpec(columns, tuple(rows), False, **options, node=node)
@@ -278,6 +280,8 @@ def read_cell(node: Node) -> Cell:
         return Cell(value, "", node)
     if not isinstance(value, bool | int | float):
         raise BadValue(f"a {type(value).__name__} is not a value that YAML has", node)
+    if value != value:
+        value = math.nan  # the same object in each cell, which makes cells equal
     return Cell(value, node.written or number_text(value), node)
 
 
