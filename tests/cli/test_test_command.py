@@ -48,7 +48,9 @@ def without_times(text: str) -> str:
 def test_results_are_printed_and_the_exit_code_is_5(file: Path):
     done = gpuetl("test", file, "--engine", "pandas")
     assert done.exit_code == 5
-    assert without_times(done.stdout) == """\
+    assert (
+        without_times(done.stdout)
+        == """\
 engine: pandas (asked for)
 passed  twice  (0 s)
 FAILED  least & most  (0 s)
@@ -61,6 +63,7 @@ FAILED  overflow  (0 s)
         the run failed: stage 'kept', step 2: column 'y': x * 2 has no result in row 0, for 9223372036854775807, 2: overflow
 3 tests of small on pandas: 1 passed, 2 failed, in 0 s
 """
+    )
     assert sorted(path.name for path in file.parent.iterdir()) == ["small.yaml"]
 
 
@@ -128,7 +131,9 @@ def test_a_test_from_real_rows_is_printed_or_added(file: Path):
     file.write_text(PIPELINE)
     pq.write_table(pa.table({"x": [0, 4, 5, None]}), file.parent / "rows.parquet")
     printed = gpuetl("test", file, "--from-run", "kept", "--rows", "1", "-p", "least=4")
-    assert (printed.exit_code, printed.stdout) == (0, """\
+    assert (printed.exit_code, printed.stdout) == (
+        0,
+        """\
 tests:
   - name: kept of real rows
     params:
@@ -143,7 +148,8 @@ tests:
         columns: [x, y]
         rows:
           - [4, 8]
-""")
+""",
+    )
     assert file.read_text() == PIPELINE
     added = gpuetl("test", file, "--from-run", "kept", "--rows", "1", "-p", "least=4", "--write")
     assert (added.exit_code, added.stdout) == (0, f"{file}: added the test 'kept of real rows'\n")

@@ -76,7 +76,9 @@ def test_it_is_the_same_wherever_the_samples_are_taken(sales, local_engine):
 def test_the_text_is_what_a_person_would_write(sales):
     pq.write_table(pa.table({"id": [1, 2], "shop": [3, 4], "amount": [10, 20]}), sales.parent / "sales.parquet")
     pq.write_table(pa.table({"shop": [4, 3], "city": ["Bonn", "Ulm"]}), sales.parent / "shops.parquet")
-    assert text_of(recorded(sales, "shop_sums", 2)) == """\
+    assert (
+        text_of(recorded(sales, "shop_sums", 2))
+        == """\
   - name: shop_sums of real rows
     given:
       sales:
@@ -96,6 +98,7 @@ def test_the_text_is_what_a_person_would_write(sales):
           - [3, Ulm, 1, 10]
           - [4, Bonn, 1, 20]
 """
+    )
 
 
 def test_a_stage_without_rows_and_one_that_is_not_there(sales):

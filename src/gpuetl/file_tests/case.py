@@ -30,9 +30,9 @@ from gpuetl.verify.keys import promised_order, stage_keys
 class Unwritten(Pipeline):
     """A pipeline that writes no sink."""
 
-    def plan(self, params: Mapping[str, Any] | None = None, *, run_id: str = "plan", unbound: bool = False) -> Plan:
+    def plan(self, params: Mapping[str, Any] | None = None, **keys: Any) -> Plan:
         """Return the plan without its sinks, which are checked all the same."""
-        return replace(super().plan(params, run_id=run_id, unbound=unbound), sinks={})
+        return replace(super().plan(params, **keys), sinks={})
 
 
 @dataclass(frozen=True)
@@ -160,10 +160,10 @@ class _Preparation:
         given = self.test.given.get(name)
         schema, reason = self.schema(name, source, parameters)
         if isinstance(given, RowsFile):
-            file = SourceSpec(given.format, given.path, {} if schema is None else dict(schema))
+            types = {} if schema is None else dict(schema)
             if isinstance(source, SourceSpec) and source.format == given.format:
-                file = replace(file, nulls=source.nulls, delimiter=source.delimiter)
-            return replace(file, columns=source.columns, filter=source.filter)
+                return replace(source, path=given.path, schema=types, partitions={})
+            return SourceSpec(given.format, given.path, types, columns=source.columns, filter=source.filter)
         if schema is None:
             if given is None or not given.columns:
                 self.unknown[name] = reason
@@ -226,11 +226,12 @@ class _Preparation:
 
     def expected(self, name: str, rows: RowsSpec, plan: Plan) -> Expected | None:
         """Return what is expected of a source or stage of the plan."""
-        relations, where = {**plan.sources, **plan.stages}, f"expect '{name}'"
-        node = relations.get(name)
-        if node is None and name not in self.unknown and name not in self.pipeline.spec.unreadable:
-            hint = have_hint(name, [*relations, *self.unknown])
-            self.problem(f"unknown source or stage '{name}'", hint, name, "expect")
+        where, node = f"expect '{name}'", None
+        unknown = name in self.unknown or name in self.pipeline.spec.unreadable
+        try:
+            node = None if unknown else plan.keeping([name]).kept[name]
+        except InvalidPipeline as error:
+            self.problem(f"unknown source or stage '{name}'", error.problems[0].hint, name, "expect")
             return None
         if node is None or reads_unknown(node):
             for source, reason in self.unknown.items():
