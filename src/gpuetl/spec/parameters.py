@@ -26,7 +26,7 @@ from gpuetl.expressions.types import (
     type_name,
 )
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the model holds rules, whose constants are parsed here
     from gpuetl.spec.model import ParameterSpec
 
 
