@@ -18,7 +18,8 @@ $(VENV)/.dev: $(VENV)/.base
 	$(PIP) --editable '.[dev]'
 	@touch $@
 
-demo: $(VENV)/.base ## run pipelines/flights.yaml on real data
+demo: $(VENV)/.base ## test pipelines/flights.yaml, and run it on real data
+	$(BIN)/gpuetl test pipelines/flights.yaml
 	$(BIN)/gpuetl run pipelines/flights.yaml
 
 lint: $(VENV)/.dev  ## ruff and mypy

@@ -13,6 +13,7 @@ The way of the data, and of a reader through the code:
     kernels/          users' CUDA kernels: contract and NumPy twin
     io/               files: footers, pruning, sinks and their commit
     report/        8  what a run did
+    file_tests/       the tests that a pipeline's file holds
     testing/          for the tests of pipelines and of gpuetl itself
     cli/              the command gpuetl
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -15,6 +15,7 @@ from gpuetl.expressions.expression import Expression, as_syntax
 from gpuetl.io.dataset import Format
 from gpuetl.io.frames import to_table
 from gpuetl.spec.bind import bind
+from gpuetl.spec.document import plain_node
 from gpuetl.spec.expect.rules import Rule
 from gpuetl.spec.fields import Field, check_keys, check_names, read_plain
 from gpuetl.spec.forms import NAMES, ORDER, PARAMETER_TYPE, PARTITIONS, TEXTS, TYPES
@@ -22,11 +23,13 @@ from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, 
 from gpuetl.spec.parameters import bind_parameters, parse_value
 from gpuetl.spec.read import read_pipeline, read_pipeline_text
 from gpuetl.spec.steps import Step
+from gpuetl.spec.tests import read_tests
 from gpuetl.spec.values import Formula, Text, as_names, is_identifier
 from gpuetl.spec.write import write_pipeline
 from gpuetl.table import Table
 
 if TYPE_CHECKING:  # what checking a pipeline does not need is imported by the methods that go further
+    from gpuetl.file_tests.report import TestReport, TestResult
     from gpuetl.optimize import Optimized
     from gpuetl.options import RunOptions
     from gpuetl.plan.plan import Plan
@@ -166,6 +169,27 @@ class Pipeline:
         problems = Problems(list(self._problems.found))
         return bind(self.spec, parameters, self.root, run_id, problems)
 
+    def check(self, params: Mapping[str, Any] | None = None) -> Plan:
+        """Return the plan, once the pipeline's tests are checked too; required parameters may be without a value.
+
+        Raises
+        ------
+        InvalidPipeline
+            With everything that is wrong with the pipeline and its tests.
+        """
+        problems, plan = Problems(), None
+        try:
+            plan = self.plan(params, unbound=True)
+        except InvalidPipeline as error:
+            problems.found += error.problems
+        if self.spec.tests:
+            from gpuetl.file_tests.case import prepared_cases
+
+            prepared_cases(self, self.spec.tests, params or {}, problems, unbound=True)
+        problems.check()
+        assert plan is not None
+        return plan
+
     def optimized(
         self, params: Mapping[str, Any] | None = None, options: RunOptions | None = None, before: str | None = None
     ) -> Optimized:
@@ -277,6 +301,55 @@ class Pipeline:
 
         names = None if stages is None else as_names(stages)
         return verify_pipeline(self, params or {}, engine, names, sample, options, progress)
+
+    def add_test(self, name: str, **keys: Any) -> None:
+        """Declare a test: `params`, `given`, `expect` and `expect_failure` as in YAML, of Python's own values.
+
+        Raises
+        ------
+        InvalidPipeline
+            For what a test in a file may not say; columns and types are checked by `check` and `test`.
+        """
+        problems = Problems()
+        read = read_tests(plain_node([{"name": name, **keys}]), problems)
+        if any(test.name == name for test in self.spec.tests):
+            problems.add(f"a test is named '{name}' already", "Choose another name.")
+        problems.check()
+        self.spec = replace(self.spec, tests=(*self.spec.tests, *read))
+
+    def test(
+        self,
+        params: Mapping[str, Any] | None = None,
+        *,
+        engine: str = "auto",
+        names: str | Iterable[str] | None = None,
+        options: RunOptions | None = None,
+        done: Callable[[TestResult], None] = lambda result: None,
+    ) -> TestReport:
+        """Run the pipeline's tests: each on its given rows in place of the sources, and compare what comes of them.
+
+        No sink is written.
+
+        Parameters
+        ----------
+        params
+            Values of parameters to which a test gives none of its own.
+        engine, options
+            As in `run`.
+        names
+            The tests to run, by name or pattern (`late *`); by default all.
+        done
+            Called with each test's result.
+
+        Raises
+        ------
+        InvalidPipeline
+            Before anything runs; also where there is no test.
+        """
+        from gpuetl.file_tests.run import run_tests
+
+        chosen = None if names is None else as_names(names)
+        return run_tests(self, Problems(list(self._problems.found)), params or {}, engine, chosen, options, done)
 
 
 def load(path: str | Path, root: str | Path | None = None) -> Pipeline:

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 Params: TypeAlias = Sequence[tuple[str, str]]
 
 
-def add_command(commands: Commands, function: Callable[..., None]) -> ArgumentParser:
-    """Add a command of the function's name, which its doc describes, with the arguments that every command has."""
+def add_command(commands: Commands, function: Callable[..., None], name: str = "") -> ArgumentParser:
+    """Add a command, by default of the function's name, which its doc describes, with the arguments that all have."""
     text = function.__doc__ or ""
     head = text.partition(".")[0]
-    command = commands.add_parser(function.__name__, description=text, help=head, allow_abbrev=False)
+    command = commands.add_parser(name or function.__name__, description=text, help=head, allow_abbrev=False)
     command.set_defaults(command=function)
     command.add_argument("file", type=Path, help="the pipeline's YAML file")
     command.add_argument(

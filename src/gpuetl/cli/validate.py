@@ -17,15 +17,18 @@ def add_to(commands: Commands) -> None:
 
 
 def validate(file: Path, params: Params = (), root: Path | None = None) -> None:
-    """Check names, types, expressions and kernels.  Reads footers where a source states no schema, never data."""
+    """Check names, types, expressions, kernels and tests.  Reads footers of sources without a schema, never data."""
     from gpuetl.pipeline import load
 
-    plan = load(file, root).plan(dict(params), unbound=True)
+    pipeline = load(file, root)
+    plan = pipeline.check(dict(params))
     show_warnings(plan)
     for name, source in plan.sources.items():
         if source.schema.open:
             print(f"not checked: source '{name}' needs a value for a parameter")
-    counts = ((len(plan.sources), "source"), (len(plan.stages), "stage"), (len(plan.sinks), "sink"))
+    counts = [(len(plan.sources), "source"), (len(plan.stages), "stage"), (len(plan.sinks), "sink")]
+    if pipeline.spec.tests:
+        counts.append((len(pipeline.spec.tests), "test"))
     print(f"{file}: valid, {', '.join(_counted(*c) for c in counts)}")
 
 

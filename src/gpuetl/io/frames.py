@@ -21,18 +21,19 @@ SLICE_ROWS = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class FrameDataset(Dataset):
-    """A source whose rows are `table`, of the language's types."""
+    """A source whose rows are `table`, of the language's types, read in slices of `slice_rows` rows."""
 
     table: Any = field(default=None, repr=False)
+    slice_rows: int = SLICE_ROWS
 
     def __getstate__(self) -> dict[str, Any]:
         """Travel to another process without the rows, which are sent to where they are read."""
         return {**super().__getstate__(), "table": None}
 
     @classmethod
-    def of(cls, name: str, table: pa.Table) -> FrameDataset:
+    def of(cls, name: str, table: pa.Table, slice_rows: int = SLICE_ROWS) -> FrameDataset:
         """Return the source of a table."""
-        return cls(name, "memory", Path("/memory") / name, table=table)
+        return cls(name, "memory", Path("/memory") / name, table=table, slice_rows=slice_rows)
 
     @cached_property
     def files(self) -> tuple[DataFile, ...]:
@@ -47,8 +48,8 @@ class FrameDataset(Dataset):
     @cached_property
     def row_groups(self) -> tuple[RowGroup, ...]:
         """The slices in which it is read."""
-        starts = range(0, self.table.num_rows, SLICE_ROWS)
-        sizes = (min(SLICE_ROWS, self.table.num_rows - start) for start in starts)
+        starts = range(0, self.table.num_rows, self.slice_rows)
+        sizes = (min(self.slice_rows, self.table.num_rows - start) for start in starts)
         return tuple(RowGroup(self.files[0], index, rows, {}, {}) for index, rows in enumerate(sizes))
 
     def column_values(self, name: str) -> ColumnValues | None:
@@ -59,8 +60,8 @@ class FrameDataset(Dataset):
 
     def rows(self, slices: Sequence[int], names: Sequence[str]) -> pa.Table:
         """Return columns of slices that follow each other, on the table's memory."""
-        start = slices[0] * SLICE_ROWS if slices else 0
-        return self.table.select(list(names)).slice(start, len(slices) * SLICE_ROWS)
+        start = slices[0] * self.slice_rows if slices else 0
+        return self.table.select(list(names)).slice(start, len(slices) * self.slice_rows)
 
 
 def to_table(frame: Any, within: str) -> pa.Table:

@@ -44,6 +44,13 @@ def bind(spec: PipelineSpec, parameters: Mapping[str, Expr], folder: Path, run_i
     return plan
 
 
+def bind_source(
+    name: str, spec: PipelineSpec, parameters: Mapping[str, Expr], folder: Path, run_id: str, problems: Problems
+) -> Node:
+    """Return the plan of one source; one with an open schema, and its problems, where its columns are not known."""
+    return _Binder(spec, parameters, folder, run_id, problems).source(name)
+
+
 @dataclass
 class _Binder:
     spec: PipelineSpec
@@ -133,8 +140,9 @@ class _Binder:
     def source(self, name: str) -> Node:
         spec, origin = self.spec.sources[name], Origin("source", name)
         if isinstance(spec, FrameSpec):
-            dataset = FrameDataset.of(name, spec.table)
-            return Read(dataset=dataset, columns=dataset.schema.names, origin=origin)
+            dataset = FrameDataset.of(name, spec.table, spec.slice_rows)
+            node = Read(dataset=dataset, columns=dataset.schema.names, origin=origin)
+            return self.narrowed(node, spec, self.context(origin))
         return self.narrowed(self.files(name, spec, origin), spec, self.context(origin))
 
     def files(self, name: str, spec: SourceSpec, origin: Origin) -> Node:
@@ -170,7 +178,7 @@ class _Binder:
             self.add("source", dataset.name, str(error), error.hint, spec.path)
             return None
 
-    def narrowed(self, node: Node, spec: SourceSpec, context: Context) -> Node:
+    def narrowed(self, node: Node, spec: SourceSpec | FrameSpec, context: Context) -> Node:
         """Apply the source's own filter and columns."""
         if spec.filter is not None:
             predicate = context.expression(spec.filter, node.schema)

@@ -36,6 +36,11 @@ functions.
           - filter: amount >= $min_amount
     sinks:                           where rows go: all are written, or none changes
       out: {{from: clean, parquet: out/clean, mode: overwrite}}
+    tests:                           rows given for sources, rows expected of stages: gpuetl test FILE
+      - name: small amounts are left out
+        params: {{run_date: 2026-11-01}}
+        given: {{txns: [{{txn_id: 1, amount: 10.0}}, {{txn_id: 2, amount: 0.1}}]}}
+        expect: {{clean: [{{txn_id: 1}}]}}
 
 `${{params.x}}`, `${{env.X:-default}}` and `${{run.id}}` stand in paths.  Relative paths, of data, kernels and sinks
 alike, begin at the pipeline file's folder.  YAML is read by its 1.2 core rules: `NO` is a text; anchors, merge
@@ -163,6 +168,65 @@ anything, `overwrite` puts the new files in the place of all that are there, `ap
 `replace_partitions` replaces those folders of `partition_by` that get rows, and leaves the others.  A folder that
 also holds other files than the format's is not overwritten.
 """
+TESTS = """\
+## Tests
+
+    tests:
+      - name: small amounts are left out
+        params: {run_date: 2026-11-01}
+        given:
+          txns:
+            - {txn_id: 1, card_id: 7, ts: 2026-11-01T10:00:00, amount: 10.0}
+            - {txn_id: 2, card_id: 7, amount: 0.1}
+        expect:
+          features: {columns: [card_id, spend], rows: [[7, 10.0]]}
+          clean.rejected: []
+      - name: a card may not be there twice
+        given: {cards: [{card_id: 7}, {card_id: 7}]}
+        expect_failure: many_to_one
+
+`gpuetl test FILE` runs each test on its given rows in place of the sources.  It writes no sink.  It compares the rows
+of the stages that the test expects, shows what differs, and ends with exit code 5 if a test fails:
+
+    FAILED  small amounts are left out  (0.012 s)
+            features: 2 rows expected, 2 found: 1 with another value in spend, 1 missing, 1 unexpected
+                          card_id  spend
+              expected    7        10.0
+              actual      7        10.5
+                                   ^^^^
+              missing     8        1.0
+              unexpected  9        1.0
+
+`--test NAME` chooses tests by name or pattern (`--test 'late *'`), `--engine` the engine, and `--junit FILE` writes the
+results as JUnit XML for a CI system.  `gpuetl validate` checks names and values of the tests without a run.  In Python,
+`pipeline.test()` returns the report, and `pipeline.add_test(name, given=…, expect=…)` declares a test.
+
+| key | takes |
+|---|---|
+| name | what the test shows; no two tests have the same name |
+| params | values of parameters; they come before those of the command line |
+| given | rows of sources: a list of maps, `{columns: [a, b], rows: [[1, 2]]}`, `{csv: PATH}`, or `{parquet: PATH}` |
+| expect | rows of stages, of sources, or of what they reject: the first two forms, with `ordered` and `tolerance` |
+| expect_failure | words of the error with which the run must fail, such as a rule's name; in the place of `expect` |
+
+- A value is read in the type of its column, as a parameter is: `2026-11-01`, `2026-11-01T10:00:00Z` and `8 hours` are
+  texts of dates, timestamps and durations, decimals take their digits as written, and `null` is null.
+- A column that a given row leaves out is null.  A source without given rows has none.  The source's `filter` and
+  `columns` apply to the given rows; its `partitions` are given as columns.
+- The types of a source are those of its `schema`, or of its files.  Without either, the given values tell the types,
+  and a note says so: true and false are bool, whole numbers int64, numbers with a point float64, texts date, timestamp
+  or timestamp[UTC] if all of a column are, else string.  Declare a `schema` if tests run where the files are not.
+- Only the columns that a test names are compared.  `[]` expects no row.
+- The order of rows counts where the stage is sorted, in the columns of the sort.  `ordered: true` compares row by row,
+  `ordered: false` takes any order.
+- Floats are equal within 1e-9 of their size, or 1e-12 of the largest value of their column (float32: 2^-22).
+  `tolerance: 0.01` also allows a difference of 0.01.  NaN equals NaN; all other types compare exactly.
+- A test computes the stages that it expects, and those that they read; with `expect_failure` it computes all.
+
+`gpuetl test FILE --from-run STAGE --rows 20` writes such a test from real rows, as a start: it samples the sources,
+keeps the rows that the stage needs, and prints them with at most 20 rows of the stage.  `--write` adds the test to the
+file.
+"""
 
 
 def language_markdown() -> str:
@@ -170,7 +234,7 @@ def language_markdown() -> str:
     parts = [HEAD, SOURCES, _table(SourceSpec, {"parquet, csv": "the path: a file, a glob, or a folder"})]
     parts += ["## Steps\n", *(_step(verb, step) for verb, step in STEPS.items())]
     parts += [SINKS, _table(SinkSpec, {"parquet, csv": "the path: a file where it has a suffix, else a folder"})]
-    return "\n".join(parts)
+    return "\n".join([*parts, TESTS])
 
 
 def _step(verb: str, step: type[Step]) -> str:

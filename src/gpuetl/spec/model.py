@@ -8,11 +8,13 @@ from typing import Any, ClassVar
 
 from gpuetl.expressions.types import DataType
 from gpuetl.io.dataset import Format
+from gpuetl.io.frames import SLICE_ROWS
 from gpuetl.io.target import Mode
 from gpuetl.spec.expect.rules import Rule
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import DELIMITER, EXPRESSION, NAME, NAMES, ORDER, PARTITIONS, TEXTS, TYPES, choice
 from gpuetl.spec.steps import Step
+from gpuetl.spec.tests import TestSpec
 from gpuetl.spec.values import Formula, Order, Text
 
 
@@ -43,9 +45,16 @@ class SourceSpec:
 
 @dataclass(frozen=True, eq=False)
 class FrameSpec:
-    """Rows in memory, a `pyarrow.Table` of the language's types; declared in Python, a file cannot hold them."""
+    """Rows in memory, a `pyarrow.Table` of the language's types; declared in Python, a file cannot hold them.
+
+    `columns` and `filter` are those of a source of files in whose place the rows stand; `slice_rows` is how many of the
+    rows a partition has at least.
+    """
 
     table: Any = field(repr=False)
+    columns: tuple[str, ...] = ()
+    filter: Formula | None = None
+    slice_rows: int = SLICE_ROWS
 
 
 @dataclass(frozen=True)
@@ -90,4 +99,5 @@ class PipelineSpec:
     sources: Mapping[str, SourceSpec | FrameSpec] = field(default_factory=dict)
     stages: Mapping[str, StageSpec] = field(default_factory=dict)
     sinks: Mapping[str, SinkSpec] = field(default_factory=dict)
+    tests: tuple[TestSpec, ...] = ()
     unreadable: frozenset[str] = frozenset()

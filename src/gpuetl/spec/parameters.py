@@ -76,6 +76,16 @@ def parse_value(value: Any, dtype: DataType) -> Any:
         raise ValueError(f"'{value}' is not a {type_name(dtype)}{exact}") from None
 
 
+def parse_written(value: Any, written: str, dtype: DataType) -> Any:
+    """Return a YAML scalar as a Python object of `dtype`; raise `ValueError`.
+
+    `written` are the characters of a number or truth value: decimals and texts are read from these, so that no digit is
+    lost.
+    """
+    exact = bool(written) and value is not None and (is_decimal(dtype) or dtype == STRING)
+    return parse_value(written if exact else value, dtype)
+
+
 def _parsed(value: Any, dtype: DataType) -> Any:
     text = value if isinstance(value, str) else None
     if dtype == STRING:

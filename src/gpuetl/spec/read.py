@@ -9,22 +9,22 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gpuetl.errors import Problems
-from gpuetl.expressions.decimals import is_decimal
-from gpuetl.expressions.types import NULL, STRING
+from gpuetl.expressions.types import NULL
 from gpuetl.spec.document import Node, read_document, read_text
 from gpuetl.spec.expect.rules import Rule, read_rule
 from gpuetl.spec.fields import keys_of, read_keys, required_keys
 from gpuetl.spec.forms import BOOLEAN, PARAMETER_TYPE, read_name, read_texts
 from gpuetl.spec.model import ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
-from gpuetl.spec.parameters import parse_value
+from gpuetl.spec.parameters import parse_written
 from gpuetl.spec.steps import STEPS, Step
 from gpuetl.spec.synonyms import keys_hint, word_suggestion
+from gpuetl.spec.tests import read_tests
 from gpuetl.spec.values import BadValue, Text, is_identifier
 
 T = TypeVar("T")
 VERSION = 1
-KEYS = ("gpuetl", "name", "description", "params", "sources", "stages", "sinks")
-LATER = {"tests": "a pipeline's own tests", "checkpoint": "checkpoints"}
+KEYS = ("gpuetl", "name", "description", "params", "sources", "stages", "sinks", "tests")
+LATER = {"checkpoint": "checkpoints"}
 
 
 MOST_KEPT, LONGEST_KEPT = 64, 1 << 16
@@ -73,6 +73,7 @@ class _Reader:
             sources=self.entries(root, "sources", "source", self.source),
             stages=self.entries(root, "stages", "stage", self.stage),
             sinks=self.entries(root, "sinks", "sink", self.sink),
+            tests=read_tests(root.value.get("tests"), self.problems),
         )
         self.unique_names(root, spec)
         return replace(spec, unreadable=self.written(root, "sources", "stages") - {*spec.sources, *spec.stages})
@@ -153,8 +154,7 @@ class _Reader:
             self.problems.add(f"default: takes one value, got {given.kind}", "", given.place(), within)
             return None
         try:
-            as_written = given.written and (is_decimal(dtype) or dtype == STRING)
-            return parse_value(given.written if as_written and given.value is not None else given.value, dtype)
+            return parse_written(given.value, given.written, dtype)
         except ValueError as error:
             self.problems.add(f"default: {error}", "", given.place(), within)
             return None

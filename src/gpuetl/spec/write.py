@@ -8,7 +8,9 @@ from decimal import Decimal
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedSeq
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.nodes import ScalarNode
+from ruamel.yaml.representer import RoundTripRepresenter
 
 from gpuetl.errors import InvalidPipeline
 from gpuetl.expressions.types import type_name
@@ -16,20 +18,40 @@ from gpuetl.expressions.unparse import constant_text
 from gpuetl.spec.fields import write_keys
 from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.read import VERSION
+from gpuetl.spec.tests import Plain, write_test
+
+
+class Representer(RoundTripRepresenter):
+    """Writes also characters that stand without quotes."""
+
+    def plain(self, text: Plain) -> ScalarNode:
+        """Return the node of such characters."""
+        return self.represent_scalar(text.tag, str(text))
+
+
+Representer.add_representer(Plain, Representer.plain)
 
 
 def write_pipeline(spec: PipelineSpec) -> str:
     """Return the pipeline as YAML text."""
+    return yaml_text(pipeline_data(spec))
+
+
+def yaml_text(data: Any) -> str:
+    """Return plain data as YAML text."""
     yaml = YAML()
+    yaml.Representer = Representer
     yaml.width = 1 << 20  # an expression stays on its line
     yaml.indent(mapping=2, sequence=4, offset=2)
     text = io.StringIO()
-    yaml.dump(_styled(pipeline_data(spec)), text)
+    yaml.dump(_styled(data), text)
     return text.getvalue()
 
 
 def _styled(value: Any) -> Any:
     """Return lists of names in flow style, everything else as it is."""
+    if isinstance(value, CommentedMap | CommentedSeq):
+        return value
     if isinstance(value, dict):
         return {key: _styled(item) for key, item in value.items()}
     if not isinstance(value, list):
@@ -42,11 +64,12 @@ def _styled(value: Any) -> Any:
 
 def pipeline_data(spec: PipelineSpec) -> dict[str, Any]:
     """Return the pipeline as plain data."""
-    sections = {
+    sections: dict[str, Any] = {
         "params": {name: _parameter(p) for name, p in spec.parameters.items()},
         "sources": {name: _source(name, s) for name, s in spec.sources.items()},
         "stages": {name: _stage(s) for name, s in spec.stages.items()},
         "sinks": {name: _located(s) for name, s in spec.sinks.items()},
+        "tests": [write_test(test) for test in spec.tests],
     }
     head = {"gpuetl": VERSION, "name": str(spec.name)}
     described = {"description": spec.description} if spec.description else {}

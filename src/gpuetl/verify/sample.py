@@ -49,19 +49,28 @@ def sampled(plan: Plan, rows: int) -> tuple[Plan, tuple[str, ...]]:
     InvalidPipeline
         For fewer than one row.
     """
+    filters, told = sample_filters(plan, rows)
+    return plan.rewrite(lambda node: filters.get(id(node), node)), told
+
+
+def sample_filters(plan: Plan, rows: int) -> tuple[dict[int, Filter], tuple[str, ...]]:
+    """Return the filters of a sample, by the identity of the sources above which they stand, and what `sampled` says.
+
+    Raises
+    ------
+    InvalidPipeline
+        For fewer than one row.
+    """
     if rows < 1:
         raise InvalidPipeline.because(f"a sample takes a whole number of rows from 1, got {rows}")
     sizes = {node: source_rows(node) for node in walk_graph(*plan.roots) if isinstance(node, Read)}
     largest = max(sizes.values(), default=0)
     if largest <= rows:
-        return plan, tuple(f"source '{node.origin.name}': whole" for node in sizes)
+        return {}, tuple(f"source '{node.origin.name}': whole" for node in sizes)
     choice = best_choice(plan, sizes)
     limit = LEAST + HASHES * rows // largest
-
-    def rule(node: Node) -> Node:
-        return kept_by_hash(node, choice[id(node)], limit) if id(node) in choice else node
-
-    return plan.rewrite(rule), (*told_sources(sizes, choice, rows, largest), *told_split(plan, sizes, choice))
+    filters = {id(node): kept_by_hash(node, choice[id(node)], limit) for node in sizes if id(node) in choice}
+    return filters, (*told_sources(sizes, choice, rows, largest), *told_split(plan, sizes, choice))
 
 
 def source_rows(node: Read) -> int:
@@ -70,7 +79,7 @@ def source_rows(node: Read) -> int:
     return sum(g.rows if g.rows >= 0 else sum(g.file_bytes.values()) // CSV_ROW_BYTES for g in groups)
 
 
-def kept_by_hash(node: Node, name: str, limit: int) -> Node:
+def kept_by_hash(node: Node, name: str, limit: int) -> Filter:
     """Return the rows whose key has a hash below the limit."""
     hashed = Call(FUNCTIONS["scalar", "hash"], (Column(name, node.schema[name]),), INT64)
     kept = Call(FUNCTIONS["scalar", "less"], (hashed, Literal(limit, INT64)), BOOL)

@@ -1,0 +1,105 @@
+"""`gpuetl test`: the tests that a pipeline's file holds."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gpuetl.cli.arguments import (
+    Params,
+    add_cluster,
+    add_command,
+    add_fallback,
+    add_options,
+    cluster_options,
+    run_options,
+)
+from gpuetl.cli.run import report_path
+from gpuetl.errors import InvalidPipeline
+
+if TYPE_CHECKING:
+    from gpuetl.cli.arguments import Commands
+    from gpuetl.file_tests.report import TestResult
+
+FAILED = 5
+"""The exit code where a test failed."""
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command to the command line."""
+    command = add_command(commands, run_tests, "test")
+    command.add_argument("--engine", default="auto", help="the engine to run on; by default the one that run takes")
+    command.add_argument(
+        "--test", dest="names", metavar="NAME", action="append",
+        help="run this test only, or those that match, as in 'late *'; may be repeated",
+    )  # fmt: skip
+    command.add_argument("--junit", metavar="FILE", type=report_path, help="write the results there as JUnit XML")
+    group = command.add_argument_group("a test from real rows")
+    group.add_argument(
+        "--from-run",
+        metavar="STAGE",
+        help="print a test of the stage: a few rows of the sources, and what comes of them",
+    )
+    group.add_argument("--rows", metavar="COUNT", type=int, default=20, help="at most so many rows of the stage (20)")
+    group.add_argument("--write", action="store_true", help="add the test to the file, in the place of printing it")
+    add_options(command)
+    add_fallback(command)
+    add_cluster(command)
+
+
+def run_tests(
+    file: Path,
+    params: Params = (),
+    engine: str = "auto",
+    root: Path | None = None,
+    names: Sequence[str] | None = None,
+    junit: Path | None = None,
+    from_run: str | None = None,
+    rows: int = 20,
+    write: bool = False,
+    skip: Sequence[str] = (),
+    partition_rows: int | None = None,
+    fallback: bool = False,
+    **cluster: Any,
+) -> None:
+    """Run the tests in a pipeline's file, on the rows that they give.  Writes no sink; exits with 5 if one fails."""
+    from gpuetl.backends.engines import choose_engine
+    from gpuetl.file_tests.report import result_lines
+    from gpuetl.pipeline import load
+
+    pipeline = load(file, root)
+    options = run_options(skip, partition_rows, fallback=fallback, cluster=cluster_options(cluster))
+    gc.enable()
+    if from_run is not None:
+        from gpuetl.file_tests.record import recorded_test, text_of, write_into
+
+        recorded = recorded_test(pipeline, from_run, rows, dict(params), engine, options)
+        if write:
+            write_into(file, recorded)
+            print(f"{file}: added the test '{recorded.name}'")
+        else:
+            print(("" if pipeline.spec.tests else "tests:\n") + text_of(recorded), end="")
+        return
+    if not pipeline.spec.tests:
+        pipeline.plan(dict(params), unbound=True)  # what is wrong is told first
+        raise InvalidPipeline.because(f"no tests in {file}", "docs/language.md shows one, under Tests.")
+    choice = choose_engine(engine)
+    print(f"engine: {choice.name} ({choice.reason})")
+    notes: dict[str, None] = {}
+
+    def show(result: TestResult) -> None:
+        print("\n".join(result_lines(result)), flush=True)
+        notes.update(dict.fromkeys(result.notes))
+
+    report = pipeline.test(dict(params), engine=engine, names=names, options=options, done=show)
+    for note in notes:
+        print(f"note: {note}")
+    print(report.summary)
+    if junit is not None:
+        report.write_junit(junit)
+    if not report.passed:
+        sys.stdout.flush()
+        raise SystemExit(FAILED)
