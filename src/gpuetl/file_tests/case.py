@@ -17,6 +17,7 @@ from gpuetl.pipeline import Pipeline
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read
+from gpuetl.plan.order import promised_order
 from gpuetl.plan.plan import Plan
 from gpuetl.plan.schema import Schema
 from gpuetl.spec.bind import bind_source
@@ -24,7 +25,7 @@ from gpuetl.spec.model import FrameSpec, SourceSpec
 from gpuetl.spec.parameters import bind_parameters
 from gpuetl.spec.tests import Cell, RowsFile, RowsSpec, TestSpec
 from gpuetl.spec.values import BadValue, node_of
-from gpuetl.verify.keys import promised_order, stage_keys
+from gpuetl.verify.keys import stage_keys
 
 
 class Unwritten(Pipeline):
