@@ -155,7 +155,7 @@ TOLD = """
 18:22: …: the least value is greater than the greatest
 18:36: …: '0.5' is not a int32
 19:25: …, expect: matches: cannot read the regular expression '[A-': this '[' is not closed, at character 1
-20:17: …: matches takes a string column, and 'id' is int64
+20:19: …: matches takes a string column, and 'id' is int64
 21:28: …, expect: references: takes stage.column or source.column, got 'shops'
 22:28: …: unknown column 'shp'
 22:43: …: unknown source or stage 'nowhere'

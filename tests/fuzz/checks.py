@@ -8,7 +8,7 @@ from fuzz.cases import RESULT, Case
 from fuzz.duckdb_casts import Untranslated
 from fuzz.duckdb_oracle import duckdb_fails, duckdb_rows
 from fuzz.precision import Precision
-from fuzz.relations import RELATIONS
+from fuzz.relations import RELATIONS, held_to_rules
 from gpuetl import RunOptions
 from gpuetl.plan.plan import Plan
 
@@ -64,6 +64,8 @@ def check_engine(case: Case, engine: str) -> Outcome:
             )
         else:
             same(case, got, expected, f"{engine}, {what}")
+    if case.relation == "expected" and not isinstance(expected, Failed):
+        held_to_rules(case, expected, engine)
     return Outcome.REFUSED if isinstance(expected, Failed) else Outcome.COMPARED
 
 

@@ -16,15 +16,17 @@ SUM_OF = "sum of "
 FRACTIONS = {"small": 0.3, "large": 0.7}
 COUNTS = {"three": 3, "ten": 10}
 AGAIN, LIMITED = "again", "limited"
+EXPECTED, REJECTS, BREAKING = "expected", "rejects", "breaking"
 SUBSETS = (*FRACTIONS, *COUNTS, AGAIN, LIMITED)
 
 
 def add_stages(builder: Builder, result: Relation) -> str:
     """Choose the relation to check, and declare the stages that it compares."""
-    relation = builder.draws.one_of(("yaml", "permuted", "partitioned", "doubled", "summed", "subsets"))
-    declare = {"partitioned": add_parts, "doubled": add_totals, "summed": add_sums, "subsets": add_subsets}.get(
-        relation
-    )
+    relation = builder.draws.one_of(("yaml", "permuted", "partitioned", "doubled", "summed", "subsets", "expected"))
+    declare = {
+        "partitioned": add_parts, "doubled": add_totals, "summed": add_sums, "subsets": add_subsets,
+        "expected": add_expectations,
+    }.get(relation)  # fmt: skip
     return relation if declare is None or declare(builder, result) else "permuted"
 
 
@@ -69,4 +71,25 @@ def add_subsets(builder: Builder, result: Relation) -> bool:
         rows.sample(rows=size, by=by, seed=seed).stage(name)
     rows.sample(FRACTIONS["large"], by=by, seed=seed).sample(FRACTIONS["small"], by=by, seed=seed).stage(AGAIN)
     rows.limit(COUNTS["three"]).stage(LIMITED)
+    return True
+
+
+def add_expectations(builder: Builder, result: Relation) -> bool:
+    """Rows that break a condition, and perhaps those that repeat, in quarantine; what is counted beside it."""
+    exact = result.exact()
+    if not exact:
+        return False
+    condition = Expression(builder.expressions(result).condition())
+    keys, target = builder.draws.some_of(exact, 1, 2), builder.draws.one_of(exact)
+    distinct = result.table.select(target).distinct().limit(3).stage("targets")
+    how = builder.draws.one_of(("warn", "quarantine"))
+    expected = (
+        result.table.expect(that=condition, name="that", on_fail="quarantine")
+        .expect(not_null=result.node.schema.names, on_fail="warn")
+        .expect(unique=keys, name="unique", on_fail=how)
+        .expect(references={target: f"{distinct.origin}.{target}"}, name="references", on_fail=how)
+        .stage(EXPECTED)
+    )
+    expected.rejected.stage(REJECTS)
+    result.table.filter(~condition).stage(BREAKING)
     return True

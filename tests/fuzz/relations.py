@@ -13,7 +13,19 @@ import pyarrow as pa
 
 from fuzz.answers import Failed, answer, answers, in_parts, same, same_set, with_sources
 from fuzz.cases import Case
-from fuzz.derived_stages import AGAIN, COUNTS, FRACTIONS, LIMITED, PARTS, SUBSETS, SUM_OF, TOTALS
+from fuzz.derived_stages import (
+    AGAIN,
+    BREAKING,
+    COUNTS,
+    EXPECTED,
+    FRACTIONS,
+    LIMITED,
+    PARTS,
+    REJECTS,
+    SUBSETS,
+    SUM_OF,
+    TOTALS,
+)
 from fuzz.duckdb_oracle import stored
 from gpuetl import RunOptions
 from gpuetl.expressions.types import DATE, is_list
@@ -160,7 +172,41 @@ def countable(value: Any) -> Any:
     return repr(value + 0.0) if isinstance(value, float) else value
 
 
+def held_to_rules(case: Case, expected: pa.Table, engine: str = "pandas") -> None:
+    """What remains and what is in quarantine are all rows; each rule counts the rows that break it."""
+    plan = case.pipeline.plan()
+    checks = {f"counts of {name}": node for name, node in plan.checks.items()}
+    counted = replace(plan, stages={**plan.stages, **checks}, checks={})
+    names = [EXPECTED, REJECTS, BREAKING, "targets", *checks]
+    rules = {rule.rule: f"counts of {rule.counts}" for rule in plan.rules}
+    keys = list(case.pipeline.spec.stages[EXPECTED].expect[2].columns)
+    for options in (RunOptions(), replace(in_parts(case), broadcast_bytes=0)):
+        found = answers(counted, options, names, engine)
+        if isinstance(found, Failed):  # the condition has no result for some row
+            return
+        rejected = found[REJECTS].select(expected.column_names)
+        same_set(case, pa.concat_tables([found[EXPECTED], rejected]), expected, f"{options}: kept and rejected rows")
+        counts = {rule: found[relation].column(rule)[0].as_py() or 0 for rule, relation in rules.items()}
+        (target,) = found["targets"].column_names
+        known = set(tuples(found["targets"]))
+        right = {
+            "that": found[BREAKING].num_rows,
+            "unique": repeats(expected.select(keys)),
+            "references": sum(v not in known for v in tuples(expected.select([target])) if v != (None,)),
+            **{f"not_null({name})": expected.column(name).null_count for name in expected.column_names},
+        }
+        assert counts == right, f"{options}: counts {counts}, expected {right}"
+        broken = Counter(rule for text in found[REJECTS].column("_rule").to_pylist() for rule in text.split(", "))
+        assert broken["that"] == right["that"], f"{options}: {broken['that']} rows in quarantine for 'that'"
+
+
+def repeats(rows: pa.Table) -> int:
+    """Return how many rows have equal values, none of them null, in another row too."""
+    groups = Counter(values for values in tuples(rows) if None not in values)
+    return sum(count for count in groups.values() if count > 1)
+
+
 RELATIONS: dict[str, Callable[[Case, pa.Table], None]] = {
     "yaml": read_again, "permuted": permuted, "partitioned": partitioned, "doubled": doubled, "summed": summed,
-    "subsets": subsets,
+    "subsets": subsets, "expected": held_to_rules,
 }  # fmt: skip

@@ -12,7 +12,8 @@ from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.cudf.columns.concat import numbered_together, stacked
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.text_codes import FEW, with_dictionary
-from gpuetl.backends.cudf.expressions.evaluate import evaluate
+from gpuetl.backends.cudf.expressions import evaluate as of_rows
+from gpuetl.backends.cudf.expressions.evaluate import alone, evaluate
 from gpuetl.backends.cudf.interchange import from_arrow, single_row, to_arrow
 from gpuetl.backends.cudf.sources.read import checked
 from gpuetl.expressions.parse import parse_expression
@@ -188,6 +189,31 @@ def test_expressions_read_and_give_numbers(text):
     assert expected.dictionary is None
     got = evaluate({"": expr}, columns | {name: coded(values[name]) for name in "st"}, 52, HOST)[""]
     assert (got.dictionary is not None) is EXPRESSIONS[text]
+    assert values_of(got) == values_of(expected)
+
+
+SEARCHES = {
+    "regexp_full_match(s, '[a-z]+')": [13],
+    "coalesce(NOT regexp_full_match(s, '[a-b]'), false)": [13],
+    "s LIKE 'a%' OR s IS NULL": [13],
+    "regexp_count(s, 'a') + regexp_count(t, 'a')": [],
+    "s = 'a'": [],
+    "length(s) > 1": [],
+}
+
+
+@pytest.mark.parametrize("text", SEARCHES)
+def test_each_text_of_a_dictionary_is_searched_once(text, monkeypatch):
+    """And the null that may be among the rows: the values are those of plain columns."""
+    searched = []
+    monkeypatch.setattr(of_rows, "alone", lambda *given: searched.append(given[2]) or alone(*given))
+    values = {"s": [*TEXTS, "c", "d", "e"] * 4, "t": drawn(64, 5)}
+    types = {"s": STRING, "t": STRING}
+    expr = resolve(parse_expression(text), Scope(types, {}))
+    expected = evaluate({"": expr}, {name: plain(column) for name, column in values.items()}, 64, HOST)[""]
+    assert not searched
+    got = evaluate({"": expr}, {name: coded(column) for name, column in values.items()}, 64, HOST)[""]
+    assert searched == SEARCHES[text]
     assert values_of(got) == values_of(expected)
 
 

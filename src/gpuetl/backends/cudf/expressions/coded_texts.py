@@ -17,11 +17,13 @@ from gpuetl.backends.cudf.expressions.prepare import chooses
 from gpuetl.backends.cudf.interchange import from_arrow, from_texts
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector
-from gpuetl.expressions.ir import Call, Column, Expr, Literal, can_fail, columns_of
+from gpuetl.expressions.ir import Call, Column, Expr, Literal, can_fail, columns_of, walk
 from gpuetl.expressions.types import NULL, STRING
 
 Vectors = Mapping[str, Vector]
 NUMBER = pa.int32()
+SEARCHES = frozenset(["regexp_like", "regexp_full_match", "regexp_count", "like", "ilike"])
+"""Functions that look through a text, and give no text."""
 
 
 @dataclass(frozen=True)
@@ -82,10 +84,16 @@ def numbered(expr: Expr, numbers: Mapping[str, int], columns: Mapping[Column, st
     return replace(expr, args=tuple(args), dtype=NUMBER)
 
 
-def by_dictionary(
-    expr: Expr, known: Vectors, rows: int, machine: Machine, compute: Callable[[Expr, Vectors, int, Machine], Vector]
-) -> Vector | None:
-    """Return the texts of an expression that reads one column, which is coded: `compute` has its dictionary alone.
+Compute = Callable[[Expr, Vectors, int, Machine], Vector]
+
+
+def matches_patterns(expr: Expr) -> bool:
+    """Tell whether an expression looks through texts byte by byte, which takes longer than to look its result up."""
+    return any(isinstance(part, Call) and part.function.name in SEARCHES for part in walk(expr))
+
+
+def by_dictionary(expr: Expr, known: Vectors, rows: int, machine: Machine, compute: Compute) -> Vector | None:
+    """Return the values of an expression that reads one column, which is coded: `compute` has its dictionary alone.
 
     None where that does not apply, also to what can fail: texts of a dictionary may be in no row.
     """
@@ -95,7 +103,9 @@ def by_dictionary(
         return None
     (name,) = names
     texts = stacked([own, from_arrow(pa.nulls(1, STRING), machine)], machine)
-    made = coded(compute(expr, {name: texts}, texts.rows, machine), machine)
+    made = compute(expr, {name: texts}, texts.rows, machine)
+    if expr.dtype == STRING:
+        made = coded(made, machine)
     vector, places = known[name], known[name].data
     if vector.nulls:
         places = machine.arrays.where(valid_rows(vector, machine) != 0, places, machine.arrays.int32(own.rows))

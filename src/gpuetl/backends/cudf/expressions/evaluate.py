@@ -8,7 +8,7 @@ from typing import Any
 from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
 from gpuetl.backends.cudf.columns.written import empty_column, offsets_of_sizes
 from gpuetl.backends.cudf.device.columns import ColumnKinds, buffers_of, in_kernels
-from gpuetl.backends.cudf.expressions.coded_texts import as_numbers, by_dictionary
+from gpuetl.backends.cudf.expressions.coded_texts import as_numbers, by_dictionary, matches_patterns
 from gpuetl.backends.cudf.expressions.constants import arguments
 from gpuetl.backends.cudf.expressions.faults import no_result
 from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, Library
@@ -70,7 +70,11 @@ def computed(exprs: Mapping[str, Expr], known: Vectors, rows: int, machine: Mach
         elif is_list(expr.dtype):
             results[name] = list_column(expr, known, rows, machine, evaluate)
         elif expr.dtype != STRING:
-            fixed[name] = expr
+            found = by_dictionary(expr, known, rows, machine, alone) if matches_patterns(expr) else None
+            if found is None:
+                fixed[name] = expr
+            else:
+                results[name] = found
         elif numbers := as_numbers(name, expr, known, machine):
             fixed[name], dictionaries[name] = numbers.expr, numbers.dictionary
             known = {**known, **numbers.columns}
@@ -95,6 +99,11 @@ def computed_together(exprs: Mapping[str, Expr], known: Vectors, rows: int, mach
     for outputs in in_kernels({expr: columns_of(expr) for expr in exprs.values()}, known):
         done |= computed_by_kernel(outputs, known, rows, machine)
     return {name: done[expr] for name, expr in exprs.items()}
+
+
+def alone(expr: Expr, known: Vectors, rows: int, machine: Machine) -> Vector:
+    """Compute one column of fixed width."""
+    return computed_together({"": expr}, known, rows, machine)[""]
 
 
 def computed_by_kernel(outputs: Sequence[Expr], known: Vectors, rows: int, machine: Machine) -> dict[Expr, Vector]:
