@@ -175,6 +175,11 @@ class Table:
         self.pipeline.add_stage(name, self.origin, self.steps)
         return Table(self.pipeline, name)
 
+    @property
+    def rejected(self) -> Table:
+        """The rows that this source or stage puts into quarantine; steps that have no name are given one."""
+        return Table(self.pipeline, f"{self.named()}.rejected")
+
     def named(self) -> Text:
         """Return the name of this source or stage; steps that have none are given one."""
         if not self.steps:

@@ -15,7 +15,8 @@ from gpuetl.expressions.types import BOOL, NULL, DataType, is_list
 from gpuetl.io.dataset import Dataset, DatasetError
 from gpuetl.io.frames import FrameDataset
 from gpuetl.io.overlap import conflicts
-from gpuetl.io.paths import ImpossiblePath, checked_path
+from gpuetl.io.paths import ImpossiblePath, checked_path, url_problem
+from gpuetl.io.rejected import REJECTED, RejectedRows
 from gpuetl.io.target import Target
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes import Filter, Project, Read, Sort, Write, passing
@@ -29,15 +30,24 @@ from gpuetl.spec.steps.step import Unknown
 from gpuetl.spec.values import node_of
 
 
-def bind(spec: PipelineSpec, parameters: Mapping[str, Expr], folder: Path, run_id: str, problems: Problems) -> Plan:
+def bind(
+    spec: PipelineSpec,
+    parameters: Mapping[str, Expr],
+    folder: Path,
+    run_id: str,
+    problems: Problems,
+    files: bool = True,
+) -> Plan:
     """Build the plan of a pipeline whose relative paths start at `folder`.
+
+    Without `files`, the columns of sources that do not state them are open.
 
     Raises
     ------
     InvalidPipeline
         With all problems: those found here and those kept before.
     """
-    plan = _Binder(spec, parameters, folder, run_id, problems).plan()
+    plan = _Binder(spec, parameters, folder, run_id, problems, files).plan()
     problems.check()
     return plan
 
@@ -49,17 +59,21 @@ class _Binder:
     folder: Path
     run_id: str
     problems: Problems
+    looks_at_files: bool = True
     relations: dict[str, Node] = field(default_factory=dict)
     datasets: list[Dataset] = field(default_factory=list)
+    named_relations: set[str] = field(default_factory=set)
 
     def plan(self) -> Plan:
-        sources = {name: self.source(name) for name in self.spec.sources}
-        self.relations |= sources
+        for name in self.spec.sources:
+            self.relations[name] = self.source(name)
+        sources = {**{name: self.relations[name] for name in self.spec.sources}, **self.relations}
         for name in self.in_order():
             self.relations[name] = self.stage(name)
         stages = {name: self.relations[name] for name in self.spec.stages}
         sinks = {name: self.sink(name, sink) for name, sink in self.spec.sinks.items()}
         self.distinct_targets()
+        self.quarantines_are_read()
         return Plan(
             name=str(self.spec.name),
             sources=sources,
@@ -83,12 +97,15 @@ class _Binder:
 
     def named(self, name: str, kind: str, of: str) -> Node:
         """Return the relation that a stage, join or sink names."""
-        if name in self.spec.sources or name in self.spec.stages:
+        self.named_relations.add(str(name))
+        if name in self.relations:
             return self.relations[name]
         if name in self.spec.unreadable:
             return _Unread()
-        have = [*self.spec.sources, *self.spec.stages]
-        self.add(kind, of, f"unknown source or stage '{name}'", have_hint(name, have), name)
+        hint = have_hint(name, [*self.spec.sources, *self.spec.stages])
+        if (source := self.spec.sources.get(name.removesuffix(REJECTED))) and isinstance(source, SourceSpec):
+            hint = f"Set on_bad_row: quarantine on source '{name.removesuffix(REJECTED)}'."
+        self.add(kind, of, f"unknown source or stage '{name}'", hint, name)
         return _Unread()
 
     def add(self, kind: str, of: str, message: str, hint: str, at: object) -> None:
@@ -97,12 +114,19 @@ class _Binder:
 
     def path(self, kind: str, of: str, text: str) -> Path | None:
         try:
-            return checked_path(self.folder / resolve_scalars(text, self.parameters, self.run_id))
+            whole = resolve_scalars(text, self.parameters, self.run_id)
+            return None if self.is_url(kind, of, whole, text) else checked_path(self.folder / whole)
         except (UnresolvedScalar, ImpossiblePath) as error:
             self.add(kind, of, str(error), "", text)
-        except UnboundScalar:
-            pass  # `validate` without the value of a required parameter: the path is not known yet
+        except UnboundScalar:  # `validate` without the value of a required parameter: the path is not known yet
+            self.is_url(kind, of, text, text)
         return None
+
+    def is_url(self, kind: str, of: str, whole: str, text: str) -> bool:
+        """Tell whether a path is a URL, which is a problem."""
+        if problem := url_problem(whole):
+            self.add(kind, of, *problem, text)
+        return problem is not None
 
     def context(self, origin: Origin) -> Context:
         relation = partial(self.named, kind=origin.kind, of=origin.name)
@@ -123,8 +147,11 @@ class _Binder:
 
     def files(self, name: str, spec: SourceSpec, origin: Origin) -> Node:
         """Return the node that reads a source's files; one with an open schema where that is not known."""
+        if spec.on_bad_row == "quarantine":
+            self.relations[f"{name}{REJECTED}"] = _Unread()
         path = self.path("source", name, spec.path)
-        if path is None and not spec.schema:
+        states_all = spec.schema and spec.extra_columns != "add"
+        if not states_all and (spec.schema or spec.format != "csv") and (path is None or not self.looks_at_files):
             return _Unread(origin=origin)
         if spec.format == "csv" and not spec.schema:
             self.add(
@@ -136,16 +163,33 @@ class _Binder:
             )
             return _Unread(origin=origin)
         self.no_lists("source", name, spec, spec.schema)
+        if spec.format != "csv" and spec.on_bad_row != "fail":
+            hint = "Take it out: Parquet files state their types."
+            self.add("source", name, "on_bad_row is for CSV files", hint, spec.path)
         filtered = names_in(spec.filter.syntax) if spec.columns and spec.filter else frozenset[str]()
         dataset = Dataset(
             name, spec.format, path or self.folder, spec.schema, spec.partitions, spec.nulls or ("",), spec.delimiter,
-            filtered.union(spec.columns),
+            filtered.union(spec.columns), spec.extra_columns, spec.missing_columns, spec.on_bad_row,
         )  # fmt: skip
         schema = self.schema_of(dataset, spec)
+        if spec.on_bad_row == "quarantine" and spec.format == "csv":
+            rejected = RejectedRows.of(dataset, self.run_id)
+            place = Origin("source", rejected.name)
+            self.relations[rejected.name] = Read(dataset=rejected, columns=rejected.schema.names, origin=place)
         if schema is None:
             return _Unread(origin=origin)
         self.datasets.append(dataset)
         return Read(dataset=dataset, columns=schema.names, origin=origin)
+
+    def quarantines_are_read(self) -> None:
+        """Rows that leave a source for a quarantine that nothing reads would be lost."""
+        for name, spec in self.spec.sources.items():
+            if isinstance(spec, SourceSpec) and spec.on_bad_row == "quarantine" and spec.format == "csv":
+                rejected = f"{name}{REJECTED}"
+                if rejected not in self.named_relations:
+                    hint = f"Add a sink, such as rejects: {{from: {rejected}, parquet: out/rejects}}, or a stage."
+                    message = f"bad rows go to {rejected}, and nothing reads it"
+                    self.add("source", name, message, hint, spec.path)
 
     def schema_of(self, dataset: Dataset, spec: SourceSpec) -> Schema | None:
         try:
