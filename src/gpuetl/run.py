@@ -21,7 +21,7 @@ from gpuetl.executors.execution import Execution, on_workers
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain_memory import chunk_lines
 from gpuetl.plan.plan import Plan
-from gpuetl.planning import lowered_again, planned
+from gpuetl.planning import lowered_again, overlooked_files, planned
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
 from gpuetl.report.report import RunReport, device_label, stage_reports
 from gpuetl.report.trace import Trace, timed, tracing
@@ -86,14 +86,16 @@ def traced_run(
     with timed(seconds, "plan"):
         plan = pipeline.plan(params, run_id=run_id)
         plan = plan.keeping(plan.last_stages() if keep is None else keep)
-    for warning in plan.warnings:
-        recorder.warn(str(warning))
+    for told in plan.warnings:
+        recorder.warn(str(told))
     with timed(seconds, "load"):
         backend = backend_of(choice.name, options)
     with on_workers(choice.name, backend, options, seconds, recorder.progress) as (placed, capacity):
         with timed(seconds, "optimize"):
             fit, passes, fingerprint = planned(plan, placed, choice.name, capacity)
             check_refusals(backend, fit.plan.roots)
+            for warning in overlooked_files(plan):
+                recorder.warn(warning)
             running = backend.traced(trace, placed.profile) if trace else backend
         resident = fit.resident_bytes if options.resident_bytes is None else options.resident_bytes
         for line in chunk_lines(fit):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from gpuetl.errors import EvaluationError, Problems
 from gpuetl.expressions.ir import Expr
 from gpuetl.io.dataset import Dataset, DatasetError
+from gpuetl.io.overlooked import overlooked_warning
 from gpuetl.io.rejected import RejectedRows
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
@@ -49,6 +50,7 @@ def validate_pipeline(pipeline: Pipeline, params: Mapping[str, Any], files: bool
         told += check_sources(plan, pipeline.spec, parameters, problems)
         told += check_kernels(plan, pipeline.spec, problems)
         problems.check()
+        plan = replace(plan, warnings=tuple(problems.warnings))
     return Validation(plan, tuple(told))
 
 
@@ -76,6 +78,8 @@ def check_sources(plan: Plan, spec: PipelineSpec, parameters: Mapping[str, Expr]
             found = [error]
         for wrong in found[:MOST_FILES]:
             problems.add(str(wrong), wrong.hint, at, within)
+        if warning := overlooked_warning(dataset):
+            problems.warn(warning, "", at, within)
         if len(found) > MOST_FILES:
             problems.add(f"more than {MOST_FILES} files are not as the source says", "", at, within)
 
