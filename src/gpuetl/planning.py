@@ -11,6 +11,7 @@ from gpuetl.backends.backend import Backend
 from gpuetl.backends.engines import CLUSTERED, ENGINES, choose_engine, load_backend
 from gpuetl.errors import EngineUnavailable, PackageMissing, RunFailed
 from gpuetl.io.dataset import DatasetError
+from gpuetl.io.frames import FrameDataset
 from gpuetl.io.host_memory import host_memory
 from gpuetl.io.overlooked import overlooked_warning
 from gpuetl.io.rejected import RejectedRows
@@ -196,9 +197,9 @@ def free_memory(backend: Backend) -> int:
 def overlooked_files(plan: Plan) -> Iterator[str]:
     """Yield a warning for each source whose path has files that look like data and are not read."""
     for node in plan.nodes:
-        if isinstance(node, Read) and node.dataset.format != "memory" and not isinstance(node.dataset, RejectedRows):
-            if warning := overlooked_warning(node.dataset):
-                yield f"{node.origin}: {warning}"
+        of_files = isinstance(node, Read) and not isinstance(node.dataset, FrameDataset | RejectedRows)
+        if of_files and (warning := overlooked_warning(node.dataset)):
+            yield f"{node.origin}: {warning}"
 
 
 def check_files(plan: Plan) -> None:

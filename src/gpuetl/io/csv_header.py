@@ -56,4 +56,10 @@ def missing_hint(name: str, names: Iterable[str]) -> str:
     names = list(names)
     marks = [mark for mark in ",;\t|" if len(names) == 1 and mark in names[0]]
     advice = f"Is the delimiter {marks[0]!r}?  Declare it: delimiter: {json.dumps(marks[0])}." if marks else ""
-    return have_hint(name, names, advice)
+    return have_hint(name, names, advice or case_hint(name, names))
+
+
+def case_hint(name: str, names: Iterable[str]) -> str:
+    """Return the name that differs in its case alone, if there is one."""
+    near = next((other for other in names if other.casefold() == name.casefold()), None)
+    return f"Did you mean '{near}'?  Upper and lower case differ." if near else ""

@@ -8,7 +8,7 @@ from itertools import islice
 from gpuetl.errors import have_hint
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.types import STRING, DataType, common_type, is_floating, type_name
-from gpuetl.io.csv_header import missing_hint
+from gpuetl.io.csv_header import case_hint, missing_hint
 from gpuetl.io.dataset import DataFile, Dataset, DatasetError, check_widens
 
 ADD_OR_IGNORE = "Set extra_columns: add to read it, with null for files that lack it, or extra_columns: ignore."
@@ -99,7 +99,10 @@ def missing_column(dataset: Dataset, file: DataFile, name: str) -> DatasetError:
         return DatasetError(f"{file.path}: there is no column '{name}'.  {near}", fill)
     of = "the source's schema" if dataset.declared else str(dataset.files[0].path)
     stored = stored_columns(dataset, file)
-    return DatasetError(f"{file.path} has no column '{name}', and {of} does", f"{have_hint(name, stored)}  {fill}")
+    return DatasetError(
+        f"{file.path} has no column '{name}', and {of} does",
+        f"{have_hint(name, stored, case_hint(name, stored))}  {fill}",
+    )
 
 
 def disagreements(dataset: Dataset, most: int) -> Iterator[DatasetError]:

@@ -47,7 +47,8 @@ def of_folder(folder: Path, suffix: str) -> Iterator[Path]:
 
 def of_glob(path: Path, suffix: str) -> Iterator[Path]:
     """Yield the files of the format in folders that a glob matches, where it does not match the files, too."""
-    folders = [Path(name) for name in sorted(glob.glob(str(path), recursive=True)) if Path(name).is_dir()]
+    matches = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207  as the source's files are found
+    folders = [Path(name) for name in matches if Path(name).is_dir()]
     if folders:
         read = set(find_files(path, suffix))
         yield from (file for folder in folders for file in find_files(folder, suffix) if file not in read)
