@@ -197,8 +197,9 @@ def free_memory(backend: Backend) -> int:
 def overlooked_files(plan: Plan) -> Iterator[str]:
     """Yield a warning for each source whose path has files that look like data and are not read."""
     for node in plan.nodes:
-        of_files = isinstance(node, Read) and not isinstance(node.dataset, FrameDataset | RejectedRows)
-        if of_files and (warning := overlooked_warning(node.dataset)):
+        if not isinstance(node, Read) or isinstance(node.dataset, FrameDataset | RejectedRows):
+            continue
+        if warning := overlooked_warning(node.dataset):
             yield f"{node.origin}: {warning}"
 
 

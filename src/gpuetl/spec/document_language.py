@@ -153,7 +153,7 @@ like data are counted in a warning.  A glob reads exactly the files that it matc
 begin with `.` or `_` are left out.  Paths are local: a URL such as `s3://…` is an error.
 
 **Partitions.**  Folders such as `year=2024/month=3` are columns where `partitions` declares them.  gpuetl does not
-read files that a filter on these columns rules out.  A folder whose value is not of the declared type is an error. 
+read files that a filter on these columns rules out.  A folder whose value is not of the declared type is an error.
 If files have a column of the same name, the folder's value counts.
 
 **Columns of Parquet files.**  The first file defines the columns.  To choose them yourself, name them in `columns`,
