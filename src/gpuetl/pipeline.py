@@ -14,11 +14,22 @@ from gpuetl.expressions.build import param
 from gpuetl.expressions.expression import Expression, as_syntax
 from gpuetl.io.dataset import Format
 from gpuetl.io.frames import to_table
+from gpuetl.io.rejected import REJECTED
 from gpuetl.spec.bind import bind
 from gpuetl.spec.document import plain_node
 from gpuetl.spec.expect.rules import Rule
 from gpuetl.spec.fields import Field, check_keys, check_names, read_plain
-from gpuetl.spec.forms import NAMES, ORDER, PARAMETER_TYPE, PARTITIONS, TEXTS, TYPES
+from gpuetl.spec.forms import (
+    EXTRA_COLUMNS,
+    MISSING_COLUMNS,
+    NAMES,
+    ON_BAD_ROW,
+    ORDER,
+    PARAMETER_TYPE,
+    PARTITIONS,
+    TEXTS,
+    TYPES,
+)
 from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.parameters import bind_parameters, parse_value
 from gpuetl.spec.read import read_pipeline, read_pipeline_text
@@ -35,7 +46,12 @@ if TYPE_CHECKING:  # what checking a pipeline does not need is imported by the m
     from gpuetl.plan.plan import Plan
     from gpuetl.report.recorder import Progress
     from gpuetl.run import Run
+    from gpuetl.validation import Validation
     from gpuetl.verify.report import VerifyReport
+
+
+CHOICES = ("extra_columns", "missing_columns", "on_bad_row")
+"""Keys of a source that take one of a few names."""
 
 
 class Pipeline:
@@ -73,11 +89,11 @@ class Pipeline:
         return param(name)
 
     def read_parquet(self, name: str, path: str | os.PathLike[str], **keys: Any) -> Table:
-        """Declare a Parquet source, a file, glob or folder; `schema`, `partitions`, `columns`, `filter` as in YAML."""
+        """Declare a Parquet source, a file, glob or folder, with further keys as in YAML, such as `partitions`."""
         return self._source(name, "parquet", path, keys)
 
     def read_csv(self, name: str, path: str | os.PathLike[str], schema: Mapping[str, str], **keys: Any) -> Table:
-        """Declare a CSV source with a header line, whose columns' types are given."""
+        """Declare a CSV source with a header line, whose columns' types are given; further keys are those of YAML."""
         return self._source(name, "csv", path, {**keys, "schema": schema})
 
     def from_frame(self, name: str, frame: Any) -> Table:
@@ -93,7 +109,7 @@ class Pipeline:
 
     def table(self, name: str) -> Table:
         """Return the table of a source or stage that is declared."""
-        if name not in self.spec.sources and name not in self.spec.stages:
+        if name.removesuffix(REJECTED) not in {*self.spec.sources, *self.spec.stages}:
             raise InvalidPipeline.because(
                 f"unknown source or stage '{name}'", have_hint(name, [*self.spec.sources, *self.spec.stages])
             )
@@ -127,7 +143,9 @@ class Pipeline:
         """Return a stage name that nothing has yet."""
         origin = origin.replace(".", "_")  # of rows in quarantine
         return next(
-            n for i in count(1) if (n := f"{origin}_{i}") not in self.spec.stages and n not in self.spec.sources
+            n
+            for i in count(1)
+            if (n := f"{origin.replace('.', '_')}_{i}") not in self.spec.stages and n not in self.spec.sources
         )
 
     def _declare(self, section: str, name: str, value: Any) -> None:
@@ -148,7 +166,14 @@ class Pipeline:
             Path(path).write_text(text, encoding="utf-8")
         return text
 
-    def plan(self, params: Mapping[str, Any] | None = None, *, run_id: str = "plan", unbound: bool = False) -> Plan:
+    def plan(
+        self,
+        params: Mapping[str, Any] | None = None,
+        *,
+        run_id: str = "plan",
+        unbound: bool = False,
+        files: bool = True,
+    ) -> Plan:
         """Return the logical plan, as it is written; reads no more than footers.
 
         Parameters
@@ -159,6 +184,8 @@ class Pipeline:
             What `${run.id}` stands for in paths.
         unbound
             Leave required parameters without a value open: enough to check a pipeline, not to run it.
+        files
+            Whether to look at files for the columns that a source does not state; they are open where not.
 
         Raises
         ------
@@ -167,7 +194,28 @@ class Pipeline:
         """
         parameters = bind_parameters(self.spec.parameters, params or {}, need_all=not unbound)
         problems = Problems(list(self._problems.found))
-        return bind(self.spec, parameters, self.root, run_id, problems)
+        return bind(self.spec, parameters, self.root, run_id, problems, files)
+
+    def validate(self, params: Mapping[str, Any] | None = None, *, files: bool = True) -> Validation:
+        """Check the pipeline, the files of its sources, and that its kernels compile, without reading rows.
+
+        Files are looked at by their footers and header lines.  Kernels are compiled where NVRTC or nvcc is installed.
+
+        Parameters
+        ----------
+        params
+            Values of parameters; required ones may be left out.
+        files
+            Whether to look at files and kernels' texts at all.
+
+        Raises
+        ------
+        InvalidPipeline
+            With everything that is wrong.
+        """
+        from gpuetl.validation import validate_pipeline
+
+        return validate_pipeline(self, params or {}, files)
 
     def check(self, params: Mapping[str, Any] | None = None) -> Plan:
         """Return the plan, once the pipeline's tests are checked too; required parameters may be without a value.
@@ -380,9 +428,12 @@ def loads(text: str, root: str | Path = ".", name: str = "pipeline.yaml") -> Pip
 
 def _source_keys(keys: dict[str, Any], within: str) -> dict[str, Any]:
     read = dict(keys)
-    types: dict[str, Field[Any]] = {"schema": TYPES, "partitions": PARTITIONS}
+    types: dict[str, Field[Any]] = {
+        "schema": TYPES, "partitions": PARTITIONS, "extra_columns": EXTRA_COLUMNS, "missing_columns": MISSING_COLUMNS,
+        "on_bad_row": ON_BAD_ROW,
+    }  # fmt: skip
     for name in types.keys() & read.keys():
-        read[name] = read_plain(types[name], read[name], within)
+        read[name] = read_plain(types[name], read[name], f"{within}: {name}" if name in CHOICES else within)
     forms: dict[str, Field[Any]] = {"columns": NAMES, "nulls": TEXTS}
     for name in forms.keys() & read.keys():
         read[name] = read_plain(forms[name], as_names(read[name]), f"{within}: {name}")

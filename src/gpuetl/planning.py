@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -11,7 +11,10 @@ from gpuetl.backends.backend import Backend
 from gpuetl.backends.engines import CLUSTERED, ENGINES, choose_engine, load_backend
 from gpuetl.errors import EngineUnavailable, PackageMissing, RunFailed
 from gpuetl.io.dataset import DatasetError
+from gpuetl.io.frames import FrameDataset
 from gpuetl.io.host_memory import host_memory
+from gpuetl.io.overlooked import overlooked_warning
+from gpuetl.io.rejected import RejectedRows
 from gpuetl.optimize import optimize
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain import explain_physical
@@ -189,6 +192,15 @@ def free_memory(backend: Backend) -> int:
     """Return the bytes that a backend's frames may still take: on the host, others want some of what is there, too."""
     use = backend.memory_use()
     return int((use.limit - use.in_use) * (HOST_SHARE if backend.device == "CPU" else 1))
+
+
+def overlooked_files(plan: Plan) -> Iterator[str]:
+    """Yield a warning for each source whose path has files that look like data and are not read."""
+    for node in plan.nodes:
+        if not isinstance(node, Read) or isinstance(node.dataset, FrameDataset | RejectedRows):
+            continue
+        if warning := overlooked_warning(node.dataset):
+            yield f"{node.origin}: {warning}"
 
 
 def check_files(plan: Plan) -> None:

@@ -19,10 +19,11 @@ from gpuetl.ceilings.cache import load_ceilings
 from gpuetl.contracts import accepted, with_samples
 from gpuetl.errors import ContractBroken, InvalidPipeline, have_hint
 from gpuetl.executors.execution import Execution, on_workers
+from gpuetl.io.rejected import without_rejected
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain_memory import chunk_lines
 from gpuetl.plan.plan import Plan
-from gpuetl.planning import lowered_again, planned
+from gpuetl.planning import lowered_again, overlooked_files, planned
 from gpuetl.report.checks import check_reports, failure
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
 from gpuetl.report.report import RunReport, device_label, stage_reports
@@ -88,14 +89,16 @@ def traced_run(
     with timed(seconds, "plan"):
         plan = pipeline.plan(params, run_id=run_id)
         plan = plan.keeping(plan.last_stages() if keep is None else keep)
-    for warning in plan.warnings:
-        recorder.warn(str(warning))
+    for told in plan.warnings:
+        recorder.warn(str(told))
     with timed(seconds, "load"):
         backend = backend_of(choice.name, options)
     with on_workers(choice.name, backend, options, seconds, recorder.progress) as (placed, capacity):
         with timed(seconds, "optimize"):
             fit, passes, fingerprint = planned(plan, placed, choice.name, capacity)
             check_refusals(backend, fit.plan.roots)
+            for warning in overlooked_files(plan):
+                recorder.warn(warning)
             running = backend.traced(trace, placed.profile) if trace else backend
         resident = fit.resident_bytes if options.resident_bytes is None else options.resident_bytes
         for line in chunk_lines(fit):
@@ -174,7 +177,9 @@ def names_in_order(plan: Plan) -> list[tuple[str, str]]:
     """Return sources, stages and sinks in the order of the pipeline."""
     return [
         *(("source", n) for n in plan.sources),
-        *(("stage", n) for n in (*plan.stages, *plan.rejected)),
+        *(("source", n) for n in plan.rejected if without_rejected(n) in plan.sources),
+        *(("stage", n) for n in plan.stages),
+        *(("stage", n) for n in plan.rejected if without_rejected(n) in plan.stages),
         *(("expect", n) for n in dict.fromkeys(rule.stage for rule in plan.rules)),
         *(("sink", n) for n in plan.sinks),
     ]

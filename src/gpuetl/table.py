@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Never, TypeAlias
 from gpuetl.errors import InvalidPipeline
 from gpuetl.expressions.expression import as_syntax
 from gpuetl.expressions.syntax import Name
+from gpuetl.io.rejected import REJECTED
 from gpuetl.spec import steps as verbs
 from gpuetl.spec.expect.rules import RULES, Rule, rule_of
 from gpuetl.spec.fields import check_keys, read_plain
 from gpuetl.spec.forms import NAME, NAMES, ORDER, RENAMES, SOME_NAMES, TYPES
 from gpuetl.spec.steps.join import PAIRS
 from gpuetl.spec.synonyms import word_suggestion
-from gpuetl.spec.values import REJECTED, Formula, Order, Text, as_names
+from gpuetl.spec.values import Formula, Order, Text, as_names
 
 if TYPE_CHECKING:
     from gpuetl.pipeline import Pipeline

@@ -28,8 +28,13 @@ def check_quotes(path: Path, delimiter: str) -> None:
         opened = unclosed(text, delimiter)
         if opened is not None:
             line = text.count(b"\n", 0, opened) + 1
-            hint = "Close it; inside of a field in quotes, a quote is written twice."
-            raise DatasetError(f"{path}: the quote that opens in line {line} is not closed.  {hint}")
+            raise open_quote(path, line)
+
+
+def open_quote(path: Path, line: int) -> DatasetError:
+    """Word a quote that is not closed."""
+    hint = "Close it; inside of a field in quotes, a quote is written twice."
+    return DatasetError(f"{path}: the quote that opens in line {line} is not closed.  {hint}")
 
 
 def unclosed(text: bytes, delimiter: str) -> int | None:

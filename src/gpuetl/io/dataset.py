@@ -5,10 +5,10 @@ from __future__ import annotations
 import glob
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from math import inf
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -19,7 +19,13 @@ from gpuetl.expressions.types import DataType, common_type, is_floating, languag
 from gpuetl.io.paths import find_files
 from gpuetl.plan.schema import Schema
 
+if TYPE_CHECKING:
+    from gpuetl.io.csv_header import Header
+
 Format = Literal["parquet", "csv"]
+ExtraColumns = Literal["", "error", "ignore", "add"]
+MissingColumns = Literal["error", "null"]
+OnBadRow = Literal["fail", "null", "quarantine"]
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -85,6 +91,13 @@ class Dataset:
         How a CSV file writes null, and what separates its fields.
     wanted
         The columns that the pipeline names of a footer's, or none: then all must have types of the language.
+    extra_columns
+        What becomes of a file's columns that the others, or the schema, do not have.  By default an error, unless the
+        pipeline states a schema or the columns that it reads.
+    missing_columns
+        What becomes of a column that a file lacks.
+    on_bad_row
+        What becomes of a CSV file's rows with a value that is not of its type, or with too few or too many fields.
     """
 
     name: str
@@ -95,6 +108,19 @@ class Dataset:
     nulls: tuple[str, ...] = ("",)
     delimiter: str = ","
     wanted: frozenset[str] = frozenset()
+    extra_columns: ExtraColumns = ""
+    missing_columns: MissingColumns = "error"
+    on_bad_row: OnBadRow = "fail"
+
+    @property
+    def fills(self) -> bool:
+        """Whether a column that a file lacks is null there."""
+        return self.missing_columns == "null" or self.extra_columns == "add"
+
+    @property
+    def refuses_extra(self) -> bool:
+        """Whether a column that only some files have is an error."""
+        return self.extra_columns == "error" or not (self.extra_columns or self.declared or self.wanted)
 
     def __getstate__(self) -> dict[str, Any]:
         """Travel to another process without files and footers, whose statistics have served here."""
@@ -139,18 +165,53 @@ class Dataset:
             Where a footer cannot be read, or has a column whose type the language has not.
         """
         columns = dict(self.declared) or self._schema_of_footer()
+        if self.extra_columns == "add":
+            from gpuetl.io.file_columns import with_extra_columns
+
+            columns = with_extra_columns(self, columns)
         return Schema({**{n: t for n, t in columns.items() if n not in self.partitions}, **self.partitions})
 
+    @property
+    def own_schema(self) -> dict[str, DataType]:
+        """The columns that stand in the files, not in their paths."""
+        return {name: dtype for name, dtype in self.schema.items() if name not in self.partitions}
+
     def _schema_of_footer(self) -> dict[str, DataType]:
-        columns: dict[str, DataType] = {}
-        for name, stored in self.footers.footer(self.files[0]).stored.items():
-            dtype = language_type(stored)
-            if dtype is not None:
-                columns[name] = dtype
-            elif not self.wanted or name in self.wanted:
-                hint = "Leave it out: name the columns to read in the source's columns, or in its schema."
-                raise DatasetError(f"column '{name}' has type {stored}, which the language has not", hint)
-        return columns
+        stored = self.footers.footer(self.files[0]).stored
+        columns = {name: self.supported_type(name, dtype) for name, dtype in stored.items()}
+        return {name: dtype for name, dtype in columns.items() if dtype is not None}
+
+    def supported_type(self, name: str, stored: DataType) -> DataType | None:
+        """Return the type in which a stored column is read; None for one without, which the pipeline does not name.
+
+        Raises
+        ------
+        DatasetError
+            For one without that is to be read.
+        """
+        dtype = language_type(stored)
+        if dtype is None and (not self.wanted or name in self.wanted):
+            hint = "Leave it out: name the columns to read in the source's columns, or in its schema."
+            raise DatasetError(f"column '{name}' has type {stored}, which the language has not", hint)
+        return dtype
+
+    def header(self, file: DataFile) -> Header:
+        """Return the header of a CSV file, read once.
+
+        Raises
+        ------
+        DatasetError
+            For a file that is empty, cannot be read, or is not UTF-8 text.
+        """
+        if file.path not in self._headers:
+            from gpuetl.io.csv_header import read_header
+
+            self._headers[file.path] = read_header(file.path, self.delimiter)
+        return self._headers[file.path]
+
+    @cached_property
+    def _headers(self) -> dict[Path, Header]:
+        return {}
 
     @cached_property
     def footers(self) -> Any:
@@ -166,13 +227,17 @@ class Dataset:
         Raises
         ------
         DatasetError
-            Where a Parquet file lacks a column, or has it in a type that does not widen to the source's.
+            Where a file lacks a column, has it in a type that does not widen to the source's, or has one too many.
         """
+        from gpuetl.io.file_columns import check_columns
+
         if self.format == "csv":
+            for file in self.files:
+                check_columns(self, file)
             return tuple(RowGroup(f, 0, -1, {"": f.path.stat().st_size}, self.partition_ranges(f)) for f in self.files)
-        planned = {name: dtype for name, dtype in self.schema.items() if name not in self.partitions}
+        planned, check = self.own_schema, partial(check_columns, self)
         return tuple(
-            group for f in self.files for group in self.footers.row_groups(f, planned, self.partition_ranges(f))
+            group for f in self.files for group in self.footers.row_groups(f, planned, self.partition_ranges(f), check)
         )
 
     def column_values(self, name: str) -> ColumnValues | None:
@@ -217,7 +282,8 @@ def check_widens(file: DataFile, name: str, stored: DataType | None, planned: Da
         With the file, the column, and both types.
     """
     if stored is None:
-        raise DatasetError(f"{file.path} has no column '{name}', which other files of the source or its schema have")
+        hint = "Set missing_columns: null to read null there."
+        raise DatasetError(f"{file.path} has no column '{name}', which the source reads", hint)
     read = language_type(stored)
     loses = read is not None and is_decimal(read) and is_floating(planned)
     if read is None or loses or common_type(read, planned) != planned:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
 from math import inf
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gpuetl.expressions.types import DataType
-from gpuetl.io.dataset import ColumnValues, DataFile, DatasetError, RowGroup, check_widens
+from gpuetl.io.dataset import ColumnValues, DataFile, DatasetError, RowGroup
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SAMPLED_FILES = 4
@@ -118,6 +118,8 @@ class Footers:
     def __init__(self) -> None:
         self._footers: dict[Path, Footer] = {}
         self._alike: Any = None
+        self._lacking: list[str] = []
+        self._unordered: list[str] = []
         self._sampled: list[Group] = []
         self._values: dict[str, ColumnValues | None] = {}
 
@@ -156,31 +158,52 @@ class Footers:
             step = max(1, len(files) // SAMPLED_FILES)
             for footer in map(self.footer, files[::step][:SAMPLED_FILES]):
                 self._sampled += [*footer.groups[:1], *footer.groups[1:][-1:]]
-        chunks = [group.chunks[name][0] for group in self._sampled if group.rows]
+        chunks = [group.chunks[name][0] for group in self._sampled if group.rows and name in group.chunks]
         rows, values = sum(group.rows for group in self._sampled), sum(chunk.num_values for chunk in chunks)
         if not values:
             return None
         return ColumnValues(values / rows, sum(map(_text_bytes, chunks)) / values, max(map(_distinct, chunks)))
 
     def row_groups(
-        self, file: DataFile, planned: Mapping[str, DataType], ranges: Mapping[str, Limits]
+        self,
+        file: DataFile,
+        planned: Mapping[str, DataType],
+        ranges: Mapping[str, Limits],
+        check: Callable[[DataFile], None],
     ) -> list[RowGroup]:
         """Return the file's row groups with their statistics; `ranges` are those of the partition columns.
+
+        A planned column that the file lacks is null in all rows.
 
         Raises
         ------
         DatasetError
-            Where the file has not the planned columns, in types that widen to theirs.
+            Where `check` refuses the file's columns.
         """
         footer = self.footer(file)
         if self._alike is None or not footer.schema.equals(self._alike):
-            for name, dtype in planned.items():
-                check_widens(file, name, footer.stored.get(name), dtype)
+            check(file)
             self._alike = footer.schema  # files of this schema need no further look
+            self._lacking = [name for name in planned if name not in footer.stored]
+            self._unordered = [
+                n for n, t in planned.items() if n in footer.stored and is_other_time(footer.stored[n], t)
+            ]
+        unordered = dict.fromkeys(self._unordered)
         return [
-            RowGroup(file, index, group.rows, group.file_bytes, _Ranges(group, ranges))
+            RowGroup(
+                file,
+                index,
+                group.rows,
+                group.file_bytes,
+                _Ranges(group, {**ranges, **unordered, **dict.fromkeys(self._lacking, (None, None, group.rows))}),
+            )
             for index, group in enumerate(footer.groups)
         ]
+
+
+def is_other_time(stored: DataType, planned: DataType) -> bool:
+    """Tell whether a column's limits are dates where it is read as timestamps: Python does not compare the two."""
+    return bool(pa.types.is_date(stored) and pa.types.is_timestamp(planned))
 
 
 def _text_bytes(chunk: Any) -> float:
@@ -210,7 +233,7 @@ def _distinct(chunk: Any) -> float:
 class _Ranges(Mapping[str, tuple[Any, Any, int]]):
     """The statistics of a row group, decoded when they are asked for: few columns are in a filter."""
 
-    def __init__(self, group: Group, known: Mapping[str, Limits]) -> None:
+    def __init__(self, group: Group, known: Mapping[str, Limits | None]) -> None:
         self._group, self._known = group, known
 
     def __getitem__(self, name: str) -> Limits:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
+URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+)://")
 MAX_NAME_BYTES, MAX_PATH_BYTES = 255, 4096
 
 
@@ -34,6 +36,16 @@ def checked_path(path: Path) -> Path:
     if (length := len(os.fsencode(path))) >= MAX_PATH_BYTES:
         raise ImpossiblePath(f"the path has {length:,} bytes; fewer than {MAX_PATH_BYTES:,} are possible")
     return path
+
+
+def url_problem(path: str) -> tuple[str, str] | None:
+    """Return what is wrong with a path that is a URL, and the next step; None for other paths."""
+    if not (found := URL.match(path)):
+        return None
+    if found["scheme"].lower() == "file":
+        return f"'{path}' is a URL, and gpuetl reads and writes local paths", f"Write {path[found.end() :] or '/'}."
+    message = f"gpuetl reads and writes local files; '{path}' is a URL of the scheme {found['scheme']}"
+    return message, "Copy the files to this machine, or mount their store, and give the local path."
 
 
 def find_files(path: Path, suffix: str) -> list[Path]:

@@ -123,7 +123,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Path):
         return os.path.abspath(value)  # noqa: PTH100  Path.absolute keeps the dots
     if isinstance(value, Dataset):
-        return _plain(value.path), value.format, list(value.schema.items()), value.delimiter, value.nulls
+        allowed = (value.extra_columns, value.missing_columns, value.on_bad_row)
+        return _plain(value.path), value.format, list(value.schema.items()), value.delimiter, value.nulls, allowed
     if isinstance(value, Target | KernelContract | KernelTexts):
         return [_plain(getattr(value, name)) for name in value.__dataclass_fields__]
     return value

@@ -15,7 +15,8 @@ from gpuetl.expressions.types import BOOL, NULL, DataType, is_list
 from gpuetl.io.dataset import Dataset, DatasetError
 from gpuetl.io.frames import FrameDataset
 from gpuetl.io.overlap import conflicts
-from gpuetl.io.paths import ImpossiblePath, checked_path
+from gpuetl.io.paths import ImpossiblePath, checked_path, url_problem
+from gpuetl.io.rejected import REJECTED, RejectedRows, without_rejected
 from gpuetl.io.target import Target
 from gpuetl.plan.check import Check
 from gpuetl.plan.node import Node, Origin
@@ -28,18 +29,27 @@ from gpuetl.spec.scalars import UnboundScalar, UnresolvedScalar, resolve_scalars
 from gpuetl.spec.steps import Context
 from gpuetl.spec.steps.rows import sort_keys
 from gpuetl.spec.steps.step import Unknown
-from gpuetl.spec.values import REJECTED, node_of, without_rejected
+from gpuetl.spec.values import node_of
 
 
-def bind(spec: PipelineSpec, parameters: Mapping[str, Expr], folder: Path, run_id: str, problems: Problems) -> Plan:
+def bind(
+    spec: PipelineSpec,
+    parameters: Mapping[str, Expr],
+    folder: Path,
+    run_id: str,
+    problems: Problems,
+    files: bool = True,
+) -> Plan:
     """Build the plan of a pipeline whose relative paths start at `folder`.
+
+    Without `files`, the columns of sources that do not state them are open.
 
     Raises
     ------
     InvalidPipeline
         With all problems: those found here and those kept before.
     """
-    plan = _Binder(spec, parameters, folder, run_id, problems).plan()
+    plan = _Binder(spec, parameters, folder, run_id, problems, files).plan()
     problems.check()
     return plan
 
@@ -58,20 +68,24 @@ class _Binder:
     folder: Path
     run_id: str
     problems: Problems
+    looks_at_files: bool = True
     relations: dict[str, Node] = field(default_factory=dict)
     datasets: list[Dataset] = field(default_factory=list)
     checks: dict[str, Node] = field(default_factory=dict)
     rules: list[Check] = field(default_factory=list)
+    named_relations: set[str] = field(default_factory=set)
 
     def plan(self) -> Plan:
-        sources = {name: self.source(name) for name in self.spec.sources}
-        self.relations |= sources
+        for name in self.spec.sources:
+            self.relations[name] = self.source(name)
+        sources = {name: self.relations[name] for name in self.spec.sources}
         for name in self.in_order():
             self.relations[name] = self.stage(name)
         stages = {name: self.relations[name] for name in self.spec.stages}
         sinks = {name: self.sink(name, sink) for name, sink in self.spec.sinks.items()}
         self.distinct_targets()
         self.read_rejected()
+        self.quarantines_are_read()
         return Plan(
             name=str(self.spec.name),
             sources=sources,
@@ -101,17 +115,20 @@ class _Binder:
 
     def named(self, name: str, kind: str, of: str) -> Node:
         """Return the relation that a stage, join or sink names."""
+        self.named_relations.add(str(name))
         if name in self.relations:
             return self.relations[name]
-        of_whom = without_rejected(name)
-        if of_whom in self.spec.unreadable:
+        owner = without_rejected(name)
+        if owner in self.spec.unreadable:
             return _Unread()
-        if name != of_whom and of_whom in self.relations:
-            hint = f"Give a rule of its expect on_fail: quarantine, or read '{of_whom}'."
-            self.add(kind, of, f"'{of_whom}' puts no rows in quarantine, so there is no '{name}'", hint, name)
-            return _Unread()
-        have = [*self.spec.sources, *self.spec.stages]
-        self.add(kind, of, f"unknown source or stage '{name}'", have_hint(name, have), name)
+        if name != owner and owner in self.relations:
+            source = owner in self.spec.sources
+            how = "Set on_bad_row: quarantine on it" if source else "Give one of its rules on_fail: quarantine"
+            message = f"'{owner}' puts no rows in quarantine, so there is no '{name}'"
+            self.add(kind, of, message, f"{how}, or read '{owner}'.", name)
+        else:
+            hint = have_hint(name, [*self.spec.sources, *self.spec.stages])
+            self.add(kind, of, f"unknown source or stage '{name}'", hint, name)
         return _Unread()
 
     def add(self, kind: str, of: str, message: str, hint: str, at: object) -> None:
@@ -120,12 +137,19 @@ class _Binder:
 
     def path(self, kind: str, of: str, text: str) -> Path | None:
         try:
-            return checked_path(self.folder / resolve_scalars(text, self.parameters, self.run_id))
+            whole = resolve_scalars(text, self.parameters, self.run_id)
+            return None if self.is_url(kind, of, whole, text) else checked_path(self.folder / whole)
         except (UnresolvedScalar, ImpossiblePath) as error:
             self.add(kind, of, str(error), "", text)
-        except UnboundScalar:
-            pass  # `validate` without the value of a required parameter: the path is not known yet
+        except UnboundScalar:  # `validate` without the value of a required parameter: the path is not known yet
+            self.is_url(kind, of, text, text)
         return None
+
+    def is_url(self, kind: str, of: str, whole: str, text: str) -> bool:
+        """Tell whether a path is a URL, which is a problem."""
+        if problem := url_problem(whole):
+            self.add(kind, of, *problem, text)
+        return problem is not None
 
     def context(self, origin: Origin) -> Context:
         relation = partial(self.named, kind=origin.kind, of=origin.name)
@@ -147,8 +171,11 @@ class _Binder:
 
     def files(self, name: str, spec: SourceSpec, origin: Origin) -> Node:
         """Return the node that reads a source's files; one with an open schema where that is not known."""
+        if spec.on_bad_row == "quarantine":
+            self.relations[f"{name}{REJECTED}"] = _Unread()
         path = self.path("source", name, spec.path)
-        if path is None and not spec.schema:
+        states_all = spec.schema and spec.extra_columns != "add"
+        if not states_all and (spec.schema or spec.format != "csv") and (path is None or not self.looks_at_files):
             return _Unread(origin=origin)
         if spec.format == "csv" and not spec.schema:
             self.add(
@@ -160,16 +187,33 @@ class _Binder:
             )
             return _Unread(origin=origin)
         self.no_lists("source", name, spec, spec.schema)
+        if spec.format != "csv" and spec.on_bad_row != "fail":
+            hint = "Take it out: Parquet files state their types."
+            self.add("source", name, "on_bad_row is for CSV files", hint, spec.path)
         filtered = names_in(spec.filter.syntax) if spec.columns and spec.filter else frozenset[str]()
         dataset = Dataset(
             name, spec.format, path or self.folder, spec.schema, spec.partitions, spec.nulls or ("",), spec.delimiter,
-            filtered.union(spec.columns),
+            filtered.union(spec.columns), spec.extra_columns, spec.missing_columns, spec.on_bad_row,
         )  # fmt: skip
         schema = self.schema_of(dataset, spec)
+        if spec.on_bad_row == "quarantine" and spec.format == "csv":
+            rejected = RejectedRows.of(dataset, self.run_id)
+            place = Origin("source", rejected.name)
+            self.relations[rejected.name] = Read(dataset=rejected, columns=rejected.schema.names, origin=place)
         if schema is None:
             return _Unread(origin=origin)
         self.datasets.append(dataset)
         return Read(dataset=dataset, columns=schema.names, origin=origin)
+
+    def quarantines_are_read(self) -> None:
+        """Rows that leave a source for a quarantine that nothing reads would be lost."""
+        for name, spec in self.spec.sources.items():
+            if isinstance(spec, SourceSpec) and spec.on_bad_row == "quarantine" and spec.format == "csv":
+                rejected = f"{name}{REJECTED}"
+                if rejected not in self.named_relations:
+                    hint = f"Add a sink, such as rejects: {{from: {rejected}, parquet: out/rejects}}, or a stage."
+                    message = f"bad rows go to {rejected}, and nothing reads it"
+                    self.add("source", name, message, hint, spec.path)
 
     def schema_of(self, dataset: Dataset, spec: SourceSpec) -> Schema | None:
         try:

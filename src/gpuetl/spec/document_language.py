@@ -147,16 +147,74 @@ A sum of n floats is within 4·n·ε·Σ|x| of the exact one on every engine, an
 SOURCES = """\
 ## Sources
 
-Of a folder all files are read, at any depth.  Parquet files state their columns, of which the first file's count; a
-`schema` says which to read instead, with types that the files' fit into.  A CSV file states no types: it needs a
-`schema`, begins with a line of column names, and may have others besides.  `nulls` are the texts that stand for null,
-by default the empty one (write `nulls: ["", NA]` to add another); a quoted text is never null.
+A source is a file, a glob, or a folder with its subfolders:
 
-Folders such as `year=2024/month=3` are columns where `partitions` declares them, and files that a filter on them
-rules out are not read:
-
-    orders: {parquet: lake/orders, partitions: {year: int32, month: int32}}
+    txns:    {parquet: data/txns.parquet}
+    orders:  {parquet: lake/orders, partitions: {year: int32, month: int32}}
     returns: {csv: lake/returns/*.csv, delimiter: ";", nulls: ["", NA], schema: {id: int64, paid: "decimal(12,2)"}}
+
+**Which files.**  Of a folder gpuetl reads the files whose names end in `.parquet` or `.csv`.  Other files that look
+like data are counted in a warning.  A glob reads exactly the files that it matches.  Files and folders whose names
+begin with `.` or `_` are left out.  Paths are local: a URL such as `s3://…` is an error.
+
+**Partitions.**  Folders such as `year=2024/month=3` are columns where `partitions` declares them.  gpuetl does not
+read files that a filter on these columns rules out.  A folder whose value is not of the declared type is an error.
+If files have a column of the same name, the folder's value counts.
+
+**Columns of Parquet files.**  The first file defines the columns.  To choose them yourself, name them in `columns`,
+or add a `schema`, whose types the files' types must widen to.  A type that gpuetl does not support (such as structs,
+binary, or a time of day) is an error unless the column is left out.  So is a value that does not fit: nanoseconds
+that are not whole microseconds, or text that is not UTF-8.
+
+**Columns of CSV files.**  A CSV file needs a `schema` and begins with a line of column names, compared with their
+case. Columns that the schema does not name are not read, also the nameless one that a delimiter at the line's end
+makes.  A name of the schema that stands twice in a header is an error.  An empty file is an error; a header alone is
+zero rows. `nulls` are the texts that stand for null, by default the empty one; a quoted text is never null.  Spaces
+and tabs around a value do not count, except in strings.  Empty lines are skipped, but are nulls in a file of one
+column.
+
+**Files whose columns differ.**  If a later file has a column that the first does not have, or lacks one, the run
+stops before it reads a row, and names the file and the column:
+
+| key | value | meaning |
+|---|---|---|
+| `extra_columns` | `error` | refuse a column that the schema, or else the first file, does not have |
+| | `ignore` | leave such columns out |
+| | `add` | read the columns of all files, in order of first appearance; a file without one has null there |
+| `missing_columns` | `error` | refuse a file that lacks a column |
+| | `null` | read null for the columns that a file lacks |
+
+    lake: {parquet: lake/events, extra_columns: add}
+
+Without the key `extra_columns`, extra columns are an error, unless the source has a `schema` or `columns`: then they
+are left out.  With `add`, types widen as in expressions, and two types that do not meet are an error that names both
+files. Added columns of CSV files are strings.
+
+**Bad rows of CSV files.**  A value is bad if CAST does not read it, a row if it has too few or too many fields:
+
+    txns: {csv: in/*.csv, schema: {id: int64, amount: "decimal(12,2)"}, on_bad_row: quarantine}
+
+| on_bad_row | bad value | too few fields | too many fields |
+|---|---|---|---|
+| `fail` | the run stops, with file, line, column and value | the run stops | the run stops |
+| `null` | null | the missing fields are null | the fields after the last column are left out |
+| `quarantine` | the row goes to `txns.rejected` | the same | the same |
+
+`null` counts what it changed in a warning, with the first lines.  `fail` and `null` look at the columns that the
+pipeline uses, `quarantine` at all columns of the schema.  Stages and sinks read `txns.rejected` by that name, in
+Python `table.rejected`; if nothing does, the pipeline is invalid.  Its columns:
+
+| column | type | holds |
+|---|---|---|
+| `file` | string | the path of the file |
+| `line` | int64 | the line, from 1, in which the row begins |
+| `text` | string | the row as it is written; after 2,000 characters it is cut |
+| `_rule` | string | what is wrong: `amount: '12,5' is not a valid decimal(12,2)`, or `5 fields, expected 4` |
+| `_run` | string | the id of the run |
+
+A quote that is not closed is always an error: where its row ends is not known.
+
+**All keys.**
 """
 SINKS = """\
 ## Sinks

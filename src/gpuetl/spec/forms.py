@@ -157,6 +157,12 @@ def choice(*options: str) -> Field[str]:
     return Field(f"one of {', '.join(options)}", read)
 
 
+def choice_or_null(*options: str) -> Field[str]:
+    """Return the field of a name that is one of `options`, among them null, which YAML's null is, too."""
+    named = choice(*options)
+    return Field(named.what, lambda node: "null" if node.value is None else named.read(node))
+
+
 def read_count(node: Node) -> int:
     """Read a whole number from 0."""
     number = _scalar(node, int, "a whole number")
@@ -262,3 +268,6 @@ COUNT = Field("a whole number", read_count)
 INTEGER = Field("a whole number", read_integer)
 FRACTION = Field("a fraction from 0 to 1", read_fraction)
 BOOLEAN = Field("true or false", lambda node: bool(_scalar(node, bool, "true or false")))
+EXTRA_COLUMNS = choice("error", "ignore", "add")
+MISSING_COLUMNS = choice_or_null("error", "null")
+ON_BAD_ROW = choice_or_null("fail", "null", "quarantine")

@@ -7,12 +7,25 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from gpuetl.expressions.types import DataType
-from gpuetl.io.dataset import Format
+from gpuetl.io.dataset import ExtraColumns, Format, MissingColumns, OnBadRow
 from gpuetl.io.frames import SLICE_ROWS
 from gpuetl.io.target import Mode
 from gpuetl.spec.expect.rules import Rule
 from gpuetl.spec.fields import key
-from gpuetl.spec.forms import DELIMITER, EXPRESSION, NAME, NAMES, ORDER, PARTITIONS, TEXTS, TYPES, choice
+from gpuetl.spec.forms import (
+    DELIMITER,
+    EXPRESSION,
+    EXTRA_COLUMNS,
+    MISSING_COLUMNS,
+    NAME,
+    NAMES,
+    ON_BAD_ROW,
+    ORDER,
+    PARTITIONS,
+    TEXTS,
+    TYPES,
+    choice,
+)
 from gpuetl.spec.steps import Step
 from gpuetl.spec.tests import TestSpec
 from gpuetl.spec.values import Formula, Order, Text
@@ -41,6 +54,9 @@ class SourceSpec:
     filter: Formula | None = key(EXPRESSION, None)
     nulls: tuple[str, ...] = key(TEXTS, ())
     delimiter: str = key(DELIMITER, ",")
+    extra_columns: ExtraColumns = key(EXTRA_COLUMNS, "")
+    missing_columns: MissingColumns = key(MISSING_COLUMNS, "error")
+    on_bad_row: OnBadRow = key(ON_BAD_ROW, "fail")
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,9 +12,6 @@ from gpuetl.errors import InvalidExpression, Place, Span
 from gpuetl.expressions.syntax import Syntax
 from gpuetl.plan.node import SortKey
 
-REJECTED = ".rejected"
-"""Ends the name of the rows that a stage or source has put in quarantine."""
-
 
 class Located(Protocol):
     """Something that stands in a file: a node, a key of a map, a part of a text."""
@@ -105,11 +102,6 @@ class Order(SortKey):
     """A sort key and the node of its text."""
 
     node: Located | None = dataclasses.field(default=None, compare=False, repr=False)
-
-
-def without_rejected(name: str) -> str:
-    """Return the stage or source that a name belongs to, which may be that of its rows in quarantine."""
-    return name.removesuffix(REJECTED)
 
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column, Expr, Literal
 from gpuetl.expressions.types import BOOL, INT64, STRING
+from gpuetl.io.rejected import REJECTED
 from gpuetl.plan.check import REMOVED, ROWS, Check
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes import Aggregate, Filter, Limit, Project, Sort, passing
@@ -19,7 +20,7 @@ from gpuetl.plan.order import promised_order
 from gpuetl.spec.expect.rules import REMOVES, Rule, counting
 from gpuetl.spec.expect.terms import KeyTerm, Repeats, RowCount, RowTerm, Term, call, either
 from gpuetl.spec.steps.step import Context
-from gpuetl.spec.values import REJECTED, node_of
+from gpuetl.spec.values import node_of
 
 RULE_COLUMN, RUN_COLUMN = "_rule", "_run"
 SHOWN_ROWS, SHOWN_COLUMNS = 5, 8

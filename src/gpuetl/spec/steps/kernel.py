@@ -8,6 +8,7 @@ from typing import Any, ClassVar, cast
 
 from gpuetl.expressions.ir import Expr, columns_of
 from gpuetl.expressions.types import NULL, DataType, type_name
+from gpuetl.io.paths import url_problem
 from gpuetl.kernels.contract import KernelContract, KernelMismatch, device_type
 from gpuetl.kernels.texts import KernelTexts
 from gpuetl.plan import nodes
@@ -104,6 +105,9 @@ class Kernel(Step):
         if kind == "rows" and (self.by or self.order_by):
             context.problem("a kernel over rows has no by and order_by", "Set kind: groups, or take them out.", at)
             return False
+        for path in (self.cuda, self.reference):
+            if problem := url_problem(path):
+                context.problem(*problem, path)
         own = {*NEEDED[kind], *TAKEN[kind]}
         for field in fields(self):
             special = any(field.name in (*NEEDED[other], *TAKEN[other]) for other in NEEDED)

@@ -12,20 +12,9 @@ from gpuetl.expressions.types import NULL, DataType, common_type, type_name
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
 from gpuetl.plan.schema import Schema
-from gpuetl.spec.document import Node as TextNode
-from gpuetl.spec.fields import Field, key
-from gpuetl.spec.forms import SOME_NAMES, choice
+from gpuetl.spec.fields import key
+from gpuetl.spec.forms import SOME_NAMES, choice_or_null
 from gpuetl.spec.steps.step import Context, Step
-
-_NAMED = choice("error", "null")
-
-
-def read_missing(node: TextNode) -> str:
-    """Read what becomes of a missing column; YAML's null is the word."""
-    return "null" if node.value is None else _NAMED.read(node)
-
-
-MISSING = Field(_NAMED.what, read_missing)
 
 
 @dataclass(frozen=True)
@@ -40,7 +29,7 @@ class Union(Step):
     verb: ClassVar[str] = "union"
     main: ClassVar[str] = "with"
     with_: tuple[str, ...] = key(SOME_NAMES, name="with")
-    missing: str = key(MISSING, "error")
+    missing: str = key(choice_or_null("error", "null"), "error")
 
     @property
     def reads(self) -> tuple[str, ...]:

@@ -63,17 +63,23 @@ def stored_alike(read: Read, file: DataFile) -> object:
 
 
 def stored_types(read: Read, file: DataFile) -> dict[str, DataType]:
-    """Return the Arrow types of the wanted columns in a Parquet file; raise `DatasetError` where it lacks one."""
-    schema = read.dataset.footers.schema_of(file)
+    """Return the Arrow types of the wanted columns that a Parquet file has.
+
+    Raises
+    ------
+    DatasetError
+        Where it lacks one, and the source does not allow that.
+    """
+    stored = read.dataset.footers.footer(file).stored
     wanted = [name for name in read.columns if name not in read.dataset.partitions]
     for name in wanted:
-        if name not in schema.names:
+        if name not in stored and not read.dataset.fills:
             check_widens(file, name, None, read.schema[name])
-    return {name: schema.field(name).type for name in wanted}
+    return {name: stored[name] for name in wanted if name in stored}
 
 
 def read_files(read: Read, files: Sequence[Piece], machine: Machine) -> Frame:
-    """Read row groups of files that store the columns alike, and add the columns of their path."""
+    """Read row groups of files that store the columns alike, and add those of their path, and nulls."""
     dataset, file = read.dataset, files[0][0]
     stored = [name for name in read.columns if name not in dataset.partitions]
     rows = sum(group.rows for _, groups in files for group in groups)
@@ -85,9 +91,9 @@ def read_files(read: Read, files: Sequence[Piece], machine: Machine) -> Frame:
     else:
         columns = read_parquet(files, stored_types(read, file), machine)
     values = {
-        name: Literal(dataset.partition_value(file, name), dtype)
+        name: Literal(dataset.partition_value(file, name) if name in dataset.partitions else None, dtype)
         for name, dtype in read.schema.items()
-        if name in dataset.partitions
+        if name not in columns
     }
     columns |= evaluate(values, {}, rows, machine)
     return Frame(
@@ -140,8 +146,9 @@ def coded(vector: Vector, machine: Machine) -> Vector:
 
 
 def read_table(table: pa.Table, names: list[str], machine: Machine) -> tuple[dict[str, Vector], int]:
-    """Copy columns of a table, whose texts are UTF-8."""
-    columns = {name: coded(from_arrow(table.column(name), machine), machine) for name in names}
+    """Copy those of the columns that a table has, whose texts are UTF-8."""
+    there = (name for name in names if name in table.column_names)
+    columns = {name: coded(from_arrow(table.column(name), machine), machine) for name in there}
     return columns, table.num_rows
 
 

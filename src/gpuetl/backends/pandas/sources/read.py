@@ -45,25 +45,31 @@ def read_file(read: Read, file: DataFile, indices: Sequence[int]) -> pa.Table:
         table = read_table(dataset, file, indices, stored)
     except (OSError, pa.ArrowException) as error:
         raise RunFailed.unreadable(str(file.path), error) from error
-    columns = {
-        name: constant(dataset.partition_value(file, name), dtype, table.num_rows)
-        if name in dataset.partitions
-        else as_planned(table.column(name), dtype, name, file)
-        for name, dtype in read.schema.items()
-    }
+    columns: dict[str, Any] = {}
+    for name, dtype in read.schema.items():
+        if name in dataset.partitions:
+            columns[name] = constant(dataset.partition_value(file, name), dtype, table.num_rows)
+        elif name in table.column_names:
+            columns[name] = as_planned(table.column(name), dtype, name, file)
+        elif dataset.fills:
+            columns[name] = pa.nulls(table.num_rows, dtype)
+        else:
+            check_widens(file, name, None, dtype)
     return pa.table(columns, schema=read.schema.to_arrow())
 
 
 def read_table(dataset: Dataset, file: DataFile, indices: Sequence[int], columns: list[str]) -> pa.Table:
-    """Read columns in the types in which they are stored."""
+    """Read those of the columns that a file has, in the types in which they are stored."""
     if isinstance(dataset, FrameDataset):
         return dataset.rows(indices, columns)
     return read_csv(dataset, file, columns) if dataset.format == "csv" else read_parquet(file, indices, columns)
 
 
 def read_parquet(file: DataFile, indices: Sequence[int], columns: list[str]) -> pa.Table:
-    """Read columns of row groups; pyarrow reads and decodes columns on several threads."""
+    """Read those of the columns that a file has of row groups; pyarrow decodes columns on several threads."""
     with pq.ParquetFile(file.path) as parquet:
+        stored = set(parquet.schema_arrow.names)
+        columns = [name for name in columns if name in stored]
         if not columns:
             rows = sum(parquet.metadata.row_group(i).num_rows for i in indices)
             return pa.table({":row": pa.nulls(rows)})

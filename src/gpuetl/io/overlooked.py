@@ -1,0 +1,54 @@
+"""Files in a source's folder that look like data, and that the source does not read."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterator
+from pathlib import Path
+
+from gpuetl.io.dataset import Dataset
+from gpuetl.io.paths import find_files, is_hidden
+
+SHOWN = 3
+LIKE_DATA = frozenset(
+    (".parquet", ".parq", ".pq", ".csv", ".tsv", ".json", ".jsonl", ".gz", ".zst", ".bz2", ".xz", ".lz4", ".zip", "")
+)
+"""Suffixes in lower case; files without one are those of some writers."""
+
+
+def overlooked_warning(dataset: Dataset) -> str | None:
+    """Count the files that a source leaves out though they look like data, and name a few; None where there are none.
+
+    Of a folder these are those that do not end in its format's suffix; of a glob, what is in folders that it matches.
+    """
+    suffix = f".{dataset.format}"
+    if dataset.path.is_dir():
+        left_out, why = list(of_folder(dataset.path, suffix)), f"only files that end in {suffix} are"
+        fix = "Rename them, or read them with a glob."
+    elif glob.has_magic(str(dataset.path)) and not dataset.path.exists():
+        left_out, why = list(of_glob(dataset.path, suffix)), "the glob matches their folder, and not them"
+        fix = f"Read the folder, or write **/*{suffix}."
+    else:
+        return None
+    if not left_out:
+        return None
+    named = ", ".join(str(path) for path in left_out[:SHOWN]) + (", …" if len(left_out) > SHOWN else "")
+    count = f"{len(left_out):,} file{'s' * (len(left_out) != 1)} of the path look like data and are not read"
+    return f"{count}, since {why}: {named}.  {fix}"
+
+
+def of_folder(folder: Path, suffix: str) -> Iterator[Path]:
+    """Yield the visible files below a folder that look like data and have another suffix."""
+    for path in sorted(folder.rglob("*")):
+        other = not path.name.endswith(suffix) and path.suffix.lower() in LIKE_DATA
+        if other and not is_hidden(path.parts[len(folder.parts) :]) and path.is_file():
+            yield path
+
+
+def of_glob(path: Path, suffix: str) -> Iterator[Path]:
+    """Yield the files of the format in folders that a glob matches, where it does not match the files, too."""
+    matches = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207  as the source's files are found
+    folders = [Path(name) for name in matches if Path(name).is_dir()]
+    if folders:
+        read = set(find_files(path, suffix))
+        yield from (file for folder in folders for file in find_files(folder, suffix) if file not in read)

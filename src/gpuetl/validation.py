@@ -1,0 +1,121 @@
+"""What `gpuetl validate` looks at beside the text of a pipeline: the files of its sources, and its kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from gpuetl.errors import EvaluationError, Problems
+from gpuetl.expressions.ir import Expr
+from gpuetl.io.dataset import Dataset, DatasetError
+from gpuetl.io.overlooked import overlooked_warning
+from gpuetl.io.rejected import RejectedRows
+from gpuetl.plan.graph import walk_graph
+from gpuetl.plan.node import Node
+from gpuetl.plan.nodes import Kernel, KernelReduction, Read
+from gpuetl.plan.plan import Plan
+from gpuetl.spec.model import PipelineSpec
+from gpuetl.spec.parameters import bind_parameters
+from gpuetl.spec.scalars import UnboundScalar, resolve_scalars
+from gpuetl.spec.values import node_of
+
+if TYPE_CHECKING:
+    from gpuetl.pipeline import Pipeline
+
+MOST_FILES = 5
+"""Files of a source of which errors are told."""
+NO_FILES = "files were not looked at"
+
+
+TEXTS = ("cuda", "body", "reduce", "combine")
+"""The keys of a kernel step that have its text, or the path to it."""
+
+
+@dataclass(frozen=True)
+class Validation:
+    """A pipeline in which nothing wrong was found: its plan, and a sentence for each thing that was not checked."""
+
+    plan: Plan
+    not_checked: tuple[str, ...] = ()
+
+
+def validate_pipeline(pipeline: Pipeline, params: Mapping[str, Any], files: bool) -> Validation:
+    """Check a pipeline and, unless `files` is false, the files that it reads; see `Pipeline.validate`."""
+    plan = pipeline.plan(params, unbound=True, files=files)
+    told = [f"source '{name}' {open_reason(files)}" for name, node in plan.sources.items() if node.schema.open]
+    if files:
+        problems = Problems(warnings=list(plan.warnings))
+        parameters = bind_parameters(pipeline.spec.parameters, params, need_all=False)
+        told += check_sources(plan, pipeline.spec, parameters, problems)
+        told += check_kernels(plan, pipeline.spec, problems)
+        problems.check()
+        plan = replace(plan, warnings=tuple(problems.warnings))
+    return Validation(plan, tuple(told))
+
+
+def open_reason(files: bool) -> str:
+    """Say why the columns of a source are not known."""
+    return "needs a value for a parameter" if files else f"states no schema, and {NO_FILES}"
+
+
+def check_sources(plan: Plan, spec: PipelineSpec, parameters: Mapping[str, Expr], problems: Problems) -> Iterator[str]:
+    """Look at the footers and the header lines of all files; yield a sentence for each source whose path is open."""
+    from gpuetl.io.file_columns import disagreements
+
+    for name, dataset in datasets_of(plan):
+        path = getattr(spec.sources[name], "path", "")
+        try:
+            resolve_scalars(path, parameters, "")
+        except UnboundScalar:
+            yield f"files of source '{name}', whose path needs a value for a parameter"
+            continue
+        place = node_of(path)
+        at, within = place.place() if place else None, f"source '{name}'"
+        try:
+            found = list(disagreements(dataset, MOST_FILES + 1))
+        except DatasetError as error:
+            found = [error]
+        for wrong in found[:MOST_FILES]:
+            problems.add(str(wrong), wrong.hint, at, within)
+        if warning := overlooked_warning(dataset):
+            problems.warn(warning, "", at, within)
+        if len(found) > MOST_FILES:
+            problems.add(f"more than {MOST_FILES} files are not as the source says", "", at, within)
+
+
+def datasets_of(plan: Plan) -> Iterator[tuple[str, Dataset]]:
+    """Yield the sources of files whose columns and paths are known."""
+    for name, node in plan.sources.items():
+        read = next((one for one in walk_graph(node) if isinstance(one, Read)), None)
+        if read and read.dataset.format != "memory" and not isinstance(read.dataset, RejectedRows):
+            yield name, read.dataset
+
+
+def check_kernels(plan: Plan, spec: PipelineSpec, problems: Problems) -> Iterator[str]:
+    """Compile the kernels of all stages where there is a compiler; yield a sentence for each that was not compiled."""
+    for operation in kernels_of([*plan.stages.values(), *plan.sinks.values()]):
+        from gpuetl.backends.cudf.gpu.compiler import users_lines
+        from gpuetl.backends.cudf.rehearsal.user_kernels import user_kernels
+        from gpuetl.kernels.compilation import NotChecked, compile_log
+
+        entry, origin = operation.contract.entry, operation.origin
+        label = f"kernel '{entry}' of {origin}"
+        if any(child.schema.open for child in operation.inputs):
+            yield f"{label}, because its columns are not known"
+            continue
+        try:
+            logs = [compile_log(kernel) for kernel in user_kernels(operation)]
+        except (NotChecked, EvaluationError) as error:
+            yield f"{label}, because {error}"
+            continue
+        step = spec.stages[origin.name].steps[origin.step - 1]
+        place = node_of(next((text for name in TEXTS if (text := getattr(step, name, ""))), None))
+        for log in filter(None, logs):
+            lines = users_lines(log)
+            problems.add(f"kernel '{entry}' does not compile", lines, place.place() if place else None, str(origin))
+
+
+def kernels_of(roots: Iterable[Node]) -> list[Kernel | KernelReduction]:
+    """Return the kernel steps below these nodes, each once."""
+    return [node for node in walk_graph(*roots) if isinstance(node, Kernel | KernelReduction)]
