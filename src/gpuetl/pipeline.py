@@ -197,7 +197,7 @@ class Pipeline:
         return bind(self.spec, parameters, self.root, run_id, problems, files)
 
     def validate(self, params: Mapping[str, Any] | None = None, *, files: bool = True) -> Validation:
-        """Check the pipeline, the files of its sources, and that its kernels compile, without reading rows.
+        """Check the pipeline, its tests, the files of its sources, and that its kernels compile, without reading rows.
 
         Files are looked at by their footers and header lines.  Kernels are compiled where NVRTC or nvcc is installed.
 
@@ -216,27 +216,6 @@ class Pipeline:
         from gpuetl.validation import validate_pipeline
 
         return validate_pipeline(self, params or {}, files)
-
-    def check(self, params: Mapping[str, Any] | None = None) -> Plan:
-        """Return the plan, once the pipeline's tests are checked too; required parameters may be without a value.
-
-        Raises
-        ------
-        InvalidPipeline
-            With everything that is wrong with the pipeline and its tests.
-        """
-        problems, plan = Problems(), None
-        try:
-            plan = self.plan(params, unbound=True)
-        except InvalidPipeline as error:
-            problems.found += error.problems
-        if self.spec.tests:
-            from gpuetl.file_tests.case import prepared_cases
-
-            prepared_cases(self, self.spec.tests, params or {}, problems, unbound=True)
-        problems.check()
-        assert plan is not None
-        return plan
 
     def optimized(
         self, params: Mapping[str, Any] | None = None, options: RunOptions | None = None, before: str | None = None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from gpuetl.errors import EvaluationError, Problems
+from gpuetl.errors import EvaluationError, InvalidPipeline, Problems
 from gpuetl.expressions.ir import Expr
 from gpuetl.io.dataset import Dataset, DatasetError
 from gpuetl.io.overlooked import overlooked_warning
@@ -42,21 +42,34 @@ class Validation:
 
 def validate_pipeline(pipeline: Pipeline, params: Mapping[str, Any], files: bool) -> Validation:
     """Check a pipeline and, unless `files` is false, the files that it reads; see `Pipeline.validate`."""
-    plan = pipeline.plan(params, unbound=True, files=files)
-    told = [f"source '{name}' {open_reason(files)}" for name, node in plan.sources.items() if node.schema.open]
-    if files:
-        problems = Problems(warnings=list(plan.warnings))
-        parameters = bind_parameters(pipeline.spec.parameters, params, need_all=False)
-        told += check_sources(plan, pipeline.spec, parameters, problems)
-        told += check_kernels(plan, pipeline.spec, problems)
+    problems, plan = Problems(), None
+    try:
+        plan = pipeline.plan(params, unbound=True, files=files)
+    except InvalidPipeline as error:
+        problems.found += error.problems
+    if pipeline.spec.tests:
+        from gpuetl.file_tests.case import prepared_cases
+
+        prepared_cases(pipeline, pipeline.spec.tests, params, problems, unbound=True)
+    if plan is None or not files:
         problems.check()
-        plan = replace(plan, warnings=tuple(problems.warnings))
-    return Validation(plan, tuple(told))
+        assert plan is not None
+        return Validation(plan, tuple(unknown_columns(plan, files)))
+    problems.warnings += plan.warnings
+    parameters = bind_parameters(pipeline.spec.parameters, params, need_all=False)
+    told = [
+        *unknown_columns(plan, files),
+        *check_sources(plan, pipeline.spec, parameters, problems),
+        *check_kernels(plan, pipeline.spec, problems),
+    ]
+    problems.check()
+    return Validation(replace(plan, warnings=tuple(problems.warnings)), tuple(told))
 
 
-def open_reason(files: bool) -> str:
-    """Say why the columns of a source are not known."""
-    return "needs a value for a parameter" if files else f"states no schema, and {NO_FILES}"
+def unknown_columns(plan: Plan, files: bool) -> Iterator[str]:
+    """Yield a sentence for each source whose columns are not known."""
+    reason = "needs a value for a parameter" if files else f"states no schema, and {NO_FILES}"
+    return (f"source '{name}' {reason}" for name, node in plan.sources.items() if node.schema.open)
 
 
 def check_sources(plan: Plan, spec: PipelineSpec, parameters: Mapping[str, Expr], problems: Problems) -> Iterator[str]:

@@ -19,7 +19,7 @@ def add_to(commands: Commands) -> None:
 
 
 def validate(file: Path, params: Params = (), root: Path | None = None, files: bool = True) -> None:
-    """Check names, types and expressions, the files of sources, and that kernels compile.
+    """Check names, types, expressions and tests, the files of sources, and that kernels compile.
 
     Of files, footers and header lines are read, never rows.  Kernels are compiled where NVRTC or nvcc is installed.
     """
@@ -31,7 +31,9 @@ def validate(file: Path, params: Params = (), root: Path | None = None, files: b
     for told in checked.not_checked:
         print(f"not checked: {told}")
     spec = pipeline.spec
-    counts = ((len(spec.sources), "source"), (len(spec.stages), "stage"), (len(spec.sinks), "sink"))
+    counts = [(len(spec.sources), "source"), (len(spec.stages), "stage"), (len(spec.sinks), "sink")]
+    if spec.tests:
+        counts.append((len(spec.tests), "test"))
     print(f"{file}: valid, {', '.join(_counted(*c) for c in counts)}")
 
 
