@@ -73,6 +73,12 @@ def test_flights_keeps_every_flight_that_took_off(oracle):
     assert pc.sum(flown["distance"]).as_py() == 344_477_462
 
 
+def test_flights_passes_its_own_tests():
+    report = ge.load(PIPELINES / "flights.yaml").test()
+    assert report.passed, report
+    assert len(report.results) >= 6
+
+
 def test_great_circle_agrees_with_the_published_distance(oracle):
     flown = oracle["flown"].to_arrow()
     error = pc.abs(pc.subtract(pc.divide(flown["km"], 1.609344), pc.cast(flown["distance"], pa.float64())))

@@ -251,6 +251,8 @@ def test_help_imports_no_engine_and_no_parser(option: str):
 
 
 def test_validate_imports_nothing_of_a_run(file: Path):
+    tests = "tests: [{name: a, given: {rows: [{x: 1}]}, expect: {kept: [{x: 1, y: 2}]}}]\n"
+    file.write_text(PIPELINE + tests)
     modules = in_new_process("validate", file)
     assert not needless(modules, "pandas", "pyarrow.compute", "pyarrow.dataset", "pyarrow.acero", "pyarrow.csv", "rich")
     assert not needless(

@@ -43,8 +43,8 @@ def add_to(commands: Commands) -> None:
         metavar="STAGE",
         help="print a test of the stage: a few rows of the sources, and what comes of them",
     )
-    group.add_argument("--rows", metavar="COUNT", type=int, default=20, help="at most so many rows of the stage (20)")
-    group.add_argument("--write", action="store_true", help="add the test to the file, in the place of printing it")
+    group.add_argument("--rows", metavar="COUNT", type=int, default=20, help="the most rows of the stage (20)")
+    group.add_argument("--write", action="store_true", help="add the test to the file instead of printing it")
     add_options(command)
     add_fallback(command)
     add_cluster(command)
@@ -84,7 +84,7 @@ def run_tests(
             print(("" if pipeline.spec.tests else "tests:\n") + text_of(recorded), end="")
         return
     if not pipeline.spec.tests:
-        pipeline.plan(dict(params), unbound=True)  # what is wrong is told first
+        pipeline.plan(dict(params), unbound=True)  # report problems of the pipeline first
         raise InvalidPipeline.because(f"no tests in {file}", "docs/language.md shows one, under Tests.")
     choice = choose_engine(engine)
     print(f"engine: {choice.name} ({choice.reason})")

@@ -85,8 +85,9 @@ def prepared_cases(
 ) -> list[Case]:
     """Return the tests that have no mistake; the mistakes of the others are kept.
 
-    `params` are values for parameters that a test gives none; with `unbound` required ones may be without.  The given
-    rows of a source are in partitions of `slice_rows`, or in one.
+    `params` are values for parameters that a test gives none.  The given rows of a source are in partitions of
+    `slice_rows`, or in one.  With `unbound` tests are checked and cannot run: required parameters may be without a
+    value, and tables have no rows.
     """
     cases = []
     for test in tests:
@@ -172,7 +173,7 @@ class _Preparation:
             schema = self.inferred(name, given, reason)
         elif given is not None:
             self.known_columns(given, schema, f"given '{name}'")
-        rows = schema.to_arrow().empty_table() if given is None else self.table(given, schema, f"given '{name}'")
+        rows = no_rows(schema) if given is None else self.table(given, schema, f"given '{name}'")
         return FrameSpec(rows, source.columns, source.filter, self.slice_rows)
 
     def schema(
@@ -210,13 +211,18 @@ class _Preparation:
                 self.problem(f"unknown column '{name}'", have_hint(name, schema), name, where)
 
     def table(self, rows: RowsSpec, schema: Schema, where: str) -> pa.Table:
-        """Return rows in the columns of a schema; one that a row leaves out is null."""
+        """Return rows in the columns of a schema; one that a row leaves out is null.
+
+        Where nothing will run the values are checked, and none is kept: to make arrays of them, Arrow imports pandas.
+        """
         places = {str(name): place for place, name in enumerate(rows.columns)}
-        columns = {}
+        values = {}
         for name, dtype in schema.items():
             cells = (row[places[name]] if name in places else None for row in rows.rows)
-            columns[name] = pa.array([self.value(cell, name, dtype, where) for cell in cells], dtype)
-        return pa.table(columns, schema.to_arrow())
+            values[name] = [self.value(cell, name, dtype, where) for cell in cells]
+        if self.unbound:
+            return no_rows(schema)
+        return pa.table({name: pa.array(values[name], dtype) for name, dtype in schema.items()}, schema.to_arrow())
 
     def value(self, cell: Cell | None, name: str, dtype: DataType, where: str) -> Any:
         try:
@@ -248,6 +254,11 @@ class _Preparation:
             order = schema.names
         keys = tuple(column for column in stage_keys(node) if column in schema)
         return Expected(self.table(rows, schema, where), keys, order, rows.tolerance)
+
+
+def no_rows(schema: Schema) -> pa.Table:
+    """Return a table of a schema's columns."""
+    return pa.table([pa.nulls(0, dtype) for dtype in schema.values()], schema=schema.to_arrow())
 
 
 def reads_unknown(node: Node) -> bool:

@@ -255,9 +255,9 @@ of the stages that the test expects, shows what differs, and ends with exit code
               missing     8        1.0
               unexpected  9        1.0
 
-`--test NAME` chooses tests by name or pattern (`--test 'late *'`), `--engine` the engine, and `--junit FILE` writes the
-results as JUnit XML for a CI system.  `gpuetl validate` checks names and values of the tests without a run.  In Python,
-`pipeline.test()` returns the report, and `pipeline.add_test(name, given=…, expect=…)` declares a test.
+`--test NAME` chooses tests by name or pattern (`--test 'late *'`), and `--engine` the engine.  `--junit FILE` writes
+the results as JUnit XML for a CI system.  `gpuetl validate` checks names and values of the tests without a run.  In
+Python, `pipeline.test()` returns the report, and `pipeline.add_test(name, given=…, expect=…)` declares a test.
 
 | key | takes |
 |---|---|
@@ -265,15 +265,15 @@ results as JUnit XML for a CI system.  `gpuetl validate` checks names and values
 | params | values of parameters; they come before those of the command line |
 | given | rows of sources: a list of maps, `{columns: [a, b], rows: [[1, 2]]}`, `{csv: PATH}`, or `{parquet: PATH}` |
 | expect | rows of stages, of sources, or of what they reject: the first two forms, with `ordered` and `tolerance` |
-| expect_failure | words of the error with which the run must fail, such as a rule's name; in the place of `expect` |
+| expect_failure | words of the error with which the run must fail, such as a rule's name; instead of `expect` |
 
-- A value is read in the type of its column, as a parameter is: `2026-11-01`, `2026-11-01T10:00:00Z` and `8 hours` are
-  texts of dates, timestamps and durations, decimals take their digits as written, and `null` is null.
+- A value is read in the type of its column, as a parameter is.  `2026-11-01` is a date, `2026-11-01T10:00:00Z` a
+  timestamp with a zone, and `8 hours` a duration.  Decimals take their digits as written.
 - A column that a given row leaves out is null.  A source without given rows has none.  The source's `filter` and
   `columns` apply to the given rows; its `partitions` are given as columns.
-- The types of a source are those of its `schema`, or of its files.  Without either, the given values tell the types,
-  and a note says so: true and false are bool, whole numbers int64, numbers with a point float64, texts date, timestamp
-  or timestamp[UTC] if all of a column are, else string.  Declare a `schema` if tests run where the files are not.
+- The types of a source are those of its `schema`, or of its files.  Without either, they follow from the given values,
+  and a note says so.  true and false are bool, whole numbers int64, numbers with a point float64.  Texts are date,
+  timestamp or timestamp[UTC] if all values of a column are, else string.  Declare a `schema` for sources without files.
 - Only the columns that a test names are compared.  `[]` expects no row.
 - The order of rows counts where the stage is sorted, in the columns of the sort.  `ordered: true` compares row by row,
   `ordered: false` takes any order.
@@ -281,9 +281,8 @@ results as JUnit XML for a CI system.  `gpuetl validate` checks names and values
   `tolerance: 0.01` also allows a difference of 0.01.  NaN equals NaN; all other types compare exactly.
 - A test computes the stages that it expects, and those that they read; with `expect_failure` it computes all.
 
-`gpuetl test FILE --from-run STAGE --rows 20` writes such a test from real rows, as a start: it samples the sources,
-keeps the rows that the stage needs, and prints them with at most 20 rows of the stage.  `--write` adds the test to the
-file.
+`gpuetl test FILE --from-run STAGE --rows 20` writes a test from real rows, as a start.  It samples the sources, keeps
+the rows that the stage needs, and prints them with at most 20 rows of the stage.  `--write` adds the test to the file.
 """
 
 

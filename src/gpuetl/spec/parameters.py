@@ -79,7 +79,7 @@ def parse_value(value: Any, dtype: DataType) -> Any:
 def parse_written(value: Any, written: str, dtype: DataType) -> Any:
     """Return a YAML scalar as a Python object of `dtype`; raise `ValueError`.
 
-    `written` are the characters of a number or truth value: decimals and texts are read from these, so that no digit is
+    `written` are the characters of a number or boolean: decimals and texts are read from these, so that no digit is
     lost.
     """
     exact = bool(written) and value is not None and (is_decimal(dtype) or dtype == STRING)

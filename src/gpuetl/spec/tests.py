@@ -180,7 +180,7 @@ class _Reader:
         if formats:
             return reader.file(node, formats[0])
         if "rows" not in node.value:
-            if node.value.keys() <= set(keys):  # else it may be misspelt, and is told
+            if node.value.keys() <= set(keys):  # an unknown key may be this one, misspelt
                 reader.problem("the key 'rows' is missing", f"keys: {', '.join(keys)}.", node)
             return None
         options = reader.options(node)
@@ -286,7 +286,7 @@ def read_cell(node: Node) -> Cell:
 
 
 def number_text(value: float) -> str:
-    """Return a number or truth value as YAML writes it: digits that read back as the same."""
+    """Return a number or boolean as YAML writes it: digits that read back as the same."""
     text = repr(value).lower()
     return {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}.get(text, text)
 
