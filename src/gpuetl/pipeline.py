@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from gpuetl.errors import InvalidPipeline, Problems, have_hint
 from gpuetl.expressions.build import param
@@ -72,7 +72,7 @@ class Pipeline:
         self._problems = Problems()
 
     @classmethod
-    def from_spec(cls, spec: PipelineSpec, root: Path, problems: Problems) -> Pipeline:
+    def from_spec(cls, spec: PipelineSpec, root: Path, problems: Problems) -> Self:
         """Wrap a model that was read from a file, with the problems met there."""
         pipeline = cls(spec.name, spec.description, root)
         pipeline.spec, pipeline._problems = spec, problems
@@ -335,7 +335,7 @@ class Pipeline:
         Raises
         ------
         InvalidPipeline
-            For what a test in a file may not say; columns and types are checked by `check` and `test`.
+            For what a test in a file may not say; columns and types are checked by `validate` and `test`.
         """
         problems = Problems()
         read = read_tests(plain_node([{"name": name, **keys}]), problems)

@@ -118,7 +118,7 @@ def test_no_two_tests_have_one_name():
 def test_tests_take_a_list():
     text = PIPELINE + "tests: {a: {}}\n"
     with pytest.raises(ge.InvalidPipeline, match="tests takes a list of tests, got a map"):
-        ge.loads(text).check()
+        ge.loads(text).validate(files=False)
 
 
 def test_problems_of_the_pipeline_and_of_its_tests_are_told_at_once():

@@ -13,6 +13,7 @@ from gpuetl.errors import InvalidPipeline, Problems, have_hint
 from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.types import BOOL, DATE, FLOAT64, INT64, STRING, TIMESTAMP, DataType, type_name
 from gpuetl.io.frames import SLICE_ROWS
+from gpuetl.io.rejected import without_rejected
 from gpuetl.pipeline import Pipeline
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
@@ -29,11 +30,28 @@ from gpuetl.verify.keys import stage_keys
 
 
 class Unwritten(Pipeline):
-    """A pipeline that writes no sink."""
+    """A pipeline that writes no sink; of its contracts it checks those of the relations in `wanted`, and below them."""
+
+    wanted: tuple[str, ...] = ()
 
     def plan(self, params: Mapping[str, Any] | None = None, **keys: Any) -> Plan:
-        """Return the plan without its sinks, which are checked all the same."""
-        return replace(super().plan(params, **keys), sinks={})
+        """Return the plan without its sinks, whose keys are checked all the same."""
+        plan, needed = super().plan(params, **keys), self.needed()
+        rules = tuple(rule for rule in plan.rules if rule.stage in needed)
+        counts = {name for rule in rules for name in (rule.counts, rule.stage)}
+        checks = {name: node for name, node in plan.checks.items() if name in counts}
+        return replace(plan, sinks={}, rules=rules, checks=checks)
+
+    def needed(self) -> set[str]:
+        """Return the wanted sources and stages, and those that they read."""
+        found: set[str] = set()
+        ahead = list(self.wanted)
+        while ahead:
+            name = without_rejected(ahead.pop())
+            if name not in found and name in self.spec.stages:
+                ahead += self.spec.stages[name].reads
+            found.add(name)
+        return found
 
 
 @dataclass(frozen=True)
@@ -128,7 +146,7 @@ class _Preparation:
         plan = unwritten.plan(values, unbound=self.unbound or bool(self.problems.found))
         expected = {name: self.expected(name, rows, plan) for name, rows in self.test.expect.items()}
         runnable = [name for name, node in {**plan.sources, **plan.stages}.items() if not reads_unknown(node)]
-        keep = tuple(self.test.expect) or tuple(runnable)
+        keep = unwritten.wanted = tuple(self.test.expect) or tuple(runnable)
         return Case(str(self.test.name), unwritten, values, {n: e for n, e in expected.items() if e is not None},
                     self.test.failure, keep, tuple(self.notes))  # fmt: skip
 
@@ -174,7 +192,8 @@ class _Preparation:
         elif given is not None:
             self.known_columns(given, schema, f"given '{name}'")
         rows = no_rows(schema) if given is None else self.table(given, schema, f"given '{name}'")
-        return FrameSpec(rows, source.columns, source.filter, self.slice_rows)
+        quarantines = isinstance(source, SourceSpec) and source.on_bad_row == "quarantine"
+        return FrameSpec(rows, source.columns, source.filter, self.slice_rows, quarantines)
 
     def schema(
         self, name: str, source: SourceSpec | FrameSpec, parameters: Mapping[str, Expr]

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from gpuetl.backends.engines import choose_engine
 from gpuetl.errors import GpuetlError, InvalidPipeline, Problems
 from gpuetl.file_tests.case import Unwritten
+from gpuetl.io.rejected import RejectedRows
 from gpuetl.optimize import optimize
 from gpuetl.options import RunOptions
 from gpuetl.pipeline import Pipeline
@@ -28,7 +29,7 @@ from gpuetl.plan.nodes import Join, Project, Read, passing
 from gpuetl.plan.plan import Plan
 from gpuetl.run import run_pipeline
 from gpuetl.spec.document import plain_node, read_document
-from gpuetl.spec.model import FrameSpec
+from gpuetl.spec.model import FrameSpec, SourceSpec
 from gpuetl.spec.parameters import parse_value
 from gpuetl.spec.read import read_pipeline_text
 from gpuetl.spec.tests import Cell, RowsSpec, TestSpec, read_cell, write_test
@@ -55,7 +56,7 @@ def recorded_test(
     InvalidPipeline
         For a pipeline or name that is wrong, a stage that has no row, and values that a test cannot write.
     """
-    plan = replace(pipeline.plan(params), sinks={}).keeping([stage])
+    plan = replace(pipeline.plan(params), sinks={}, checks={}, rules=()).keeping([stage])
     given, largest = sampled_rows(plan, stage, rows, engine, options)
     trial = _Trial(pipeline, plan, stage, params)
     if largest is not None:
@@ -94,7 +95,8 @@ def sampled_rows(
     name = choose_engine(engine).name
     options.cluster.check_engine(name)
     needed = needed_columns(plan)
-    reads = {node.origin.name: node for node in walk_graph(*plan.roots) if isinstance(node, Read)}
+    reads = {node.origin.name: node for node in walk_graph(*plan.roots)
+             if isinstance(node, Read) and not isinstance(node.dataset, RejectedRows)}  # fmt: skip
     sizes = {source: source_rows(node) for source, node in reads.items()}
     largest = max(sizes, key=lambda source: sizes[source], default=None)
     rows *= GROWTH
@@ -156,6 +158,7 @@ class _Trial:
         sources = {name: self.frame(name, given.get(name)) for name in self.pipeline.spec.sources}
         spec = replace(self.pipeline.spec, sources=sources, tests=())
         unwritten = Unwritten.from_spec(spec, self.pipeline.root, Problems())
+        unwritten.wanted = (self.stage,)
         return run_pipeline(unwritten, self.params, self.choice, [self.stage], None, None)[self.stage].to_arrow()
 
     def frame(self, name: str, rows: pa.Table | None) -> FrameSpec:
@@ -167,7 +170,8 @@ class _Trial:
             else pa.nulls(count, field.type)
             for field in schema
         ]  # fmt: skip
-        return FrameSpec(pa.table(columns, schema=schema), source.columns, source.filter)
+        quarantines = isinstance(source, SourceSpec) and source.on_bad_row == "quarantine"
+        return FrameSpec(pa.table(columns, schema=schema), source.columns, source.filter, quarantines=quarantines)
 
     def cut(self, given: Rows, largest: str, most: int) -> dict[str, pa.Table]:
         """Keep the first rows of the largest source: as few as give the stage a row, and at most `most` of them."""

@@ -16,6 +16,7 @@ from gpuetl.io.dataset import Dataset, DatasetError
 from gpuetl.io.frames import FrameDataset
 from gpuetl.io.overlap import conflicts
 from gpuetl.io.paths import ImpossiblePath, checked_path, url_problem
+from gpuetl.io.rejected import COLUMNS as REJECTED_COLUMNS
 from gpuetl.io.rejected import REJECTED, RejectedRows, without_rejected
 from gpuetl.io.target import Target
 from gpuetl.plan.check import Check
@@ -166,6 +167,10 @@ class _Binder:
         if isinstance(spec, FrameSpec):
             dataset = FrameDataset.of(name, spec.table, spec.slice_rows)
             node = Read(dataset=dataset, columns=dataset.schema.names, origin=origin)
+            if spec.quarantines:
+                rejected = FrameDataset.of(f"{name}{REJECTED}", REJECTED_COLUMNS.to_arrow().empty_table())
+                place = Origin("source", rejected.name)
+                self.relations[rejected.name] = Read(dataset=rejected, columns=rejected.schema.names, origin=place)
             return self.narrowed(node, spec, self.context(origin))
         return self.narrowed(self.files(name, spec, origin), spec, self.context(origin))
 

@@ -279,7 +279,8 @@ Python, `pipeline.test()` returns the report, and `pipeline.add_test(name, given
   `ordered: false` takes any order.
 - Floats are equal within 1e-9 of their size, or 1e-12 of the largest value of their column (float32: 2^-22).
   `tolerance: 0.01` also allows a difference of 0.01.  NaN equals NaN; all other types compare exactly.
-- A test computes the stages that it expects, and those that they read; with `expect_failure` it computes all.
+- A test computes the stages that it expects, and those that they read; with `expect_failure` it computes all.  It
+  checks the rules (`expect`) of the stages that it computes.
 
 `gpuetl test FILE --from-run STAGE --rows 20` writes a test from real rows, as a start.  It samples the sources, keeps
 the rows that the stage needs, and prints them with at most 20 rows of the stage.  `--write` adds the test to the file.

@@ -64,13 +64,14 @@ class FrameSpec:
     """Rows in memory, a `pyarrow.Table` of the language's types; declared in Python, a file cannot hold them.
 
     `columns` and `filter` are those of a source of files in whose place the rows stand; `slice_rows` is how many of the
-    rows a partition has at least.
+    rows a partition has at least.  `quarantines` says that the source has a quarantine, which then has no row.
     """
 
     table: Any = field(repr=False)
     columns: tuple[str, ...] = ()
     filter: Formula | None = None
     slice_rows: int = SLICE_ROWS
+    quarantines: bool = False
 
 
 @dataclass(frozen=True)
