@@ -210,9 +210,9 @@ The same in Python, where `expect` ends a stage:
 Stages and sinks read it; one of them must.  A row that breaks a rule with `drop` and one with `quarantine` is in quarantine.
 The order that a sort gave stays.
 
-All counts are in the summary, in the report (`run.report.checks`), and on its page.  Rows are shown of rules that failed
-alone: they are computed again, from the sources, so that a run whose rules hold pays for the counts only.  `gpuetl verify`
-compares `<stage>.rejected` as a stage, and enforces no rule.
+All counts are in the summary, in the report (`run.report.checks`), and on its page.  A run that fails computes the rows
+that it shows again, from the sources.  A run whose rules hold pays for the counts only.  `gpuetl verify` compares
+`<stage>.rejected` as a stage, and enforces no rule.
 """
 SINKS = """\
 ## Sinks
