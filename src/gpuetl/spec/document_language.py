@@ -157,8 +157,8 @@ rules out are not read:
 EXPECTATIONS = """\
 ## Expectations
 
-A stage says what it expects of its rows.  A run counts the rows that break each rule, and looks at the counts before a sink
-changes:
+A stage says what it expects of its rows.  A run counts the rows that break each rule, and looks at the counts before a
+sink changes:
 
     stages:
       clean:
@@ -194,9 +194,10 @@ The same in Python, where `expect` ends a stage:
 | `drop` | leave the stage | goes on |
 | `quarantine` | leave the stage, for `<stage>.rejected` | goes on |
 
-- A rule is broken where its condition is **false**.  Null is not false: it breaks `not_null` alone.  NaN is within no range.
-- Every rule looks at all rows that the steps give, whatever the other rules do with them.  To put rows in quarantine, and to
-  fail where they are too many, write the rule twice, once with `max_fraction`.
+- A rule is broken where its condition is **false**.  Null is not false: it breaks `not_null` alone.  NaN is within no
+  range.
+- Every rule looks at all rows that the steps give, whatever the other rules do with them.
+- To put rows in quarantine, and to fail where they are too many, write the rule twice, once with `max_fraction`.
 - A list or map of columns is a rule for each of them, but for `unique`, whose columns are compared together.
 - Every row of a value that repeats breaks `unique`.
 - `matches` is a regular expression of the language that must match the whole text.
@@ -206,9 +207,9 @@ The same in Python, where `expect` ends a stage:
 - `max_fraction`, for `fail` and `warn`: a share of the rows up to this one passes.
 - A rule's name is `not_null(txn_id)` and the like, unless `name` gives another; of several columns, `name(column)`.
 
-`<stage>.rejected` has the stage's columns, `_rule`, the names of all rules that the row breaks, and `_run`, the run's id.
-Stages and sinks read it; one of them must.  A row that breaks a rule with `drop` and one with `quarantine` is in quarantine.
-The order that a sort gave stays.
+`<stage>.rejected` has the stage's columns, `_rule`, the names of all rules that the row breaks, and `_run`, the run's
+id.  Stages and sinks read it; one of them must.  A row that breaks a rule with `drop` and one with `quarantine` is in
+quarantine.  The order that a sort gave to the other rows stays.
 
 All counts are in the summary, in the report (`run.report.checks`), and on its page.  A run that fails computes the rows
 that it shows again, from the sources.  A run whose rules hold pays for the counts only.  `gpuetl verify` compares
