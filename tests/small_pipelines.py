@@ -76,6 +76,17 @@ def sinks(t, u):
     shared.select("k", "t").write_csv("csv", "csv", partition_by="k", mode="overwrite")
 
 
+def expectations(t, u):
+    held = (
+        t.expect(not_null="k", unique="t", references={"k": "u.k"}, on_fail="warn")
+        .expect(that=col("t") < 11, unique="k", on_fail="quarantine")
+        .expect(rows=(1, 12))
+        .stage("held")
+    )
+    held.write_parquet("kept", "kept", mode="overwrite")
+    held.rejected.drop("_run").write_parquet("rejects", "rejects", mode="overwrite")
+
+
 PIPELINES = {
     function.__name__: function
     for function in (
@@ -91,6 +102,7 @@ PIPELINES = {
         distinct,
         explode,
         sinks,
+        expectations,
     )
 }
 

@@ -159,7 +159,7 @@ TOLD = """
 21:28: …, expect: references: takes stage.column or source.column, got 'shops'
 22:28: …: unknown column 'shp'
 22:43: …: unknown source or stage 'nowhere'
-23:22: …: 'kind' is string, and shops.shop is int64
+23:28: …: 'kind' is string, and shops.shop is int64
 24:15: …, expect: rows: takes min, max or both, and min is not greater than max
 25:26: …, expect: on_fail: drop removes single rows, and this rule is for all of them
 26:33: …, expect: on_fail: takes one of fail, warn, drop, quarantine, got 'ignore'

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuetl.expressions.types import NAMED
+from gpuetl.spec.expect.rules import RULES, Rule
 from gpuetl.spec.fields import keys_of
 from gpuetl.spec.model import SinkSpec, SourceSpec
 from gpuetl.spec.steps import STEPS
@@ -216,6 +217,67 @@ A quote that is not closed is always an error: where its row ends is not known.
 
 **All keys.**
 """
+EXPECTATIONS = """\
+## Expectations
+
+A stage says what it expects of its rows.  A run counts the rows that break each rule, and looks at the counts before a
+sink changes:
+
+    stages:
+      clean:
+        from: txns
+        steps: [...]
+        expect:
+          - not_null: [txn_id, card_id]
+          - unique: [txn_id]
+          - in: {status: [OK, SETTLED]}
+          - range: {amount: [0, null], day: ["2026-01-01", "2026-12-31"]}
+          - matches: {country: '[A-Z]{2}'}
+          - references: {merchant_id: merchants.merchant_id}
+          - rows: {min: 1, max: 1000000000}
+          - {name: plausible, that: amount < 1e6, on_fail: quarantine}
+          - {name: known, that: mcc IS NOT NULL, on_fail: warn, max_fraction: 0.01}
+    sinks:
+      rejects: {from: clean.rejected, parquet: out/rejects, partition_by: [_rule], mode: append}
+
+The same in Python, where `expect` ends a stage:
+
+    clean = (
+        txns.expect(not_null=["txn_id", "card_id"], unique="txn_id", rows=(1, None))
+        .expect(in_={"status": ["OK", "SETTLED"]}, range={"amount": (0, None)}, on_fail="drop")
+        .expect(name="plausible", that=col("amount") < 1e6, on_fail="quarantine")
+        .stage("clean")
+    )
+    clean.rejected.write_parquet("rejects", "out/rejects", mode="append")
+
+| on_fail | rows that break the rule | the run |
+|---|---|---|
+| `fail` | are shown, the first five | ends with exit code 4 (`ContractBroken`); no sink has changed |
+| `warn` | stay | warns |
+| `drop` | leave the stage | goes on |
+| `quarantine` | leave the stage, for `<stage>.rejected` | goes on |
+
+- A rule is broken where its condition is **false**.  Null is not false: it breaks `not_null` alone.  NaN is within no
+  range.
+- Every rule looks at all rows that the steps give, whatever the other rules do with them.
+- To put rows in quarantine, and to fail where they are too many, write the rule twice, once with `max_fraction`.
+- A list or map of columns is a rule for each of them, but for `unique`, whose columns are compared together.
+- Every row of a value that repeats breaks `unique`.
+- `matches` is a regular expression of the language that must match the whole text.
+- Constants of `in` and `range` have the type of the column, and are written as a parameter's value is.
+- `references` names a column of a stage or source, or of rows in quarantine.  Types meet as in a join.
+- `rows` counts the rows that others read, after `drop` and `quarantine`.
+- `max_fraction`, for `fail` and `warn`: a share of the rows up to this one passes.
+- A rule's name is `not_null(txn_id)` and the like, unless `name` gives another; of several columns, `name(column)`.
+
+`<stage>.rejected` has the stage's columns, `_rule`, the names of all rules that the row breaks, and `_run`, the run's
+id.  Stages and sinks read it; one of them must.  A row that breaks a rule with `drop` and one with `quarantine` is in
+quarantine.  The order that a sort gave to the other rows stays.
+
+All counts are in the summary, in the report (`run.report.checks`), and on its page.  A run that fails computes the rows
+that it shows again, from the sources.  A run whose rules hold pays for the counts only.  `gpuetl verify` compares
+`<stage>.rejected` as a stage, and enforces no rule.
+"""
 SINKS = """\
 ## Sinks
 
@@ -291,12 +353,24 @@ def language_markdown() -> str:
     """Return the page."""
     parts = [HEAD, SOURCES, _table(SourceSpec, {"parquet, csv": "the path: a file, a glob, or a folder"})]
     parts += ["## Steps\n", *(_step(verb, step) for verb, step in STEPS.items())]
+    parts += [EXPECTATIONS, *(_rule(verb, rule) for verb, rule in RULES.items()), _common()]
     parts += [SINKS, _table(SinkSpec, {"parquet, csv": "the path: a file where it has a suffix, else a folder"})]
     return "\n".join([*parts, TESTS])
 
 
 def _step(verb: str, step: type[Step]) -> str:
     return f"### {verb}\n\n{cleandoc(str(step.__doc__))}\n\n{_table(step, {})}"
+
+
+def _rule(verb: str, rule: type[Rule]) -> str:
+    """Return the line of a rule."""
+    form = next(field.metadata["form"] for name, field in keys_of(rule).items() if name == verb)
+    return f"- **{verb}** takes {form.what}: {cleandoc(str(rule.__doc__)).splitlines()[0]}"
+
+
+def _common() -> str:
+    """Return the keys that all rules have as a table."""
+    return "\n" + _table(Rule, {})
 
 
 def _table(cls: type[Any], given: dict[str, str]) -> str:
