@@ -113,8 +113,9 @@ class Pipeline:
         check_names(SinkSpec, keys, within)
         if "sort_by" in keys:
             keys["sort_by"] = read_plain(ORDER, as_names(keys["sort_by"]), within)
-        if "partition_by" in keys:
-            keys["partition_by"] = read_plain(NAMES, as_names(keys["partition_by"]), within)
+        for several in ("partition_by", "run_key"):
+            if several in keys:
+                keys[several] = read_plain(NAMES, as_names(keys[several]), within)
         sink = SinkSpec(format, Text(os.fspath(path)), from_=Text(origin), **keys)
         check_keys(sink, within)
         self._declare("sinks", name, sink)

@@ -98,7 +98,8 @@ def sink_table(report: RunReport) -> Table:
     """Return what each sink wrote."""
     table = new_table(("sink", "left"), ("rows", "right"), ("files", "right"), ("size", "right"), ("path", "left"))
     for sink in report.sinks:
-        table.add_row(sink.name, f"{sink.rows:,}", f"{sink.files:,}", size(sink.file_bytes), sink.path)
+        path = sink.path if sink.written else f"{sink.path} (unchanged)"
+        table.add_row(sink.name, f"{sink.rows:,}", f"{sink.files:,}", size(sink.file_bytes), path)
     return table
 
 

@@ -14,11 +14,11 @@ import pyarrow as pa
 
 from gpuetl.backends.backend import Backend, Frame
 from gpuetl.executors.ahead import ReadAhead
+from gpuetl.executors.committing import commit
 from gpuetl.executors.guard import Guard
 from gpuetl.executors.local import LocalExecutor
 from gpuetl.executors.runner import Runner
 from gpuetl.executors.store import Store
-from gpuetl.io.commit import commit_sinks
 from gpuetl.io.spill_space import SpillSpace
 from gpuetl.io.staging import FileWriter, SinkWriter, close_writers
 from gpuetl.io.write_files import WRITERS
@@ -92,15 +92,10 @@ def execute(
             for name, frame in kept.items()
         }
         with timed(seconds, "commit"):
-            commit_sinks(list(writers.values()), recorder.commit)
+            reports = commit(writers, recorder)
     finally:
         close_writers(list(writers.values()), threads)
-    return Outputs(sink_reports(writers), heads, kept)
-
-
-def sink_reports(writers: Mapping[str, SinkWriter]) -> tuple[SinkReport, ...]:
-    """Say what was written to each sink."""
-    return tuple(SinkReport(n, str(w.target.path), w.rows, len(w.files), w.file_bytes) for n, w in writers.items())
+    return Outputs(reports, heads, kept)
 
 
 def waiting_frames(backend: Backend, recorder: Recorder, options: RunOptions) -> Store:

@@ -94,13 +94,19 @@ class Plan:
     @property
     def fingerprint(self) -> str:
         """A digest of what the plan computes: equal for equal plans, whatever their text or their stages' names."""
-        digests: dict[int, str] = {}
         roots = self.sinks or self.stages
-        for node in walk_graph(*roots.values()):
-            parts = [type(node).__name__, *map(repr, _content(node)), *(digests[id(child)] for child in node.inputs)]
-            digests[id(node)] = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+        digests = digests_of(roots.values())
         whole = "\0".join(f"{name}={digests[id(node)]}" for name, node in sorted(roots.items()))
         return hashlib.sha256(whole.encode()).hexdigest()[:16]
+
+
+def digests_of(roots: Iterable[Node]) -> dict[int, str]:
+    """Return a digest of what each node computes, of the roots and all below them, by identity."""
+    digests: dict[int, str] = {}
+    for node in walk_graph(*roots):
+        parts = [type(node).__name__, *map(repr, _content(node)), *(digests[id(child)] for child in node.inputs)]
+        digests[id(node)] = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    return digests
 
 
 def _content(node: Node) -> list[tuple[str, Any]]:
@@ -118,5 +124,5 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Dataset):
         return _plain(value.path), value.format, list(value.schema.items()), value.delimiter, value.nulls
     if isinstance(value, Target | KernelContract | KernelTexts):
-        return [_plain(getattr(value, name)) for name in value.__dataclass_fields__]
+        return [_plain(getattr(value, name)) for name in value.__dataclass_fields__ if name != "mark"]
     return value

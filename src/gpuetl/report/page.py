@@ -19,7 +19,7 @@ td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 
 def report_page(report: RunReport) -> str:
     """Return the page: engine, stages, sinks, phases, passes, remarks and the first rows of each sink."""
-    sinks = [(s.name, s.rows, s.files, s.file_bytes, s.path) for s in report.sinks]
+    sinks = [(s.name, s.rows, s.files, s.file_bytes, s.path + " (unchanged)" * (not s.written)) for s in report.sinks]
     peaks = {**report.memory, "expected of frames": report.expected_memory}
     parts = [
         f"<h1>{escape(report.pipeline)}</h1>",

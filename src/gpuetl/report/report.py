@@ -44,13 +44,14 @@ class StageReport:
 
 @dataclass(frozen=True)
 class SinkReport:
-    """What a sink wrote."""
+    """What a sink wrote; `written` is false where it got no rows, and left its target as it was."""
 
     name: str
     path: str
     rows: int
     files: int
     file_bytes: int
+    written: bool = True
 
 
 @dataclass(frozen=True)

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from gpuetl.errors import Problems, have_hint
-from gpuetl.expressions.ir import Expr
+from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.syntax import names_in
-from gpuetl.expressions.types import BOOL, NULL, DataType, is_list
+from gpuetl.expressions.types import BOOL, NULL, DataType, is_list, type_name
 from gpuetl.io.dataset import Dataset, DatasetError
 from gpuetl.io.frames import FrameDataset
+from gpuetl.io.marks import mark_of
 from gpuetl.io.overlap import conflicts
 from gpuetl.io.paths import ImpossiblePath, checked_path
 from gpuetl.io.target import Target
+from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes import Filter, Project, Read, Sort, Write, passing
-from gpuetl.plan.plan import Plan
+from gpuetl.plan.plan import Plan, digests_of
 from gpuetl.plan.schema import Schema
 from gpuetl.spec.model import FrameSpec, PipelineSpec, SinkSpec, SourceSpec
 from gpuetl.spec.scalars import UnboundScalar, UnresolvedScalar, resolve_scalars
@@ -189,12 +191,32 @@ class _Binder:
             )
         if spec.mode == "replace_partitions" and not spec.partition_by:
             context.problem("mode replace_partitions needs partition_by", "Add it, or use mode: overwrite.", spec.path)
-        target = Target(name, spec.format, path, partition_by, spec.mode)
+        target = Target(name, spec.format, path, partition_by, spec.mode, spec.on_empty)
         if spec.mode == "append" and target.is_file:
             context.problem("mode append needs a folder, and this path is one file", "Leave out the suffix.", spec.path)
         if spec.sort_by:
             source = Sort(source=source, by=sort_keys(context, spec.sort_by, source.schema), origin=origin)
-        return Write(source=source, target=target, origin=origin)
+        return Write(source=source, target=self.marked(context, target, spec, source), origin=origin)
+
+    def marked(self, context: Context, target: Target, spec: SinkSpec, source: Node) -> Target:
+        """Return a target with what tells the files of equal runs: the run key, or all that is computed."""
+        if spec.run_key and spec.mode != "append":
+            context.problem(
+                f"run_key is for mode append, and the mode is {spec.mode}", "Leave it out.", spec.run_key[0]
+            )
+        for name in spec.run_key:
+            if name not in self.parameters:
+                have = have_hint(name, self.parameters)
+                context.problem(f"run_key: unknown parameter '{name}'", have, name)
+        if spec.mode != "append" or any(name not in self.parameters for name in spec.run_key):
+            return target
+        of = str(self.spec.name), target.name
+        if spec.run_key:
+            values = (f"{name}={key_text(self.parameters[name])}" for name in spec.run_key)
+            return replace(target, run_key=tuple(map(str, spec.run_key)), mark=mark_of("run key", *of, *values))
+        if any(isinstance(node, Read) and isinstance(node.dataset, FrameDataset) for node in walk_graph(source)):
+            return target  # other rows in memory look the same
+        return replace(target, mark=mark_of("run", *of, digests_of([source])[id(source)]))
 
     def no_lists(self, kind: str, of: str, spec: SourceSpec | SinkSpec, columns: Mapping[str, DataType]) -> None:
         """A CSV file has no lists."""
@@ -219,6 +241,11 @@ class _Binder:
         for number, target in enumerate(targets):
             for message in conflicts(target, targets[:number], sources, self.folder):
                 self.add("sink", target.name, message, "Give it a path of its own.", self.spec.sinks[target.name].path)
+
+
+def key_text(value: Expr) -> str:
+    """Return a parameter's value as a part of a run key; null is a value, too."""
+    return f"{type_name(value.dtype)} {value.value!r}" if isinstance(value, Literal) else ""
 
 
 def from_first(circle: Sequence[str], names: Sequence[str]) -> tuple[str, list[str]]:

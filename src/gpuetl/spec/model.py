@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from gpuetl.expressions.types import DataType
 from gpuetl.io.dataset import Format
-from gpuetl.io.target import Mode
+from gpuetl.io.target import Mode, OnEmpty
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import DELIMITER, EXPRESSION, NAME, NAMES, ORDER, PARTITIONS, TEXTS, TYPES, choice
 from gpuetl.spec.steps import Step
@@ -70,6 +70,8 @@ class SinkSpec:
     partition_by: tuple[str, ...] = key(NAMES, ())
     sort_by: tuple[Order, ...] = key(ORDER, ())
     mode: Mode = key(choice("error", "overwrite", "append", "replace_partitions"), "error")
+    on_empty: OnEmpty = key(choice("write", "keep", "error"), "write")
+    run_key: tuple[str, ...] = key(NAMES, ())
 
 
 @dataclass(frozen=True)
