@@ -43,6 +43,9 @@ def add_to(commands: Commands) -> None:
     command.add_argument(
         "--trace", metavar="FILE", type=report_path, help="write a timeline there, which ui.perfetto.dev opens"
     )
+    command.add_argument("--steps", action="store_true", help="show the rows in and out of every step")
+    text = "compute the last stages and show their first rows; write no sink"
+    command.add_argument("--no-write", dest="write", action="store_false", help=text)
     command.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
 
@@ -59,6 +62,8 @@ def run(
     spill_folder: str | None = None,
     profile: bool = False,
     trace: Path | None = None,
+    steps: bool = False,
+    write: bool = True,
     quiet: bool = False,
     **cluster: Any,
 ) -> None:
@@ -76,14 +81,14 @@ def run(
     choice = choose_engine(engine)
     options.cluster.check_engine(choice.name)
     screen.engine(choice)
-    from gpuetl.run import run_pipeline  # while a GPU's context is opened
+    from gpuetl.run import Wanted, run_pipeline  # while a GPU's context is opened
 
     gc.enable()
     with screen.progress() as progress:
-        keep = () if pipeline.spec.sinks else None  # without a sink, the last stages are the result
-        done = run_pipeline(pipeline, dict(params), choice, keep, options, progress)
-    with noted(lambda: "all sinks are written"):
-        screen.report(done.report)
+        keep = () if write and pipeline.spec.sinks else None  # without a sink, the last stages are the result
+        done = run_pipeline(pipeline, dict(params), choice, Wanted(keep, write), options, progress)
+    with noted(lambda: "all sinks are written" if write else "no sink has changed"):
+        screen.report(done.report, steps)
         if report is not None:
             done.report.write(report)
 

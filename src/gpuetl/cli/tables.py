@@ -9,6 +9,7 @@ from rich.table import Table
 
 from gpuetl.ceilings.ceiling import Link
 from gpuetl.report.report import RunReport
+from gpuetl.report.steps import STEP_COLUMNS, rows_in, step_lines
 from gpuetl.sizes import size
 
 
@@ -19,7 +20,7 @@ def stage_table(report: RunReport) -> Table:
     """
     stages = report.stages
     columns: dict[str, list[str]] = {
-        "rows in": [f"{stage.rows_in:,}" for stage in stages],
+        "rows in": [rows_in(stage) for stage in stages],
         "rows out": [f"{stage.rows_out:,}" for stage in stages],
         "seconds": [f"{stage.seconds:.3f}" for stage in stages],
         "waited": ["" if stage.waited is None else f"{stage.waited:.3f}" for stage in stages],
@@ -30,6 +31,14 @@ def stage_table(report: RunReport) -> Table:
     table = new_table(("", "left"), ("name", "left"), *((name, "right") for name in shown))
     for stage, *cells in zip(stages, *shown.values(), strict=True):
         table.add_row(stage.kind, stage.name, *cells)
+    return table
+
+
+def step_table(report: RunReport) -> Table:
+    """Return a line for each input and each step of the stages: rows in, rows that joins and unions add, rows out."""
+    table = new_table(*((name, "right" if name.startswith("rows") else "left") for name in STEP_COLUMNS))
+    for line in step_lines(report):
+        table.add_row(*line)
     return table
 
 

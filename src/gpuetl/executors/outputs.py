@@ -25,7 +25,6 @@ from gpuetl.io.write_files import WRITERS
 from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Physical
-from gpuetl.plan.node import Origin
 from gpuetl.plan.nodes import Write
 from gpuetl.plan.schema import Schema
 from gpuetl.report.recorder import Recorder, Work
@@ -86,7 +85,7 @@ def execute(
             heads = {name: sink.head() for name, sink in sinks.items()}
             for name, (write, _) in physical.sinks.items():
                 writers[name].finish()
-                note_files(recorder.of(write, write.origin, Origin("", "")), writers[name], backend)
+                note_files(recorder.of(write, write.origin), writers[name], backend)
         heads |= {
             name: runner.step(physical.kept[name], 0, partial(backend.head, frame, head_rows))
             for name, frame in kept.items()
@@ -137,7 +136,7 @@ class SinkOutput:
 
     def __init__(self, runner: Runner, source: Physical, write: Write, writer: SinkWriter, head_rows: int) -> None:
         self.runner, self.source, self.write, self.writer = runner, source, write, writer
-        self.work = runner.recorder.of(write, write.origin, Origin("", ""))
+        self.work = runner.recorder.of(write, write.origin)
         self.missing, self.heads = head_rows, list[pa.Table]()
 
     def take(self, frame: Frame) -> None:

@@ -10,7 +10,7 @@ from typing import ClassVar
 from gpuetl.expressions.ir import Cast, Column, Expr, Literal
 from gpuetl.expressions.types import NULL, DataType, common_type, type_name
 from gpuetl.plan import nodes
-from gpuetl.plan.node import Node
+from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.schema import Schema
 from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.fields import Field, key
@@ -56,7 +56,7 @@ class Union(Step):
             columns[name] = self.meeting(context, name, [node.schema for node in inputs])
         if self.missing == "error" and not wrong:
             self.check_missing(context, [node.schema for node in inputs], columns)
-        aligned = [_aligned(node, Schema(columns)) for node in inputs]
+        aligned = [_aligned(node, Schema(columns), context.origin) for node in inputs]
         return reduce(lambda left, right: nodes.Union(left=left, right=right, origin=context.origin), aligned)
 
     def meeting(self, context: Context, name: str, schemas: list[Schema]) -> DataType:
@@ -79,12 +79,12 @@ class Union(Step):
                 context.problem(f"{lacks} {', '.join(missing)}", hint, at)
 
 
-def _aligned(node: Node, schema: Schema) -> Node:
+def _aligned(node: Node, schema: Schema, origin: Origin) -> Node:
     """Return the node with the columns of `schema`: those that it lacks are null, others are cast if need be."""
     if node.schema == schema:
         return node
     columns = {name: _as_column(node.schema, name, dtype) for name, dtype in schema.items()}
-    return nodes.Project(source=node, columns=columns, origin=node.origin)
+    return nodes.Project(source=node, columns=columns, origin=origin)
 
 
 def _as_column(schema: Schema, name: str, dtype: DataType) -> Expr:
