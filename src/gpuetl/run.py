@@ -16,7 +16,7 @@ from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.engines import CLUSTERED, Choice, load_backend
 from gpuetl.backends.fallback import FallbackBackend, check_refusals
 from gpuetl.ceilings.cache import load_ceilings
-from gpuetl.errors import InvalidPipeline, have_hint
+from gpuetl.errors import InvalidPipeline, Problem, have_hint
 from gpuetl.executors.execution import Execution, on_workers
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain_memory import chunk_lines
@@ -57,10 +57,19 @@ class Run:
 
 
 class Wanted(NamedTuple):
-    """What a run is asked for: the stages and sources to keep, None for the last stages, and whether to write sinks."""
+    """What a run is asked for: the stages and sources to keep, None for the last stages, and whether to write sinks.
+
+    `unused` says whether to warn of what nothing uses: in a notebook, sources and parameters are declared before they
+    are used, and stages are looked at that no sink reads.
+    """
 
     keep: Iterable[str] | None = None
     write: bool = True
+    unused: bool = False
+
+    def warnings(self, plan: Plan) -> tuple[Problem, ...]:
+        """Return the warnings of a plan for its run."""
+        return (*plan.warnings, *(plan.unused if self.unused else ()))
 
     def of(self, plan: Plan) -> Plan:
         """Return the plan of such a run; without sinks and stages, it keeps the sources."""
@@ -100,7 +109,7 @@ def traced_run(
     run_id = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
     with timed(seconds, "plan"):
         plan = wanted.of(pipeline.plan(params, run_id=run_id))
-    for warning in plan.warnings:
+    for warning in wanted.warnings(plan):
         recorder.warn(str(warning))
     with timed(seconds, "load"):
         backend = backend_of(choice.name, options)

@@ -121,7 +121,7 @@ def run_options(skip: Sequence[str], partition_rows: int | None, **others: objec
 
 def show_warnings(plan: Plan) -> None:
     """Print a plan's warnings on stderr; a run's own are in its report."""
-    for warning in plan.warnings:
+    for warning in (*plan.warnings, *plan.unused):
         print(f"warning: {warning}", file=sys.stderr)
 
 

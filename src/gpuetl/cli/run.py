@@ -86,7 +86,7 @@ def run(
     gc.enable()
     with screen.progress() as progress:
         keep = () if write and pipeline.spec.sinks else None  # without a sink, the last stages are the result
-        done = run_pipeline(pipeline, dict(params), choice, Wanted(keep, write), options, progress)
+        done = run_pipeline(pipeline, dict(params), choice, Wanted(keep, write, unused=write), options, progress)
     with noted(lambda: "all sinks are written" if write else "no sink has changed"):
         screen.report(done.report, steps)
         if report is not None:

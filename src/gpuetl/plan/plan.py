@@ -23,7 +23,8 @@ from gpuetl.plan.node import Node
 class Plan:
     """A graph of nodes with several roots: the sinks, and the stages whose rows a run keeps in memory.
 
-    `warnings` are what the user should look at before the rows are trusted; they change nothing of the plan.
+    `warnings` are what the user should look at before the rows are trusted; they change nothing of the plan.  `unused`
+    are warnings of sources, stages and parameters that nothing uses.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Plan:
     sinks: Mapping[str, Node]
     kept: Mapping[str, Node] = field(default_factory=dict)
     warnings: tuple[Problem, ...] = ()
+    unused: tuple[Problem, ...] = ()
 
     @property
     def roots(self) -> tuple[Node, ...]:

@@ -8,7 +8,7 @@ and a line without numbers where it did not run.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -241,7 +241,9 @@ class Funnel:
         found: list[StepRows] = []
         for number, step in enumerate(self.written[name].steps, 1):
             parts = self.parts(Origin("stage", name, number))
-            found += [self.step(number, step, part) for part in parts]
+            lines = [self.step(number, step, part) for part in parts]
+            several = len(lines) > 1
+            found += [replace(one, remark="a part of the step") if several and not one.remark else one for one in lines]
             if not parts:
                 found.append(StepRows(number, step.verb, None, None, "did not run: it changes no row here"))
         return tuple(found)

@@ -15,7 +15,7 @@ def step_lines(report: RunReport) -> Iterator[Line]:
     """Yield a line for each source, and for the beginning and each step of each stage, in the order of the pipeline."""
     for one in report.stages:
         if one.kind == "source":
-            yield one.name, "read", "", "", counted(one.rows_out), skipped_text(one)
+            yield one.name, "read", counted(one.rows_in), "", counted(one.rows_out), skipped_text(one)
         if one.kind == "stage":
             yield from stage_lines(one)
 

@@ -28,6 +28,7 @@ from gpuetl.spec.scalars import UnboundScalar, UnresolvedScalar, resolve_scalars
 from gpuetl.spec.steps import Context
 from gpuetl.spec.steps.rows import sort_keys
 from gpuetl.spec.steps.step import Unknown
+from gpuetl.spec.unused import NotedParameters, unused
 from gpuetl.spec.values import node_of
 
 
@@ -39,7 +40,7 @@ def bind(spec: PipelineSpec, parameters: Mapping[str, Expr], folder: Path, run_i
     InvalidPipeline
         With all problems: those found here and those kept before.
     """
-    plan = _Binder(spec, parameters, folder, run_id, problems).plan()
+    plan = _Binder(spec, NotedParameters(parameters), folder, run_id, problems).plan()
     problems.check()
     return plan
 
@@ -47,7 +48,7 @@ def bind(spec: PipelineSpec, parameters: Mapping[str, Expr], folder: Path, run_i
 @dataclass
 class _Binder:
     spec: PipelineSpec
-    parameters: Mapping[str, Expr]
+    parameters: NotedParameters
     folder: Path
     run_id: str
     problems: Problems
@@ -62,12 +63,14 @@ class _Binder:
         stages = {name: self.relations[name] for name in self.spec.stages}
         sinks = {name: self.sink(name, sink) for name, sink in self.spec.sinks.items()}
         self.distinct_targets()
+        unread = unused(self.spec, self.parameters.used)
         return Plan(
             name=str(self.spec.name),
             sources=sources,
             stages=stages,
             sinks=sinks,
             warnings=tuple(self.problems.warnings),
+            unused=tuple(unread),
         )
 
     def in_order(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from gpuetl.errors import Place
 from gpuetl.expressions.types import DataType
 from gpuetl.io.dataset import Format
 from gpuetl.io.target import Mode, OnEmpty
@@ -79,6 +80,7 @@ class PipelineSpec:
     """All of a pipeline; maps keep the order in which they were written.
 
     `unreadable` are the sources and stages whose text is wrong: they exist, so naming them is no second mistake.
+    `places` says where names stand in the file, by kind (`parameter`, `source`, `stage`, `sink`) and name.
     """
 
     name: str
@@ -88,3 +90,4 @@ class PipelineSpec:
     stages: Mapping[str, StageSpec] = field(default_factory=dict)
     sinks: Mapping[str, SinkSpec] = field(default_factory=dict)
     unreadable: frozenset[str] = frozenset()
+    places: Mapping[tuple[str, str], Place] = field(default_factory=dict, compare=False, repr=False)

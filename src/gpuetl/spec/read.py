@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gpuetl.errors import Problems
+from gpuetl.errors import Place, Problems
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.types import NULL, STRING
 from gpuetl.spec.document import Node, read_document, read_text
@@ -55,6 +55,7 @@ def read_pipeline_text(text: str, name: str, problems: Problems) -> PipelineSpec
 class _Reader:
     def __init__(self, problems: Problems) -> None:
         self.problems = problems
+        self.places: dict[tuple[str, str], Place] = {}
 
     def pipeline(self, root: Node) -> PipelineSpec | None:
         if not isinstance(root.value, dict):
@@ -74,7 +75,8 @@ class _Reader:
             sinks=self.entries(root, "sinks", "sink", self.sink),
         )
         self.unique_names(root, spec)
-        return replace(spec, unreadable=self.written(root, "sources", "stages") - {*spec.sources, *spec.stages})
+        unreadable = self.written(root, "sources", "stages") - {*spec.sources, *spec.stages}
+        return replace(spec, unreadable=unreadable, places=self.places)
 
     def description(self, root: Node) -> str:
         node = root.value.get("description")
@@ -117,6 +119,7 @@ class _Reader:
         for name in node.value:
             if not is_identifier(name):
                 self.problems.add(f"'{name}' is not a name of a {kind}", "Use letters, digits and _.", node.keys[name])
+        self.places |= {(kind, name): place for name, place in node.keys.items()}
         read_entries = {name: read(name, entry) for name, entry in node.items()}
         return {name: entry for name, entry in read_entries.items() if entry is not None}
 
