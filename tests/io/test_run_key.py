@@ -118,3 +118,19 @@ def test_a_run_key_is_written_as_yaml(tmp_path):
     assert "run_key: [run_date, least]" in text
     assert "on_empty: keep" in text
     assert loads(text, tmp_path).to_yaml() == text
+
+
+@pytest.mark.parametrize(
+    ("form", "mode"), [("parquet", "append"), ("csv", "append"), ("parquet", "replace_partitions")]
+)
+def test_files_of_other_columns_are_warned_of(tmp_path, engine, form, mode):
+    warnings = []
+    for day, columns in enumerate((["x"], ["x"], ["x", "y"])):
+        pipeline = appending(tmp_path, [("a", day)], sink="other", path="other")
+        t = pipeline.table("t").with_columns(y=param("run_date"), k=param("least")).select("k", columns)
+        keys = {"mode": mode, "partition_by": "k"}
+        getattr(t, f"write_{form}")("out", "out", **keys, **({"run_key": "least"} if mode == "append" else {}))
+        warnings = [line for line in run(pipeline, engine=engine, least=day).warnings if "'out'" in line]
+        assert len(warnings) == len(columns) - 1
+    assert "the files that were added have other columns than" in warnings[0]
+    assert ("with y (date)" if form == "parquet" else 'with "x","y"') in warnings[0]

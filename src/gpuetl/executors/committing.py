@@ -6,10 +6,12 @@ from collections.abc import Mapping
 
 from gpuetl.io.commit import commit_sinks
 from gpuetl.io.marks import marked_files
+from gpuetl.io.other_columns import added_beside
 from gpuetl.io.staging import SinkWriter
 from gpuetl.report.recorder import Recorder
 from gpuetl.report.report import SinkReport
 
+MOST_COLUMNS = 6
 OTHER_CHOICES = "Set on_empty: keep to leave the target as it is, or on_empty: error to stop the run"
 
 
@@ -27,10 +29,26 @@ def commit(writers: Mapping[str, SinkWriter], recorder: Recorder) -> tuple[SinkR
             raise writer.failed(f"got no rows, and has on_empty: error.  No sink has changed.  {hint}")
     for writer in writers.values():
         note_earlier_files(writer, recorder)
+        warn_of_other_columns(writer, recorder)
         if not writer.rows:
             tell_of_no_rows(writer, recorder)
     commit_sinks(list(writers.values()), recorder.commit)
     return tuple(sink_report(name, writer) for name, writer in writers.items())
+
+
+def warn_of_other_columns(writer: SinkWriter, recorder: Recorder) -> None:
+    """Warn of files that are added to a folder whose files have other columns: readers take those of one file."""
+    if writer.target.mode not in ("append", "replace_partitions") or not (found := added_beside(writer)):
+        return
+    there, old, new = found
+    changed = [f"without {name}" for name in old if name not in new] + [
+        f"with {name}" for name in new if name not in old
+    ]
+    what = ", ".join(changed[:MOST_COLUMNS]) + ", …" * (len(changed) > MOST_COLUMNS)
+    recorder.warn(
+        f"sink '{writer.target.name}': the files that were added have other columns than {there}: {what}.  Write them "
+        "to another folder, or write all files again"
+    )
 
 
 def sink_report(name: str, writer: SinkWriter) -> SinkReport:

@@ -54,7 +54,11 @@ class KeyPair(NamedTuple):
 
 @dataclass(frozen=True)
 class Join(Step):
-    """Join with another stage or source: `join: {with: users, on: user_id, how: left, validate: many_to_one}`."""
+    """Join with another stage or source: `join: {with: users, on: user_id, how: left, validate: many_to_one}`.
+
+    A row of the left side that matches several rows of the right side is repeated for each.  `validate: many_to_one`
+    makes that an error.  Without it, the report notes a left join that gave more rows than it got.
+    """
 
     verb: ClassVar[str] = "join"
     with_: str = key(NAME, name="with")

@@ -33,8 +33,9 @@ class Union(Step):
     """Rows of other stages or sources too: `union: other`, `union: [a, b]`, `union: {with: [a, b], missing: null}`.
 
     Columns meet by name, in the order of the first; with `missing: null` those that one side lacks are null there, and
-    the first's come before the others'.  Their types meet as in expressions.  Equal rows are all kept, as by SQL's
-    UNION ALL: a distinct step after it drops repeats.  Row order is not promised.
+    the first's come before the others'.  Their types meet as in expressions: an integer that meets a float64 becomes
+    the nearest one, which is another number beyond 2^53.  Equal rows are all kept, as by SQL's UNION ALL: a distinct
+    step after it drops repeats.  Row order is not promised.
     """
 
     verb: ClassVar[str] = "union"
