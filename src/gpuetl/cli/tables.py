@@ -35,7 +35,7 @@ def stage_table(report: RunReport) -> Table:
 
 
 def step_table(report: RunReport) -> Table:
-    """Return a line for each input and each step of the stages: rows in, rows that joins and unions add, rows out."""
+    """Return a line for each step of the stages: rows in, rows of a join's or union's other inputs, rows out."""
     table = new_table(*((name, "right" if name.startswith("rows") else "left") for name in STEP_COLUMNS))
     for line in step_lines(report):
         table.add_row(*line)

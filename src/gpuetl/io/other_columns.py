@@ -18,8 +18,8 @@ from gpuetl.io.staging import SinkWriter
 def added_beside(writer: SinkWriter) -> tuple[Path, list[str], list[str]] | None:
     """Return a file that stays at the target, its columns, and those of new files; None where they are the same.
 
-    Only the first file that is found is read, its footer or its first line.  Where it cannot be read, nothing is said:
-    it is no file of gpuetl's.
+    Only the first file that is found is read, its footer or its first line.  A file that cannot be read counts as the
+    same: another tool wrote it.
     """
     there = next(staying_files(writer), None) if writer.files else None
     if there is None:

@@ -1,8 +1,8 @@
 """Rows of every input of a stage, and in and out of every step: a funnel that a person can add up.
 
 Numbers are those of operations as they ran.  The optimizer moves, adds and leaves out operations; each keeps the step
-that it comes from.  So a step has a line for each place where it ran, with a remark where the optimizer has moved it,
-and a line without numbers where it did not run.
+that it comes from.  So a step has a line for each place where it ran, with a remark where the optimizer has moved it.
+A step that did not run has a line without numbers.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ LAST = 1 << 62
 
 
 class WrittenStep(NamedTuple):
-    """A step as it was written: its verb, and the sources and stages that it reads besides its input."""
+    """A step of the pipeline: its verb, and the sources and stages that it reads besides its input."""
 
     verb: str
     reads: tuple[str, ...] = ()
 
 
 class WrittenStage(NamedTuple):
-    """A stage as it was written: what it begins with, and its steps."""
+    """A stage of the pipeline: what it begins with, and its steps."""
 
     begins_with: str
     steps: tuple[WrittenStep, ...]
@@ -89,7 +89,7 @@ class Funnel:
     work
         What was recorded of its operations, by identity.
     written
-        The stages as they were written.
+        The stages of the pipeline, as the user wrote them.
     """
 
     def __init__(
@@ -325,7 +325,7 @@ class Funnel:
                     )
 
     def joins(self, name: str) -> Iterator[Map]:
-        """Yield the left joins of a stage of which nothing is checked."""
+        """Yield the left joins of a stage that check nothing."""
         for number in range(1, len(self.written[name].steps) + 1):
             for node in self.of.get(Origin("stage", name, number), []):
                 if isinstance(node, Map) and isinstance(join := node.operation, Join):

@@ -21,13 +21,14 @@ NUMBER = " class='number'"
 
 
 def report_page(report: RunReport) -> str:
-    """Return the page: engine, stages, sinks, phases, passes, remarks and the first rows of each sink."""
+    """Return the page: engine, warnings, stages, steps, sinks, phases, passes, notes and the first rows of each sink."""
     sinks = [(s.name, s.rows, s.files, s.file_bytes, s.path + " (unchanged)" * (not s.written)) for s in report.sinks]
     peaks = {**report.memory, "expected of frames": report.expected_memory}
     parts = [
         f"<h1>{escape(report.pipeline)}</h1>",
         f"<p>Run {escape(report.run_id)} on engine {escape(report.engine)} ({escape(report.reason)}), {report.device}, "
         f"plan {report.fingerprint}.</p>",
+        *(f"<p><strong>Warning:</strong> {escape(warning)}</p>" for warning in report.warnings),
         stage_table(report),
         table("Rows in and out of every step", STEP_COLUMNS, step_lines(report), numbers=("rows in", "rows out")),
         table("Sinks", ("name", "rows", "files", "bytes", "path"), sinks),
@@ -35,7 +36,6 @@ def report_page(report: RunReport) -> str:
         *([table("Spilled", ("link", "bytes"), report.spilled.items())] if report.spilled else []),
         table("Phases", ("phase", "seconds"), report.seconds.items()),
         *([table("Optimizer passes", ("pass", "seconds"), report.passes.items())] if report.passes else []),
-        *(f"<p><strong>Warning:</strong> {escape(warning)}</p>" for warning in report.warnings),
         *(f"<p>Note: {escape(remark)}</p>" for remark in report.notes),
         *(
             table(f"First rows of {name}", head.column_names, (row.values() for row in head.to_pylist()))

@@ -50,7 +50,7 @@ class StageReport:
 
 @dataclass(frozen=True)
 class SinkReport:
-    """What a sink wrote; `written` is false where it got no rows, and left its target as it was."""
+    """What a sink wrote; `written` is false where it got no rows and did not change its target."""
 
     name: str
     path: str

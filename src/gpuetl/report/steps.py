@@ -7,7 +7,7 @@ from itertools import groupby
 
 from gpuetl.report.report import RunReport, StageReport
 
-STEP_COLUMNS = ("stage", "step", "rows in", "added", "rows out", "remark")
+STEP_COLUMNS = ("stage", "step", "rows in", "other input", "rows out", "remark")
 Line = tuple[str, str, str, str, str, str]
 
 
@@ -21,8 +21,8 @@ def step_lines(report: RunReport) -> Iterator[Line]:
 
 
 def stage_lines(stage: StageReport) -> Iterator[Line]:
-    """Yield the lines of one stage; of a step that ran in two places the first one has the rows that it adds."""
-    added = {
+    """Yield the lines of one stage; of a step that ran in two places the first line has the step's other inputs."""
+    beside = {
         number: ", ".join(f"{one.name} {counted(one.rows) or '?'}" for one in inputs)
         for number, inputs in groupby(stage.inputs, lambda one: one.step)
         if number
@@ -30,7 +30,7 @@ def stage_lines(stage: StageReport) -> Iterator[Line]:
     if stage.inputs:
         yield stage.name, f"from {stage.inputs[0].name}", "", "", counted(stage.inputs[0].rows), ""
     for step in stage.steps:
-        verb, others = f"{step.step} {step.verb}", added.pop(step.step, "")
+        verb, others = f"{step.step} {step.verb}", beside.pop(step.step, "")
         yield "", verb, counted(step.rows_in), others, counted(step.rows_out), step.remark
 
 
