@@ -21,7 +21,7 @@ NUMBER = " class='number'"
 
 
 def report_page(report: RunReport) -> str:
-    """Return the page: engine, warnings, stages, steps, sinks, phases, passes, notes and the first rows of each sink."""
+    """Return the page: engine, warnings, stages, steps, sinks, phases, passes, notes, first rows of each sink."""
     sinks = [(s.name, s.rows, s.files, s.file_bytes, s.path + " (unchanged)" * (not s.written)) for s in report.sinks]
     peaks = {**report.memory, "expected of frames": report.expected_memory}
     parts = [

@@ -29,8 +29,8 @@ class NotedParameters(dict[str, Expr]):
 def unused(spec: PipelineSpec, used_parameters: Set[str]) -> Iterator[Problem]:
     """Yield a warning for each source, stage and parameter that no sink depends on.
 
-    There is no warning of a stage that only unused stages read: it is used as soon as they are.  Without sinks, the last stages
-    are the result.
+    There is no warning of a stage that only unused stages read: it is used as soon as they are.  Without sinks, the
+    last stages are the result.
     """
     read = {name for stage in spec.stages.values() for name in stage.reads}
     written = {str(sink.from_) for sink in spec.sinks.values()}
