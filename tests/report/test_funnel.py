@@ -101,7 +101,7 @@ def test_a_filter_in_both_inputs_of_a_union_has_a_line_for_each(small, large, fu
     inputs, steps = funnel(small.union(large.rename({"y": "x"})).filter(col("x") != 1))["s"]
     assert inputs == [("from", "small", 4), ("union", "large_1", 9)]
     assert steps == [
-        (1, "union", 3, 12, ""),
+        (1, "union", 3, 12, "after step 2, which was moved here"),
         (2, "filter", 4, 3, "moved: ran before step 1"),
         (2, "filter", 9, 9, "moved: ran in stage 'large_1', before its step 1"),
     ]
@@ -111,7 +111,10 @@ def test_a_filter_of_a_stage_that_ran_in_another_one(small, funnel):
     """The stage that is left without an operation has no rows that came into it."""
     doubled = small.with_columns(z=col("x") * 2).stage("doubled")
     assert funnel(doubled.filter(col("x") != 1)) == {
-        "doubled": ([("from", "small", 4)], [(1, "with_columns", 3, 3, "")]),
+        "doubled": (
+            [("from", "small", 4)],
+            [(1, "with_columns", 3, 3, "after stage 's', step 1, which was moved here")],
+        ),
         "s": ([("from", "doubled", None)], [(1, "filter", 4, 3, "moved: ran in stage 'doubled', before its step 1")]),
     }
 

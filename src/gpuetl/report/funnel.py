@@ -253,7 +253,7 @@ class Funnel:
         rows_in, rows_out = self.rows(part.below), self.rows(part.top)
         if rows_out is None:
             return StepRows(number, step.verb, None, None, "did not run: its rows were not needed")
-        remarks = [self.place(part.top), *self.own_remarks(part)]
+        remarks = [self.place(part.top) or self.moved_below(part), *self.own_remarks(part)]
         return StepRows(number, step.verb, rows_in, rows_out, "; ".join(filter(None, remarks)))
 
     def parts(self, origin: Origin) -> list[Part]:
@@ -301,6 +301,14 @@ class Funnel:
             return f"moved: ran in {kind} '{name}'" + (f", before its step {step}" if step else "")
         other = ", on the rows that it adds" if aside else ""
         return f"moved: ran before step {least}{other}" if least < origin.step else ""
+
+    def moved_below(self, part: Part) -> str:
+        """Say after what a step ran that was written after it."""
+        own, below = part.top.origin, part.below.origin
+        if below.relation == own.relation:
+            return f"after step {below.step}, which was moved here" if below.step > own.step else ""
+        outside = not self.bits[below.relation] & self.inside(own.relation)
+        return f"after {below}, which was moved here" if outside else ""
 
     def own_remarks(self, part: Part) -> Iterator[str]:
         """Say what the optimizer has changed of a step."""
