@@ -133,8 +133,9 @@ class Pipeline:
         check_names(SinkSpec, keys, within)
         if "sort_by" in keys:
             keys["sort_by"] = read_plain(ORDER, as_names(keys["sort_by"]), within)
-        if "partition_by" in keys:
-            keys["partition_by"] = read_plain(NAMES, as_names(keys["partition_by"]), within)
+        for several in ("partition_by", "run_key"):
+            if several in keys:
+                keys[several] = read_plain(NAMES, as_names(keys[several]), within)
         sink = SinkSpec(format, Text(os.fspath(path)), from_=Text(origin), **keys)
         check_keys(sink, within)
         self._declare("sinks", name, sink)
@@ -256,6 +257,7 @@ class Pipeline:
         options: RunOptions | None = None,
         progress: Progress | None = None,
         client: Any = None,
+        write: bool = True,
     ) -> Run:
         """Run the pipeline: write its sinks, and return its results and its report.
 
@@ -274,6 +276,8 @@ class Pipeline:
             `RunOptions.cluster`; by default the client that is current, or a cluster of the run's own.
         keep
             Stages and sources whose rows the run keeps in memory; by default the stages that no other stage reads.
+        write
+            False computes the stages and writes no sink: `run(write=False)["clean"].to_pandas()`.
 
         Raises
         ------
@@ -289,9 +293,10 @@ class Pipeline:
             from gpuetl.options import Cluster, RunOptions
 
             options = replace(options or RunOptions(), cluster=Cluster(client=client))
-        from gpuetl.run import run_pipeline  # while a GPU's context is opened
+        from gpuetl.run import Wanted, run_pipeline  # while a GPU's context is opened
 
-        return run_pipeline(self, params or {}, choice, None if keep is None else as_names(keep), options, progress)
+        names = None if keep is None else as_names(keep)
+        return run_pipeline(self, params or {}, choice, Wanted(names, write), options, progress)
 
     def verify(
         self,

@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpuetl.backends.backend import Backend, Device
 from gpuetl.backends.cudf.choices import skipping
@@ -17,7 +17,7 @@ from gpuetl.backends.engines import CLUSTERED, Choice, load_backend
 from gpuetl.backends.fallback import FallbackBackend, check_refusals
 from gpuetl.ceilings.cache import load_ceilings
 from gpuetl.contracts import accepted, with_samples
-from gpuetl.errors import ContractBroken, InvalidPipeline, have_hint
+from gpuetl.errors import ContractBroken, InvalidPipeline, Problem, have_hint
 from gpuetl.executors.execution import Execution, on_workers
 from gpuetl.io.rejected import without_rejected
 from gpuetl.options import RunOptions
@@ -25,6 +25,7 @@ from gpuetl.physical.explain_memory import chunk_lines
 from gpuetl.plan.plan import Plan
 from gpuetl.planning import lowered_again, overlooked_files, planned
 from gpuetl.report.checks import check_reports, failure
+from gpuetl.report.funnel import Funnel, WrittenStage, WrittenStep
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
 from gpuetl.report.report import RunReport, device_label, stage_reports
 from gpuetl.report.trace import Trace, timed, tracing
@@ -58,11 +59,34 @@ class Run:
         return self.results[name]
 
 
+class Wanted(NamedTuple):
+    """What a run is asked for: the stages and sources to keep, None for the last stages, and whether to write sinks.
+
+    `unused` says whether to warn of what nothing uses: in a notebook, sources and parameters are declared before they
+    are used, and stages are looked at that no sink reads.
+    """
+
+    keep: Iterable[str] | None = None
+    write: bool = True
+    unused: bool = False
+
+    def warnings(self, plan: Plan) -> tuple[Problem, ...]:
+        """Return the warnings of a plan for its run."""
+        return (*plan.warnings, *(plan.unused if self.unused else ()))
+
+    def of(self, plan: Plan) -> Plan:
+        """Return the plan of such a run; without sinks and stages, it keeps the sources."""
+        if self.write:
+            return plan.keeping(plan.last_stages() if self.keep is None else self.keep)
+        results = plan.last_stages() or tuple(plan.sources)
+        return replace(plan, sinks={}).keeping(results if self.keep is None else self.keep)
+
+
 def run_pipeline(
     pipeline: Pipeline,
     params: Mapping[str, Any],
     choice: Choice,
-    keep: Iterable[str] | None,
+    wanted: Wanted,
     options: RunOptions | None,
     progress: Progress | None,
 ) -> Run:
@@ -70,14 +94,14 @@ def run_pipeline(
     options = options or RunOptions()
     recorder = Recorder(progress or silent)
     with tracing(Path(options.trace) if options.trace else None) as trace, noted(recorder.outcome):
-        return traced_run(pipeline, params, choice, keep, options, recorder, trace)
+        return traced_run(pipeline, params, choice, wanted, options, recorder, trace)
 
 
 def traced_run(
     pipeline: Pipeline,
     params: Mapping[str, Any],
     choice: Choice,
-    keep: Iterable[str] | None,
+    wanted: Wanted,
     options: RunOptions,
     recorder: Recorder,
     trace: Trace | None,
@@ -87,18 +111,17 @@ def traced_run(
     seconds: dict[str, float] = {}
     run_id = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
     with timed(seconds, "plan"):
-        plan = pipeline.plan(params, run_id=run_id)
-        plan = plan.keeping(plan.last_stages() if keep is None else keep)
-    for told in plan.warnings:
-        recorder.warn(str(told))
+        plan = wanted.of(pipeline.plan(params, run_id=run_id))
+    for warning in wanted.warnings(plan):
+        recorder.warn(str(warning))
     with timed(seconds, "load"):
         backend = backend_of(choice.name, options)
     with on_workers(choice.name, backend, options, seconds, recorder.progress) as (placed, capacity):
         with timed(seconds, "optimize"):
             fit, passes, fingerprint = planned(plan, placed, choice.name, capacity)
             check_refusals(backend, fit.plan.roots)
-            for warning in overlooked_files(plan):
-                recorder.warn(warning)
+            for overlooked in overlooked_files(plan):
+                recorder.warn(overlooked)
             running = backend.traced(trace, placed.profile) if trace else backend
         resident = fit.resident_bytes if options.resident_bytes is None else options.resident_bytes
         for line in chunk_lines(fit):
@@ -118,11 +141,14 @@ def traced_run(
     for check in checks:
         if check.verdict == "warned":
             recorder.warn(str(check))
+    funnel = Funnel(physical.roots, recorder.work, written_stages(pipeline))
+    for remark in funnel.grown_joins():
+        recorder.note(remark)
     add_notes(recorder, options, ceilings := load_ceilings(FRAMES.get(choice.name, backend.device)), seconds)
     report = RunReport(
         pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
         device=device_label(recorder.work.values()), fingerprint=fingerprint,
-        stages=stage_reports(recorder, names_in_order(plan), physical.roots, ceilings),
+        stages=stage_reports(recorder, names_in_order(plan), funnel, ceilings),
         sinks=outputs.sinks, seconds=seconds, passes=passes, notes=tuple(recorder.notes),
         warnings=tuple(recorder.warnings), checks=checks, memory=recorder.peaks,
         spilled=dict(recorder.spilled), expected_memory=fit.peak, head=outputs.heads,
@@ -171,6 +197,14 @@ def backend_of(engine: str, options: RunOptions) -> Backend:
         return load_backend("pandas")
     backend = load_backend(engine)
     return FallbackBackend(backend, load_backend("pandas")) if options.fallback else backend
+
+
+def written_stages(pipeline: Pipeline) -> dict[str, WrittenStage]:
+    """Return the stages as the user wrote them."""
+    return {
+        name: WrittenStage(stage.from_, tuple(WrittenStep(step.verb, step.reads) for step in stage.steps if step))
+        for name, stage in pipeline.spec.stages.items()
+    }
 
 
 def names_in_order(plan: Plan) -> list[tuple[str, str]]:

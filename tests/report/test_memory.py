@@ -97,7 +97,7 @@ def test_an_operation_that_fails_ends_its_measurement():
     """What runs next begins with its own."""
     meter = Counted()
     recorder = Recorder(meter=meter)
-    work = recorder.of(meter, Origin("stage", "s"), None)
+    work = recorder.of(meter, Origin("stage", "s"))
     with pytest.raises(ValueError, match="no"), recorder.timed(work):
         raise ValueError("no")
     with recorder.timed(work):

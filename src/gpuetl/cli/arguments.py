@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import Action, ArgumentError, ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +25,19 @@ if TYPE_CHECKING:
 Params: TypeAlias = Sequence[tuple[str, str]]
 
 
+class GivenOnce(Action):
+    """Collects names and values; a name that is given twice is a mistake, and not the last one's value."""
+
+    def __call__(self, parser: ArgumentParser, namespace: Namespace, values: Any, option_string: Any = None) -> None:
+        """Add one name and value."""
+        name, value = values
+        before = getattr(namespace, self.dest)
+        for other, first in before:
+            if other == name:
+                raise ArgumentError(self, f"'{name}' is given twice: {first} and {value}.  Give it once")
+        setattr(namespace, self.dest, (*before, (name, value)))
+
+
 def add_command(commands: Commands, function: Callable[..., None], name: str = "") -> ArgumentParser:
     """Add a command, by default of the function's name, which its doc describes, with the arguments that all have."""
     text = function.__doc__ or ""
@@ -33,7 +46,7 @@ def add_command(commands: Commands, function: Callable[..., None], name: str = "
     command.set_defaults(command=function)
     command.add_argument("file", type=Path, help="the pipeline's YAML file")
     command.add_argument(
-        "-p", "--param", dest="params", metavar="NAME=VALUE", type=name_and_value, action="append", default=[],
+        "-p", "--param", dest="params", metavar="NAME=VALUE", type=name_and_value, action=GivenOnce, default=(),
         help="a parameter's value; may be repeated",
     )  # fmt: skip
     command.add_argument(
@@ -121,7 +134,7 @@ def run_options(skip: Sequence[str], partition_rows: int | None, **others: objec
 
 def show_warnings(plan: Plan) -> None:
     """Print a plan's warnings on stderr; a run's own are in its report."""
-    for warning in plan.warnings:
+    for warning in (*plan.warnings, *plan.unused):
         print(f"warning: {warning}", file=sys.stderr)
 
 

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 
 from gpuetl.backends.engines import Choice
-from gpuetl.cli.tables import check_table, new_table, stage_table
+from gpuetl.cli.tables import check_table, new_table, stage_table, step_table
 from gpuetl.plan.node import Origin
 from gpuetl.report.recorder import Progress as OnProgress
 from gpuetl.report.recorder import silent
@@ -53,14 +53,19 @@ class Screen:
         else:
             yield _Lines(self.err)
 
-    def report(self, report: RunReport) -> None:
-        """Print stages, expectations, sinks, the first rows of one sink, remarks, memory and times."""
+    def report(self, report: RunReport, steps: bool = False) -> None:
+        """Print stages, their `steps`, expectations, sinks, first rows, notes, memory and times.
+
+        First rows are those of the last sink; of a run that wrote none, of all stages that it kept.
+        """
         self.out.print(stage_table(report))
+        if steps:
+            self.out.print(step_table(report))
         if report.checks:
             self.out.print(check_table(report))
         if report.sinks:
             self.out.print(sink_table(report))
-        for name, head in list(report.head.items())[-1:]:
+        for name, head in list(report.head.items())[-1 if report.sinks else 0 :]:
             self.out.print(f"first rows of {name}:")
             self.out.print(head_table(head))
         for warning in report.warnings:
@@ -100,7 +105,8 @@ def sink_table(report: RunReport) -> Table:
     """Return what each sink wrote."""
     table = new_table(("sink", "left"), ("rows", "right"), ("files", "right"), ("size", "right"), ("path", "left"))
     for sink in report.sinks:
-        table.add_row(sink.name, f"{sink.rows:,}", f"{sink.files:,}", size(sink.file_bytes), sink.path)
+        path = sink.path if sink.written else f"{sink.path} (unchanged)"
+        table.add_row(sink.name, f"{sink.rows:,}", f"{sink.files:,}", size(sink.file_bytes), path)
     return table
 
 

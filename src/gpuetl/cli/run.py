@@ -46,6 +46,9 @@ def add_to(commands: Commands) -> None:
     command.add_argument(
         "--trace", metavar="FILE", type=report_path, help="write a timeline there, which ui.perfetto.dev opens"
     )
+    command.add_argument("--steps", action="store_true", help="show the rows in and out of every step")
+    text = "compute the last stages and show their first rows; write no sink"
+    command.add_argument("--no-write", dest="write", action="store_false", help=text)
     command.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
 
@@ -62,6 +65,8 @@ def run(
     spill_folder: str | None = None,
     profile: bool = False,
     trace: Path | None = None,
+    steps: bool = False,
+    write: bool = True,
     quiet: bool = False,
     **cluster: Any,
 ) -> None:
@@ -79,24 +84,25 @@ def run(
     choice = choose_engine(engine)
     options.cluster.check_engine(choice.name)
     screen.engine(choice)
-    from gpuetl.run import run_pipeline  # while a GPU's context is opened
+    from gpuetl.run import Wanted, run_pipeline  # while a GPU's context is opened
 
     gc.enable()
     try:
         with screen.progress() as progress:
-            keep = () if pipeline.spec.sinks else None  # without a sink, the last stages are the result
-            done = run_pipeline(pipeline, dict(params), choice, keep, options, progress).report
+            keep = () if write and pipeline.spec.sinks else None  # without a sink, the last stages are the result
+            wanted = Wanted(keep, write, unused=write)
+            done = run_pipeline(pipeline, dict(params), choice, wanted, options, progress).report
     except ContractBroken as error:
-        tell(screen, error.report, report)
+        show(screen, error.report, report, steps)
         raise
-    with noted(lambda: "all sinks are written"):
-        tell(screen, done, report)
+    with noted(lambda: "all sinks are written" if write else "no sink has changed"):
+        show(screen, done, report, steps)
 
 
-def tell(screen: Screen, done: RunReport | None, path: Path | None) -> None:
+def show(screen: Screen, done: RunReport | None, path: Path | None, steps: bool) -> None:
     """Print a run's report, and write it where the user wants it."""
     if done is not None:
-        screen.report(done)
+        screen.report(done, steps)
         if path is not None:
             done.write(path)
 

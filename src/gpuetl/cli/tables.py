@@ -10,6 +10,7 @@ from rich.table import Table
 
 from gpuetl.ceilings.ceiling import Link
 from gpuetl.report.report import RunReport
+from gpuetl.report.steps import STEP_COLUMNS, rows_in, step_lines
 from gpuetl.sizes import size
 
 
@@ -20,7 +21,7 @@ def stage_table(report: RunReport) -> Table:
     """
     stages = report.stages
     columns: dict[str, list[str]] = {
-        "rows in": [f"{stage.rows_in:,}" for stage in stages],
+        "rows in": [rows_in(stage) for stage in stages],
         "rows out": [f"{stage.rows_out:,}" for stage in stages],
         "seconds": [f"{stage.seconds:.3f}" for stage in stages],
         "waited": ["" if stage.waited is None else f"{stage.waited:.3f}" for stage in stages],
@@ -46,6 +47,14 @@ def check_table(report: RunReport) -> Table:
             escape(check.rule), check.stage, check.on_fail, f"{check.rows:,}", f"{check.broken:,}",
             f"{100 * check.share:.3g} %", check.verdict, style=style,
         )  # fmt: skip
+    return table
+
+
+def step_table(report: RunReport) -> Table:
+    """Return a line for each step of the stages: rows in, rows of a join's or union's other inputs, rows out."""
+    table = new_table(*((name, "right" if name.startswith("rows") else "left") for name in STEP_COLUMNS))
+    for line in step_lines(report):
+        table.add_row(*line)
     return table
 
 

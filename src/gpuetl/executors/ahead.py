@@ -59,7 +59,7 @@ class ReadAhead:
         frame = self.taken(place)
         if frame is None:
             frame = self.runner.scan(scan, index)
-        work = self.runner.recorder.of(scan.read, scan.origin, None)
+        work = self.runner.recorder.of(scan.read, scan.origin)
         work.waited = (work.waited or 0.0) + time.perf_counter() - start
         self.begin(place + 1 + self.most)
         return frame

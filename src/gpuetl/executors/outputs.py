@@ -14,18 +14,17 @@ import pyarrow as pa
 
 from gpuetl.backends.backend import Backend, Frame
 from gpuetl.executors.ahead import ReadAhead
+from gpuetl.executors.committing import commit
 from gpuetl.executors.guard import Guard
 from gpuetl.executors.local import LocalExecutor
 from gpuetl.executors.runner import Runner
 from gpuetl.executors.store import Store
-from gpuetl.io.commit import commit_sinks
 from gpuetl.io.spill_space import SpillSpace
 from gpuetl.io.staging import FileWriter, SinkWriter, close_writers
 from gpuetl.io.write_files import WRITERS
 from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Physical
-from gpuetl.plan.node import Origin
 from gpuetl.plan.nodes import Write
 from gpuetl.plan.schema import Schema
 from gpuetl.report.recorder import Recorder, Work
@@ -98,22 +97,17 @@ def execute(physical: PhysicalPlan, run: Execution, ahead: int = 0) -> Outputs:
             heads = {name: sink.head() for name, sink in sinks.items()}
             for name, (write, _) in physical.sinks.items():
                 writers[name].finish()
-                note_files(recorder.of(write, write.origin, Origin("", "")), writers[name], backend)
+                note_files(recorder.of(write, write.origin), writers[name], backend)
         heads |= {
             name: runner.step(physical.kept[name], 0, partial(backend.head, frame, head_rows))
             for name, frame in kept.items()
         }
         if accepted := run.accepts(checks):
             with timed(seconds, "commit"):
-                commit_sinks(list(writers.values()), recorder.commit)
+                reports = commit(writers, recorder)
     finally:
         close_writers(list(writers.values()), threads)
-    return Outputs(sink_reports(writers) if accepted else (), heads, kept, checks)
-
-
-def sink_reports(writers: Mapping[str, SinkWriter]) -> tuple[SinkReport, ...]:
-    """Say what was written to each sink."""
-    return tuple(SinkReport(n, str(w.target.path), w.rows, len(w.files), w.file_bytes) for n, w in writers.items())
+    return Outputs(reports if accepted else (), heads, kept, checks)
 
 
 def waiting_frames(backend: Backend, recorder: Recorder, options: RunOptions) -> Store:
@@ -155,7 +149,7 @@ class SinkOutput:
 
     def __init__(self, runner: Runner, source: Physical, write: Write, writer: SinkWriter, head_rows: int) -> None:
         self.runner, self.source, self.write, self.writer = runner, source, write, writer
-        self.work = runner.recorder.of(write, write.origin, Origin("", ""))
+        self.work = runner.recorder.of(write, write.origin)
         self.missing, self.heads = head_rows, list[pa.Table]()
 
     def take(self, frame: Frame) -> None:

@@ -49,7 +49,7 @@ class Runner:
 
     def scan(self, scan: Scan, index: int) -> Frame:
         """Read one partition of a source."""
-        work = self.recorder.of(scan.read, scan.origin, None)
+        work = self.recorder.of(scan.read, scan.origin)
         part, work.device = scan.parts[index], self.backend.device_of(scan.read)
         rows = sum(max(group.rows, 0) for group in part)
         with self.recorder.timed(work):
@@ -90,14 +90,14 @@ class Runner:
 
     def carries(self, node: Carried, frames: Sequence[Frame], step: Callable[[], list[Frame]]) -> list[Frame]:
         """Do a step for what partitions carry on, and record its time: no partition is done."""
-        work = self.recorder.of(node.operation, node.origin, source_of(node.inputs[0]))
+        work = self.recorder.of(node.operation, node.origin)
         with self.recorder.timed(work):
             return self.step(node, sum(map(self.backend.rows, frames)), step)
 
     def operate(self, node: Map, index: int, frames: Sequence[Frame], step: Callable[[], list[Frame]]) -> list[Frame]:
         """Do an operation's step on one partition, and record it; the first frame that it gives is its partition."""
         main = node.inputs[node.main]
-        work = self.recorder.of(node.operation, node.origin, source_of(main))
+        work = self.recorder.of(node.operation, node.origin)
         work.device = self.backend.device_of(node.operation)
         work.rows_in += self.backend.rows(frames[node.main]) if index < main.partitions else 0  # one that goes with all
         rows = sum(self.backend.rows(frame) for frame in frames)
@@ -109,7 +109,7 @@ class Runner:
 
     def pass_on(self, node: Concat, index: int, frame: Frame) -> Frame:
         """Record a partition that a union passes on; what comes in is the first input, as for other operations."""
-        work = self.recorder.of(node.operation, node.origin, source_of(node.inputs[0]))
+        work = self.recorder.of(node.operation, node.origin)
         work.rows_in += self.backend.rows(frame) if index < node.inputs[0].partitions else 0
         self.finish(work, frame, node.partitions)
         return frame
@@ -118,7 +118,7 @@ class Runner:
         """Cut partition `index` into its pieces for the partitions to come: `frames` are those of the node's inputs."""
         if node.whole:
             return [frames[0]]
-        work = self.recorder.of(node, node.origin, node.origin)
+        work = self.recorder.of(node, node.origin)
         rows = self.backend.rows(frames[0])
         with self.recorder.timed(work):
             pieces = self.step(node, rows, lambda: self.pieces(node, index, *frames))
@@ -135,7 +135,7 @@ class Runner:
 
     def merge(self, node: Exchange, pieces: Sequence[Frame]) -> Frame:
         """Put the pieces of one partition together, in the order of where they come from; one alone is not copied."""
-        work = self.recorder.of(node, node.origin, node.origin)
+        work = self.recorder.of(node, node.origin)
         rows = sum(self.backend.rows(piece) for piece in pieces)
         with self.recorder.timed(work):
             frame = self.step(node, rows, lambda: self.merged(node, pieces))
@@ -155,11 +155,6 @@ class Runner:
         work.rows_out += self.backend.rows(frame)
         work.partitions += 1
         self.recorder.progress(work.origin, work.partitions, partitions)
-
-
-def source_of(node: Physical) -> Origin:
-    """Return where rows come from, through exchanges."""
-    return source_of(node.source) if isinstance(node, Exchange) else node.origin
 
 
 @contextmanager

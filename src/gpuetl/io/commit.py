@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from gpuetl.io.folders import make_folders, remove_folder
+from gpuetl.io.marks import marked_files
 from gpuetl.io.staging import SinkWriter
 from gpuetl.signals import held_signals
 
@@ -48,9 +49,11 @@ def outcome(stuck: Sequence[str]) -> str:
 
 
 def commit_sink(writer: SinkWriter, moves: Moves) -> None:
-    """Move one sink's files into place, as its mode says."""
+    """Move one sink's files into place, as its mode says; those of an equal run key that are there go."""
     path, mode = writer.path, writer.target.mode
     writer.check_mode()
+    if writer.leaves_target:
+        return
     if writer.target.is_file:
         moves.replace(writer.new / path.name, path, writer.old)
         return
@@ -61,7 +64,10 @@ def commit_sink(writer: SinkWriter, moves: Moves) -> None:
     if mode == "replace_partitions":
         for folder in sorted({(path / file.name).parent for file in writer.files}):
             if folder.is_dir():
+                writer.check_files(folder)
                 moves.set_aside(folder, writer.old)
+    for replaced in marked_files(writer.target, path) if writer.target.run_key else ():
+        moves.set_aside(replaced, writer.old)
     moves.make(path)
     for file in writer.files:
         moves.move(writer.new / file.name, path / file.name)

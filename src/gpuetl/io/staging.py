@@ -17,6 +17,7 @@ import pyarrow as pa
 from gpuetl.errors import RunFailed, SinkExists, first_line
 from gpuetl.io.folders import make_folders, remove_folder
 from gpuetl.io.hive import split_by_value
+from gpuetl.io.marks import part_prefix
 from gpuetl.io.paths import MAX_NAME_BYTES, is_hidden
 from gpuetl.io.target import Target
 from gpuetl.signals import held_signals
@@ -63,8 +64,9 @@ class SinkWriter:
     """Writes one sink's parts to a folder beside the target; `close` removes it, with what was not committed.
 
     The folder has `new`, what the run writes, and `old`, what the commit sets aside.  A part of a folder is named
-    after the run, so that appended files never meet.  Files are written by the `threads` while the run goes on with
-    at most `TABLES_IN_FLIGHT` tables; `files`, in the order of their rows, are known after `finish`.
+    after the run, so that appended files never meet; in mode `append` also by the target's mark.  Files are written by
+    the `threads` while the run goes on with at most `TABLES_IN_FLIGHT` tables; `files`, in the order of their rows, are
+    known after `finish`.
     """
 
     target: Target
@@ -92,6 +94,11 @@ class SinkWriter:
         """The target, or what it points to where it is a symbolic link: the link stays."""
         path = self.target.path
         return Path(os.path.realpath(path)) if path.is_symlink() else path
+
+    @property
+    def leaves_target(self) -> bool:
+        """Whether the target stays as it is, because the sink got no rows."""
+        return not self.rows and (self.target.on_empty == "keep" or self.target.mode == "replace_partitions")
 
     @property
     def staging(self) -> Path:
@@ -134,8 +141,13 @@ class SinkWriter:
         if path.exists() and path.is_dir() == self.target.is_file:
             kinds = ("a folder", "a file") if self.target.is_file else ("a file", "a folder")
             raise self.failed(f"{path} is {kinds[0]}, and the sink writes {kinds[1]}")
-        if self.target.mode == "overwrite" and (other := other_file(path, f".{self.target.format}")):
-            raise self.failed(f"{path} holds other files, such as {other}; give the sink a folder of its own")
+        if self.target.mode == "overwrite":
+            self.check_files(path)
+
+    def check_files(self, folder: Path) -> None:
+        """Refuse to replace a folder that holds files of others."""
+        if other := other_file(folder, f".{self.target.format}"):
+            raise self.failed(f"{folder} holds other files, such as {other}; give the sink a folder of its own")
 
     def check_mode(self) -> None:
         """Refuse a target that exists, in mode `error`; the commit asks again, since others write too."""
@@ -176,7 +188,7 @@ class SinkWriter:
     def file_name(self) -> str:
         """Return the name of the next file."""
         self.parts += 1
-        part = f"part-{self.run_id}-{self.parts - 1:05}.{self.target.format}"
+        part = f"{part_prefix(self.target, self.run_id)}-{self.parts - 1:05}.{self.target.format}"
         return self.path.name if self.target.is_file else part
 
     def write_piece(self, name: Path, rows: Any) -> WrittenFile:

@@ -9,6 +9,7 @@ from typing import Literal
 from gpuetl.io.dataset import Format
 
 Mode = Literal["error", "overwrite", "append", "replace_partitions"]
+OnEmpty = Literal["write", "keep", "error"]
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,10 @@ class Target:
 
     A path that ends in the format's suffix is one file; any other is a folder of parts, below `name=value` folders
     where it is partitioned.
+
+    `on_empty` says what becomes of the target where the sink gets no rows.  `run_key` names the parameters that tell
+    runs apart in mode `append`.  `mark` is a digest in the names of appended files: equal for runs whose rows must not
+    be there twice (`io/marks.py`).
     """
 
     name: str
@@ -24,6 +29,9 @@ class Target:
     path: Path
     partition_by: tuple[str, ...] = ()
     mode: Mode = "error"
+    on_empty: OnEmpty = "write"
+    run_key: tuple[str, ...] = ()
+    mark: str = ""
 
     @property
     def is_file(self) -> bool:

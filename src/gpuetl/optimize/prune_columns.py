@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuetl.plan.node import Node
+from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes import Join, Project, Read, Union, passing
 from gpuetl.plan.plan import Plan
 
@@ -19,11 +19,12 @@ def prune_columns(plan: Plan) -> Plan:
         inputs = [done[id(child)] for child in node.inputs]
         if isinstance(node, Join):
             inputs = [
-                _narrowed(child, needed) for child, needed in zip(inputs, node.needs(wanted[id(node)]), strict=True)
+                _narrowed(child, needed, node.origin)
+                for child, needed in zip(inputs, node.needs(wanted[id(node)]), strict=True)
             ]
         elif isinstance(node, Union):
             names = [name for name in node.schema if name in wanted[id(node)]]
-            inputs = [_exactly(child, names) for child in inputs]
+            inputs = [_exactly(child, names, node.origin) for child in inputs]
         done[id(node)] = node.with_inputs(inputs).keeping(wanted[id(node)])
     return plan.with_roots(done[id(root)] for root in plan.roots)
 
@@ -42,18 +43,18 @@ def _width(node: Node, name: str) -> int:
         return 1 << 16
 
 
-def _narrowed(node: Node, needed: frozenset[str]) -> Node:
+def _narrowed(node: Node, needed: frozenset[str], origin: Origin) -> Node:
     """Drop columns before a join, which would copy them; a source or projection has dropped them already."""
     needed = _at_least_one(node, needed)
     extra = [name for name in node.schema if name not in needed]
     if not extra or isinstance(node, Read | Project):
         return node
     kept = passing(node.schema.select(name for name in node.schema if name in needed))
-    return Project(source=node, columns=kept, origin=node.origin)
+    return Project(source=node, columns=kept, origin=origin)
 
 
-def _exactly(node: Node, names: list[str]) -> Node:
+def _exactly(node: Node, names: list[str], origin: Origin) -> Node:
     """Leave these columns, in this order, to a union; what is below may have kept others for itself or its readers."""
     if list(node.schema) == names:
         return node
-    return Project(source=node, columns=passing(node.schema.select(names)), origin=node.origin)
+    return Project(source=node, columns=passing(node.schema.select(names)), origin=origin)

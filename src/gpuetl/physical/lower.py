@@ -70,7 +70,7 @@ def gathered(source: Physical, origin: Origin) -> Physical:
 def sorted_in_one(source: Physical, origin: Origin) -> Physical:
     """Return all rows in one partition, where they are sorted if they would have been sorted by ranges before."""
     if isinstance(source, Map) and isinstance(source.operation, Sort) and isinstance(source.inputs[0], RangeExchange):
-        return Map(source.operation, (gathered(source.inputs[0].source, origin),))
+        return Map(replace(source.operation), (gathered(source.inputs[0].source, origin),))
     return gathered(source, origin)
 
 
@@ -155,7 +155,7 @@ class _Lowering:
         if source.partitions > 1 and follow_each_other(source, node.by):
             return Map(node, (source,), in_sequence=True)
         if node.limit is not None and source.partitions > 1:
-            source = Map(node, (source,))
+            source = Map(replace(node), (source,))
         rows = self.layout.partition_rows
         node = replace(node, presorted=False)
         if node.limit is not None or source.partitions == 1 or estimated_rows(source)[id(source)] <= rows:
@@ -167,7 +167,7 @@ class _Lowering:
         """Limit each partition, gather them, sort them if their rows were in orders of their own, and limit again."""
         if source.partitions == 1:
             return Map(node, (source,))
-        first_of_each = Map(node, (source,))
+        first_of_each = Map(replace(node), (source,))
         own_orders = bool(node.ordering) and not source.in_sequence
         kept: Physical = Exchange("gather", first_of_each, node.origin, limit=None if own_orders else node.count)
         if own_orders:
@@ -179,7 +179,7 @@ class _Lowering:
         """Drop repeats in each partition before equal keys meet."""
         if self.by_keys(source, node.keys, node.origin) is source:
             return Map(node, (source,))
-        return Map(node, (self.groups_met(Map(node, (source,)), node.keys, node.origin),))
+        return Map(node, (self.groups_met(Map(replace(node), (source,)), node.keys, node.origin),))
 
     @node.register
     def aggregate(self, node: Aggregate, source: Physical) -> Physical:
@@ -214,7 +214,7 @@ class _Lowering:
         if left.partitions == 1 and right.partitions == 1:
             return Map(node, (left, right))
         if node.how in ("semi", "anti") and right.partitions > 1 and right.partitioned_by != node.right_on:
-            right = Map(Distinct(source=node.right, on=node.right_on, origin=node.right.origin), (right,))
+            right = Map(Distinct(source=node.right, on=node.right_on, origin=node.origin), (right,))
         if node.how == "cross" or (not must_meet(node) and self.is_small(right)):
             return Map(node, (left, Exchange("broadcast", right, node.origin)))
         return Map(node, self.co_partitioned(node, left, right))

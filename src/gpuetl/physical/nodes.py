@@ -71,7 +71,8 @@ class Map:
 
     Further inputs have as many partitions, whose rows belong together, or one, which goes with every partition.
     `in_sequence` says that the order in which the operation leaves rows goes on from each partition to the next: the
-    planner knows it of sorts, and operations that keep an order keep that.
+    planner knows it of sorts, and operations that keep an order keep that.  An operation is that of one `Map`, under
+    which its work is recorded.
     """
 
     operation: Node

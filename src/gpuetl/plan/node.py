@@ -28,6 +28,11 @@ class Origin:
     name: str
     step: int = 0
 
+    @property
+    def relation(self) -> tuple[str, str]:
+        """The source, stage or sink."""
+        return self.kind, self.name
+
     def __str__(self) -> str:
         return f"{self.kind} '{self.name}'" + (f", step {self.step}" if self.step else "")
 

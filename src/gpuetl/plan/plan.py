@@ -26,7 +26,8 @@ class Plan:
 
     `checks` have one row each: the counts that a run looks at before it commits, by names that `rules` use.
     `rejected` are the rows in quarantine, by names such as `clean.rejected`.  `warnings` are what the user should look
-    at before the rows are trusted; they change nothing of the plan.
+    at before the rows are trusted; they change nothing of the plan.  `unused` are warnings of sources, stages and
+    parameters that nothing uses.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Plan:
     rules: tuple[Check, ...] = ()
     rejected: Mapping[str, Node] = field(default_factory=dict)
     warnings: tuple[Problem, ...] = ()
+    unused: tuple[Problem, ...] = ()
 
     @property
     def roots(self) -> tuple[Node, ...]:
@@ -99,15 +101,21 @@ class Plan:
     @property
     def fingerprint(self) -> str:
         """A digest of what the plan computes: equal for equal plans, whatever their text or their stages' names."""
-        digests: dict[int, str] = {}
         roots = self.sinks or self.stages
-        for node in walk_graph(*roots.values(), *self.checks.values()):
-            parts = [type(node).__name__, *map(repr, _content(node)), *(digests[id(child)] for child in node.inputs)]
-            digests[id(node)] = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+        digests = digests_of([*roots.values(), *self.checks.values()])
         parts = [f"{name}={digests[id(node)]}" for name, node in sorted(roots.items())]
         parts += sorted(f"{digests[id(self.checks[rule.counts])]} {rule.rule} {rule.content}" for rule in self.rules)
         whole = "\0".join(parts)
         return hashlib.sha256(whole.encode()).hexdigest()[:16]
+
+
+def digests_of(roots: Iterable[Node]) -> dict[int, str]:
+    """Return a digest of what each node computes, of the roots and all below them, by identity."""
+    digests: dict[int, str] = {}
+    for node in walk_graph(*roots):
+        parts = [type(node).__name__, *map(repr, _content(node)), *(digests[id(child)] for child in node.inputs)]
+        digests[id(node)] = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    return digests
 
 
 def _content(node: Node) -> list[tuple[str, Any]]:
@@ -126,5 +134,5 @@ def _plain(value: Any) -> Any:
         allowed = (value.extra_columns, value.missing_columns, value.on_bad_row)
         return _plain(value.path), value.format, list(value.schema.items()), value.delimiter, value.nulls, allowed
     if isinstance(value, Target | KernelContract | KernelTexts):
-        return [_plain(getattr(value, name)) for name in value.__dataclass_fields__]
+        return [_plain(getattr(value, name)) for name in value.__dataclass_fields__ if name != "mark"]
     return value

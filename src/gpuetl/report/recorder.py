@@ -33,7 +33,7 @@ def silent(origin: Origin, done: int, of: int) -> None:
 
 @dataclass
 class Work:
-    """What one operation, named by its kind, did over all its partitions; `before` is where its first input came from.
+    """What one operation, named by its kind, did over all its partitions.
 
     `device` is where the engine ran it, GPU or CPU; nothing for what only moves rows, and for sinks.
     `waited` are those of the `seconds` that the run waited for: the others went by in a thread, beside other work.
@@ -43,7 +43,6 @@ class Work:
 
     name: str
     origin: Origin
-    before: Origin | None
     rows_in: int = 0
     rows_out: int = 0
     seconds: float = 0.0
@@ -87,10 +86,10 @@ class Recorder:
     compiled: int = 0
     compile_seconds: float = 0.0
 
-    def of(self, key: object, origin: Origin, before: Origin | None) -> Work:
+    def of(self, key: object, origin: Origin) -> Work:
         """Return the record of an operation that runs, begun when it first does."""
         with self.lock:
-            work = self.work.pop(id(key)) if id(key) in self.work else Work(type(key).__name__, origin, before)
+            work = self.work.pop(id(key)) if id(key) in self.work else Work(type(key).__name__, origin)
             self.work[id(key)] = work  # at the end: what ran last gave the stage's rows
             return work
 

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from gpuetl.ceilings.ceiling import Ceilings, Link
-from gpuetl.physical.beside import beside, stage_of
-from gpuetl.physical.nodes import Physical
 from gpuetl.report.checks import CheckReport
+from gpuetl.report.funnel import Funnel, InputRows, StepRows
 from gpuetl.report.limits import Limit, limit_of
 from gpuetl.report.recorder import Recorder, Work
 
@@ -20,6 +19,10 @@ from gpuetl.report.recorder import Recorder, Work
 @dataclass(frozen=True)
 class StageReport:
     """One source, stage or sink: rows that came in and went out, seconds of work, bytes read from files.
+
+    `rows_in` are the rows that a stage begins with; `inputs` has those of joins and unions, too, and `steps` the rows
+    in and out of each step.  `skipped_rows` are those of a source that statistics or a limit ruled out, and that were
+    not read.
 
     `device` is GPU, CPU or MIXED; nothing for what the engine did nothing for, as sinks.  `peak_bytes` is the most
     memory in use while it worked, also by what others hold; None where it was not measured: see `RunReport.memory`.
@@ -41,17 +44,21 @@ class StageReport:
     waited: float | None = None
     moved: Mapping[Link, int] = field(default_factory=dict)
     limit: Limit | None = None
+    inputs: tuple[InputRows, ...] = ()
+    steps: tuple[StepRows, ...] = ()
+    skipped_rows: int = 0
 
 
 @dataclass(frozen=True)
 class SinkReport:
-    """What a sink wrote."""
+    """What a sink wrote; `written` is false where it got no rows and did not change its target."""
 
     name: str
     path: str
     rows: int
     files: int
     file_bytes: int
+    written: bool = True
 
 
 @dataclass(frozen=True)
@@ -122,41 +129,32 @@ class RunReport:
 
 
 def stage_reports(
-    recorder: Recorder,
-    order: Iterable[tuple[str, str]],
-    roots: Sequence[Physical],
-    ceilings: Ceilings | None = None,
+    recorder: Recorder, order: Iterable[tuple[str, str]], funnel: Funnel, ceilings: Ceilings | None = None
 ) -> tuple[StageReport, ...]:
     """Sum the operations of each source, stage and sink, in the order given; those that did nothing are left out."""
-    groups: dict[tuple[str, str], dict[int, Work]] = {}
-    for operation, work in recorder.work.items():
-        groups.setdefault(stage_of(work.origin), {})[operation] = work
-    entering = {key: _entering(key, works) for key, works in groups.items()}
-    several = frozenset(operation for found in entering.values() if len(found) > 1 for operation in found)
-    aside = beside(roots, several) if several else several
+    groups: dict[tuple[str, str], list[Work]] = {}
+    for work in recorder.work.values():
+        groups.setdefault(work.origin.relation, []).append(work)
     return tuple(
-        _sum(key, groups[key], ceilings, [work for operation, work in entering[key].items() if operation not in aside])
-        for key in order
-        if key in groups
+        _stage_report(relation, groups[relation], funnel, ceilings) for relation in order if relation in groups
     )
 
 
-def _entering(key: tuple[str, str], works: Mapping[int, Work]) -> dict[int, Work]:
-    """Return the operations whose rows come from elsewhere."""
-    return {i: work for i, work in works.items() if work.before is None or stage_of(work.before) != key}
-
-
-def _sum(
-    key: tuple[str, str], works: Mapping[int, Work], ceilings: Ceilings | None, entering: Sequence[Work]
+def _stage_report(
+    relation: tuple[str, str], own: Sequence[Work], funnel: Funnel, ceilings: Ceilings | None
 ) -> StageReport:
-    own = list(works.values())
+    kind, name = relation
     moved = sum((work.moved for work in own), start=Counter[Link]())
     seconds = sum(work.seconds for work in own)
+    is_stage = kind == "stage" and name in funnel.written
+    inputs, steps = (funnel.inputs(name), funnel.steps(name)) if is_stage else ((), ())
+    began = [inputs[0].rows if inputs else None, *(step.rows_in for step in steps), own[0].rows_in]
+    ended = [funnel.rows(funnel.last(relation)), own[-1].rows_out]
     return StageReport(
-        kind=key[0],
-        name=key[1],
-        rows_in=entering[0].rows_in if entering else own[0].rows_in,
-        rows_out=own[-1].rows_out,
+        kind=kind,
+        name=name,
+        rows_in=next(rows for rows in began if rows is not None),
+        rows_out=next(rows for rows in ended if rows is not None),
         seconds=seconds,
         file_bytes=sum(work.file_bytes for work in own),
         device=device_label(own),
@@ -164,6 +162,9 @@ def _sum(
         waited=own[0].waited,
         moved=dict(moved),
         limit=limit_of(moved, seconds, ceilings),
+        inputs=inputs,
+        steps=steps,
+        skipped_rows=funnel.skipped_rows(name) if kind == "source" else 0,
     )
 
 

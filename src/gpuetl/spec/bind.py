@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from gpuetl.errors import Problems, have_hint
-from gpuetl.expressions.ir import Expr
+from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.syntax import names_in
-from gpuetl.expressions.types import BOOL, NULL, DataType, is_list
+from gpuetl.expressions.types import BOOL, NULL, DataType, is_list, type_name
 from gpuetl.io.dataset import Dataset, DatasetError
 from gpuetl.io.frames import FrameDataset
+from gpuetl.io.marks import mark_of
 from gpuetl.io.overlap import conflicts
 from gpuetl.io.paths import ImpossiblePath, checked_path, url_problem
 from gpuetl.io.rejected import COLUMNS as REJECTED_COLUMNS
 from gpuetl.io.rejected import REJECTED, RejectedRows, without_rejected
 from gpuetl.io.target import Target
 from gpuetl.plan.check import Check
+from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes import Filter, Project, Read, Sort, Write, passing
-from gpuetl.plan.plan import Plan
+from gpuetl.plan.plan import Plan, digests_of
 from gpuetl.plan.schema import Schema
 from gpuetl.spec.expect.bind import expected, quarantines
 from gpuetl.spec.model import FrameSpec, PipelineSpec, SinkSpec, SourceSpec
@@ -30,6 +32,7 @@ from gpuetl.spec.scalars import UnboundScalar, UnresolvedScalar, resolve_scalars
 from gpuetl.spec.steps import Context
 from gpuetl.spec.steps.rows import sort_keys
 from gpuetl.spec.steps.step import Unknown
+from gpuetl.spec.unused import NotedParameters, unused
 from gpuetl.spec.values import node_of
 
 
@@ -50,7 +53,7 @@ def bind(
     InvalidPipeline
         With all problems: those found here and those kept before.
     """
-    plan = _Binder(spec, parameters, folder, run_id, problems, files).plan()
+    plan = _Binder(spec, NotedParameters(parameters), folder, run_id, problems, files).plan()
     problems.check()
     return plan
 
@@ -59,13 +62,13 @@ def bind_source(
     name: str, spec: PipelineSpec, parameters: Mapping[str, Expr], folder: Path, run_id: str, problems: Problems
 ) -> Node:
     """Return the plan of one source; one with an open schema, and its problems, where its columns are not known."""
-    return _Binder(spec, parameters, folder, run_id, problems).source(name)
+    return _Binder(spec, NotedParameters(parameters), folder, run_id, problems).source(name)
 
 
 @dataclass
 class _Binder:
     spec: PipelineSpec
-    parameters: Mapping[str, Expr]
+    parameters: NotedParameters
     folder: Path
     run_id: str
     problems: Problems
@@ -87,6 +90,7 @@ class _Binder:
         self.distinct_targets()
         self.read_rejected()
         self.quarantines_are_read()
+        unread = unused(self.spec, self.parameters.used)
         return Plan(
             name=str(self.spec.name),
             sources=sources,
@@ -96,6 +100,7 @@ class _Binder:
             rules=tuple(self.rules),
             rejected={name: node for name, node in self.relations.items() if name.endswith(REJECTED)},
             warnings=tuple(self.problems.warnings),
+            unused=tuple(unread),
         )
 
     def in_order(self) -> tuple[str, ...]:
@@ -284,12 +289,32 @@ class _Binder:
             )
         if spec.mode == "replace_partitions" and not spec.partition_by:
             context.problem("mode replace_partitions needs partition_by", "Add it, or use mode: overwrite.", spec.path)
-        target = Target(name, spec.format, path, partition_by, spec.mode)
+        target = Target(name, spec.format, path, partition_by, spec.mode, spec.on_empty)
         if spec.mode == "append" and target.is_file:
             context.problem("mode append needs a folder, and this path is one file", "Leave out the suffix.", spec.path)
         if spec.sort_by:
             source = Sort(source=source, by=sort_keys(context, spec.sort_by, source.schema), origin=origin)
-        return Write(source=source, target=target, origin=origin)
+        return Write(source=source, target=self.marked(context, target, spec, source), origin=origin)
+
+    def marked(self, context: Context, target: Target, spec: SinkSpec, source: Node) -> Target:
+        """Return a target with what tells the files of equal runs: the run key, or all that is computed."""
+        if spec.run_key and spec.mode != "append":
+            context.problem(
+                f"run_key is for mode append, and the mode is {spec.mode}", "Leave it out.", spec.run_key[0]
+            )
+        for name in spec.run_key:
+            if name not in self.parameters:
+                have = have_hint(name, self.parameters)
+                context.problem(f"run_key: unknown parameter '{name}'", have, name)
+        if spec.mode != "append" or any(name not in self.parameters for name in spec.run_key):
+            return target
+        of = str(self.spec.name), target.name
+        if spec.run_key:
+            values = (f"{name}={key_text(self.parameters[name])}" for name in spec.run_key)
+            return replace(target, run_key=tuple(map(str, spec.run_key)), mark=mark_of("run key", *of, *values))
+        if any(isinstance(node, Read) and isinstance(node.dataset, FrameDataset) for node in walk_graph(source)):
+            return target  # other rows in memory look the same
+        return replace(target, mark=mark_of("run", *of, digests_of([source])[id(source)]))
 
     def no_lists(self, kind: str, of: str, spec: SourceSpec | SinkSpec, columns: Mapping[str, DataType]) -> None:
         """A CSV file has no lists."""
@@ -314,6 +339,11 @@ class _Binder:
         for number, target in enumerate(targets):
             for message in conflicts(target, targets[:number], sources, self.folder):
                 self.add("sink", target.name, message, "Give it a path of its own.", self.spec.sinks[target.name].path)
+
+
+def key_text(value: Expr) -> str:
+    """Return a parameter's value as a part of a run key; null is a value, too."""
+    return f"{type_name(value.dtype)} {value.value!r}" if isinstance(value, Literal) else ""
 
 
 def from_first(circle: Sequence[str], names: Sequence[str]) -> tuple[str, list[str]]:

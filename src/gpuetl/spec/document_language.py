@@ -287,6 +287,27 @@ A path with a suffix is one file, which takes all rows into one place; a folder 
 anything, `overwrite` puts the new files in the place of all that are there, `append` adds files to a folder, and
 `replace_partitions` replaces those folders of `partition_by` that get rows, and leaves the others.  A folder that
 also holds other files than the format's is not overwritten.
+
+`on_empty` says what a sink does when it gets no rows:
+
+    daily: {from: clean, parquet: out/daily, mode: overwrite, on_empty: error}
+
+| on_empty | what happens to the target | what the run says |
+|---|---|---|
+| `write` | becomes empty; `append` and `replace_partitions` change no rows | a warning |
+| `keep` | stays as it is; the other sinks are written | a note |
+| `error` | stays as it is, and so do all other sinks | an error, exit code 1 |
+
+With `replace_partitions`, no rows change no folder, whatever `on_empty` says.
+
+`run_key` makes `append` safe to repeat.  It names the parameters that tell runs apart:
+
+    facts: {from: clean, parquet: out/facts, mode: append, run_key: [run_date]}
+
+A second run with the same `run_date` replaces the files that the first one appended; other files stay.  Null is a value
+too.  The names of the pipeline and of the sink are part of the key, so pipelines that append to one folder do not
+replace each other's files.  The key is a digest in the files' names: `part-<key>-<run>-00000.parquet`.  Without
+`run_key`, a run warns where the same pipeline has already appended files with the same parameters.
 """
 TESTS = """\
 ## Tests

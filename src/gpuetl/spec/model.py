@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from gpuetl.errors import Place
 from gpuetl.expressions.types import DataType
 from gpuetl.io.dataset import ExtraColumns, Format, MissingColumns, OnBadRow
 from gpuetl.io.frames import SLICE_ROWS
-from gpuetl.io.target import Mode
+from gpuetl.io.target import Mode, OnEmpty
 from gpuetl.spec.expect.rules import Rule
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import (
@@ -101,6 +102,8 @@ class SinkSpec:
     partition_by: tuple[str, ...] = key(NAMES, ())
     sort_by: tuple[Order, ...] = key(ORDER, ())
     mode: Mode = key(choice("error", "overwrite", "append", "replace_partitions"), "error")
+    on_empty: OnEmpty = key(choice("write", "keep", "error"), "write")
+    run_key: tuple[str, ...] = key(NAMES, ())
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,7 @@ class PipelineSpec:
     """All of a pipeline; maps keep the order in which they were written.
 
     `unreadable` are the sources and stages whose text is wrong: they exist, so naming them is no second mistake.
+    `places` says where names stand in the file, by kind (`parameter`, `source`, `stage`, `sink`) and name.
     """
 
     name: str
@@ -118,3 +122,4 @@ class PipelineSpec:
     sinks: Mapping[str, SinkSpec] = field(default_factory=dict)
     tests: tuple[TestSpec, ...] = ()
     unreadable: frozenset[str] = frozenset()
+    places: Mapping[tuple[str, str], Place] = field(default_factory=dict, compare=False, repr=False)

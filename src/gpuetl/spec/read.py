@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gpuetl.errors import Problems
+from gpuetl.errors import Place, Problems
 from gpuetl.expressions.types import NULL
 from gpuetl.spec.document import Node, read_document, read_text
 from gpuetl.spec.expect.rules import Rule, read_rule
@@ -56,6 +56,7 @@ def read_pipeline_text(text: str, name: str, problems: Problems) -> PipelineSpec
 class _Reader:
     def __init__(self, problems: Problems) -> None:
         self.problems = problems
+        self.places: dict[tuple[str, str], Place] = {}
 
     def pipeline(self, root: Node) -> PipelineSpec | None:
         if not isinstance(root.value, dict):
@@ -76,7 +77,8 @@ class _Reader:
             tests=read_tests(root.value.get("tests"), self.problems),
         )
         self.unique_names(root, spec)
-        return replace(spec, unreadable=self.written(root, "sources", "stages") - {*spec.sources, *spec.stages})
+        unreadable = self.written(root, "sources", "stages") - {*spec.sources, *spec.stages}
+        return replace(spec, unreadable=unreadable, places=self.places)
 
     def description(self, root: Node) -> str:
         node = root.value.get("description")
@@ -119,6 +121,7 @@ class _Reader:
         for name in node.value:
             if not is_identifier(name):
                 self.problems.add(f"'{name}' is not a name of a {kind}", "Use letters, digits and _.", node.keys[name])
+        self.places |= {(kind, name): place for name, place in node.keys.items()}
         read_entries = {name: read(name, entry) for name, entry in node.items()}
         return {name: entry for name, entry in read_entries.items() if entry is not None}
 

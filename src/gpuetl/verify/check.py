@@ -19,6 +19,7 @@ from gpuetl.options import RunOptions
 from gpuetl.plan.order import promised_order
 from gpuetl.plan.plan import Plan
 from gpuetl.planning import lowered, lowered_again
+from gpuetl.report.funnel import Funnel
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
 from gpuetl.report.report import device_label, stage_reports
 from gpuetl.run import backend_of, names_in_order
@@ -108,7 +109,7 @@ def answers(plan: Plan, engine: str, options: RunOptions, progress: Progress | N
         rows = {name: backend.to_arrow(frame) for name, frame in outputs.kept.items()}
     except RunFailed as error:
         raise RunFailed(f"on {engine}: {error}") from error
-    reports = stage_reports(recorder, names_in_order(plan), physical.roots)
+    reports = stage_reports(recorder, names_in_order(plan), Funnel(physical.roots, recorder.work, {}))
     return Answers(rows, {report.name: report.seconds for report in reports}, tuple(recorder.notes),
                    device_label(recorder.work.values()))  # fmt: skip
 

@@ -122,7 +122,7 @@ class Account:
                 self.recorder.warn(warning)
         found = [(number, work) for told in self.told.values() for number, work in told.work.items()]
         for number, work in sorted(found, key=lambda pair: (isinstance(self.nodes[pair[0]], Node), pair[0])):
-            self.recorder.of(operation_of(self.nodes[number]), work.origin, work.before).add(work)
+            self.recorder.of(operation_of(self.nodes[number]), work.origin).add(work)
 
         for told in self.told.values():
             for what, peak in told.peaks.items():

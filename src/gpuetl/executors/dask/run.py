@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from gpuetl.backends.engines import CLUSTERED
 from gpuetl.errors import RunFailed
+from gpuetl.executors.committing import commit
 from gpuetl.executors.dask.account import Account
 from gpuetl.executors.dask.fetching import LostPieces, are_many, stay_in_memory
 from gpuetl.executors.dask.graph import TaskGraph
@@ -21,8 +22,7 @@ from gpuetl.executors.dask.packing import nodes_of, pack_nodes
 from gpuetl.executors.dask.results import run_tasks
 from gpuetl.executors.dask.sinks import SharedSinkWriter
 from gpuetl.executors.dask.warm import warm
-from gpuetl.executors.outputs import Outputs, sink_reports
-from gpuetl.io.commit import commit_sinks
+from gpuetl.executors.outputs import Outputs
 from gpuetl.io.staging import close_writers
 from gpuetl.io.write_files import WRITERS
 from gpuetl.options import RunOptions
@@ -87,11 +87,11 @@ def execute_on_cluster(physical: PhysicalPlan, run: Execution, workers: Workers)
         checks = {name: results[key] for name, key in graph.checks.items()}
         if accepted := run.accepts(checks):
             with timed(seconds, "commit"):
-                commit_sinks(list(writers.values()), recorder.commit)
+                reports = commit(writers, recorder)
     kept = {name: results[key] for name, key in graph.kept.items()}
     heads = {name: first_rows([results[key].head for key in keys], options) for name, keys in graph.writes.items()}
     heads |= {name: first_rows([table], options) for name, table in kept.items()}
-    return Outputs(sink_reports(writers) if accepted else (), heads, kept, checks)
+    return Outputs(reports if accepted else (), heads, kept, checks)
 
 
 def job_of(run_id: str, driver: str, backend: str, nodes: bytes, options: RunOptions, reads_ahead: bool = False) -> Job:

@@ -20,7 +20,6 @@ from gpuetl.executors.dask.shelf import SHELF
 from gpuetl.executors.guard import Guard
 from gpuetl.executors.outputs import file_writer, note_files, write_frame
 from gpuetl.io.staging import MOST_PARTS, SinkWriter, WrittenFile
-from gpuetl.plan.node import Origin
 from gpuetl.plan.nodes import Write
 from gpuetl.threads import thread_count
 
@@ -84,7 +83,7 @@ def write_partition(job: OpenJob, runner: TaskRunner, write: Write, results: lis
         files = file_writer(backend, write.target.name, write, write.source.schema, in_threads)
         writer = AttemptWriter(write.target, job.job.run_id, files, threads, attempt=attempt)
         writer.prepare()
-        work = runner.recorder.of(write, write.origin, Origin("", ""))
+        work = runner.recorder.of(write, write.origin)
         head = runner.guard.run(write.origin, partial(backend.head, frame, job.job.head_rows))
         write_frame(runner, work, frame, write.source.schema, writer)
         runner.finish(work, frame, 1)

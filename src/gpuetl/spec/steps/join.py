@@ -11,7 +11,7 @@ from gpuetl.expressions.ir import Column, Expr
 from gpuetl.expressions.resolve import coerce
 from gpuetl.expressions.types import DataType, common_type, is_integer, type_name
 from gpuetl.plan import nodes
-from gpuetl.plan.node import Node
+from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes.join import MIRRORED, How, Validate
 from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.fields import Field, key
@@ -54,7 +54,11 @@ class KeyPair(NamedTuple):
 
 @dataclass(frozen=True)
 class Join(Step):
-    """Join with another stage or source: `join: {with: users, on: user_id, how: left, validate: many_to_one}`."""
+    """Join with another stage or source: `join: {with: users, on: user_id, how: left, validate: many_to_one}`.
+
+    A row of the left side that matches several rows of the right side is repeated for each.  `validate: many_to_one`
+    makes that an error.  Without it, the report notes a left join that gave more rows than it got.
+    """
 
     verb: ClassVar[str] = "join"
     with_: str = key(NAME, name="with")
@@ -82,8 +86,8 @@ class Join(Step):
         if self.how == "right":
             return self.mirrored(context, source, right, pairs)
         if self.how == "full":
-            source = with_keys(source, {pair.left: (pair.left, pair.dtype) for pair in pairs})
-            right = with_keys(right, {pair.right: (pair.right, pair.dtype) for pair in pairs})
+            source = with_keys(source, {pair.left: (pair.left, pair.dtype) for pair in pairs}, context.origin)
+            right = with_keys(right, {pair.right: (pair.right, pair.dtype) for pair in pairs}, context.origin)
         return nodes.Join(
             left=source, right=right, left_on=tuple(pair.left for pair in pairs),
             right_on=tuple(pair.right for pair in pairs), how=cast("How", self.how),
@@ -96,8 +100,8 @@ class Join(Step):
         The right side's keys get the left ones' names first, which none of its other columns has, and both sides' keys
         their common type: an integer does not have the hash of the decimal that equals it.
         """
-        source = with_keys(source, {pair.left: (pair.left, pair.dtype) for pair in pairs})
-        right = with_keys(right, {pair.right: (pair.left, pair.dtype) for pair in pairs})
+        source = with_keys(source, {pair.left: (pair.left, pair.dtype) for pair in pairs}, context.origin)
+        right = with_keys(right, {pair.right: (pair.left, pair.dtype) for pair in pairs}, context.origin)
         on = tuple(pair.left for pair in pairs)
         joined = nodes.Join(
             left=right, right=source, left_on=on, right_on=on, how="left",
@@ -156,7 +160,7 @@ class Join(Step):
             if new in columns or (name in both and new in left.schema):
                 context.problem(f"the suffix gives two columns the name '{new}'", "Choose another suffix.", self.suffix)
             columns[new] = Column(name, dtype)
-        return nodes.Project(source=right, columns=columns, origin=right.origin)
+        return nodes.Project(source=right, columns=columns, origin=context.origin)
 
 
 def meeting_type(left: DataType, right: DataType) -> DataType | None:
@@ -167,7 +171,7 @@ def meeting_type(left: DataType, right: DataType) -> DataType | None:
     return common_type(left, right) if same_units or (is_integer(left) and is_integer(right)) else None
 
 
-def with_keys(side: Node, keys: Mapping[str, tuple[str, DataType]]) -> Node:
+def with_keys(side: Node, keys: Mapping[str, tuple[str, DataType]], origin: Origin) -> Node:
     """Return a side whose keys have other names and wider types; itself where they have them already."""
     if all(name == new and side.schema[name] == dtype for name, (new, dtype) in keys.items()):
         return side
@@ -175,4 +179,4 @@ def with_keys(side: Node, keys: Mapping[str, tuple[str, DataType]]) -> Node:
     for name, dtype in side.schema.items():
         new, wanted = keys.get(name, (name, dtype))
         columns[new] = coerce(Column(name, dtype), wanted)
-    return nodes.Project(source=side, columns=columns, origin=side.origin)
+    return nodes.Project(source=side, columns=columns, origin=origin)

@@ -65,7 +65,11 @@ class Sort(Step):
 
 @dataclass(frozen=True)
 class Limit(Step):
-    """Keep the first rows: `limit: 10`."""
+    """Keep the first rows: `limit: 10`.
+
+    Sort them before: without an order, which rows come first may differ from engine to engine, and with the number of
+    partitions.
+    """
 
     verb: ClassVar[str] = "limit"
     main: ClassVar[str] = "count"
@@ -80,7 +84,8 @@ class Limit(Step):
 class Distinct(Step):
     """Keep one row for each value of the columns: `distinct: [a, b]`, or `{on: a, keep: first, order_by: ts}`.
 
-    Without columns, `distinct: {}`, rows that are equal in all of them are one.
+    Without columns, `distinct: {}`, rows that are equal in all of them are one.  With `keep: any`, which row of several
+    stays may differ from engine to engine; `keep: first` and `order_by` choose it.
     """
 
     verb: ClassVar[str] = "distinct"

@@ -10,7 +10,7 @@ from typing import ClassVar
 from gpuetl.expressions.ir import Cast, Column, Expr, Literal
 from gpuetl.expressions.types import NULL, DataType, common_type, type_name
 from gpuetl.plan import nodes
-from gpuetl.plan.node import Node
+from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.schema import Schema
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import SOME_NAMES, choice_or_null
@@ -22,8 +22,9 @@ class Union(Step):
     """Rows of other stages or sources too: `union: other`, `union: [a, b]`, `union: {with: [a, b], missing: null}`.
 
     Columns meet by name, in the order of the first; with `missing: null` those that one side lacks are null there, and
-    the first's come before the others'.  Their types meet as in expressions.  Equal rows are all kept, as by SQL's
-    UNION ALL: a distinct step after it drops repeats.  Row order is not promised.
+    the first's come before the others'.  Their types meet as in expressions: an integer that meets a float64 becomes
+    the nearest one, which is another number beyond 2^53.  Equal rows are all kept, as by SQL's UNION ALL: a distinct
+    step after it drops repeats.  Row order is not promised.
     """
 
     verb: ClassVar[str] = "union"
@@ -45,7 +46,7 @@ class Union(Step):
             columns[name] = self.meeting(context, name, [node.schema for node in inputs])
         if self.missing == "error" and not wrong:
             self.check_missing(context, [node.schema for node in inputs], columns)
-        aligned = [_aligned(node, Schema(columns)) for node in inputs]
+        aligned = [_aligned(node, Schema(columns), context.origin) for node in inputs]
         return reduce(lambda left, right: nodes.Union(left=left, right=right, origin=context.origin), aligned)
 
     def meeting(self, context: Context, name: str, schemas: list[Schema]) -> DataType:
@@ -68,12 +69,12 @@ class Union(Step):
                 context.problem(f"{lacks} {', '.join(missing)}", hint, at)
 
 
-def _aligned(node: Node, schema: Schema) -> Node:
+def _aligned(node: Node, schema: Schema, origin: Origin) -> Node:
     """Return the node with the columns of `schema`: those that it lacks are null, others are cast if need be."""
     if node.schema == schema:
         return node
     columns = {name: _as_column(node.schema, name, dtype) for name, dtype in schema.items()}
-    return nodes.Project(source=node, columns=columns, origin=node.origin)
+    return nodes.Project(source=node, columns=columns, origin=origin)
 
 
 def _as_column(schema: Schema, name: str, dtype: DataType) -> Expr:

@@ -1,0 +1,92 @@
+"""The end of a run's sinks: those without rows are looked at, then all are committed together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gpuetl.io.commit import commit_sinks
+from gpuetl.io.marks import marked_files
+from gpuetl.io.other_columns import added_beside
+from gpuetl.io.staging import SinkWriter
+from gpuetl.report.recorder import Recorder
+from gpuetl.report.report import SinkReport
+
+MOST_COLUMNS = 6
+OTHER_CHOICES = "Set on_empty: keep to leave the target as it is, or on_empty: error to stop the run"
+
+
+def commit(writers: Mapping[str, SinkWriter], recorder: Recorder) -> tuple[SinkReport, ...]:
+    """Move the sinks of a run into place, all or none; return their reports.
+
+    Raises
+    ------
+    RunFailed
+        For a sink without rows and with `on_empty: error`, before any sink changes.
+    """
+    for writer in writers.values():
+        if not writer.rows and writer.target.on_empty == "error":
+            hint = "Look at the rows of each step (gpuetl run --steps), or set on_empty: write or keep"
+            raise writer.failed(f"got no rows, and has on_empty: error.  No sink has changed.  {hint}")
+    for writer in writers.values():
+        note_earlier_files(writer, recorder)
+        warn_of_other_columns(writer, recorder)
+        if not writer.rows:
+            tell_of_no_rows(writer, recorder)
+    commit_sinks(list(writers.values()), recorder.commit)
+    return tuple(sink_report(name, writer) for name, writer in writers.items())
+
+
+def warn_of_other_columns(writer: SinkWriter, recorder: Recorder) -> None:
+    """Warn of files that are added to a folder whose files have other columns: readers take those of one file."""
+    if writer.target.mode not in ("append", "replace_partitions") or not (found := added_beside(writer)):
+        return
+    there, old, new = found
+    changed = [f"without {name}" for name in old if name not in new] + [
+        f"with {name}" for name in new if name not in old
+    ]
+    what = ", ".join(changed[:MOST_COLUMNS]) + ", …" * (len(changed) > MOST_COLUMNS)
+    recorder.warn(
+        f"sink '{writer.target.name}': the files that were added have other columns than {there}: {what}.  Write them "
+        "to another folder, or write all files again"
+    )
+
+
+def sink_report(name: str, writer: SinkWriter) -> SinkReport:
+    """Say what was written to a sink."""
+    path, files = str(writer.target.path), writer.files
+    if writer.leaves_target:
+        return SinkReport(name, path, 0, 0, 0, written=False)
+    return SinkReport(name, path, writer.rows, len(files), writer.file_bytes)
+
+
+def tell_of_no_rows(writer: SinkWriter, recorder: Recorder) -> None:
+    """Warn of a sink without rows; where the user chose to keep its target, it is a note."""
+    target = writer.target
+    head = f"sink '{target.name}' got no rows"
+    if target.on_empty == "keep":
+        state = "was left as it is" if writer.path.exists() else "was not made"
+        recorder.note(f"{head}: {target.path} {state} (on_empty: keep)")
+    elif target.mode == "replace_partitions":
+        recorder.warn(f"{head}: no partition of {target.path} has changed.  Set on_empty: error to stop the run")
+    elif target.mode == "append":
+        recorder.warn(f"{head}: none were added to {target.path}.  {OTHER_CHOICES}")
+    else:
+        recorder.warn(f"{head}: {target.path} is empty now.  {OTHER_CHOICES}")
+
+
+def note_earlier_files(writer: SinkWriter, recorder: Recorder) -> None:
+    """Warn of files that an equal run appended; with a run key they are replaced, which is a note."""
+    target = writer.target
+    count = 0 if writer.leaves_target else len(marked_files(target, writer.path))
+    if not count:
+        return
+    files = f"{count:,} file{'s' * (count > 1)}"
+    if target.run_key:
+        key = ", ".join(target.run_key)
+        recorder.note(f"sink '{target.name}': replaced {files} that a run with the same run_key ({key}) had appended")
+    elif writer.rows:
+        recorder.warn(
+            f"sink '{target.name}': {target.path} has {files} that the same pipeline appended before, with the same "
+            "parameters: rows may be there twice.  Set run_key to the parameters that tell runs apart, as in "
+            "run_key: [run_date]; a second append then replaces the first one's files"
+        )

@@ -1,0 +1,49 @@
+"""The funnel of a run as lines of text, for the terminal and the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from gpuetl.report.report import RunReport, StageReport
+
+STEP_COLUMNS = ("stage", "step", "rows in", "other input", "rows out", "remark")
+Line = tuple[str, str, str, str, str, str]
+
+
+def step_lines(report: RunReport) -> Iterator[Line]:
+    """Yield a line for each source, and for the beginning and each step of each stage, in the order of the pipeline."""
+    for one in report.stages:
+        if one.kind == "source":
+            yield one.name, "read", counted(one.rows_in), "", counted(one.rows_out), skipped_text(one)
+        if one.kind == "stage":
+            yield from stage_lines(one)
+
+
+def stage_lines(stage: StageReport) -> Iterator[Line]:
+    """Yield the lines of one stage; of a step that ran in two places the first line has the step's other inputs."""
+    beside = {
+        number: ", ".join(f"{one.name} {counted(one.rows) or '?'}" for one in inputs)
+        for number, inputs in groupby(stage.inputs, lambda one: one.step)
+        if number
+    }
+    if stage.inputs:
+        yield stage.name, f"from {stage.inputs[0].name}", "", "", counted(stage.inputs[0].rows), ""
+    for step in stage.steps:
+        verb, others = f"{step.step} {step.verb}", beside.pop(step.step, "")
+        yield "", verb, counted(step.rows_in), others, counted(step.rows_out), step.remark
+
+
+def rows_in(stage: StageReport) -> str:
+    """Return the rows of all inputs of a stage, first those that it begins with; of a source or sink the rows."""
+    return " + ".join(counted(one.rows) or "?" for one in stage.inputs) or counted(stage.rows_in)
+
+
+def counted(rows: int | None) -> str:
+    """Return a number of rows; nothing where it is not known."""
+    return "" if rows is None else f"{rows:,}"
+
+
+def skipped_text(source: StageReport) -> str:
+    """Say how many rows of a source were not read."""
+    return f"{source.skipped_rows:,} more were ruled out by statistics or a limit" if source.skipped_rows else ""
