@@ -58,21 +58,20 @@ def advice(name: str, texts: Column, dtype: DataType) -> str:
     if dtype == STRING:
         return "Save the file as UTF-8.  on_bad_row: quarantine sets such rows aside."
     seen = texts.slice(0, MOST_VALUES).drop_null()
-    first = "" if len(texts) <= MOST_VALUES else "first "
+    values = f"{'first ' * (len(texts) > MOST_VALUES)}{len(seen):,} values" if len(seen) > 1 else "one value"
+    such = f"{values} of the column in this file"
     for candidate in candidates(seen, dtype):
         if values_of(seen, candidate)[1] is None:
             kind = type_name(candidate)
-            return (
-                f"The {first}{len(seen):,} values of the column in this file are valid {kind}: declare {name}: {kind}."
-            )
+            valid = f"The {such} {'are' if len(seen) > 1 else 'is a'} valid {kind}"
+            return f"{valid}: declare {name}: {kind}."
     _, bad = values_of(seen, dtype)
     others = pc.unique(seen.filter(bad)) if bad is not None else pa.array([], pa.string())
     if 0 < len(others) <= 2 and all(text.strip().lower() in MARKS for text in others.to_pylist()):
         nulls = ", ".join(f"'{text}'" for text in others.to_pylist())
         return f"All other values are valid.  If {nulls} stands for null, add it to the source's nulls."
     count = int(pc.sum(bad).as_py()) if bad is not None else 0
-    such = f"the {first}{len(seen):,} values of the column in this file"
-    told = f"{count:,} of {such} {'is' if count == 1 else 'are'} not valid."
+    told = f"{count:,} of the {such} {'is' if count == 1 else 'are'} not valid."
     return f"{told}  on_bad_row: quarantine sets such rows aside; on_bad_row: null reads such values as null."
 
 
