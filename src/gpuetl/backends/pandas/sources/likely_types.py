@@ -50,7 +50,7 @@ def reads(dtype: DataType) -> str:
 
 
 def advice(name: str, texts: Column, dtype: DataType) -> str:
-    """Return the one next step for a column of which some text is not of its type.
+    """Return the one next step for a column that has a text that is not of its type.
 
     That is a type that holds all values of the file, or of its first million; else what stands for null elsewhere; else
     to set bad rows aside.
@@ -71,8 +71,10 @@ def advice(name: str, texts: Column, dtype: DataType) -> str:
         nulls = ", ".join(f"'{text}'" for text in others.to_pylist())
         return f"All other values are valid.  If {nulls} stands for null, add it to the source's nulls."
     count = int(pc.sum(bad).as_py()) if bad is not None else 0
-    told = f"{count:,} of the {such} {'is' if count == 1 else 'are'} not valid."
-    return f"{told}  on_bad_row: quarantine sets such rows aside; on_bad_row: null reads such values as null."
+    told = f"{count:,} of the {such} {'is' if count == 1 else 'are'}" if len(seen) > 1 else f"The {such} is"
+    return (
+        f"{told} not valid.  on_bad_row: quarantine sets such rows aside; on_bad_row: null reads such values as null."
+    )
 
 
 def candidates(seen: Column, dtype: DataType) -> Iterator[DataType]:
