@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gpuetl.pipeline import Pipeline
 
 MOST_FILES = 5
-"""Files of a source of which errors are told."""
+"""The files of one source whose errors are shown."""
 NO_FILES = "files were not looked at"
 
 

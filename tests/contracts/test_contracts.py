@@ -81,6 +81,7 @@ def test_a_file_with_every_rule_runs_and_is_the_same_when_written(folder):
     (file,) = (folder / "rejects").rglob("*.parquet")
     assert file.parent.name == "_rule=plausible"
     assert pq.ParquetFile(file).read().select(["id", "_run"]).to_pylist() == [{"id": 4, "_run": run.report.run_id}]
+    assert run.report.fingerprint == pipeline.fingerprint
     assert [check.verdict for check in run.report.checks if check.broken] == ["quarantined", "dropped"]
     places = [check.place.removeprefix(f"{folder}/") for check in run.report.checks]
     assert places[:4] == ["daily.yaml:14:20", "daily.yaml:14:24", "daily.yaml:15:17", "daily.yaml:16:14"]

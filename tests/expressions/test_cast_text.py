@@ -108,7 +108,7 @@ def csv_values(pipeline, text, dtype):
 @pytest.mark.parametrize(("text", "dtype", "held"), [case for case in CASES if not re.search(r"^\s|\s$|\0", case[0])])
 def test_a_csv_file_s_values_are_read_the_same(pipeline, text, dtype, held):
     if held is None:
-        with pytest.raises(RunFailed, match=r"s\.csv: row 3: column 'x': "):
+        with pytest.raises(RunFailed, match=r"s\.csv:3: column 'x': "):
             csv_values(pipeline, text, dtype)
     else:
         got = csv_values(pipeline, text, dtype)
@@ -126,7 +126,7 @@ def test_a_csv_file_s_values_are_read_the_same(pipeline, text, dtype, held):
 )  # fmt: skip
 def test_spaces_and_tabs_around_a_csv_file_s_values_do_not_count(pipeline, text, dtype, held):
     if held is None:
-        with pytest.raises(RunFailed, match=r"s\.csv: row 3: column 'x': "):
+        with pytest.raises(RunFailed, match=r"s\.csv:3: column 'x': "):
             csv_values(pipeline, text, dtype)
     else:
         assert all(map(same, csv_values(pipeline, text, dtype), [None, held]))

@@ -76,3 +76,17 @@ def test_a_schema_and_a_parameter_take_sql_s_names(pipeline, check):
     written = pipeline.to_yaml()
     assert "x: int32\n      y: decimal(18,3)\n" in written
     assert loads(written, root=pipeline.root).plan().fingerprint == pipeline.plan().fingerprint
+
+
+@pytest.mark.parametrize(
+    ("text", "dtype", "holder"),
+    [
+        ("5.0", "int64", "decimal(18,1)"), ("300", "int8", "int64"), ("1e30", "int64", "float64"),
+        ("99999999999999999999", "int64", "decimal(38,0)"), ("1.25", "decimal(3,1)", "decimal(18,2)"),
+    ],
+)  # fmt: skip
+def test_a_number_that_its_type_does_not_hold_is_told_with_a_type_that_does(source, failure, text, dtype, holder):
+    """Null in its place would lose it."""
+    t = source(table({"s": "string"}, ("1",), (text,)))
+    message = failure(t.cast(s=dtype), RunFailed)
+    assert message.endswith(f"\n{holder} holds this value; TRY_CAST would give null in its place.")

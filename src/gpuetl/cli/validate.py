@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def add_to(commands: Commands) -> None:
     """Add the command to the command line."""
     command = add_command(commands, validate)
-    text = "look neither at the sources' files nor at kernels' code"
+    text = "leave out the sources' files and kernels' code"
     command.add_argument("--no-files", dest="files", action="store_false", help=text)
 
 

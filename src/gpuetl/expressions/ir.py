@@ -48,6 +48,14 @@ class Literal:
         return hash(self._key())
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class RunId(Literal):
+    """The id of the run, a constant; plans that differ in it alone do the same, and have one fingerprint."""
+
+    def __repr__(self) -> str:
+        return "RunId()"
+
+
 @dataclass(frozen=True)
 class Parameter:
     """A parameter of the pipeline whose value is not bound yet."""

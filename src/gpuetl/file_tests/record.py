@@ -27,7 +27,7 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Join, Project, Read, passing
 from gpuetl.plan.plan import Plan
-from gpuetl.run import run_pipeline
+from gpuetl.run import Wanted, run_pipeline
 from gpuetl.spec.document import plain_node, read_document
 from gpuetl.spec.model import FrameSpec, SourceSpec
 from gpuetl.spec.parameters import parse_value
@@ -159,7 +159,7 @@ class _Trial:
         spec = replace(self.pipeline.spec, sources=sources, tests=())
         unwritten = Unwritten.from_spec(spec, self.pipeline.root, Problems())
         unwritten.wanted = (self.stage,)
-        return run_pipeline(unwritten, self.params, self.choice, [self.stage], None, None)[self.stage].to_arrow()
+        return run_pipeline(unwritten, self.params, self.choice, Wanted([self.stage]), None, None)[self.stage].to_arrow()
 
     def frame(self, name: str, rows: pa.Table | None) -> FrameSpec:
         """Return a source of rows, in all of its columns; those that are not there are null."""

@@ -24,7 +24,7 @@ from gpuetl.file_tests.report import Outcome, TestReport, TestResult
 from gpuetl.options import RunOptions
 from gpuetl.pipeline import Pipeline
 from gpuetl.report.recorder import silent
-from gpuetl.run import backend_of, run_pipeline
+from gpuetl.run import Wanted, backend_of, run_pipeline
 from gpuetl.spec.tests import TestSpec
 
 
@@ -90,7 +90,7 @@ def result(case: Case, choice: Choice, options: RunOptions) -> TestResult:
 
 def compared(case: Case, choice: Choice, options: RunOptions) -> tuple[Outcome, str]:
     """Run a test and compare its rows; raise what the run raises."""
-    run = run_pipeline(case.pipeline, case.params, choice, case.keep, options, None)
+    run = run_pipeline(case.pipeline, case.params, choice, Wanted(case.keep), options, None)
     if case.failure:
         return "failed", f"a failure with the words '{case.failure}' is expected, and the run did not fail"
     texts = []

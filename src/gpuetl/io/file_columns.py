@@ -106,7 +106,7 @@ def missing_column(dataset: Dataset, file: DataFile, name: str) -> DatasetError:
 
 
 def disagreements(dataset: Dataset, most: int) -> Iterator[DatasetError]:
-    """Yield what is wrong with the files of a source, one error a file, at most so many.
+    """Yield what is wrong with the files of a source, one error a file, up to `most`.
 
     Raises
     ------

@@ -48,5 +48,5 @@ class RejectedRows(Dataset):
 
     @cached_property
     def row_groups(self) -> tuple[RowGroup, ...]:
-        """The source's, of which nothing is known."""
+        """The source's, without what is known of their values."""
         return tuple(group.without_ranges for group in self.source.row_groups)

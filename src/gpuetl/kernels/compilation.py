@@ -1,4 +1,4 @@
-"""Whether kernels compile, told without a GPU: by NVRTC where it is installed, or for CUDA files by nvcc."""
+"""Whether kernels compile: NVRTC, or nvcc for CUDA files, says so without a GPU."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-NO_COMPILER = "neither NVRTC nor nvcc was found; pip install nvidia-cuda-nvrtc-cu12"
+NO_COMPILER = "no NVRTC and no nvcc was found; pip install nvidia-cuda-nvrtc-cu12"
 NVCC_S = 120
 
 
@@ -97,7 +97,7 @@ def by_nvrtc(nvrtc: ctypes.CDLL, kernel: UserKernel) -> str:
 
 
 def newest(nvrtc: ctypes.CDLL) -> int:
-    """Return the newest architecture, of which texts may use all that there is."""
+    """Return the newest architecture: texts may use all that it has."""
     count = ctypes.c_int()
     nvrtc.nvrtcGetNumSupportedArchs(ctypes.byref(count))
     numbers = (ctypes.c_int * count.value)()

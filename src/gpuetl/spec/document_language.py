@@ -168,14 +168,14 @@ binary, or a time of day) is an error unless the column is left out.  So is a va
 that are not whole microseconds, or text that is not UTF-8.
 
 **Columns of CSV files.**  A CSV file needs a `schema` and begins with a line of column names, compared with their
-case. Columns that the schema does not name are not read, also the nameless one that a delimiter at the line's end
+case.  Columns that the schema does not name are not read, also the nameless one that a delimiter at the line's end
 makes.  A name of the schema that stands twice in a header is an error.  An empty file is an error; a header alone is
-zero rows. `nulls` are the texts that stand for null, by default the empty one; a quoted text is never null.  Spaces
+zero rows.  `nulls` are the texts that stand for null, by default the empty one.  A quoted text is never null.  Spaces
 and tabs around a value do not count, except in strings.  Empty lines are skipped, but are nulls in a file of one
 column.
 
-**Files whose columns differ.**  If a later file has a column that the first does not have, or lacks one, the run
-stops before it reads a row, and names the file and the column:
+**Files whose columns differ.**  If a later file lacks a column, or has one that the first does not have, the run
+stops.  That is before it reads a row, and the error names the file and the column:
 
 | key | value | meaning |
 |---|---|---|
@@ -189,7 +189,7 @@ stops before it reads a row, and names the file and the column:
 
 Without the key `extra_columns`, extra columns are an error, unless the source has a `schema` or `columns`: then they
 are left out.  With `add`, types widen as in expressions, and two types that do not meet are an error that names both
-files. Added columns of CSV files are strings.
+files.  Added columns of CSV files are strings.
 
 **Bad rows of CSV files.**  A value is bad if CAST does not read it, a row if it has too few or too many fields:
 

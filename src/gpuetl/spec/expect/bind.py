@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.expressions.ir import Call, Column, Expr, Literal
+from gpuetl.expressions.ir import Call, Column, Expr, Literal, RunId
 from gpuetl.expressions.types import BOOL, INT64, STRING
 from gpuetl.io.rejected import REJECTED
 from gpuetl.plan.check import REMOVED, ROWS, Check
@@ -128,7 +128,7 @@ def quarantined(
     )
     columns = passing(source.schema)
     columns[RULE_COLUMN] = call("concat_ws", Literal(", ", STRING), *names, dtype=STRING)
-    columns[RUN_COLUMN] = Literal(run_id, STRING, declared=True)
+    columns[RUN_COLUMN] = RunId(run_id, STRING, declared=True)
     return Project(source=made, columns=columns, origin=origin)
 
 

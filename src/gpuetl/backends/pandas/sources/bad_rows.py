@@ -1,4 +1,4 @@
-"""Rows of a CSV file that are not as the schema says: told with their line, read as null, or put into quarantine."""
+"""Rows of a CSV file that are not as the schema says: an error with the line, null, or quarantine."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def of_latin_1(column: Column) -> Column:
 
 
 def listed(parts: Sequence[str], count: int) -> str:
-    """Return the first parts of so many."""
+    """Join the first parts; dots stand for the others, of `count` in all."""
     return ", ".join([*parts, *["…"] * (count > len(parts))])
 
 

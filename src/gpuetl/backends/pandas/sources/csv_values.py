@@ -28,8 +28,8 @@ def read_texts(
 ) -> pa.Table:
     """Read columns as they are written: nulls are null, quotes are undone.
 
-    With `bad_row`, which is told of each row with too few or too many fields, in their order, texts are bytes: they may
-    not be UTF-8.  Without columns the result still has the rows.
+    `bad_row` is called with each row that has too few or too many fields, in order.  With it, texts are bytes, which
+    may not be UTF-8.  Without columns the result still has the rows.
 
     Raises
     ------

@@ -50,7 +50,7 @@ def reads(dtype: DataType) -> str:
 
 
 def advice(name: str, texts: Column, dtype: DataType) -> str:
-    """Return the one next step for a column of which some text is not of its type.
+    """Return the one next step for a column that has a text that is not of its type.
 
     That is a type that holds all values of the file, or of its first million; else what stands for null elsewhere; else
     to set bad rows aside.
@@ -58,22 +58,23 @@ def advice(name: str, texts: Column, dtype: DataType) -> str:
     if dtype == STRING:
         return "Save the file as UTF-8.  on_bad_row: quarantine sets such rows aside."
     seen = texts.slice(0, MOST_VALUES).drop_null()
-    first = "" if len(texts) <= MOST_VALUES else "first "
+    values = f"{'first ' * (len(texts) > MOST_VALUES)}{len(seen):,} values" if len(seen) > 1 else "one value"
+    such = f"{values} of the column in this file"
     for candidate in candidates(seen, dtype):
         if values_of(seen, candidate)[1] is None:
             kind = type_name(candidate)
-            return (
-                f"The {first}{len(seen):,} values of the column in this file are valid {kind}: declare {name}: {kind}."
-            )
+            valid = f"The {such} {'are' if len(seen) > 1 else 'is a'} valid {kind}"
+            return f"{valid}: declare {name}: {kind}."
     _, bad = values_of(seen, dtype)
     others = pc.unique(seen.filter(bad)) if bad is not None else pa.array([], pa.string())
     if 0 < len(others) <= 2 and all(text.strip().lower() in MARKS for text in others.to_pylist()):
         nulls = ", ".join(f"'{text}'" for text in others.to_pylist())
         return f"All other values are valid.  If {nulls} stands for null, add it to the source's nulls."
     count = int(pc.sum(bad).as_py()) if bad is not None else 0
-    such = f"the {first}{len(seen):,} values of the column in this file"
-    told = f"{count:,} of {such} {'is' if count == 1 else 'are'} not valid."
-    return f"{told}  on_bad_row: quarantine sets such rows aside; on_bad_row: null reads such values as null."
+    told = f"{count:,} of the {such} {'is' if count == 1 else 'are'}" if len(seen) > 1 else f"The {such} is"
+    return (
+        f"{told} not valid.  on_bad_row: quarantine sets such rows aside; on_bad_row: null reads such values as null."
+    )
 
 
 def candidates(seen: Column, dtype: DataType) -> Iterator[DataType]:
