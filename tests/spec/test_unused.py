@@ -30,6 +30,7 @@ sinks:
 def file(tmp_path):
     (tmp_path / "2026-11-01").mkdir()
     (tmp_path / "2026-11-01/rows.csv").write_text("x,y\n1,0.5\n")
+    (tmp_path / "more.csv").write_text("x\n1\n")
     (tmp_path / "k.py").write_text("def z(y, scale):\n    return {'z': y * scale}\n")
     path = tmp_path / "p.yaml"
     path.write_text(TEXT)

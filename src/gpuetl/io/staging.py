@@ -97,8 +97,12 @@ class SinkWriter:
 
     @property
     def leaves_target(self) -> bool:
-        """Whether the target stays as it is, because the sink got no rows."""
-        return not self.rows and (self.target.on_empty == "keep" or self.target.mode == "replace_partitions")
+        """Whether the target stays as it is, because the sink got no rows.
+
+        A folder of partitions that is not there yet is made, so that a later run can read it.
+        """
+        no_partition = self.target.mode == "replace_partitions" and self.path.exists()
+        return not self.rows and (self.target.on_empty == "keep" or no_partition)
 
     @property
     def staging(self) -> Path:
