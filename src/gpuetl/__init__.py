@@ -22,6 +22,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from gpuetl.tracebacks import show_short_tracebacks
+
 if TYPE_CHECKING:
     from gpuetl.errors import (
         EngineUnavailable,
@@ -63,6 +65,8 @@ __all__ = [
     "dense_rank", "expr", "lag", "lead", "lit", "load", "loads", "ntile", "param", "percent_rank", "rank",
     "row_number", "session_id", "when",
 ]  # fmt: skip
+
+show_short_tracebacks()
 
 _MODULES = ("errors", "expressions.build", "options", "pipeline", "table")
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 MAX_PROBLEMS = 100
@@ -21,7 +21,10 @@ class Span:
 
 @dataclass(frozen=True)
 class Place:
-    """A range on one line of a file: `line` and `column` count from 1, `width` is the caret's length."""
+    """A range on one line of a file: `line` and `column` count from 1, `width` is the caret's length.
+
+    Column 0 is the whole line, as of a script that builds a pipeline.  `source` is empty where the text is not known.
+    """
 
     file: str
     line: int
@@ -29,9 +32,14 @@ class Place:
     source: str
     width: int = 1
 
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" + (f":{self.column}" if self.column else "")
+
     def underlined(self) -> str:
-        """Return the source line, indented, with a caret under the range."""
+        """Return the source line, indented, with a caret under the range; nothing where the line is not known."""
         text = self.source.rstrip()
+        if not self.column:
+            return f"    {text.strip()[:SHOWN_CHARACTERS]}" if text else ""
         margin = max(len(text) - len(text.lstrip()), self.column - 1 - SHOWN_CHARACTERS // 2)
         text, column = text[margin : margin + SHOWN_CHARACTERS], self.column - 1 - margin
         width = max(1, min(self.width, len(text) - column))
@@ -40,25 +48,30 @@ class Place:
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong with a pipeline, where it stands, and what to do next."""
+    """One thing that is wrong with a pipeline, where it stands, the row that shows it, and what to do next."""
 
     message: str
     hint: str = ""
     place: Place | None = None
     within: str = ""
+    row: str = ""
 
     def __str__(self) -> str:
-        head = ": ".join(part for part in (self._location(), self.within, self.message) if part)
-        return "\n".join(part for part in (head, self.place and self.place.underlined(), self.hint) if part)
-
-    def _location(self) -> str:
-        return f"{self.place.file}:{self.place.line}:{self.place.column}" if self.place else ""
+        head = ": ".join(part for part in (str(self.place or ""), self.within, self.message) if part)
+        lines = (head, self.place and self.place.underlined(), self.row, self.hint)
+        return "\n".join(part for part in lines if part)
 
 
 class GpuetlError(Exception):
     """The base of all errors that gpuetl raises on purpose; `exit_code` is the command line's."""
 
     exit_code = 1
+
+    def _render_traceback_(self) -> list[str]:
+        """Return the lines that notebooks show: see `tracebacks.py`."""
+        from gpuetl.tracebacks import short_traceback
+
+        return "".join(short_traceback(self)).splitlines()
 
 
 class InvalidPipeline(GpuetlError):
@@ -110,27 +123,69 @@ class UnknownColumn(InvalidExpression):
 class EvaluationError(GpuetlError):
     """A value for which an operation has no result: an overflow, a cast that loses, a kernel's forbidden null.
 
-    `hint` says what to do, where that is known.
+    Parameters
+    ----------
+    what
+        What happened, with the value.
+    hint
+        What to do, where that is known.
+    row
+        The row of the operation's first frame, from 0, where one is to blame.
+    reads
+        The columns of that frame whose values explain it.
     """
 
-    hint = ""
+    shown = ""
+    """The row's values in words, where the frame that they are of is the operation's own."""
+
+    output = ""
+    """The column that was to be computed, where it is known."""
+
+    def __init__(self, what: str, hint: str = "", row: int | None = None, reads: Iterable[str] = ()) -> None:
+        self.what, self.hint, self.row, self.reads = what, hint, row, tuple(reads)
+        super().__init__(what)
 
     @classmethod
     def of_column(cls, name: str, error: EvaluationError) -> EvaluationError:
-        """Say of which column a value is; the hint stays."""
-        told = EvaluationError(f"column '{name}': {error}")
-        told.hint = error.hint
-        return told
+        """Say of which column a value is; a name that the planner made begins with the user's, before a colon."""
+        error.output = name.partition(":")[0]
+        error.args = (f"column '{error.output}': {error}",)
+        return error
 
 
-class RunFailed(GpuetlError):
-    """A run that stopped; its message names the stage, the step and what to do next."""
+class StepError(GpuetlError):
+    """An error of one step, source or sink, which points at it in the user's text.
+
+    `origin` names it, where it is known: the `Origin` of a node.  `output` is the column whose expression failed.
+    """
+
+    origin: Hashable = None
+    output = ""
+    problem: Problem | None = None
 
     @classmethod
-    def at(cls, where: str, error: Exception) -> Self:
-        """Wrap what an operation raised with the stage and step that it belongs to; its hint is a second line."""
-        hint = getattr(error, "hint", "")
-        return cls(f"{where}: {error}\n{hint}" if hint else f"{where}: {error}")
+    def at(cls, origin: Hashable, message: str, hint: str = "", output: str = "") -> Self:
+        """Say what happened at a step; the text has no place before `pointed` gives it one."""
+        if output:
+            message = f"column '{output}': {message}"
+        return cls().told(Problem(message, hint, within=str(origin)), origin, output)
+
+    def told(self, problem: Problem, origin: Hashable = None, output: str = "") -> Self:
+        """Take another text, and where the error came up if that is said; return the error."""
+        self.problem, self.args = problem, (str(problem),)
+        self.origin, self.output = origin or self.origin, output or self.output
+        return self
+
+    def pointed(self, place: Place | None) -> Self:
+        """Take the place in the user's text; return the error."""
+        return self.told(replace(self.problem, place=place)) if self.problem and place else self
+
+
+class RunFailed(StepError):
+    """A run that stopped; its message names the stage, the step and what to do next."""
+
+    failing: tuple[int, int, int] | None = None
+    """The number of the physical node, its partition and the row that failed, of a worker: the driver knows files."""
 
     @classmethod
     def unreadable(cls, path: str, error: Exception) -> Self:
@@ -151,28 +206,28 @@ class OutOfMemory(RunFailed):
     gathered: bool = False
 
     @classmethod
-    def during(cls, where: str, told: str, rows: int = 0) -> Self:
+    def during(cls, origin: Hashable, told: str, rows: int = 0) -> Self:
         """Name the step, and say what was asked for and in use."""
-        what = f"{where}: out of memory: {told}"
-        error = cls(what)
-        error.where, error.what, error.rows = where, what, rows
+        error = cls.at(origin, f"out of memory: {told}")
+        error.where, error.what, error.rows = str(origin), str(error), rows
         return error
 
     def advised(self, advice: str) -> Self:
         """Return the error with what to do."""
-        self.args = (f"{self.what}.  {advice}, or run where there is more memory.",)
-        return self
+        if self.problem is None:
+            return self
+        message = f"{self.problem.message}.  {advice}, or run where there is more memory."
+        return self.told(replace(self.problem, message=message))
 
 
-class SinkExists(GpuetlError):
+class SinkExists(StepError):
     """A sink in mode `error` whose target is already there."""
 
     @classmethod
-    def at(cls, sink: str, path: str) -> Self:
+    def refused(cls, sink: Hashable, path: str) -> Self:
         """Name the sink and the modes that would go on."""
-        return cls(
-            f"sink '{sink}': {path} exists.  Choose mode: overwrite, append or replace_partitions, or remove it."
-        )
+        advice = "Choose mode: overwrite, append or replace_partitions, or remove it."
+        return cls.at(sink, f"{path} exists.  {advice}")
 
 
 class EngineUnavailable(GpuetlError):

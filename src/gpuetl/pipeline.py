@@ -15,13 +15,14 @@ from gpuetl.expressions.expression import Expression, as_syntax
 from gpuetl.io.dataset import Format
 from gpuetl.io.frames import to_table
 from gpuetl.spec.bind import bind
+from gpuetl.spec.caller import caller
 from gpuetl.spec.fields import Field, check_keys, check_names, read_plain
 from gpuetl.spec.forms import NAMES, ORDER, PARAMETER_TYPE, PARTITIONS, TEXTS, TYPES
 from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.parameters import bind_parameters, parse_value
 from gpuetl.spec.read import read_pipeline, read_pipeline_text
 from gpuetl.spec.steps import Step
-from gpuetl.spec.values import Formula, Text, as_names, is_identifier
+from gpuetl.spec.values import Formula, Located, Text, as_names, is_identifier
 from gpuetl.spec.write import write_pipeline
 from gpuetl.table import Table
 
@@ -84,7 +85,7 @@ class Pipeline:
         InvalidPipeline
             For what is no frame, and for a column that has no type of the language.
         """
-        self._declare("sources", name, FrameSpec(to_table(frame, f"source '{name}'")))
+        self._declare("sources", name, FrameSpec(to_table(frame, f"source '{name}'"), caller()))
         return Table(self, name)
 
     def table(self, name: str) -> Table:
@@ -98,14 +99,16 @@ class Pipeline:
     def _source(self, name: str, format: Format, path: str | os.PathLike[str], keys: dict[str, Any]) -> Table:  # noqa: A002
         within = f"source '{name}'"
         check_names(SourceSpec, keys, within)
-        source = SourceSpec(format, Text(os.fspath(path)), **_source_keys(keys, within))
+        source = SourceSpec(format, Text(os.fspath(path), caller()), **_source_keys(keys, within))
         check_keys(source, within)
         self._declare("sources", name, source)
         return Table(self, name)
 
-    def add_stage(self, name: str, origin: str, steps: tuple[Step, ...]) -> None:
-        """Declare a stage."""
-        self._declare("stages", name, StageSpec(Text(origin), steps))
+    def add_stage(
+        self, name: str, origin: str, steps: tuple[Step, ...], nodes: tuple[Located | None, ...] = ()
+    ) -> None:
+        """Declare a stage; `nodes` say where its steps stand."""
+        self._declare("stages", name, StageSpec(Text(origin, caller()), steps, nodes))
 
     def add_sink(self, name: str, format: Format, path: str, origin: str, **keys: Any) -> None:  # noqa: A002
         """Declare a sink."""
@@ -115,7 +118,7 @@ class Pipeline:
             keys["sort_by"] = read_plain(ORDER, as_names(keys["sort_by"]), within)
         if "partition_by" in keys:
             keys["partition_by"] = read_plain(NAMES, as_names(keys["partition_by"]), within)
-        sink = SinkSpec(format, Text(os.fspath(path)), from_=Text(origin), **keys)
+        sink = SinkSpec(format, Text(os.fspath(path), caller()), from_=Text(origin, caller()), **keys)
         check_keys(sink, within)
         self._declare("sinks", name, sink)
 

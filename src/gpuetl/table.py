@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Never, TypeAlias
 
 from gpuetl.errors import InvalidPipeline
 from gpuetl.expressions.expression import as_syntax
 from gpuetl.expressions.syntax import Name
 from gpuetl.spec import steps as verbs
+from gpuetl.spec.caller import caller
 from gpuetl.spec.fields import check_keys, read_plain
 from gpuetl.spec.forms import NAME, NAMES, ORDER, RENAMES, SOME_NAMES, TYPES
 from gpuetl.spec.steps.join import PAIRS
 from gpuetl.spec.synonyms import word_suggestion
-from gpuetl.spec.values import Formula, Order, Text, as_names
+from gpuetl.spec.values import Formula, Located, Order, Text, as_names
 
 if TYPE_CHECKING:
     from gpuetl.pipeline import Pipeline
@@ -33,6 +34,8 @@ class Table:
     pipeline: Pipeline
     origin: str
     steps: tuple[verbs.Step, ...] = ()
+    nodes: tuple[Located | None, ...] = field(default=(), repr=False)
+    """Where the steps stand in the user's script."""
 
     if not TYPE_CHECKING:  # to a type checker, what is not here is an error
 
@@ -42,7 +45,7 @@ class Table:
     def step(self, step: verbs.Step) -> Table:
         """Add a step of the language; raise `InvalidPipeline` where a key does not take its value."""
         check_keys(step, step.verb)
-        return replace(self, steps=(*self.steps, step))
+        return replace(self, steps=(*self.steps, step), nodes=(*self.nodes, caller()))
 
     def filter(self, predicate: Any) -> Table:
         """Keep the rows where `predicate` is true; null is not."""
@@ -172,7 +175,7 @@ class Table:
 
     def stage(self, name: str) -> Table:
         """Give the steps so far a name: a stage of the pipeline, from which other tables may begin."""
-        self.pipeline.add_stage(name, self.origin, self.steps)
+        self.pipeline.add_stage(name, self.origin, self.steps, self.nodes)
         return Table(self.pipeline, name)
 
     def named(self) -> Text:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -10,8 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from gpuetl.errors import EvaluationError
+from gpuetl.expressions.ir import Column, Expr, walk
+from gpuetl.expressions.types import is_integer, type_name
+from gpuetl.expressions.unparse import to_sql
 
 DAY = 86_400_000_000
+MOST_SHOWN = 200
+"""Characters of a value in a row."""
 NULL_INSTEAD = {"CAST(": "TRY_CAST", "strptime(": "try_strptime"}
 """By what an expression begins with, the function that does the same and gives null where there is no result."""
 
@@ -21,8 +26,8 @@ class NoResult(EvaluationError):
 
     Parameters
     ----------
-    expression
-        Its SQL.
+    expr
+        The call or cast that has none, as the user wrote it.
     row
         The row of the partition, from 0; None where all values are constants.
     values
@@ -31,16 +36,44 @@ class NoResult(EvaluationError):
         Why, such as "overflow".
     """
 
-    def __init__(self, expression: str, row: int | None, values: Sequence[Any], reason: str) -> None:
-        self.expression, self.row, self.values, self.reason = expression, row, tuple(values), reason
-        where = f" in row {row}" if row is not None else ""
-        super().__init__(f"{expression} has no result{where}, for {', '.join(map(shown, values))}: {reason}")
-        other = next((other for start, other in NULL_INSTEAD.items() if expression.startswith(start)), "")
-        self.hint = f"{other} gives null where there is no result." if other else ""
+    def __init__(self, expr: Expr, row: int | None, values: Sequence[Any], reason: str) -> None:
+        self.expr, self.values, self.reason = expr, tuple(values), reason
+        reason = f"overflow of {type_name(expr.dtype)}" if reason == "overflow" else reason
+        expression, those = to_sql(expr), f"for {', '.join(map(shown, values))}: {reason}"
+        reads = dict.fromkeys(node.name for node in walk(expr) if isinstance(node, Column))
+        what = f"{expression} has no result, {those}"
+        super().__init__(what, hint_of(expr, expression, reason), row, [name for name in reads if ":" not in name])
+        if row is not None:
+            self.args = (f"{expression} has no result in row {row}, {those}",)
 
     def in_row(self, row: int | None) -> NoResult:
         """Return the error of another row: that of the whole frame, after it was met in some of its rows."""
-        return NoResult(self.expression, row, self.values, self.reason)
+        return NoResult(self.expr, row, self.values, self.reason)
+
+
+def hint_of(expr: Expr, expression: str, reason: str) -> str:
+    """Return what to do where a value has no result, if that is known."""
+    other = next((other for start, other in NULL_INSTEAD.items() if expression.startswith(start)), "")
+    if other:
+        return f"{other} gives null where there is no result."
+    if reason.startswith("overflow of"):
+        wider = "decimal(38, 0) or float64" if is_integer(expr.dtype) else "float64"
+        return f"Cast an operand to {wider}, or filter such rows out."
+    return ""
+
+
+def written_values(row: Mapping[str, pa.Scalar]) -> str:
+    """Return the values of a row with their names; long texts are cut."""
+    return ", ".join(f"{name} = {written(value)}" for name, value in row.items())
+
+
+def written(value: pa.Scalar) -> str:
+    """Return a value as an error names it: texts in quotes."""
+    if not value.is_valid:
+        return "null"
+    text = shown(value)
+    text = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
+    return repr(text) if pa.types.is_string(value.type) else text
 
 
 def shown(value: pa.Scalar) -> str:

@@ -19,6 +19,7 @@ from gpuetl.io.folders import make_folders, remove_folder
 from gpuetl.io.hive import split_by_value
 from gpuetl.io.paths import MAX_NAME_BYTES, is_hidden
 from gpuetl.io.target import Target
+from gpuetl.plan.node import Origin
 from gpuetl.signals import held_signals
 
 TABLES_IN_FLIGHT = 2
@@ -76,6 +77,11 @@ class SinkWriter:
     files: list[WrittenFile] = field(default_factory=list)
     made: list[Path] = field(default_factory=list)
     in_flight: list[list[Future[WrittenFile]]] = field(default_factory=list)
+
+    @property
+    def origin(self) -> Origin:
+        """The sink."""
+        return Origin("sink", self.target.name)
 
     @property
     def file_bytes(self) -> int:
@@ -140,7 +146,7 @@ class SinkWriter:
     def check_mode(self) -> None:
         """Refuse a target that exists, in mode `error`; the commit asks again, since others write too."""
         if self.target.mode == "error" and self.path.exists():
-            raise SinkExists.at(self.target.name, str(self.path))
+            raise SinkExists.refused(self.origin, str(self.path))
 
     def write(self, table: Any, rows: int) -> None:
         """Begin to write one partition, so many rows; partition columns go into the folders' names.
@@ -201,7 +207,7 @@ class SinkWriter:
 
     def failed(self, why: str) -> RunFailed:
         """Word a failure of this sink."""
-        return RunFailed(f"sink '{self.target.name}': {why}")
+        return RunFailed.at(self.origin, why)
 
     def close(self) -> None:
         """Remove what was not committed, and the folders made for it; what could not be put back stays in `old`."""

@@ -22,6 +22,7 @@ from gpuetl.plan.nodes import Filter, Project, Read, Sort, Write, passing
 from gpuetl.plan.plan import Plan
 from gpuetl.plan.schema import Schema
 from gpuetl.spec.model import FrameSpec, PipelineSpec, SinkSpec, SourceSpec
+from gpuetl.spec.places import node_in, place_of
 from gpuetl.spec.scalars import UnboundScalar, UnresolvedScalar, resolve_scalars
 from gpuetl.spec.steps import Context
 from gpuetl.spec.steps.rows import sort_keys
@@ -66,6 +67,7 @@ class _Binder:
             stages=stages,
             sinks=sinks,
             warnings=tuple(self.problems.warnings),
+            place_of=partial(place_of, self.spec),
         )
 
     def in_order(self) -> tuple[str, ...]:
@@ -93,7 +95,8 @@ class _Binder:
 
     def add(self, kind: str, of: str, message: str, hint: str, at: object) -> None:
         node = node_of(at)
-        self.problems.add(message, hint, node.place() if node else None, f"{kind} '{of}'")
+        place = node.place() if node else place_of(self.spec, Origin(kind, of))
+        self.problems.add(message, hint, place, f"{kind} '{of}'")
 
     def path(self, kind: str, of: str, text: str) -> Path | None:
         try:
@@ -106,7 +109,8 @@ class _Binder:
 
     def context(self, origin: Origin) -> Context:
         relation = partial(self.named, kind=origin.kind, of=origin.name)
-        return Context(origin, self.problems, self.parameters, relation, self.folder, self.undeclared)
+        node = node_in(self.spec, origin)
+        return Context(origin, self.problems, self.parameters, relation, self.folder, self.undeclared, node)
 
     def undeclared(self, name: str) -> str:
         """Tell how to declare a column that folders of a source have, if any does."""

@@ -12,7 +12,7 @@ from gpuetl.io.target import Mode
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import DELIMITER, EXPRESSION, NAME, NAMES, ORDER, PARTITIONS, TEXTS, TYPES, choice
 from gpuetl.spec.steps import Step
-from gpuetl.spec.values import Formula, Order, Text
+from gpuetl.spec.values import Formula, Located, Order, Text, node_of
 
 
 @dataclass(frozen=True)
@@ -45,19 +45,28 @@ class FrameSpec:
     """Rows in memory, a `pyarrow.Table` of the language's types; declared in Python, a file cannot hold them."""
 
     table: Any = field(repr=False)
+    node: Located | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
 class StageSpec:
-    """A named sequence of steps that begins with a source or another stage; a step that cannot be read is None."""
+    """A named sequence of steps that begins with a source or another stage; a step that cannot be read is None.
+
+    `nodes` say where the steps stand.
+    """
 
     from_: Text
     steps: tuple[Step | None, ...]
+    nodes: tuple[Located | None, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def reads(self) -> tuple[str, ...]:
         """The sources and stages that it reads."""
         return (self.from_, *(name for step in self.steps if step for name in step.reads))
+
+    def node_of_step(self, number: int) -> Located | None:
+        """Return where a step, counted from 1, stands; of another number where the stage begins."""
+        return self.nodes[number - 1] if 0 < number <= len(self.nodes) else node_of(self.from_)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.no_result import NoResult
 from gpuetl.expressions.ir import Expr, children, columns_of
 from gpuetl.expressions.types import type_name
-from gpuetl.expressions.unparse import to_sql
 
 Evaluate: TypeAlias = Callable[[Mapping[str, Expr], Mapping[str, Vector], int, Machine], Mapping[str, Vector]]
 
@@ -47,7 +46,7 @@ def no_result(expr: Expr, fault: int, columns: Mapping[str, Vector], machine: Ma
     there = take(columns, machine.arrays.full(1, row, "int64"), machine, missing=False)
     values = [value_of(arg, there, machine, evaluate) for arg in children(expr)]
     written, words = as_written(expr), REASONS[reason].format(dtype=type_name(expr.dtype))
-    return NoResult(to_sql(written), row if columns_of(written) else None, values, words)
+    return NoResult(written, row if columns_of(written) else None, values, words)
 
 
 def row_and_reason(fault: int) -> tuple[int, int]:

@@ -79,7 +79,7 @@ def column_of(name: str, call: Call, plan: CallPlan, results: Results, rows: Win
     """Return a call's column; raise `EvaluationError` where a row has no result."""
     if fault := results.faults[plan.step]:
         row, _ = row_and_reason(fault)
-        raise EvaluationError(f"column '{name.partition(':')[0]}': {overflow(call, row)}")
+        raise EvaluationError.of_column(name, EvaluationError(overflow(call, row)))
     output = output_of(plan, rows)
     made = results.columns[output]
     return moved(plan, made.data, rows) if isinstance(plan, Moved) and isinstance(output, RowNumbers) else made

@@ -20,7 +20,6 @@ from gpuetl.backends.pandas.expressions.functions import SCALARS
 from gpuetl.errors import EvaluationError, first_line
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, can_fail
 from gpuetl.expressions.types import NULL
-from gpuetl.expressions.unparse import to_sql
 
 
 def evaluate_column(expr: Expr, frame: pa.Table) -> Values:
@@ -84,7 +83,7 @@ def checked(handler: Callable[..., Any], values: Sequence[Any], expr: Expr) -> A
     except (pa.ArrowInvalid, EvaluationError) as error:
         row, found = first_failure(handler, values)
         reason = first_line(failure(handler, found) or error)  # Arrow may have met another row first
-        raise NoResult(to_sql(expr), row, found, reason) from None
+        raise NoResult(expr, row, found, reason) from None
 
 
 def first_failure(handler: Callable[..., Any], values: Sequence[Any]) -> tuple[int | None, list[Any]]:

@@ -61,7 +61,7 @@ def named_window(name: str, call: Call, frame: pa.Table, rows: WindowRows, frame
     try:
         return call_window(call, frame, rows, frames)
     except (OverflowError, EvaluationError) as error:
-        raise EvaluationError(f"column '{name.partition(':')[0]}': {error.args[0]}") from None
+        raise EvaluationError.of_column(name, EvaluationError(str(error))) from None
 
 
 def sorted_segments(operation: Grouped, frame: pa.Table) -> tuple[pa.Table, Segments]:
