@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import os
+import re
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
 MAX_PROBLEMS = 100
 SHOWN_CHARACTERS = 240
+FIELDS = re.compile(r"Expected (?P<expected>\d+) columns, got (?P<got>\d+)")
+"""As Arrow words a row of a CSV file that has more or fewer fields than the header."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +140,7 @@ class EvaluationError(GpuetlError):
     """
 
     shown = ""
-    """The row's values in words, where the frame that they are of is the operation's own."""
+    """Lines that explain it instead: the values of a row of another frame, the line of a user's file."""
 
     output = ""
     """The column that was to be computed, where it is known."""
@@ -189,8 +193,17 @@ class RunFailed(StepError):
 
     @classmethod
     def unreadable(cls, path: str, error: Exception) -> Self:
-        """Word a file that cannot be read or is not what its source says."""
-        return cls(f"cannot read {path}: {first_line(error)}.  Check the file, or take it out of the source's path.")
+        """Word a file that cannot be read or is not what its source says; what a library says is a line of its own."""
+        said, reason = first_line(error), system_reason(error)
+        if found := FIELDS.search(said):
+            reason = f"a row has {found['got']} fields, and the header has {found['expected']}"
+        elif "utf" in said.lower():
+            reason = "a string is not UTF-8"
+        elif type(error) is ValueError:
+            said, reason = "", said
+        hint = "Check the file, or take it out of the source's path."
+        message = f"cannot read {path}: {reason or 'it is damaged, or not what its source says'}"
+        return cls().told(Problem(message, hint, row=f"The reader says: {said}" if said else ""))
 
 
 class OutOfMemory(RunFailed):
@@ -293,6 +306,11 @@ def have_hint(name: str, have: Iterable[str], advice: str = "", limit: int = 30)
     names = sorted(set(have))
     listed = ", ".join(names[:limit]) + (f", and {len(names) - limit} more" if len(names) > limit else "")
     return f"have: {listed or 'nothing'}.  {advice or suggestion(name, names)}".rstrip()
+
+
+def system_reason(error: BaseException) -> str:
+    """Return the system's words for why a file cannot be read or written, such as "Permission denied"."""
+    return os.strerror(error.errno) if isinstance(error, OSError) and error.errno else ""
 
 
 def first_line(error: BaseException) -> str:

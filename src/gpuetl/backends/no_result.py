@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -10,9 +11,11 @@ import numpy as np
 import pyarrow as pa
 
 from gpuetl.errors import EvaluationError
-from gpuetl.expressions.ir import Column, Expr, walk
-from gpuetl.expressions.types import is_integer, type_name
+from gpuetl.expressions.decimals import is_decimal
+from gpuetl.expressions.ir import Call, Cast, Column, Expr, walk
+from gpuetl.expressions.types import BOOL, DATE, STRING, DataType, is_floating, is_integer, type_name
 from gpuetl.expressions.unparse import to_sql
+from gpuetl.plan.nodes import Kernel, KernelReduction, Window
 
 DAY = 86_400_000_000
 MOST_SHOWN = 200
@@ -38,7 +41,10 @@ class NoResult(EvaluationError):
 
     def __init__(self, expr: Expr, row: int | None, values: Sequence[Any], reason: str) -> None:
         self.expr, self.values, self.reason = expr, tuple(values), reason
-        reason = f"overflow of {type_name(expr.dtype)}" if reason == "overflow" else reason
+        if isinstance(expr, Cast) and expr.dtype != STRING:
+            reason = why_not(values[0], expr.dtype)
+        elif reason == "overflow":
+            reason = f"overflow of {type_name(expr.dtype)}"
         expression, those = to_sql(expr), f"for {', '.join(map(shown, values))}: {reason}"
         reads = dict.fromkeys(node.name for node in walk(expr) if isinstance(node, Column))
         what = f"{expression} has no result, {those}"
@@ -60,6 +66,46 @@ def hint_of(expr: Expr, expression: str, reason: str) -> str:
         wider = "decimal(38, 0) or float64" if is_integer(expr.dtype) else "float64"
         return f"Cast an operand to {wider}, or filter such rows out."
     return ""
+
+
+def why_not(value: pa.Scalar, dtype: DataType) -> str:
+    """Return why a type that is not string does not hold a value: the same on every engine."""
+    name, kind = type_name(dtype), value.type
+    if kind == STRING:
+        return f"not a valid {name}"
+    if dtype == BOOL:
+        return "neither 0 nor 1"
+    if dtype == DATE:
+        return "it has a time of day; use to_date"
+    if pa.types.is_timestamp(dtype):
+        return "the result is beyond the range of timestamps"
+    if is_decimal(dtype):
+        finite = not is_floating(kind) or math.isfinite(value.as_py())
+        return f"{name} has fewer digits" if finite else "not a number"
+    return (
+        f"beyond the range of {name}" if is_floating(kind) and is_floating(dtype) else f"{name} cannot hold it exactly"
+    )
+
+
+def null_input(operation: Kernel | KernelReduction, name: str, row: int) -> EvaluationError:
+    """Return the error of the first null that a kernel forbids; `row` is its row in the order of groups, if any."""
+    moved = isinstance(operation, Kernel) and operation.grouped
+    what = f"kernel '{operation.contract.entry}' forbids nulls, and input '{name}' is null"
+    hint = "Filter them out, or set nulls: propagate."
+    return EvaluationError(what, hint, None if moved else row, operation.reads)
+
+
+def window_overflow(operation: Window, call: Call, text: str, row: int, value: Callable[[str], Any]) -> EvaluationError:
+    """Return the error of a row of a window, with its keys, its place in the order and the call's arguments.
+
+    `value` gives a column's value there.  The number of the row, which `text` has, is one of sorted rows.
+    """
+    arguments = (arg.name for arg in call.args if isinstance(arg, Column))
+    names = dict.fromkeys([*operation.by, *(key.column for key in operation.order_by), *arguments])
+    error = EvaluationError(text.replace(f" at row {row}", ""))
+    error.args = (text,)
+    error.shown = f"The row: {written_values({name: value(name) for name in names if ':' not in name})}"
+    return error
 
 
 def written_values(row: Mapping[str, pa.Scalar]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import gpuetl
 from gpuetl.backends.backend import Backend, Frame
 from gpuetl.backends.engines import load_backend
 from gpuetl.backends.no_result import written_values
-from gpuetl.errors import EvaluationError, RunFailed, StepError, first_line
+from gpuetl.errors import EvaluationError, RunFailed, StepError, first_line, system_reason
 from gpuetl.io.dataset import Dataset, DatasetError, RowGroup
 from gpuetl.io.frames import SLICE_ROWS
 from gpuetl.physical.nodes import Concat, Map, Physical, Scan, first_read
@@ -40,7 +41,11 @@ def step_failed(origin: Origin, error: Exception) -> StepError:
     if isinstance(error, DatasetError):
         return RunFailed.at(origin, str(error), error.hint)
     if isinstance(error, StepError):
-        return error if error.problem else type(error).at(origin, str(error))
+        named = error.origin or error.problem is None or error.problem.within
+        return error if named else error.told(replace(error.problem, within=str(origin)), origin)
+    if reason := system_reason(error):
+        name = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
+        return RunFailed.at(origin, f"{name}{reason}", "Check the disk and the folder's permissions, then run again.")
     if KERNEL_FAULT.search(str(error)):
         message = "a kernel read or wrote outside of its arrays, and the GPU stopped"
         return RunFailed.at(origin, message, "Check your kernels with `gpuetl kernel check`, then run again.")
@@ -58,8 +63,8 @@ def bug(error: Exception) -> str:
 
 def row_values(backend: Backend, error: EvaluationError, frames: Sequence[Frame]) -> str:
     """Return the values of the failing row that explain an error, such as `a = 1, b = null`; nothing where none do."""
-    if error.shown or error.row is None or not error.reads:
-        return error.shown
+    if error.row is None or not error.reads:
+        return ""
     row = backend.to_arrow(backend.take(frames[0], error.reads, np.array([error.row])))
     return written_values({name: row.column(name)[0] for name in row.column_names})
 

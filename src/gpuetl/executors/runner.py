@@ -48,7 +48,7 @@ class Runner:
             error.gathered = gathers(node)
             raise
         except EvaluationError as error:
-            raise self.explained(node, index, frames, error) from error
+            raise self.explained(node, index, frames, error) from (error.__cause__ or error)
         except Exception as error:
             if isinstance(error, GpuetlError) and not isinstance(error, StepError):
                 raise
@@ -66,7 +66,8 @@ class Runner:
             where = "" if error.row is None or not frames else self.where(failed, node, index, error.row)
         except Exception:  # a device that does not work any more, a file that is gone: the error itself matters
             return failed
-        return failed.told(replace(failed.problem, row=f"{where or 'The row'}: {values}" if values else where))
+        row = f"{where or 'The row'}: {values}" if values else error.shown or where
+        return failed.told(replace(failed.problem, row=row))
 
     def where(self, failed: RunFailed, node: Physical, index: int, row: int) -> str:
         """Name the row of a source that failed, or nothing where it is not one of a source."""
@@ -185,4 +186,3 @@ class Runner:
 def source_of(node: Physical) -> Origin:
     """Return where rows come from, through exchanges."""
     return source_of(node.source) if isinstance(node, Exchange) else node.origin
-

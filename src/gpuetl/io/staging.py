@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from gpuetl.errors import RunFailed, SinkExists, first_line
+from gpuetl.errors import RunFailed, SinkExists, first_line, system_reason
 from gpuetl.io.folders import make_folders, remove_folder
 from gpuetl.io.hive import split_by_value
 from gpuetl.io.paths import MAX_NAME_BYTES, is_hidden
@@ -192,7 +192,7 @@ class SinkWriter:
             self.make_folder(path.parent)
             self.writer.write(rows, path)
         except (OSError, MemoryError, RuntimeError, pa.ArrowException) as error:
-            raise self.failed(f"cannot write {path.name}: {first_line(error)}") from error
+            raise self.failed(f"cannot write {path.name}: {system_reason(error) or first_line(error)}") from error
         return WrittenFile(str(name), path.stat().st_size, time.perf_counter() - start)
 
     def make_folder(self, folder: Path) -> None:

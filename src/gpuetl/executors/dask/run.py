@@ -151,7 +151,8 @@ def with_row(error: RunFailed, nodes: Sequence[AnyNode]) -> RunFailed:
     number, index, row = error.failing
     node = nodes[number] if number >= 0 else None
     where = row_in_source(node, index, row) if isinstance(node, Map) else ""
-    return error.told(replace(error.problem, row=error.problem.row.replace("The row", where, 1) if where else error.problem.row))
+    values = error.problem.row.removeprefix("The row: ")
+    return error.told(replace(error.problem, row=": ".join(filter(None, (where, values))))) if where else error
 
 
 def computed(client: Any, workers: frozenset[str], graph: TaskGraph, account: Account) -> dict[Any, Any]:
