@@ -190,7 +190,9 @@ class Pipeline:
         from gpuetl.options import RunOptions
         from gpuetl.planning import explained
 
-        return explained(self.plan(params).with_results(), options or RunOptions(), engine)
+        plan = self.plan(params).with_results()
+        with plan.pointing():
+            return explained(plan, options or RunOptions(), engine)
 
     @property
     def fingerprint(self) -> str:

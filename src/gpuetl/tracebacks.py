@@ -54,3 +54,16 @@ def shorten(shown: TracebackException) -> None:
             shorten(chained)
         else:
             setattr(shown, name, None)
+
+
+def unexpected(error: BaseException) -> tuple[str, str]:
+    """Word an error that gpuetl did not expect: what happened, and what to report, with the line of gpuetl."""
+    from traceback import extract_tb
+
+    from gpuetl import __version__
+    from gpuetl.errors import first_line
+
+    own = [frame for frame in extract_tb(error.__traceback__) if frame.filename.startswith(PACKAGE)]
+    where = f" (gpuetl/{own[-1].filename.removeprefix(PACKAGE)}:{own[-1].lineno})" if own else ""
+    what = f"gpuetl failed unexpectedly: {type(error).__name__}: {first_line(error)}"
+    return what, f"This is a bug in gpuetl {__version__}{where}. Report it with this message and the step's text."

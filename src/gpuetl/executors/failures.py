@@ -6,25 +6,23 @@ Nothing here runs before an operation has failed.
 from __future__ import annotations
 
 import re
-import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-import gpuetl
 from gpuetl.backends.backend import Backend, Frame
 from gpuetl.backends.engines import load_backend
 from gpuetl.backends.no_result import written_values
-from gpuetl.errors import EvaluationError, RunFailed, StepError, first_line, system_reason
+from gpuetl.errors import EvaluationError, Problem, RunFailed, StepError, system_reason
 from gpuetl.io.dataset import Dataset, DatasetError, RowGroup
 from gpuetl.io.frames import SLICE_ROWS
 from gpuetl.physical.nodes import Concat, Map, Physical, Scan, first_read
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes import Filter, Project, Read
+from gpuetl.tracebacks import unexpected
 
 KERNEL_FAULT = re.compile(r"illegal(?: memory)? ?address|misaligned ?address|launch ?failure|\bILLEGAL_", re.IGNORECASE)
 """As CUDA words that a kernel went outside of its arrays."""
@@ -41,24 +39,15 @@ def step_failed(origin: Origin, error: Exception) -> StepError:
     if isinstance(error, DatasetError):
         return RunFailed.at(origin, str(error), error.hint)
     if isinstance(error, StepError):
-        named = error.origin or error.problem is None or error.problem.within
-        return error if named else error.told(replace(error.problem, within=str(origin)), origin)
+        found = error.problem or Problem(str(error))
+        return error if found.within else error.told(replace(found, within=str(origin)), origin)
     if reason := system_reason(error):
         name = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
         return RunFailed.at(origin, f"{name}{reason}", "Check the disk and the folder's permissions, then run again.")
     if KERNEL_FAULT.search(str(error)):
         message = "a kernel read or wrote outside of its arrays, and the GPU stopped"
         return RunFailed.at(origin, message, "Check your kernels with `gpuetl kernel check`, then run again.")
-    return RunFailed.at(origin, f"gpuetl failed unexpectedly: {type(error).__name__}: {first_line(error)}", bug(error))
-
-
-def bug(error: Exception) -> str:
-    """Say what to report of an error that gpuetl did not expect, and where in gpuetl it came up."""
-    package = Path(gpuetl.__file__).parent
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if Path(frame.filename).is_relative_to(package)]
-    where = f" ({Path(own[-1].filename).relative_to(package.parent)}:{own[-1].lineno})" if own else ""
-    return f"This is a bug in gpuetl {gpuetl.__version__}{where}. Report it with this message and the step's text."
+    return RunFailed.at(origin, *unexpected(error))
 
 
 def row_values(backend: Backend, error: EvaluationError, frames: Sequence[Frame]) -> str:

@@ -12,9 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-
-from gpuetl.errors import RunFailed, SinkExists, first_line, system_reason
+from gpuetl.errors import GpuetlError, RunFailed, SinkExists, first_line, system_reason
 from gpuetl.io.folders import make_folders, remove_folder
 from gpuetl.io.hive import split_by_value
 from gpuetl.io.paths import MAX_NAME_BYTES, is_hidden
@@ -191,7 +189,9 @@ class SinkWriter:
         try:
             self.make_folder(path.parent)
             self.writer.write(rows, path)
-        except (OSError, MemoryError, RuntimeError, pa.ArrowException) as error:
+        except GpuetlError:
+            raise
+        except Exception as error:  # of the system, of a library: the sink is named, and nothing has changed
             raise self.failed(f"cannot write {path.name}: {system_reason(error) or first_line(error)}") from error
         return WrittenFile(str(name), path.stat().st_size, time.perf_counter() - start)
 
