@@ -47,9 +47,7 @@ def test_columns_and_constants_mix_and_null_gives_null():
 
 @pytest.mark.parametrize("parts", ["2023, 2, 29", "2023, 0, 1", "2023, 13, 1", "2023, 1, 0", "2023, 1, 32", "9223372036854775807, 1, 1", "2023, 1, -9223372036854775807"])  # fmt: skip
 def test_make_date_refuses_what_is_no_date(parts):
-    with pytest.raises(
-        EvaluationError, match=f"make_date.{parts}. has no result, for {parts}: these parts are no date"
-    ):
+    with pytest.raises(EvaluationError, match=f"make_date.{parts}. has no result, for {parts}: not a valid date"):
         value(f"make_date({parts})")
 
 
@@ -186,12 +184,12 @@ def test_durations_of_numbers_are_exact_up_to_the_last_that_fits(unit, micros):
 
 @pytest.mark.parametrize("x", ["nan", "inf", "-inf", "9.3e18", "-9.3e18"])
 def test_a_float_that_is_no_duration_is_an_error(x):
-    with pytest.raises(EvaluationError, match="beyond the microseconds that int64 holds"):
+    with pytest.raises(EvaluationError, match="more microseconds than int64 holds"):
         value(f"microseconds(CAST('{x}' AS float64))")
 
 
 def test_a_float_whose_microseconds_are_beyond_floats_is_an_error():
-    with pytest.raises(EvaluationError, match="beyond the microseconds that int64 holds"):
+    with pytest.raises(EvaluationError, match="more microseconds than int64 holds"):
         value("days(1e300)")
 
 

@@ -195,6 +195,17 @@ def test_a_sink_that_exists_points_at_its_path(root):
     )
 
 
+def test_the_filter_of_a_source_is_pointed_at(root):
+    text = HEAD.replace("t: {parquet: t.parquet}", 't: {parquet: t.parquet, filter: "CAST(s AS int64) > 0"}')
+    assert str(failed(loads(text, root, "p.yaml"), "pandas")) == (
+        "p.yaml:4:35: source 't': CAST(s AS int64) has no result, for x: not a valid int64\n"
+        '    t: {parquet: t.parquet, filter: "CAST(s AS int64) > 0"}\n'
+        f"                                    {'^' * 22}\n"
+        f"Row 1 of {root}/t.parquet (row group 0): s = 'x'\n"
+        "TRY_CAST gives null where there is no result."
+    )
+
+
 def test_a_file_that_is_not_parquet_points_at_its_source(root):
     pipeline = loads(HEAD, root, "p.yaml")
     pipeline.plan()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from gpuetl.expressions.unparse import to_sql
 from gpuetl.plan.nodes import Kernel, KernelReduction, Window
 
 DAY = 86_400_000_000
+NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,9})?")
 MOST_SHOWN = 200
 """Characters of a value in a row."""
 NULL_INSTEAD = {"CAST(": "TRY_CAST", "strptime(": "try_strptime"}
@@ -71,6 +73,9 @@ def hint_of(expr: Expr, expression: str, reason: str) -> str:
 def why_not(value: pa.Scalar, dtype: DataType) -> str:
     """Return why a type that is not string does not hold a value: the same on every engine."""
     name, kind = type_name(dtype), value.type
+    if is_decimal(dtype) and (number := decimal_of(value)) is not None:
+        fits = abs(number) < Decimal(10) ** (dtype.precision - dtype.scale)
+        return f"more than {dtype.scale} decimals" if fits else f"overflow of {name}"
     if kind == STRING:
         return f"not a valid {name}"
     if dtype == BOOL:
@@ -80,11 +85,16 @@ def why_not(value: pa.Scalar, dtype: DataType) -> str:
     if pa.types.is_timestamp(dtype):
         return "the result is beyond the range of timestamps"
     if is_decimal(dtype):
-        finite = not is_floating(kind) or math.isfinite(value.as_py())
-        return f"{name} has fewer digits" if finite else "not a number"
+        return "not a number"
     return (
         f"beyond the range of {name}" if is_floating(kind) and is_floating(dtype) else f"{name} cannot hold it exactly"
     )
+
+
+def decimal_of(value: pa.Scalar) -> Decimal | None:
+    """Return a number, or one that a text is, as it is; None where there is none."""
+    text = str(value.as_py())
+    return Decimal(text) if NUMBER.fullmatch(text) else None
 
 
 def null_input(operation: Kernel | KernelReduction, name: str, row: int) -> EvaluationError:

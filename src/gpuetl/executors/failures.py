@@ -20,7 +20,7 @@ from gpuetl.errors import EvaluationError, Problem, RunFailed, StepError, system
 from gpuetl.io.dataset import Dataset, DatasetError, RowGroup
 from gpuetl.io.frames import SLICE_ROWS
 from gpuetl.physical.nodes import Concat, Map, Physical, Scan, first_read
-from gpuetl.plan.node import Node, Origin
+from gpuetl.plan.node import FILTER, Node, Origin
 from gpuetl.plan.nodes import Filter, Project, Read
 from gpuetl.tracebacks import unexpected
 
@@ -35,7 +35,9 @@ ROW = ":row"
 def step_failed(origin: Origin, error: Exception) -> StepError:
     """Return the error that names the step in which another one came up; one that names a step already stays."""
     if isinstance(error, EvaluationError):
-        return RunFailed.at(origin, error.what, error.hint, error.output)
+        failed = RunFailed.at(origin, error.what, error.hint, error.output)
+        failed.output = FILTER if origin.kind == "source" else failed.output  # the only expression that it has
+        return failed
     if isinstance(error, DatasetError):
         return RunFailed.at(origin, str(error), error.hint)
     if isinstance(error, StepError):

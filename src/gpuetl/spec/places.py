@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuetl.errors import Place
-from gpuetl.plan.node import Origin
+from gpuetl.plan.node import FILTER, Origin
 from gpuetl.spec.model import FrameSpec, PipelineSpec
 from gpuetl.spec.values import Located, node_of
 
@@ -21,7 +21,9 @@ def place_of(spec: PipelineSpec, origin: object, output: str = "") -> Place | No
 def node_in(spec: PipelineSpec, origin: Origin, output: str = "") -> Located | None:
     """Return what knows the place of an origin."""
     if origin.kind == "source" and (source := spec.sources.get(origin.name)):
-        return source.node if isinstance(source, FrameSpec) else node_of(source.path)
+        if isinstance(source, FrameSpec):
+            return source.node
+        return (output == FILTER and node_of(source.filter)) or node_of(source.path)
     if origin.kind == "sink" and (sink := spec.sinks.get(origin.name)):
         return node_of(sink.path)
     stage = spec.stages.get(origin.name) if origin.kind == "stage" else None
