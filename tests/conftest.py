@@ -1,7 +1,6 @@
 """What tests share: pipelines over small files, every layout of the rows, every engine."""
 
 import ctypes
-import re
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -14,19 +13,11 @@ from gpuetl.backends.cudf.sinks import files
 from gpuetl.backends.engines import BACKENDS, CLUSTERED, ENGINES
 from gpuetl.options import Cluster
 from gpuetl.testing import LAYOUTS, assert_tables_equal
+from messages import without_place
 from tables import write_source
 
 settings.register_profile("repeatable", deadline=None, derandomize=True)  # a test suite that passed passes again
 settings.load_profile("repeatable")
-
-PLACE = re.compile(r"(?m)^\S+\.py:\d+: (.*)\n    .*(\n|\Z)")
-"""What an error of a pipeline built in Python begins with, and the line that it shows."""
-
-
-def without_place(text):
-    """Return a message of a pipeline built in Python without the lines of the test that it points at."""
-    return PLACE.sub(r"\1\2", text)
-
 
 GPU_ENGINES = ("cudf", "dask-cuda")
 
