@@ -151,7 +151,7 @@ class EvaluationError(GpuetlError):
 
     @classmethod
     def of_column(cls, name: str, error: EvaluationError) -> EvaluationError:
-        """Say of which column a value is; a name that the planner made begins with the user's, before a colon."""
+        """Name the column that was to be computed: of a name that the planner made, what stands before its colon."""
         error.output = name.partition(":")[0]
         error.args = (f"column '{error.output}': {error}",)
         return error

@@ -63,7 +63,7 @@ def row_values(backend: Backend, error: EvaluationError, frames: Sequence[Frame]
 def row_in_source(node: Physical, index: int, row: int) -> str:
     """Name the row of a source from which row `row` of the first input of a node comes, in partition `index`.
 
-    Nothing is told where it is one of several rows, or comes by an exchange.
+    The text is empty where the row came through an exchange, or an operation that mixes rows.
     """
     if not isinstance(node, Map):
         return ""

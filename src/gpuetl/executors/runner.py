@@ -35,7 +35,7 @@ class Runner:
     def step(
         self, node: Physical, rows: int, step: Callable[[], Result], index: int = 0, frames: Sequence[Frame] = ()
     ) -> Result:
-        """Do a step of a node, which is given so many rows: `frames`, of partition `index`.
+        """Do a step of a node on partition `index`; `frames` are its inputs, and `rows` how many they have.
 
         Raises
         ------
