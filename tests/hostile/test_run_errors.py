@@ -247,11 +247,6 @@ def features(table):
     return table.with_columns(y=expr("a * b"))
 
 
-(
-    t.filter(col("a") > 1)
-     .select("a", "b")
-     .pipe(features)
-) if hasattr(t, "pipe") else None
 features(t.filter(col("a") > 1)).stage("out")
 {last}
 """
@@ -260,7 +255,7 @@ SCRIPTS = {
         'p.run(engine="pandas")',
         """\
         Traceback (most recent call last):
-          File "ROOT/script.py", line 18, in <module>
+          File "ROOT/script.py", line 13, in <module>
             p.run(engine="pandas")
         gpuetl.errors.RunFailed: script.py:9: stage 'out', step 2: column 'y': a * b has no result, for 5, \
 4611686018427387904: overflow of int64
@@ -273,9 +268,9 @@ SCRIPTS = {
         't.select("nope").stage("wrong").pipeline.plan()',
         """\
         Traceback (most recent call last):
-          File "ROOT/script.py", line 18, in <module>
+          File "ROOT/script.py", line 13, in <module>
             t.select("nope").stage("wrong").pipeline.plan()
-        gpuetl.errors.InvalidPipeline: script.py:18: stage 'wrong', step 1: unknown column 'nope'
+        gpuetl.errors.InvalidPipeline: script.py:13: stage 'wrong', step 1: unknown column 'nope'
             t.select("nope").stage("wrong").pipeline.plan()
         have: a, b, k, s, v.
         """,
@@ -284,7 +279,7 @@ SCRIPTS = {
         'try:\n    {}["x"]\nexcept KeyError:\n    t.limit("one")',
         """\
         Traceback (most recent call last):
-          File "ROOT/script.py", line 19, in <module>
+          File "ROOT/script.py", line 14, in <module>
             {}["x"]
             ~~^^^^^
         KeyError: 'x'
@@ -292,7 +287,7 @@ SCRIPTS = {
         During handling of the above exception, another exception occurred:
 
         Traceback (most recent call last):
-          File "ROOT/script.py", line 21, in <module>
+          File "ROOT/script.py", line 16, in <module>
             t.limit("one")
         gpuetl.errors.InvalidPipeline: limit: count: takes a whole number, got text 'one'
         """,
