@@ -23,6 +23,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from gpuetl.tracebacks import show_short_tracebacks
+
 if TYPE_CHECKING:
     from gpuetl.errors import (
         ContractBroken,
@@ -65,6 +67,8 @@ __all__ = [
     "col", "count", "cume_dist", "dense_rank", "expr", "lag", "lead", "lit", "load", "loads", "ntile", "param",
     "percent_rank", "rank", "row_number", "session_id", "when",
 ]  # fmt: skip
+
+show_short_tracebacks()
 
 _MODULES = ("errors", "expressions.build", "options", "pipeline", "table")
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+import os
+import re
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
@@ -12,6 +14,8 @@ if TYPE_CHECKING:
 
 MAX_PROBLEMS = 100
 SHOWN_CHARACTERS = 240
+FIELDS = re.compile(r"Expected (?P<expected>\d+) columns, got (?P<got>\d+)")
+"""As Arrow words a row of a CSV file that has more or fewer fields than the header."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +28,10 @@ class Span:
 
 @dataclass(frozen=True)
 class Place:
-    """A range on one line of a file: `line` and `column` count from 1, `width` is the caret's length."""
+    """A range on one line of a file: `line` and `column` count from 1, `width` is the caret's length.
+
+    Column 0 is the whole line, as of a script that builds a pipeline.  `source` is empty where the text is not known.
+    """
 
     file: str
     line: int
@@ -32,9 +39,14 @@ class Place:
     source: str
     width: int = 1
 
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" + (f":{self.column}" if self.column else "")
+
     def underlined(self) -> str:
-        """Return the source line, indented, with a caret under the range."""
+        """Return the source line, indented, with a caret under the range; nothing where the line is not known."""
         text = self.source.rstrip()
+        if not self.column:
+            return f"    {text.strip()[:SHOWN_CHARACTERS]}" if text else ""
         margin = max(len(text) - len(text.lstrip()), self.column - 1 - SHOWN_CHARACTERS // 2)
         text, column = text[margin : margin + SHOWN_CHARACTERS], self.column - 1 - margin
         width = max(1, min(self.width, len(text) - column))
@@ -43,25 +55,30 @@ class Place:
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong with a pipeline, where it stands, and what to do next."""
+    """One thing that is wrong with a pipeline, where it stands, the row that shows it, and what to do next."""
 
     message: str
     hint: str = ""
     place: Place | None = None
     within: str = ""
+    row: str = ""
 
     def __str__(self) -> str:
-        head = ": ".join(part for part in (self._location(), self.within, self.message) if part)
-        return "\n".join(part for part in (head, self.place and self.place.underlined(), self.hint) if part)
-
-    def _location(self) -> str:
-        return f"{self.place.file}:{self.place.line}:{self.place.column}" if self.place else ""
+        head = ": ".join(part for part in (str(self.place or ""), self.within, self.message) if part)
+        lines = (head, self.place and self.place.underlined(), self.row, self.hint)
+        return "\n".join(part for part in lines if part)
 
 
 class GpuetlError(Exception):
     """The base of all errors that gpuetl raises on purpose; `exit_code` is the command line's."""
 
     exit_code = 1
+
+    def _render_traceback_(self) -> list[str]:
+        """Return the lines that notebooks show: see `tracebacks.py`."""
+        from gpuetl.tracebacks import short_traceback
+
+        return "".join(short_traceback(self)).splitlines()
 
 
 class InvalidPipeline(GpuetlError):
@@ -113,32 +130,83 @@ class UnknownColumn(InvalidExpression):
 class EvaluationError(GpuetlError):
     """A value for which an operation has no result: an overflow, a cast that loses, a kernel's forbidden null.
 
-    `hint` says what to do, where that is known.
+    Parameters
+    ----------
+    what
+        What happened, with the value.
+    hint
+        What to do, where that is known.
+    row
+        The row of the operation's first frame, from 0, where one is to blame.
+    reads
+        The columns of that frame whose values explain it.
     """
 
-    hint = ""
+    shown = ""
+    """Lines that explain it instead: the values of a row of another frame, the line of a user's file."""
+
+    output = ""
+    """The column that was to be computed, where it is known."""
+
+    def __init__(self, what: str, hint: str = "", row: int | None = None, reads: Iterable[str] = ()) -> None:
+        self.what, self.hint, self.row, self.reads = what, hint, row, tuple(reads)
+        super().__init__(what)
 
     @classmethod
     def of_column(cls, name: str, error: EvaluationError) -> EvaluationError:
-        """Say of which column a value is; the hint stays."""
-        told = EvaluationError(f"column '{name}': {error}")
-        told.hint = error.hint
-        return told
+        """Name the column that was to be computed: of a name that the planner made, what stands before its colon."""
+        error.output = name.partition(":")[0]
+        error.args = (f"column '{error.output}': {error}",)
+        return error
 
 
-class RunFailed(GpuetlError):
-    """A run that stopped; its message names the stage, the step and what to do next."""
+class StepError(GpuetlError):
+    """An error of one step, source or sink, which points at it in the user's text.
+
+    `origin` names it, where it is known: the `Origin` of a node.  `output` is the column whose expression failed.
+    """
+
+    origin: Hashable = None
+    output = ""
+    problem: Problem | None = None
 
     @classmethod
-    def at(cls, where: str, error: Exception) -> Self:
-        """Wrap what an operation raised with the stage and step that it belongs to; its hint is a second line."""
-        hint = getattr(error, "hint", "")
-        return cls(f"{where}: {error}\n{hint}" if hint else f"{where}: {error}")
+    def at(cls, origin: Hashable, message: str, hint: str = "", output: str = "") -> Self:
+        """Say what happened at a step; the text has no place before `pointed` gives it one."""
+        if output:
+            message = f"column '{output}': {message}"
+        return cls().told(Problem(message, hint, within=str(origin)), origin, output)
+
+    def told(self, problem: Problem, origin: Hashable = None, output: str = "") -> Self:
+        """Take another text, and where the error came up if that is said; return the error."""
+        self.problem, self.args = problem, (str(problem),)
+        self.origin, self.output = origin or self.origin, output or self.output
+        return self
+
+    def pointed(self, place: Place | None) -> Self:
+        """Take the place in the user's text; return the error."""
+        return self.told(replace(self.problem, place=place)) if self.problem and place else self
+
+
+class RunFailed(StepError):
+    """A run that stopped; its message names the stage, the step and what to do next."""
+
+    failing: tuple[int, int, int] | None = None
+    """The number of the physical node, its partition and the row that failed, of a worker: the driver knows files."""
 
     @classmethod
     def unreadable(cls, path: str, error: Exception) -> Self:
-        """Word a file that cannot be read or is not what its source says."""
-        return cls(f"cannot read {path}: {first_line(error)}.  Check the file, or take it out of the source's path.")
+        """Word a file that cannot be read or is not what its source says; what a library says is a line of its own."""
+        said, reason = first_line(error), system_reason(error)
+        if found := FIELDS.search(said):
+            reason = f"a row has {found['got']} fields, and the header has {found['expected']}"
+        elif "utf" in said.lower():
+            reason = "a string is not UTF-8"
+        elif type(error) is ValueError:
+            said, reason = "", said
+        hint = "Check the file, or take it out of the source's path."
+        message = f"cannot read {path}: {reason or 'it is damaged, or not what its source says'}"
+        return cls().told(Problem(message, hint, row=f"The reader says: {said}" if said else ""))
 
 
 class OutOfMemory(RunFailed):
@@ -154,28 +222,28 @@ class OutOfMemory(RunFailed):
     gathered: bool = False
 
     @classmethod
-    def during(cls, where: str, told: str, rows: int = 0) -> Self:
+    def during(cls, origin: Hashable, told: str, rows: int = 0) -> Self:
         """Name the step, and say what was asked for and in use."""
-        what = f"{where}: out of memory: {told}"
-        error = cls(what)
-        error.where, error.what, error.rows = where, what, rows
+        error = cls.at(origin, f"out of memory: {told}")
+        error.where, error.what, error.rows = str(origin), str(error), rows
         return error
 
     def advised(self, advice: str) -> Self:
         """Return the error with what to do."""
-        self.args = (f"{self.what}.  {advice}, or run where there is more memory.",)
-        return self
+        if self.problem is None:
+            return self
+        message = f"{self.problem.message}.  {advice}, or run where there is more memory."
+        return self.told(replace(self.problem, message=message))
 
 
-class SinkExists(GpuetlError):
+class SinkExists(StepError):
     """A sink in mode `error` whose target is already there."""
 
     @classmethod
-    def at(cls, sink: str, path: str) -> Self:
+    def refused(cls, sink: Hashable, path: str) -> Self:
         """Name the sink and the modes that would go on."""
-        return cls(
-            f"sink '{sink}': {path} exists.  Choose mode: overwrite, append or replace_partitions, or remove it."
-        )
+        advice = "Choose mode: overwrite, append or replace_partitions, or remove it."
+        return cls.at(sink, f"{path} exists.  {advice}")
 
 
 class ContractBroken(GpuetlError):
@@ -254,6 +322,11 @@ def have_hint(name: str, have: Iterable[str], advice: str = "", limit: int = 30)
     names = sorted(set(have))
     listed = ", ".join(names[:limit]) + (f", and {len(names) - limit} more" if len(names) > limit else "")
     return f"have: {listed or 'nothing'}.  {advice or suggestion(name, names)}".rstrip()
+
+
+def system_reason(error: BaseException) -> str:
+    """Return the system's words for why a file cannot be read or written, such as "Permission denied"."""
+    return os.strerror(error.errno) if isinstance(error, OSError) and error.errno else ""
 
 
 def first_line(error: BaseException) -> str:

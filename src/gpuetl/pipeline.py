@@ -16,6 +16,7 @@ from gpuetl.io.dataset import Format
 from gpuetl.io.frames import to_table
 from gpuetl.io.rejected import REJECTED
 from gpuetl.spec.bind import bind
+from gpuetl.spec.caller import caller
 from gpuetl.spec.document import plain_node
 from gpuetl.spec.expect.rules import Rule
 from gpuetl.spec.fields import Field, check_keys, check_names, read_plain
@@ -35,7 +36,7 @@ from gpuetl.spec.parameters import bind_parameters, parse_value
 from gpuetl.spec.read import read_pipeline, read_pipeline_text
 from gpuetl.spec.steps import Step
 from gpuetl.spec.tests import read_tests
-from gpuetl.spec.values import Formula, Text, as_names, is_identifier
+from gpuetl.spec.values import Formula, Located, Text, as_names, is_identifier
 from gpuetl.spec.write import write_pipeline
 from gpuetl.table import Table
 
@@ -104,7 +105,7 @@ class Pipeline:
         InvalidPipeline
             For what is no frame, and for a column that has no type of the language.
         """
-        self._declare("sources", name, FrameSpec(to_table(frame, f"source '{name}'")))
+        self._declare("sources", name, FrameSpec(to_table(frame, f"source '{name}'"), node=caller()))
         return Table(self, name)
 
     def table(self, name: str) -> Table:
@@ -118,14 +119,21 @@ class Pipeline:
     def _source(self, name: str, format: Format, path: str | os.PathLike[str], keys: dict[str, Any]) -> Table:  # noqa: A002
         within = f"source '{name}'"
         check_names(SourceSpec, keys, within)
-        source = SourceSpec(format, Text(os.fspath(path)), **_source_keys(keys, within))
+        source = SourceSpec(format, Text(os.fspath(path), caller()), **_source_keys(keys, within))
         check_keys(source, within)
         self._declare("sources", name, source)
         return Table(self, name)
 
-    def add_stage(self, name: str, origin: str, steps: tuple[Step, ...], expect: tuple[Rule, ...] = ()) -> None:
-        """Declare a stage."""
-        self._declare("stages", name, StageSpec(Text(origin), steps, expect))
+    def add_stage(
+        self,
+        name: str,
+        origin: str,
+        steps: tuple[Step, ...],
+        expect: tuple[Rule, ...] = (),
+        nodes: tuple[Located | None, ...] = (),
+    ) -> None:
+        """Declare a stage; `nodes` say where its steps stand."""
+        self._declare("stages", name, StageSpec(Text(origin, caller()), steps, expect, nodes))
 
     def add_sink(self, name: str, format: Format, path: str, origin: str, **keys: Any) -> None:  # noqa: A002
         """Declare a sink."""
@@ -136,7 +144,7 @@ class Pipeline:
         for several in ("partition_by", "run_key"):
             if several in keys:
                 keys[several] = read_plain(NAMES, as_names(keys[several]), within)
-        sink = SinkSpec(format, Text(os.fspath(path)), from_=Text(origin), **keys)
+        sink = SinkSpec(format, Text(os.fspath(path), caller()), from_=Text(origin, caller()), **keys)
         check_keys(sink, within)
         self._declare("sinks", name, sink)
 
@@ -241,7 +249,9 @@ class Pipeline:
         from gpuetl.options import RunOptions
         from gpuetl.planning import explained
 
-        return explained(self.plan(params).with_results(), options or RunOptions(), engine)
+        plan = self.plan(params).with_results()
+        with plan.pointing():
+            return explained(plan, options or RunOptions(), engine)
 
     @property
     def fingerprint(self) -> str:

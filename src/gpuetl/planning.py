@@ -210,4 +210,4 @@ def check_files(plan: Plan) -> None:
             try:
                 _ = node.dataset.row_groups
             except DatasetError as error:
-                raise RunFailed.at(str(node.origin), error) from error
+                raise RunFailed.at(node.origin, str(error), error.hint) from error

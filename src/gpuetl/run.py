@@ -116,7 +116,8 @@ def traced_run(
         recorder.warn(str(warning))
     with timed(seconds, "load"):
         backend = backend_of(choice.name, options)
-    with on_workers(choice.name, backend, options, seconds, recorder.progress) as (placed, capacity):
+    cluster = on_workers(choice.name, backend, options, seconds, recorder.progress)
+    with plan.pointing(), cluster as (placed, capacity):
         with timed(seconds, "optimize"):
             fit, passes, fingerprint = planned(plan, placed, choice.name, capacity)
             check_refusals(backend, fit.plan.roots)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Never, TypeAlias
 
 from gpuetl.errors import InvalidPipeline
@@ -11,12 +11,13 @@ from gpuetl.expressions.expression import as_syntax
 from gpuetl.expressions.syntax import Name
 from gpuetl.io.rejected import REJECTED
 from gpuetl.spec import steps as verbs
+from gpuetl.spec.caller import caller
 from gpuetl.spec.expect.rules import RULES, Rule, rule_of
 from gpuetl.spec.fields import check_keys, read_plain
 from gpuetl.spec.forms import NAME, NAMES, ORDER, RENAMES, SOME_NAMES, TYPES
 from gpuetl.spec.steps.join import PAIRS
 from gpuetl.spec.synonyms import word_suggestion
-from gpuetl.spec.values import Formula, Order, Text, as_names
+from gpuetl.spec.values import Formula, Located, Order, Text, as_names
 
 if TYPE_CHECKING:
     from gpuetl.pipeline import Pipeline
@@ -36,6 +37,8 @@ class Table:
     origin: str
     steps: tuple[verbs.Step, ...] = ()
     expectations: tuple[Rule, ...] = ()
+    nodes: tuple[Located | None, ...] = field(default=(), repr=False)
+    """Where the steps stand in the user's script."""
 
     if not TYPE_CHECKING:  # to a type checker, what is not here is an error
 
@@ -47,7 +50,7 @@ class Table:
         check_keys(step, step.verb)
         if self.expectations:  # a stage ends with what is expected of it
             return Table(self.pipeline, self.named()).step(step)
-        return replace(self, steps=(*self.steps, step))
+        return replace(self, steps=(*self.steps, step), nodes=(*self.nodes, caller()))
 
     def filter(self, predicate: Any) -> Table:
         """Keep the rows where `predicate` is true; null is not."""
@@ -207,7 +210,7 @@ class Table:
 
     def stage(self, name: str) -> Table:
         """Give the steps so far a name: a stage of the pipeline, from which other tables may begin."""
-        self.pipeline.add_stage(name, self.origin, self.steps, self.expectations)
+        self.pipeline.add_stage(name, self.origin, self.steps, self.expectations, self.nodes)
         return Table(self.pipeline, name)
 
     def named(self) -> Text:

@@ -123,7 +123,7 @@ def test_an_error_names_the_step_that_raised_it(pipeline):
     ).stage("s")
     with pytest.raises(
         RunFailed,
-        match=r"^stage 's', step 2: column 'z': CAST\(x \* 100 AS int8\) has no result in row \d, for",
+        match=r"^\S*test_local\.py:\d+: stage 's', step 2: column 'z': CAST\(x \* 100 AS int8\) has no result, for",
     ):
         pipeline.run(engine="pandas", options=RunOptions(partition_rows=2))
 

@@ -15,6 +15,7 @@ from gpuetl import OutOfMemory, RunOptions, col, expr
 from gpuetl.backends.pandas.backend import PandasBackend
 from gpuetl.executors.guard import Guard, is_out_of_memory
 from gpuetl.plan.node import Origin
+from messages import without_place
 from open_files import open_files
 from small_pipelines import OPTIONS, PIPELINES, pipeline_of, rows_of
 from tables import table
@@ -134,7 +135,7 @@ def outcome(pipeline, backend, options=OPTIONS, fails=lambda made: False):
     try:
         run = pipeline.run(engine="pandas", options=options)
     except OutOfMemory as error:
-        return str(error), ()
+        return without_place(str(error)), ()
     backend.allocations.fails, backend.allocations.of_run = lambda made: False, backend.allocations.made
     return rows_of(run), run.report.notes
 
@@ -227,7 +228,7 @@ def test_partitions_of_one_row_group_are_the_smallest(backend, source, pipeline)
     backend.allocations.begin(lambda made: True)
     with pytest.raises(OutOfMemory) as caught:
         pipeline.run(engine="pandas", options=RunOptions(partition_rows=2))
-    told = str(caught.value)
+    told = without_place(str(caught.value))
     assert told.startswith("source 't': out of memory: ")
     assert told.endswith(
         "Partitions are single row groups.  Write the sources in smaller row groups, or read fewer columns, "

@@ -145,7 +145,7 @@ def test_null_constants_give_null(sql):
 def test_integer_overflow_names_the_expression_the_row_and_the_values(sql, row, shown):
     with pytest.raises(EvaluationError) as error:
         values(sql, table(x=("int64", [None, GREATEST, LEAST])))
-    assert str(error.value) == f"{sql} has no result in row {row}, for {shown}: overflow"
+    assert str(error.value) == f"{sql} has no result in row {row}, for {shown}: overflow of int64"
 
 
 @pytest.mark.parametrize("sql", ["u + 1", "u - 1", "u % 2", "u // 2", "sign(u)", "-u"])
@@ -210,22 +210,22 @@ def test_float32_stays_float32_among_its_own_and_widens_beside_others():
 @pytest.mark.parametrize(
     ("sql", "shown", "reason"),
     [
-        ("CAST(1.5 AS int64)", "1.5", "truncated"),
-        ("CAST(CAST('nan' AS float64) AS int64)", "nan", "truncated"),
-        ("CAST(1e300 AS int64)", "1e+300", "truncated"),
-        ("CAST('12x' AS int64)", "12x", "parse"),
-        ("CAST('' AS int64)", "", "parse"),
-        ("CAST(300 AS int8)", "300", "not in range"),
-        ("CAST(-1 AS uint8)", "-1", "not in range"),
-        ("CAST(9007199254740993 AS float64)", "9007199254740993", "float64 does not hold it exactly"),
+        ("CAST(1.5 AS int64)", "1.5", "int64 cannot hold it exactly"),
+        ("CAST(CAST('nan' AS float64) AS int64)", "nan", "int64 cannot hold it exactly"),
+        ("CAST(1e300 AS int64)", "1e+300", "int64 cannot hold it exactly"),
+        ("CAST('12x' AS int64)", "12x", "not a valid int64"),
+        ("CAST('' AS int64)", "", "not a valid int64"),
+        ("CAST(300 AS int8)", "300", "int8 cannot hold it exactly"),
+        ("CAST(-1 AS uint8)", "-1", "uint8 cannot hold it exactly"),
+        ("CAST(9007199254740993 AS float64)", "9007199254740993", "float64 cannot hold it exactly"),
         ("CAST(1e300 AS float32)", "1e+300", "beyond"),
         ("CAST(TIMESTAMP '2020-01-01 00:00:01' AS date)", "2020-01-01 00:00:01", "it has a time of day; use to_date"),
         ("CAST(2 AS bool)", "2", "neither 0 nor 1"),
         ("CAST(0.5 AS bool)", "0.5", "neither 0 nor 1"),
-        ("CAST('yes' AS bool)", "yes", "parse"),
+        ("CAST('yes' AS bool)", "yes", "not a valid bool"),
         ("CAST(1.25 AS decimal(10,1))", "1.25", "decimals"),
         ("CAST(123 AS decimal(3,1))", "123", "overflow of decimal(3,1)"),
-        ("CAST(CAST('1.50' AS decimal(10,2)) AS int64)", "1.50", "data loss"),
+        ("CAST(CAST('1.50' AS decimal(10,2)) AS int64)", "1.50", "int64 cannot hold it exactly"),
     ],
 )
 def test_cast_that_loses_is_an_error_naming_the_value_and_try_cast_is_null(sql, shown, reason):
@@ -257,7 +257,7 @@ def test_exact_casts(sql, expected):
 def test_cast_names_the_first_row_that_fails_and_its_reason():
     frame = table(t=("string", ["1", None, "12x", "1.5"]))
     with pytest.raises(
-        EvaluationError, match=r"^CAST\(t AS int64\) has no result in row 2, for 12x: Failed to parse string: '12x'"
+        EvaluationError, match=r"^CAST\(t AS int64\) has no result in row 2, for 12x: not a valid int64"
     ):
         values("CAST(t AS int64)", frame)
     assert values("TRY_CAST(t AS int64)", frame) == [1, None, None, None]
@@ -410,7 +410,7 @@ def test_parts_of_a_zoned_timestamp_are_those_of_its_clock():
     "parts", ["2023, 2, 29, 0, 0", "2023, 13, 1, 0, 0", "2023, 1, 1, 24, 0", "2023, 1, 1, 0, 60", "2023, 1, 0, 0, 0"]
 )
 def test_make_timestamp_refuses_what_is_no_date_and_time(parts):
-    with pytest.raises(EvaluationError, match="no date and time"):
+    with pytest.raises(EvaluationError, match="not a valid date and time"):
         value(f"make_timestamp({parts})")
 
 

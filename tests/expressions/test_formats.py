@@ -57,10 +57,10 @@ def test_a_date_is_written_as_its_midnight_and_a_zoned_timestamp_by_its_clock():
 
 def test_a_year_without_4_digits_is_an_error_naming_it():
     with pytest.raises(
-        EvaluationError, match=r"in row 0, for -290308-12-21 19:59:05.224192, %d: its year has not 4 digits"
+        EvaluationError, match=r"in row 0, for -290308-12-21 19:59:05.224192, %d: the year must have 4 digits"
     ):
         values("strftime(ts, '%d')", extremes())
-    with pytest.raises(EvaluationError, match=r"in row 1, for 5881580-07-11: its year has not 4 digits"):
+    with pytest.raises(EvaluationError, match=r"in row 1, for 5881580-07-11: the year must have 4 digits"):
         values("CAST(d AS string)", extremes().slice(1).append_column("x", pa.array([1, 2])).take([1, 0]))
     assert values("TRY_CAST(ts AS string)", extremes()) == [None, None, None]
 
@@ -95,7 +95,7 @@ def test_a_text_is_read_where_the_format_writes_it_again_as_it_is(text, form, ex
     if expected is None:
         with pytest.raises(EvaluationError) as error:
             values(f"strptime(t, '{form}')", frame)
-        assert str(error.value).endswith(f"in row 1, for {text}, {form}: it is no date and time of this form")
+        assert str(error.value).endswith(f"in row 1, for {text}, {form}: not a date and time of this form")
     else:
         assert values(f"strptime(t, '{form}')", frame) == [None, expected, None]
         assert value(f"strptime('{text}', '{form}')") == expected
@@ -217,7 +217,7 @@ def test_cast_writes_iso_text_that_it_reads_back(dtype, moment, text):
 
 def test_a_clock_that_was_ahead_by_seconds_has_no_text():
     frame = table(x=("timestamp[Europe/Berlin]", [datetime(1800, 1, 1)]))
-    with pytest.raises(EvaluationError, match="the clock of Europe/Berlin was then ahead by minutes and seconds"):
+    with pytest.raises(EvaluationError, match="the zone's clock was then ahead by minutes and seconds"):
         values("CAST(x AS string)", frame)
     assert values("CAST(convert_zone(x, 'UTC') AS string)", frame) == ["1800-01-01 00:00:00.000000Z"]
     assert values("strftime(x, '%H:%M:%S')", frame) == ["00:53:28"]

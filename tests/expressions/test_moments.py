@@ -47,15 +47,13 @@ def test_columns_and_constants_mix_and_null_gives_null():
 
 @pytest.mark.parametrize("parts", ["2023, 2, 29", "2023, 0, 1", "2023, 13, 1", "2023, 1, 0", "2023, 1, 32", "9223372036854775807, 1, 1", "2023, 1, -9223372036854775807"])  # fmt: skip
 def test_make_date_refuses_what_is_no_date(parts):
-    with pytest.raises(
-        EvaluationError, match=f"make_date.{parts}. has no result, for {parts}: these parts are no date"
-    ):
+    with pytest.raises(EvaluationError, match=f"make_date.{parts}. has no result, for {parts}: not a valid date"):
         value(f"make_date({parts})")
 
 
 @pytest.mark.parametrize("second", ["60.0", "-0.5", "CAST('nan' AS float64)", "1e300"])
 def test_make_timestamp_refuses_a_second_that_is_none(second):
-    with pytest.raises(EvaluationError, match="no date and time"):
+    with pytest.raises(EvaluationError, match="not a valid date and time"):
         value(f"make_timestamp(2023, 1, 1, 0, 0, {second})")
 
 
@@ -186,12 +184,12 @@ def test_durations_of_numbers_are_exact_up_to_the_last_that_fits(unit, micros):
 
 @pytest.mark.parametrize("x", ["nan", "inf", "-inf", "9.3e18", "-9.3e18"])
 def test_a_float_that_is_no_duration_is_an_error(x):
-    with pytest.raises(EvaluationError, match="beyond the microseconds that int64 holds"):
+    with pytest.raises(EvaluationError, match="more microseconds than int64 holds"):
         value(f"microseconds(CAST('{x}' AS float64))")
 
 
 def test_a_float_whose_microseconds_are_beyond_floats_is_an_error():
-    with pytest.raises(EvaluationError, match="beyond the microseconds that int64 holds"):
+    with pytest.raises(EvaluationError, match="more microseconds than int64 holds"):
         value("days(1e300)")
 
 

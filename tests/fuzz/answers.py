@@ -12,6 +12,7 @@ from fuzz.data import Source
 from fuzz.precision import Precision
 from gpuetl import Pipeline, RunOptions
 from gpuetl.backends.engines import load_backend
+from gpuetl.backends.no_result import NoResult
 from gpuetl.errors import RunFailed
 from gpuetl.executors.local import LocalExecutor
 from gpuetl.executors.runner import Runner
@@ -22,7 +23,9 @@ from gpuetl.report.recorder import Recorder, recording, silent
 
 
 class Failed(Exception):
-    """What the engine says where values have no result."""
+    """What the engine says where values have no result; `constant` where they are not those of a row."""
+
+    constant = False
 
 
 def answer(plan: Plan, options: RunOptions, stage: str = RESULT, engine: str = "pandas") -> pa.Table | Failed:
@@ -46,7 +49,9 @@ def answers(
         try:
             return {name: backend.to_arrow(next(executor.partitions(physical.kept[name]))) for name in stages}
         except RunFailed as error:
-            return Failed(str(error))
+            failed = Failed(str(error))
+            failed.constant = isinstance(error.__cause__, NoResult) and error.__cause__.row is None
+            return failed
 
 
 def in_parts(case: Case) -> RunOptions:

@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 
 from gpuetl.backends.cudf.backend import CudfBackend
 from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.gpu.compiler import does_not_compile, named
 from gpuetl.backends.cudf.host_copies import copy_from_host, copy_to_host
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
 from gpuetl.backends.cudf.sinks.pieces import Span
@@ -31,7 +32,6 @@ from gpuetl.backends.cudf.sources.units import type_as_read
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.engines import BACKENDS
 from gpuetl.backends.memory import MemoryUse
-from gpuetl.errors import EvaluationError
 from gpuetl.plan.node import Node
 
 COMPILER = shutil.which("g++")
@@ -149,7 +149,11 @@ class HostMachine:
 
     def user_kernel(self, source: str, path: Path, entry: str) -> Any:
         """Run a kernel thread by thread; one whose threads wait for each other cannot run here."""
-        module = library(USER + source)
+        text = USER + named(source, path)
+        try:
+            module = library(text)
+        except ValueError as error:
+            raise does_not_compile(entry, str(error), text) from None
         places = {name: Dim3.in_dll(module, name) for name in ("threadIdx", "blockIdx", "blockDim", "gridDim")}
 
         def launch(blocks: int, threads: int, arguments: Any) -> None:
@@ -167,7 +171,7 @@ class HostMachine:
         try:
             return self.compiled(source)
         except ValueError as error:
-            raise EvaluationError(f"kernel '{kernel}' does not compile:\n{error}") from None
+            raise does_not_compile(kernel, str(error), source) from None
 
     def stage(self, name: str, work: str = "computing") -> Any:
         """There is nobody to tell."""

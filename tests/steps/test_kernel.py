@@ -141,9 +141,9 @@ def test_a_kernel_may_forbid_nulls(source, check, failure):
     )
     message = failure(rows_kernel(t, nulls="forbid"), RunFailed)
     assert message.startswith(
-        "stage 'result', step 1: kernel 'scaled_sum' forbids nulls, and input 'n' is null in row "
+        "stage 'result', step 1: kernel 'scaled_sum' forbids nulls, and input 'n' is null\nRow 3 of "
     )
-    assert message.endswith("Filter them out, or set nulls: propagate")
+    assert message.endswith(": x = 3.0, n = null\nFilter them out, or set nulls: propagate.")
 
 
 def test_a_kernel_may_take_masks_and_make_its_own_nulls(source, check):
@@ -252,7 +252,7 @@ def test_a_declaration_that_does_not_fit_is_refused(source, problem, make, chang
             "sums.py:scaled_sum",
             "scaled_sum in sums.py raised TypeError: scaled_sum() missing 1 required positional argument",
         ),
-        ("broken.py:f", "broken.py: not today"),
+        ("broken.py:f", "broken.py: RuntimeError: not today"),
     ],
 )
 @pytest.mark.parametrize("engine", ["pandas"], indirect=True)

@@ -74,7 +74,7 @@ def test_statements_may_take_masks_and_make_their_own_nulls(source, check):
 def test_statements_may_forbid_nulls(source, failure):
     """As kernels of files."""
     message = failure(scaled(source(table(TYPES, (1.0, 1), (3.0, None))), nulls="forbid"), RunFailed)
-    assert message.startswith("stage 'result', step 1: kernel 'scaled' forbids nulls, and input 'n' is null in row ")
+    assert message.startswith("stage 'result', step 1: kernel 'scaled' forbids nulls, and input 'n' is null\nRow 2 of ")
 
 
 def test_times_reach_statements_as_integers_of_their_unit(source, check):
@@ -136,7 +136,7 @@ def test_a_reduction_takes_arguments(source, check):
 def test_a_reduction_may_forbid_nulls(source, failure):
     """As other kernels."""
     message = failure(norm(source(table(GROUPED, ("a", None))), nulls="forbid"), RunFailed)
-    assert "kernel 'norm' forbids nulls, and input 'x' is null in row 0" in message
+    assert "kernel 'norm' forbids nulls, and input 'x' is null\nRow 1 of " in message
 
 
 def test_a_filter_by_keys_may_run_before_a_reduction(source, check):

@@ -43,7 +43,9 @@ def test_select_of_zero_rows_or_one(source, check, rows):
 
 def test_overflow_names_stage_step_and_column(source, failure):
     steps = source(table({"a": "int64"}, (1,), (2,), (INT64_MAX,))).select(b=col("a")).select(c=col("b") + 1)
-    assert failure(steps, RunFailed).startswith("stage 'result', step 2: column 'c': b + 1 has no result in row ")
+    message = failure(steps, RunFailed)
+    assert message.startswith(f"stage 'result', step 2: column 'c': b + 1 has no result, for {INT64_MAX}, 1: overflow")
+    assert "\nRow 3 of " in message
 
 
 def test_all_unknown_names_are_told_at_once(t, problem):

@@ -53,10 +53,9 @@ def test_rows_are_grouped_by_the_day_of_a_zones_clock(source, check):
 def test_a_text_that_is_no_time_fails_with_the_column_and_the_value(source, failure):
     t = source(table({"t": "string"}, ("2024-01-01",), (None,), ("2024-02-30",)))
     message = failure(t.with_columns(d=expr("strptime(t, '%Y-%m-%d')")), RunFailed)
-    assert message.startswith("stage 'result', step 1: column 'd': strptime(t, '%Y-%m-%d') has no result in row ")
-    assert message.endswith(
-        "for 2024-02-30, %Y-%m-%d: it is no date and time of this form\ntry_strptime gives null where there is no result."
-    )
+    assert message.startswith("stage 'result', step 1: column 'd': strptime(t, '%Y-%m-%d') has no result, ")
+    assert "for 2024-02-30, %Y-%m-%d: not a date and time of this form\nRow 3 of " in message
+    assert message.endswith(": t = '2024-02-30'\ntry_strptime gives null where there is no result.")
 
 
 def test_an_unknown_zone_is_a_problem_of_the_plan(source, problem):

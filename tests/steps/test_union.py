@@ -128,7 +128,7 @@ def test_unions_of_rows_that_met_by_key(sides, check):
 def test_a_filter_that_fails_names_its_step(sides, failure):
     one, two = sides
     message = failure(one.union(two).filter(expr("CAST(s AS int64) > 3")), RunFailed)
-    assert message.startswith("stage 'result', step 2: CAST(s AS int64) has no result in row 0, for ")
+    assert message.startswith("stage 'result', step 2: CAST(s AS int64) has no result, for ")
 
 
 def test_a_union_with_its_own_stage_goes_in_a_circle(sides, pipeline):

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from gpuetl.errors import EvaluationError
-from gpuetl.expressions.decimals import MAX_DIGITS
+from gpuetl.expressions.decimals import MAX_DIGITS, is_decimal
+from gpuetl.expressions.ir import Call, Cast, Column, Expr, walk
+from gpuetl.expressions.types import BOOL, DATE, STRING, DataType, is_floating, is_integer, type_name
+from gpuetl.expressions.unparse import to_sql
+from gpuetl.plan.nodes import Kernel, KernelReduction, Window
 
 DAY = 86_400_000_000
+NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,9})?")
+WRITTEN_NUMBER = re.compile(r"[+-]?(?P<before>[0-9]+)(?:\.(?P<after>[0-9]*))?(?P<exponent>[eE][+-]?[0-9]+)?")
+INT64_DIGITS, USUAL_DIGITS = 19, 18
+MOST_SHOWN = 200
+"""Characters of a value in a row."""
 NULL_INSTEAD = {"CAST(": "TRY_CAST", "strptime(": "try_strptime"}
 """By what an expression begins with, the function that does the same and gives null where there is no result."""
-
-
-NUMBER = re.compile(r"[+-]?(?P<before>[0-9]+)(?:\.(?P<after>[0-9]*))?(?P<exponent>[eE][+-]?[0-9]+)?")
-TO_NUMBER = re.compile(r" AS (?:u?int|decimal)[^ ]*\)$")
-INT64_DIGITS, USUAL_DIGITS = 19, 18
 
 
 class NoResult(EvaluationError):
@@ -28,8 +33,8 @@ class NoResult(EvaluationError):
 
     Parameters
     ----------
-    expression
-        Its SQL.
+    expr
+        The call or cast that has none, as the user wrote it.
     row
         The row of the partition, from 0; None where all values are constants.
     values
@@ -38,27 +43,111 @@ class NoResult(EvaluationError):
         Why, such as "overflow".
     """
 
-    def __init__(self, expression: str, row: int | None, values: Sequence[Any], reason: str) -> None:
-        self.expression, self.row, self.values, self.reason = expression, row, tuple(values), reason
-        where = f" in row {row}" if row is not None else ""
-        super().__init__(f"{expression} has no result{where}, for {', '.join(map(shown, values))}: {reason}")
-        other = next((other for start, other in NULL_INSTEAD.items() if expression.startswith(start)), "")
-        self.hint = f"{other} gives null where there is no result." if other else ""
-        if other == "TRY_CAST" and (wider := number_type(expression, self.values)):
-            self.hint = f"{wider} holds this value; TRY_CAST would give null in its place."
+    def __init__(self, expr: Expr, row: int | None, values: Sequence[Any], reason: str) -> None:
+        self.expr, self.values, self.reason = expr, tuple(values), reason
+        if isinstance(expr, Cast) and expr.dtype != STRING:
+            reason = why_not(values[0], expr.dtype)
+        elif reason == "overflow":
+            reason = f"overflow of {type_name(expr.dtype)}"
+        expression, those = to_sql(expr), f"for {', '.join(map(shown, values))}: {reason}"
+        reads = dict.fromkeys(node.name for node in walk(expr) if isinstance(node, Column))
+        what = f"{expression} has no result, {those}"
+        super().__init__(
+            what, hint_of(expr, expression, reason, self.values), row, [name for name in reads if ":" not in name]
+        )
+        if row is not None:
+            self.args = (f"{expression} has no result in row {row}, {those}",)
 
     def in_row(self, row: int | None) -> NoResult:
         """Return the error of another row: that of the whole frame, after it was met in some of its rows."""
-        return NoResult(self.expression, row, self.values, self.reason)
+        return NoResult(self.expr, row, self.values, self.reason)
 
 
-def number_type(expression: str, values: Sequence[Any]) -> str:
-    """Return a type that holds a text which was cast to a number, and is one; nothing for other casts and texts.
+def hint_of(expr: Expr, expression: str, reason: str, values: Sequence[Any]) -> str:
+    """Return what to do where a value has no result, if that is known."""
+    other = next((other for start, other in NULL_INSTEAD.items() if expression.startswith(start)), "")
+    if wider := number_type(expr, values):
+        return f"{wider} holds this value; TRY_CAST would give null in its place."
+    if other:
+        return f"{other} gives null where there is no result."
+    if reason.startswith("overflow of"):
+        wider = "decimal(38, 0) or float64" if is_integer(expr.dtype) else "float64"
+        return f"Cast an operand to {wider}, or filter such rows out."
+    return ""
+
+
+def why_not(value: pa.Scalar, dtype: DataType) -> str:
+    """Return why a type that is not string does not hold a value: the same on every engine."""
+    name, kind = type_name(dtype), value.type
+    if is_decimal(dtype) and (number := decimal_of(value)) is not None:
+        fits = abs(number) < Decimal(10) ** (dtype.precision - dtype.scale)
+        return f"more than {dtype.scale} decimals" if fits else f"overflow of {name}"
+    if kind == STRING:
+        return f"not a valid {name}"
+    if dtype == BOOL:
+        return "neither 0 nor 1"
+    if dtype == DATE:
+        return "it has a time of day; use to_date"
+    if pa.types.is_timestamp(dtype):
+        return "the result is beyond the range of timestamps"
+    if is_decimal(dtype):
+        return "not a number"
+    return (
+        f"beyond the range of {name}" if is_floating(kind) and is_floating(dtype) else f"{name} cannot hold it exactly"
+    )
+
+
+def decimal_of(value: pa.Scalar) -> Decimal | None:
+    """Return a number, or one that a text is, as it is; None where there is none."""
+    text = str(value.as_py())
+    return Decimal(text) if NUMBER.fullmatch(text) else None
+
+
+def null_input(operation: Kernel | KernelReduction, name: str, row: int) -> EvaluationError:
+    """Return the error of the first null that a kernel forbids; `row` is its row in the order of groups, if any."""
+    moved = isinstance(operation, Kernel) and operation.grouped
+    what = f"kernel '{operation.contract.entry}' forbids nulls, and input '{name}' is null"
+    hint = "Filter them out, or set nulls: propagate."
+    return EvaluationError(what, hint, None if moved else row, operation.reads)
+
+
+def window_overflow(operation: Window, call: Call, text: str, row: int, value: Callable[[str], Any]) -> EvaluationError:
+    """Return the error of a row of a window, with its keys, its place in the order and the call's arguments.
+
+    `value` gives a column's value there.  The number of the row, which `text` has, is one of sorted rows.
+    """
+    arguments = (arg.name for arg in call.args if isinstance(arg, Column))
+    names = dict.fromkeys([*operation.by, *(key.column for key in operation.order_by), *arguments])
+    error = EvaluationError(text.replace(f" at row {row}", ""))
+    error.args = (text,)
+    error.shown = f"The row: {written_values({name: value(name) for name in names if ':' not in name})}"
+    return error
+
+
+def written_values(row: Mapping[str, pa.Scalar]) -> str:
+    """Return the values of a row with their names; long texts are cut."""
+    return ", ".join(f"{name} = {written(value)}" for name, value in row.items())
+
+
+def written(value: pa.Scalar) -> str:
+    """Return a value as an error names it: texts in quotes."""
+    if not value.is_valid:
+        return "null"
+    text = shown(value)
+    text = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
+    return repr(text) if pa.types.is_string(value.type) else text
+
+
+def number_type(expr: Expr, values: Sequence[Any]) -> str:
+    """Return a type that holds a text which was cast to an integer or a decimal; nothing for other casts and texts.
 
     To read such a text as null would lose it.
     """
+    if not isinstance(expr, Cast) or not (is_integer(expr.dtype) or is_decimal(expr.dtype)):
+        return ""
     text = values[0].as_py() if len(values) == 1 and pa.types.is_string(values[0].type) else ""
-    if not TO_NUMBER.search(expression) or not (found := NUMBER.fullmatch(text.strip(" \t"))):
+    found = WRITTEN_NUMBER.fullmatch(text.strip(" \t"))
+    if found is None:
         return ""
     before, after = len(found["before"].lstrip("0")), len(found["after"] or "")
     if found["exponent"] or before + after > MAX_DIGITS:

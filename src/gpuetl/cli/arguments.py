@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from gpuetl.errors import GpuetlError
 from gpuetl.signals import Stopped, stopping
 from gpuetl.sizes import read_size
+from gpuetl.tracebacks import unexpected
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -140,7 +141,7 @@ def show_warnings(plan: Plan) -> None:
 
 @contextmanager
 def exit_codes() -> Iterator[None]:
-    """Turn errors that gpuetl raises on purpose, and signals, into one message on stderr and their exit code."""
+    """Turn errors and signals into one message on stderr and their exit code; a bug says what to report."""
     try:
         with stopping():
             yield
@@ -152,6 +153,8 @@ def exit_codes() -> Iterator[None]:
     except BrokenPipeError:  # nobody reads on, as after `| head`: Python would say so once more when it ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(1) from None
+    except Exception as error:
+        leave("error: " + "\n".join(unexpected(error)), 1)
 
 
 def leave(message: str, exit_code: int) -> None:

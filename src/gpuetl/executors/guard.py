@@ -50,7 +50,7 @@ class Guard:
                 raise
             told = ";  ".join(filter(None, (self.told(error), *hindered)))
             let_go(error)
-        raise OutOfMemory.during(str(origin), told, rows)
+        raise OutOfMemory.during(origin, told, rows)
 
     def free(self) -> str:
         """Free what can be freed; return what hindered that."""

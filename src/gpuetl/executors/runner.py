@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from gpuetl.backends.backend import Backend, Frame
-from gpuetl.errors import EvaluationError, OutOfMemory, RunFailed
+from gpuetl.errors import EvaluationError, GpuetlError, OutOfMemory, RunFailed, StepError
 from gpuetl.executors.carries import carried_by_itself, carried_on, combined
+from gpuetl.executors.failures import row_in_source, row_values, step_failed
 from gpuetl.executors.guard import Guard
 from gpuetl.executors.ranges import boundaries, sampled, split_by_range
-from gpuetl.io.dataset import DatasetError
 from gpuetl.physical.carries import Carried
 from gpuetl.physical.estimate import file_bytes
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, gathers
@@ -32,20 +32,46 @@ class Runner:
     def __init__(self, backend: Backend, recorder: Recorder, guard: Guard | None = None) -> None:
         self.backend, self.recorder, self.guard = backend, recorder, guard or Guard(backend)
 
-    def step(self, node: Physical, rows: int, step: Callable[[], Result]) -> Result:
-        """Do a step of a node, which is given so many rows.
+    def step(
+        self, node: Physical, rows: int, step: Callable[[], Result], index: int = 0, frames: Sequence[Frame] = ()
+    ) -> Result:
+        """Do a step of a node on partition `index`; `frames` are its inputs, and `rows` how many they have.
 
         Raises
         ------
         OutOfMemory, RunFailed
-            With the stage and step of the pipeline.
+            With the stage and step of the pipeline, also for an error that nobody expects.
         """
         try:
-            with told(node.origin):
-                return self.guard.run(node.origin, step, rows)
+            return self.guard.run(node.origin, step, rows)
         except OutOfMemory as error:
             error.gathered = gathers(node)
             raise
+        except EvaluationError as error:
+            raise self.explained(node, index, frames, error) from (error.__cause__ or error)
+        except Exception as error:
+            if isinstance(error, GpuetlError) and not isinstance(error, StepError):
+                raise
+            if (failed := step_failed(node.origin, error)) is error:
+                raise
+            raise failed from error
+
+    def explained(self, node: Physical, index: int, frames: Sequence[Frame], error: EvaluationError) -> StepError:
+        """Name the step of an error, and the row that explains it, if there is one."""
+        failed = step_failed(node.origin, error)
+        assert isinstance(failed, RunFailed)
+        assert failed.problem is not None
+        try:
+            values = row_values(self.backend, error, frames)
+            where = "" if error.row is None or not frames else self.where(failed, node, index, error.row)
+        except Exception:  # a device that does not work any more, a file that is gone: the error itself matters
+            return failed
+        row = f"{where or 'The row'}: {values}" if values else error.shown or where
+        return failed.told(replace(failed.problem, row=row))
+
+    def where(self, failed: RunFailed, node: Physical, index: int, row: int) -> str:
+        """Name the row of a source that failed, or nothing where it is not one of a source."""
+        return row_in_source(node, index, row)
 
     def scan(self, scan: Scan, index: int) -> Frame:
         """Read one partition of a source."""
@@ -53,7 +79,7 @@ class Runner:
         part, work.device = scan.parts[index], self.backend.device_of(scan.read)
         rows = sum(max(group.rows, 0) for group in part)
         with self.recorder.timed(work):
-            frame = self.step(scan, rows, lambda: self.backend.read(scan.read, part))
+            frame = self.step(scan, rows, lambda: self.backend.read(scan.read, part), index)
         of_files = file_bytes(Scan(scan.read, (part,)))
         with self.recorder.lock:
             work.rows_in += rows or self.backend.rows(frame)
@@ -102,7 +128,7 @@ class Runner:
         work.rows_in += self.backend.rows(frames[node.main]) if index < main.partitions else 0  # one that goes with all
         rows = sum(self.backend.rows(frame) for frame in frames)
         with self.recorder.timed(work):
-            made = self.step(node, rows, step)
+            made = self.step(node, rows, step, index, frames)
         work.moved.update(operation_traffic(self.backend, node.operation, frames, made[0]))
         self.finish(work, made[0], node.partitions)
         return made
@@ -157,10 +183,6 @@ class Runner:
         self.recorder.progress(work.origin, work.partitions, partitions)
 
 
-@contextmanager
-def told(origin: Origin) -> Iterator[None]:
-    """Say of an error in which stage and step it came up."""
-    try:
-        yield
-    except (EvaluationError, DatasetError) as error:
-        raise RunFailed.at(str(origin), error) from error
+def source_of(node: Physical) -> Origin:
+    """Return where rows come from, through exchanges."""
+    return source_of(node.source) if isinstance(node, Exchange) else node.origin

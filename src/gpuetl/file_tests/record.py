@@ -159,7 +159,9 @@ class _Trial:
         spec = replace(self.pipeline.spec, sources=sources, tests=())
         unwritten = Unwritten.from_spec(spec, self.pipeline.root, Problems())
         unwritten.wanted = (self.stage,)
-        return run_pipeline(unwritten, self.params, self.choice, Wanted([self.stage]), None, None)[self.stage].to_arrow()
+        return run_pipeline(unwritten, self.params, self.choice, Wanted([self.stage]), None, None)[
+            self.stage
+        ].to_arrow()
 
     def frame(self, name: str, rows: pa.Table | None) -> FrameSpec:
         """Return a source of rows, in all of its columns; those that are not there are null."""

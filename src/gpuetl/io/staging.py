@@ -12,14 +12,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-
-from gpuetl.errors import RunFailed, SinkExists, first_line
+from gpuetl.errors import GpuetlError, RunFailed, SinkExists, first_line, system_reason
 from gpuetl.io.folders import make_folders, remove_folder
 from gpuetl.io.hive import split_by_value
 from gpuetl.io.marks import part_prefix
 from gpuetl.io.paths import MAX_NAME_BYTES, is_hidden
 from gpuetl.io.target import Target
+from gpuetl.plan.node import Origin
 from gpuetl.signals import held_signals
 
 TABLES_IN_FLIGHT = 2
@@ -78,6 +77,11 @@ class SinkWriter:
     files: list[WrittenFile] = field(default_factory=list)
     made: list[Path] = field(default_factory=list)
     in_flight: list[list[Future[WrittenFile]]] = field(default_factory=list)
+
+    @property
+    def origin(self) -> Origin:
+        """The sink."""
+        return Origin("sink", self.target.name)
 
     @property
     def file_bytes(self) -> int:
@@ -156,7 +160,7 @@ class SinkWriter:
     def check_mode(self) -> None:
         """Refuse a target that exists, in mode `error`; the commit asks again, since others write too."""
         if self.target.mode == "error" and self.path.exists():
-            raise SinkExists.at(self.target.name, str(self.path))
+            raise SinkExists.refused(self.origin, str(self.path))
 
     def write(self, table: Any, rows: int) -> None:
         """Begin to write one partition, so many rows; partition columns go into the folders' names.
@@ -201,8 +205,10 @@ class SinkWriter:
         try:
             self.make_folder(path.parent)
             self.writer.write(rows, path)
-        except (OSError, MemoryError, RuntimeError, pa.ArrowException) as error:
-            raise self.failed(f"cannot write {path.name}: {first_line(error)}") from error
+        except GpuetlError:
+            raise
+        except Exception as error:  # of the system, of a library: the sink is named, and nothing has changed
+            raise self.failed(f"cannot write {path.name}: {system_reason(error) or first_line(error)}") from error
         return WrittenFile(str(name), path.stat().st_size, time.perf_counter() - start)
 
     def make_folder(self, folder: Path) -> None:
@@ -217,7 +223,7 @@ class SinkWriter:
 
     def failed(self, why: str) -> RunFailed:
         """Word a failure of this sink."""
-        return RunFailed(f"sink '{self.target.name}': {why}")
+        return RunFailed.at(self.origin, why)
 
     def close(self) -> None:
         """Remove what was not committed, and the folders made for it; what could not be put back stays in `old`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -40,11 +41,31 @@ def load_twin(contract: Contract) -> Callable[..., Mapping[str, Array]]:
     try:
         module = _load(contract.reference, contract.reference.read_bytes())
     except (Exception, SystemExit) as error:
-        raise EvaluationError(f"cannot load the kernel's twin {contract.reference}: {first_line(error)}") from error
+        raise in_file(f"cannot load the kernel's twin {contract.reference}:", contract, error) from error
     function = getattr(module, contract.function, None)
     if not callable(function):
         raise EvaluationError(f"{contract.reference} has no function '{contract.function}'")
     return function  # type: ignore[no-any-return]
+
+
+def in_file(what: str, contract: Contract, error: BaseException) -> EvaluationError:
+    """Say what a user's code raised, and show the line of the twin's file in which it did.
+
+    The error's traceback begins there.
+    """
+    name, frames, line = str(contract.reference), error.__traceback__, None
+    while frames and frames.tb_frame.f_code.co_filename != name:
+        frames = frames.tb_next
+    error.__traceback__ = frames
+    for frame in traceback.extract_tb(frames):
+        line = (frame.lineno, frame.line) if frame.filename == name else line
+    if line is None and isinstance(error, SyntaxError) and error.filename == name:
+        line = error.lineno, error.text
+    reason = error.msg if isinstance(error, SyntaxError) else str(error).strip().partition("\n")[0]
+    failed = EvaluationError(": ".join(filter(None, (f"{what} {type(error).__name__}", reason))))
+    if line is not None:
+        failed.shown = f"{name}:{line[0]}:\n    {(line[1] or '').strip()}".rstrip()
+    return failed
 
 
 def call_twin(
@@ -65,9 +86,7 @@ def call_twin(
     try:
         result = function(*arrays, **arguments)
     except (Exception, SystemExit) as error:
-        raise EvaluationError(
-            f"{contract.function} in {contract.reference.name} raised {type(error).__name__}: {error}"
-        ) from error
+        raise in_file(f"{contract.function} in {contract.reference.name} raised", contract, error) from error
     if not isinstance(result, Mapping):
         raise EvaluationError(f"{contract.function} gave a {type(result).__name__}, not a dict of arrays")
     if result.keys() != outputs.keys():

@@ -11,6 +11,9 @@ from typing import Any, ClassVar, Self
 from gpuetl.expressions.ir import Expr
 from gpuetl.plan.schema import Schema
 
+FILTER = ":filter"
+"""What an error calls the output of a source's filter, which no column of a user's can be."""
+
 
 class Locality(enum.Enum):
     """Which other rows a row of the output needs, and so how rows may be split among partitions."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from gpuetl.errors import InvalidPipeline, Problem, have_hint
+from gpuetl.errors import InvalidPipeline, Place, Problem, StepError, have_hint
 from gpuetl.io.dataset import Dataset
 from gpuetl.io.target import Target
 from gpuetl.kernels.contract import KernelContract
@@ -28,6 +29,8 @@ class Plan:
     `rejected` are the rows in quarantine, by names such as `clean.rejected`.  `warnings` are what the user should look
     at before the rows are trusted; they change nothing of the plan.  `unused` are warnings of sources, stages and
     parameters that nothing uses.
+    `warnings` are what the user should look at before the rows are trusted; they change nothing of the plan.
+    `place_of` returns where the user has written what an origin names, and the expression of an output column of it.
     """
 
     name: str
@@ -40,6 +43,7 @@ class Plan:
     rejected: Mapping[str, Node] = field(default_factory=dict)
     warnings: tuple[Problem, ...] = ()
     unused: tuple[Problem, ...] = ()
+    place_of: Callable[[object, str], Place | None] = lambda origin, output: None
 
     @property
     def roots(self) -> tuple[Node, ...]:
@@ -97,6 +101,15 @@ class Plan:
             for child in node.inputs:
                 counts[id(child)] = counts.get(id(child), 0) + 1
         return counts
+
+    @contextmanager
+    def pointing(self) -> Iterator[None]:
+        """Let errors of steps that leave the block point at the user's text."""
+        try:
+            yield
+        except StepError as error:
+            error.pointed(self.place_of(error.origin, error.output))
+            raise
 
     @property
     def fingerprint(self) -> str:

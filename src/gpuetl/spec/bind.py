@@ -28,6 +28,7 @@ from gpuetl.plan.plan import Plan, digests_of
 from gpuetl.plan.schema import Schema
 from gpuetl.spec.expect.bind import expected, quarantines
 from gpuetl.spec.model import FrameSpec, PipelineSpec, SinkSpec, SourceSpec
+from gpuetl.spec.places import node_in, place_of
 from gpuetl.spec.scalars import UnboundScalar, UnresolvedScalar, resolve_scalars
 from gpuetl.spec.steps import Context
 from gpuetl.spec.steps.rows import sort_keys
@@ -101,6 +102,7 @@ class _Binder:
             rejected={name: node for name, node in self.relations.items() if name.endswith(REJECTED)},
             warnings=tuple(self.problems.warnings),
             unused=tuple(unread),
+            place_of=partial(place_of, self.spec),
         )
 
     def in_order(self) -> tuple[str, ...]:
@@ -139,7 +141,8 @@ class _Binder:
 
     def add(self, kind: str, of: str, message: str, hint: str, at: object) -> None:
         node = node_of(at)
-        self.problems.add(message, hint, node.place() if node else None, f"{kind} '{of}'")
+        place = node.place() if node else place_of(self.spec, Origin(kind, of))
+        self.problems.add(message, hint, place, f"{kind} '{of}'")
 
     def path(self, kind: str, of: str, text: str) -> Path | None:
         try:
@@ -159,7 +162,8 @@ class _Binder:
 
     def context(self, origin: Origin) -> Context:
         relation = partial(self.named, kind=origin.kind, of=origin.name)
-        return Context(origin, self.problems, self.parameters, relation, self.folder, self.undeclared)
+        node = node_in(self.spec, origin)
+        return Context(origin, self.problems, self.parameters, relation, self.folder, self.undeclared, node)
 
     def undeclared(self, name: str) -> str:
         """Tell how to declare a column that folders of a source have, if any does."""

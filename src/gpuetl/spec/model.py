@@ -29,7 +29,7 @@ from gpuetl.spec.forms import (
 )
 from gpuetl.spec.steps import Step
 from gpuetl.spec.tests import TestSpec
-from gpuetl.spec.values import Formula, Order, Text
+from gpuetl.spec.values import Formula, Located, Order, Text, node_of
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,7 @@ class FrameSpec:
     filter: Formula | None = None
     slice_rows: int = SLICE_ROWS
     quarantines: bool = False
+    node: Located | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -80,16 +81,22 @@ class StageSpec:
     """A named sequence of steps that begins with a source or another stage; a step that cannot be read is None.
 
     `expect` are rules for the rows that the steps give; one that cannot be read is None.
+    `nodes` say where the steps stand.
     """
 
     from_: Text
     steps: tuple[Step | None, ...]
     expect: tuple[Rule | None, ...] = ()
+    nodes: tuple[Located | None, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def reads(self) -> tuple[str, ...]:
         """The sources and stages that it reads."""
         return (self.from_, *(name for part in (*self.steps, *self.expect) if part for name in part.reads))
+
+    def node_of_step(self, number: int) -> Located | None:
+        """Return where a step, counted from 1, stands; of another number where the stage begins."""
+        return self.nodes[number - 1] if 0 < number <= len(self.nodes) else node_of(self.from_)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from gpuetl.spec.parameters import parse_written
 from gpuetl.spec.steps import STEPS, Step
 from gpuetl.spec.synonyms import keys_hint, word_suggestion
 from gpuetl.spec.tests import read_tests
-from gpuetl.spec.values import BadValue, Text, is_identifier
+from gpuetl.spec.values import BadValue, KeyPlace, Located, Text, is_identifier
 
 T = TypeVar("T")
 VERSION = 1
@@ -197,7 +197,11 @@ class _Reader:
             self.problems.add("needs steps: a list", "", (steps or node).place(), within)
             return None
         built = [self.step(step, f"{within}, step {i}") for i, step in enumerate(steps.value, 1)]
-        return StageSpec(origin, tuple(built), self.rules(node, within)) if origin else None
+        return (
+            StageSpec(origin, tuple(built), self.rules(node, within), tuple(map(verb_of, steps.value)))
+            if origin
+            else None
+        )
 
     def rules(self, stage: Node, within: str) -> tuple[Rule | None, ...]:
         node = stage.value.get("expect")
@@ -221,3 +225,8 @@ class _Reader:
             self.problems.add(f"unknown step '{verb}'", hint, node.keys[verb], within)
             return None
         return STEPS[verb].read(value, self.problems, within)
+
+
+def verb_of(step: Node) -> Located:
+    """Return where a step's verb stands."""
+    return KeyPlace(next(iter(step.keys.values()))) if step.keys else step

@@ -13,7 +13,7 @@ import pyarrow as pa
 from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.engines import choose_engine
 from gpuetl.backends.fallback import check_refusals
-from gpuetl.errors import RunFailed
+from gpuetl.errors import Problem, RunFailed
 from gpuetl.executors.execution import Execution, on_workers
 from gpuetl.options import RunOptions
 from gpuetl.plan.order import promised_order
@@ -99,16 +99,19 @@ def answers(plan: Plan, engine: str, options: RunOptions, progress: Progress | N
     """
     recorder, run_id = Recorder(progress or silent), f"verify-{uuid.uuid4().hex[:8]}"
     try:
-        physical, _ = lowered(plan, options, engine)
-        backend = backend_of(engine, options)
-        check_refusals(backend, physical.roots)
-        placed = on_workers(engine, backend, replace(options, head_rows=0), {}, recorder.progress)
-        with recording(recorder), skipping(options.skipped_choices), placed as (running, capacity):
-            execution = Execution(engine, backend, running, recorder, run_id, {}, capacity.addresses)
-            physical, outputs = execution.run_to_fit(physical, partial(lowered_again, plan, options, engine))
-        rows = {name: backend.to_arrow(frame) for name, frame in outputs.kept.items()}
+        with plan.pointing():
+            physical, _ = lowered(plan, options, engine)
+            backend = backend_of(engine, options)
+            check_refusals(backend, physical.roots)
+            placed = on_workers(engine, backend, replace(options, head_rows=0), {}, recorder.progress)
+            with recording(recorder), skipping(options.skipped_choices), placed as (running, capacity):
+                execution = Execution(engine, backend, running, recorder, run_id, {}, capacity.addresses)
+                physical, outputs = execution.run_to_fit(physical, partial(lowered_again, plan, options, engine))
+            rows = {name: backend.to_arrow(frame) for name, frame in outputs.kept.items()}
     except RunFailed as error:
-        raise RunFailed(f"on {engine}: {error}") from error
+        found = error.problem or Problem(str(error))
+        within = ": ".join(filter(None, (f"on {engine}", found.within)))
+        raise RunFailed().told(replace(found, within=within)) from error
     reports = stage_reports(recorder, names_in_order(plan), Funnel(physical.roots, recorder.work, {}))
     return Answers(rows, {report.name: report.seconds for report in reports}, tuple(recorder.notes),
                    device_label(recorder.work.values()))  # fmt: skip

@@ -21,6 +21,7 @@ from distributed import get_worker
 from distributed.core import send_recv
 from distributed.utils import sync
 
+from gpuetl.errors import GpuetlError
 from gpuetl.executors.dask.parcels import bundled
 from gpuetl.physical.estimate import estimated_bytes
 from gpuetl.physical.nodes import Exchange
@@ -34,7 +35,7 @@ CONNECT_S, CONNECTIONS = 2.0, 15
 Key = Any
 
 
-class LostPieces(Exception):
+class LostPieces(GpuetlError):
     """A worker is lost that had pieces of an exchange, or a reader that had fetched some."""
 
 

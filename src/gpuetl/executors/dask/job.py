@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,6 +12,7 @@ from gpuetl.backends.backend import Backend, Frame
 from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.engines import load_backend
 from gpuetl.backends.fallback import FallbackBackend
+from gpuetl.errors import RunFailed
 from gpuetl.executors.dask.account import Told, tell, told_if_small
 from gpuetl.executors.dask.packing import operation_of, unpack_nodes
 from gpuetl.executors.dask.parcels import opened
@@ -63,12 +64,21 @@ def _opened(job: Job) -> OpenJob:
 
 
 class TaskRunner(Runner):
-    """Runs the nodes of one task in its `turn`; `wanted` is its result where the driver wants that."""
+    """Runs the nodes of one task in its `turn`; `wanted` is its result where the driver wants that.
+
+    `numbers` are those of the plan's nodes, by the id of their operation.
+    """
 
     def __init__(self, backend: Backend, recorder: Recorder, turn: Turn) -> None:
         super().__init__(backend, recorder)
         self.turn = turn
         self.wanted: Any = None
+        self.numbers: Mapping[int, int] = {}
+
+    def where(self, failed: RunFailed, node: Physical, index: int, row: int) -> str:
+        """Leave it to the driver, which knows the files."""
+        failed.failing = self.numbers.get(id(operation_of(node)), -1), index, row
+        return ""
 
     def opened(self, origin: Origin, results: Sequence[Any]) -> list[Frame]:
         """Return the frames that results hold, in the engine's memory; they are brought back where they were spilled.
@@ -115,6 +125,7 @@ class OpenJob:
         recorder = Recorder()
         turn = Turn(self.backend.device == "GPU" and not self.job.profile, self.job.reads_ahead)
         runner = TaskRunner(self.backend, recorder, turn)
+        runner.numbers = self.numbers
         if self.job.backend != "pandas":  # whose frames are Arrow tables: dask itself moves them to disk
             SHELF.use(self.backend, self.job.spill_folder, self.job.resident_bytes)
             runner.guard.frees += (turn.make_room, SHELF.spill_all)

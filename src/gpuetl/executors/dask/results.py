@@ -140,10 +140,10 @@ def check(future: Any, graph: TaskGraph) -> None:
 def killed(error: Any, graph: TaskGraph) -> RunFailed:
     """Word that workers die of a task."""
     node = graph.origins.get(error.task)
-    where = f"{node.origin}: " if node is not None else ""
     times = error.allowed_failures + 1
-    return RunFailed(
-        f"{where}{times} workers died, one after another, while they ran it: the last one was "
+    message = (
+        f"{times} workers died, one after another, while they ran it: the last one was "
         f"{error.last_worker.address}.  They may have run out of memory: make partitions smaller by --partition-rows, "
         "or give workers more"
     )
+    return RunFailed(message) if node is None else RunFailed.at(node.origin, message)

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,16 +19,17 @@ from gpuetl.executors.dask.account import Account
 from gpuetl.executors.dask.fetching import LostPieces, are_many, stay_in_memory
 from gpuetl.executors.dask.graph import TaskGraph
 from gpuetl.executors.dask.job import Job
-from gpuetl.executors.dask.packing import nodes_of, pack_nodes
+from gpuetl.executors.dask.packing import AnyNode, nodes_of, pack_nodes
 from gpuetl.executors.dask.results import run_tasks
 from gpuetl.executors.dask.sinks import SharedSinkWriter
 from gpuetl.executors.dask.warm import warm
+from gpuetl.executors.failures import row_in_source
 from gpuetl.executors.outputs import Outputs
 from gpuetl.io.staging import close_writers
 from gpuetl.io.write_files import WRITERS
 from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan
-from gpuetl.physical.nodes import Exchange
+from gpuetl.physical.nodes import Exchange, Map
 from gpuetl.report.recorder import Recorder
 from gpuetl.report.trace import timed
 
@@ -80,7 +82,10 @@ def execute_on_cluster(physical: PhysicalPlan, run: Execution, workers: Workers)
         with timed(seconds, "run"):
             for writer in writers.values():
                 writer.prepare()
-            graph, account, results = until_none_is_lost(attempt, recorder)
+            try:
+                graph, account, results = until_none_is_lost(attempt, recorder)
+            except RunFailed as error:
+                raise with_row(error, nodes)  # noqa: B904  the same error
             for name, keys in graph.writes.items():
                 writers[name].take([results[key] for key in keys])
             account.close()
@@ -136,6 +141,17 @@ def until_none_is_lost(attempt: Callable[[], Attempt], recorder: Recorder) -> At
         f"workers that others wanted rows from were lost {ATTEMPTS} times.  They may have run out of memory: make "
         "partitions smaller by --partition-rows, or give workers more"
     )
+
+
+def with_row(error: RunFailed, nodes: Sequence[AnyNode]) -> RunFailed:
+    """Return a worker's error with the file of the row that failed, where that is known."""
+    if error.failing is None or error.problem is None:
+        return error
+    number, index, row = error.failing
+    node = nodes[number] if number >= 0 else None
+    where = row_in_source(node, index, row) if isinstance(node, Map) else ""
+    values = error.problem.row.removeprefix("The row: ")
+    return error.told(replace(error.problem, row=": ".join(filter(None, (where, values))))) if where else error
 
 
 def computed(client: Any, workers: frozenset[str], graph: TaskGraph, account: Account) -> dict[Any, Any]:

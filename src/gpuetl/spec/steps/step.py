@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from gpuetl.errors import InvalidExpression, Problems, UnknownColumn, have_hint
+from gpuetl.errors import InvalidExpression, Place, Problems, Span, UnknownColumn, have_hint
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.resolve import SCALARS, Scope, resolve
 from gpuetl.expressions.syntax import refuse_depth
@@ -16,8 +16,8 @@ from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes import Project
 from gpuetl.plan.schema import Schema
 from gpuetl.spec.document import Node as TextNode
-from gpuetl.spec.fields import read_keys, required_keys, write_keys
-from gpuetl.spec.values import Formula, node_of
+from gpuetl.spec.fields import keys_of, read_keys, required_keys, write_keys
+from gpuetl.spec.values import Formula, Located, node_of
 
 
 @dataclass(frozen=True)
@@ -33,16 +33,20 @@ class Context:
     relation: Callable[[str], Node]
     folder: Path
     undeclared: Callable[[str], str] = lambda name: ""  # how to declare a column that a source's folders have
+    node: Located | None = None  # where the step stands
 
     def problem(self, message: str, hint: str = "", at: object = None) -> None:
-        """Keep a problem at the node that a value was read from."""
-        node = node_of(at)
-        self.problems.add(message, hint, node.place() if node else None, str(self.origin))
+        """Keep a problem at the node that a value was read from, or else at the step."""
+        self.problems.add(message, hint, self.place(node_of(at)), str(self.origin))
 
     def warning(self, message: str, hint: str = "", at: object = None) -> None:
-        """Keep a warning at the node that a value was read from."""
-        node = node_of(at)
-        self.problems.warn(message, hint, node.place() if node else None, str(self.origin))
+        """Keep a warning at the node that a value was read from, or else at the step."""
+        self.problems.warn(message, hint, self.place(node_of(at)), str(self.origin))
+
+    def place(self, node: Located | None, span: Span | None = None) -> Place | None:
+        """Return where a value stands, or else the step: values from Python stand nowhere."""
+        place = node.place(span) if node else None
+        return place if place and place.file else self.node.place() if self.node else None
 
     def expression(self, formula: Formula, schema: Schema, kinds: tuple[Any, ...] = SCALARS) -> Expr:
         """Return the typed expression, or null where it is wrong."""
@@ -50,7 +54,7 @@ class Context:
             refuse_depth(formula.syntax)
             return resolve(formula.syntax, Scope(schema, self.parameters, kinds, schema.open))
         except InvalidExpression as error:
-            place = formula.node.place(error.span) if formula.node else None
+            place = self.place(formula.node, error.span)
             hint = self.have_hint(error.name, schema) if isinstance(error, UnknownColumn) else error.hint
             self.problems.add(error.message, hint, place, str(self.origin))
             return Literal(None, NULL)
@@ -105,6 +109,17 @@ class Step:
         """Return the value under the verb as plain data."""
         keys = write_keys(self)
         return keys[self.main] if self.main and keys.keys() == {self.main} else keys
+
+    def expression_of(self, output: str) -> Located | None:
+        """Return where the expression of an output column stands; of the only expression where `output` is empty."""
+        for name in (field.name for field in keys_of(type(self)).values()):
+            value = getattr(self, name)
+            if isinstance(value, Formula) and not output:
+                return value.node
+            if isinstance(value, Mapping) and output in value:
+                written = next(key for key in value if key == output)  # which knows its place, where `output` does not
+                return node_of(value[output]) or node_of(written)
+        return None
 
     @property
     def reads(self) -> tuple[str, ...]:

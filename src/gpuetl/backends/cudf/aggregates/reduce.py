@@ -51,7 +51,7 @@ def finished(groups: Groups, calls: Mapping[str, Call], module: Any, finals: Any
         if fault:
             instead = {INT64: "float64 or decimal", DURATION: "a number"}.get(call.dtype, "float64")
             what = f"sum leaves {type_name(call.dtype)}; cast the column to {instead}"
-            raise EvaluationError(f"column '{name.partition(':')[0]}': {what}")
+            raise EvaluationError.of_column(name, EvaluationError(what))
     pairs = zip(results.items(), told[len(calls) :], strict=True)
     return {name: with_nulls(made, int(count)) for (name, made), count in pairs}
 

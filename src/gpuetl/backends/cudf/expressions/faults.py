@@ -13,7 +13,6 @@ from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.no_result import NoResult
 from gpuetl.expressions.ir import Expr, children, columns_of
 from gpuetl.expressions.types import type_name
-from gpuetl.expressions.unparse import to_sql
 
 Evaluate: TypeAlias = Callable[[Mapping[str, Expr], Mapping[str, Vector], int, Machine], Mapping[str, Vector]]
 
@@ -24,11 +23,11 @@ REASONS = (
     "it is no {dtype}",
     "the result is beyond the range of dates",
     "the result is beyond the range of timestamps",
-    "these parts are no date",
-    "these parts are no date and time",
-    "it is no date and time of this form",
-    "its year has not 4 digits",
-    "it is beyond the microseconds that int64 holds",
+    "not a valid date",
+    "not a valid date and time",
+    "not a date and time of this form",
+    "the year must have 4 digits",
+    "more microseconds than int64 holds",
     "the zone's clock shows it twice; see assume_zone's ambiguous",
     "the zone's clock never shows it; see assume_zone's nonexistent",
     "the zone's clock was then ahead by minutes and seconds; convert_zone it to UTC",
@@ -47,7 +46,7 @@ def no_result(expr: Expr, fault: int, columns: Mapping[str, Vector], machine: Ma
     there = take(columns, machine.arrays.full(1, row, "int64"), machine, missing=False)
     values = [value_of(arg, there, machine, evaluate) for arg in children(expr)]
     written, words = as_written(expr), REASONS[reason].format(dtype=type_name(expr.dtype))
-    return NoResult(to_sql(written), row if columns_of(written) else None, values, words)
+    return NoResult(written, row if columns_of(written) else None, values, words)
 
 
 def row_and_reason(fault: int) -> tuple[int, int]:

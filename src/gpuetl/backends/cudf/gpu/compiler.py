@@ -7,7 +7,13 @@ from pathlib import Path
 
 from gpuetl.errors import EvaluationError
 
-_SAID = re.compile(r"^(?P<file>.+)\((?P<line>\d+)\): (?P<what>(?:catastrophic )?(?:error|warning).*)$")
+_SAID = re.compile(
+    r"^(?P<file>.+?)(?:\((?P<line>\d+)\)|:(?P<other_line>\d+):\d+): "
+    r"(?P<what>(?:(?:catastrophic|fatal) )?(?:error|warning).*)$"
+)
+"""As NVRTC and C++ compilers word where an error is."""
+_MARGIN = re.compile(r"^ *\d* \|(?= )")
+_ERROR = re.compile(r": (?:catastrophic |fatal )?error: ")
 
 
 def named(source: str, path: Path) -> str:
@@ -21,10 +27,34 @@ def users_lines(log: str) -> str:
     lines, kept = log.splitlines(), []
     for place, line in enumerate(lines):
         if (said := _SAID.match(line)) and "warning" not in said["what"]:
-            shown = lines[place + 1 : place + 3]
-            caret = len(shown) == 2 and shown[1].strip() == "^"
-            kept += [f"{Path(said['file']).name}:{said['line']}: {said['what']}", *(shown if caret else [])]
+            shown = [_MARGIN.sub("   ", line) for line in lines[place + 1 : place + 3]]
+            caret = len(shown) == 2 and shown[1].strip().rstrip("~") == "^"
+            line_number = said["line"] or said["other_line"]
+            kept += [f"{Path(said['file']).name}:{line_number}: {said['what']}", *(shown if caret else [])]
     return "\n".join(kept) or log
+
+
+def does_not_compile(entry: str, log: str, source: str) -> EvaluationError:
+    """Return the error of a user's kernel: its first line says what is wrong in which line of the user's text."""
+    first, *others = users_lines(log).splitlines()
+    place, *reason = _ERROR.split(first, 1)
+    what = f"kernel '{entry}' does not compile" + (f": {place}: {reason[0]}" if reason else "")
+    failed = EvaluationError(what)
+    if reason and not (others and others[0].startswith(" ")):
+        others = [*filter(None, [line_of(source, place)]), *others]
+    failed.shown = "\n".join(others if reason else [first, *others])
+    failed.args = (f"{what}\n{failed.shown}".rstrip(),)
+    return failed
+
+
+def line_of(source: str, place: str) -> str:
+    """Return the line of a place such as `body:2`, where a text has said by `#line` what follows; else nothing."""
+    name, _, number = place.rpartition(":")
+    for match in re.finditer(r'^#line 1 "(.*)"\n', source, re.MULTILINE):
+        if Path(match[1]).name == name:
+            lines = source[match.end() :].splitlines()
+            return f"    {lines[int(number) - 1].strip()}" if int(number) <= len(lines) else ""
+    return ""
 
 
 def refuse_block(entry: str, threads: int, most: int) -> None:

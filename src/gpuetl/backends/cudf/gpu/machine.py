@@ -14,7 +14,7 @@ import numpy as np
 
 import gpuetl
 from gpuetl.backends.cudf.gpu import files, kernel_cache
-from gpuetl.backends.cudf.gpu.compiler import named, refuse_block, users_lines
+from gpuetl.backends.cudf.gpu.compiler import does_not_compile, named, refuse_block
 from gpuetl.backends.cudf.gpu.expected import ExpectedKernels, called, user_kernel
 from gpuetl.backends.cudf.gpu.libcudf import column_array, radix_order, stream, to_libcudf
 from gpuetl.backends.cudf.gpu.memory import count_pool, device_memory, limited, memory_use
@@ -139,12 +139,12 @@ class GpuMachine:
     def compiled_kernel(self, source: str, path: Path, entry: str) -> Any:
         """Compile a user's kernel; raise `EvaluationError` as `user_kernel` does.  CuPy takes no subclass of `str`."""
         mangled = () if 'extern "C"' in source else (str(entry),)
-        options = ("--std=c++17", f"-I{path.parent}")
+        options, text = ("--std=c++17", f"-I{path.parent}"), named(source, path)
         try:
-            module = self.arrays.RawModule(code=named(source, path), options=options, name_expressions=mangled or None)
+            module = self.arrays.RawModule(code=text, options=options, name_expressions=mangled or None)
             return module.get_function(str(entry))
         except self.arrays.cuda.compiler.CompileException as error:
-            raise EvaluationError(f"{path} does not compile:\n{users_lines(str(error))}") from None
+            raise does_not_compile(str(entry), str(error), text) from None
         except self.arrays.cuda.driver.CUDADriverError:
             raise EvaluationError(f"{path} has no kernel '{entry}'") from None
 
@@ -153,7 +153,7 @@ class GpuMachine:
         try:
             return self.compiled(source)
         except self.arrays.cuda.compiler.CompileException as error:
-            raise EvaluationError(f"kernel '{kernel}' does not compile:\n{users_lines(str(error))}") from None
+            raise does_not_compile(kernel, str(error), source) from None
 
     @contextmanager
     def stage(self, name: str, work: Work = "computing") -> Iterator[None]:

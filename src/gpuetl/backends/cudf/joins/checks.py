@@ -32,11 +32,11 @@ def repeats(operation: Join, side: int, frame: Frame, codes: Array, size: int, m
     name, names = operation.written_sides[side]
     counts = count_codes(codes, size, machine)[codes]
     code = codes[int(counts.argmax())]
-    first, second = machine.arrays.nonzero(codes == code)[0][:2].tolist()
+    first = int(machine.arrays.nonzero(codes == code)[0][0])
     columns = (operation.left_on, operation.right_on)[side]
     return (
         f"the join is not {operation.written_validate}: {', '.join(names)} repeats on the {name} side, "
-        f"{written_key(frame, columns, names, first, machine)} in row {first} and again in row {second}.  "
+        f"{written_key(frame, columns, names, first, machine)} is in more than one row.  "
         "Make the keys distinct, or relax validate"
     )
 

@@ -18,6 +18,7 @@ from gpuetl.backends.cudf.operation import run_operation
 from gpuetl.backends.cudf.operations.elementwise import elementwise
 from gpuetl.backends.cudf.operations.kernel_scan import scanned
 from gpuetl.backends.cudf.vector import Vector, storage_type
+from gpuetl.backends.no_result import null_input
 from gpuetl.errors import EvaluationError
 from gpuetl.kernels.contract import KernelContract, device_type
 from gpuetl.kernels.texts import KernelTexts, null_argument
@@ -73,9 +74,7 @@ def refuse_nulls(operation: Kernel | KernelReduction, inputs: dict[str, Vector],
     """Raise `EvaluationError` for the first null that the kernel forbids."""
     for name, vector in inputs.items():
         if vector.nulls:
-            row = int(valid_rows(vector, machine).argmin())
-            found = f"kernel '{operation.contract.entry}' forbids nulls, and input '{name}' is null in row {row}"
-            raise EvaluationError(f"{found}.  Filter them out, or set nulls: propagate")
+            raise null_input(operation, name, int(valid_rows(vector, machine).argmin()))
 
 
 def on_valid(

@@ -17,14 +17,14 @@ def compute_columns(operation: Project, machine: Machine, frame: Frame) -> Frame
     try:
         return Frame(evaluate(operation.columns, frame.columns, frame.rows, machine), frame.rows)
     except NoResult as error:
-        raise EvaluationError.of_column(failing(operation, machine, frame), error) from None
+        raise first_failure(operation, machine, frame) or error from None
 
 
-def failing(operation: Project, machine: Machine, frame: Frame) -> str:
-    """Return the first column that cannot be computed."""
+def first_failure(operation: Project, machine: Machine, frame: Frame) -> EvaluationError | None:
+    """Return the error of the first column that cannot be computed: computed together, another one may have failed."""
     for name, expr in operation.columns.items():
         try:
             evaluate({name: expr}, frame.columns, frame.rows, machine)
-        except NoResult:
-            return name.partition(":")[0]
-    return ""
+        except NoResult as error:
+            return EvaluationError.of_column(name, error)
+    return None

@@ -11,6 +11,7 @@ from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.expressions.faults import row_and_reason
 from gpuetl.backends.cudf.expressions.prepare import case
 from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.interchange import single_row, to_arrow
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.operation import run_operation
 from gpuetl.backends.cudf.vector import Vector
@@ -18,6 +19,7 @@ from gpuetl.backends.cudf.windows.compute import Results, compute_outputs
 from gpuetl.backends.cudf.windows.functions import WINDOW_FUNCTIONS, WindowCall
 from gpuetl.backends.cudf.windows.rows import WindowRows
 from gpuetl.backends.cudf.windows.steps import CallPlan, Moved, Output, RowNumbers
+from gpuetl.backends.no_result import window_overflow
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.functions.windows import TIE_FREE
@@ -44,7 +46,8 @@ def compute_windows(operation: Window, machine: Machine, frame: Frame) -> Frame:
     time = order_time(operation, frame)
     plans = {n: WINDOW_FUNCTIONS[call.function.name](WindowCall(call, time, rows.rows)) for n, call in calls.items()}
     results = compute_outputs([output_of(plan, rows) for plan in plans.values()], rows)
-    return frame.updated({name: column_of(name, calls[name], plan, results, rows) for name, plan in plans.items()})
+    made = {name: column_of(operation, name, calls[name], plan, results, rows) for name, plan in plans.items()}
+    return frame.updated(made)
 
 
 def with_constants(
@@ -75,11 +78,19 @@ def order_time(operation: Window, frame: Frame) -> Column | None:
     return Column(key.column, dtype) if is_temporal(dtype) and not key.descending else None
 
 
-def column_of(name: str, call: Call, plan: CallPlan, results: Results, rows: WindowRows) -> Vector:
+def column_of(operation: Window, name: str, call: Call, plan: CallPlan, results: Results, rows: WindowRows) -> Vector:
     """Return a call's column; raise `EvaluationError` where a row has no result."""
     if fault := results.faults[plan.step]:
         row, _ = row_and_reason(fault)
-        raise EvaluationError(f"column '{name.partition(':')[0]}': {overflow(call, row)}")
+        columns, machine = rows.columns, rows.machine
+        failed = window_overflow(
+            operation,
+            call,
+            overflow(call, row),
+            row,
+            lambda column: to_arrow(single_row(columns[column], row, machine), machine)[0],
+        )
+        raise EvaluationError.of_column(name, failed)
     output = output_of(plan, rows)
     made = results.columns[output]
     return moved(plan, made.data, rows) if isinstance(plan, Moved) and isinstance(output, RowNumbers) else made

@@ -51,7 +51,7 @@ def named_result(name: str, call: Call, rows: GroupedRows) -> Any:
     try:
         result = AGGREGATES[call.function.name](rows, call)
     except EvaluationError as error:
-        raise EvaluationError(f"column '{name.partition(':')[0]}': {error}") from None
+        raise EvaluationError.of_column(name, error) from None
     return result if result.type == call.dtype else result.cast(call.dtype)
 
 

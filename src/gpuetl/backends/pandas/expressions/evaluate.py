@@ -17,10 +17,9 @@ from gpuetl.backends.pandas.columns.gather import take_or_null
 from gpuetl.backends.pandas.columns.masked import Masked
 from gpuetl.backends.pandas.expressions.casts import cast_value
 from gpuetl.backends.pandas.expressions.functions import SCALARS
-from gpuetl.errors import EvaluationError, first_line
+from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, can_fail
 from gpuetl.expressions.types import NULL
-from gpuetl.expressions.unparse import to_sql
 
 
 def evaluate_column(expr: Expr, frame: pa.Table) -> Values:
@@ -83,8 +82,8 @@ def checked(handler: Callable[..., Any], values: Sequence[Any], expr: Expr) -> A
         return handler(*values)
     except (pa.ArrowInvalid, EvaluationError) as error:
         row, found = first_failure(handler, values)
-        reason = first_line(failure(handler, found) or error)  # Arrow may have met another row first
-        raise NoResult(to_sql(expr), row, found, reason) from None
+        why = failure(handler, found) or error  # Arrow may have met another row first
+        raise NoResult(expr, row, found, str(why) if isinstance(why, EvaluationError) else "overflow") from None
 
 
 def first_failure(handler: Callable[..., Any], values: Sequence[Any]) -> tuple[int | None, list[Any]]:

@@ -24,11 +24,11 @@ def check_unique(operation: Join, side: int, frame: pa.Table, codes: Ints, size:
     if counts.max() < 2:
         return
     name, names = operation.written_sides[side]
-    first, second = np.flatnonzero(codes == counts.argmax())[:2].tolist()
+    first = int(np.flatnonzero(codes == counts.argmax())[0])
     columns = (operation.left_on, operation.right_on)[side]
     raise EvaluationError(
         f"the join is not {operation.written_validate}: {', '.join(names)} repeats on the {name} side, "
-        f"{written_key(frame, columns, names, first)} in row {first} and again in row {second}.  "
+        f"{written_key(frame, columns, names, first)} is in more than one row.  "
         "Make the keys distinct, or relax validate"
     )
 

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from gpuetl.backends.no_result import null_input
 from gpuetl.backends.pandas.columns.column import with_column
 from gpuetl.backends.pandas.columns.masked import Masked, from_masked, storage_type, to_masked
 from gpuetl.backends.pandas.expressions.evaluate import evaluate
@@ -60,16 +61,14 @@ def valid_rows(operation: Kernel | KernelReduction, inputs: dict[str, Masked], r
     """Return where every input is valid; raise `EvaluationError` where nulls are forbidden and one is."""
     valid: Flags = np.logical_and.reduce([np.ones(rows, bool), *(column.valid for column in inputs.values())])
     if operation.nulls == "forbid" and not valid.all():
-        raise EvaluationError(forbidden(operation, inputs))
+        raise forbidden(operation, inputs)
     return valid
 
 
-def forbidden(operation: Kernel | KernelReduction, inputs: dict[str, Masked]) -> str:
-    """Word the first null that the kernel forbids."""
+def forbidden(operation: Kernel | KernelReduction, inputs: dict[str, Masked]) -> EvaluationError:
+    """Return the error of the first null that the kernel forbids."""
     name, column = next((n, c) for n, c in inputs.items() if not c.valid.all())
-    row = int(np.flatnonzero(~column.valid)[0])
-    found = f"kernel '{operation.contract.entry}' forbids nulls, and input '{name}' is null in row {row}"
-    return f"{found}.  Filter them out, or set nulls: propagate"
+    return null_input(operation, name, int(np.flatnonzero(~column.valid)[0]))
 
 
 def output_types(operation: Kernel | KernelReduction) -> dict[str, Any]:

@@ -24,4 +24,4 @@ def named(name: str, expr: Expr, frame: pa.Table) -> pa.ChunkedArray:
     try:
         return evaluate_column(expr, frame)
     except EvaluationError as error:
-        raise EvaluationError.of_column(name.partition(":")[0], error) from None
+        raise EvaluationError.of_column(name, error) from None

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gpuetl.backends.no_result import window_overflow
 from gpuetl.backends.pandas.columns.column import arange, whole, with_column
 from gpuetl.backends.pandas.columns.gather import take_or_null
 from gpuetl.backends.pandas.columns.masked import Masked, from_masked, has_numbers, to_masked
@@ -50,18 +51,22 @@ def compute_windows(operation: Window, frame: pa.Table) -> pa.Table:
     frame = order.apply(frame)
     rows = WindowRows(segments_of(order), order_time(operation, frame), order.new_value)
     frames = {frame: frame_starts(frame, rows) for frame in frames_of(operation)}
-    columns = in_threads(lambda item: named_window(*item, frame, rows, frames), operation.calls.items())
+    columns = in_threads(lambda item: named_window(operation, *item, frame, rows, frames), operation.calls.items())
     for name, column in zip(operation.calls, columns, strict=True):
         frame = with_column(frame, name, column)
     return frame
 
 
-def named_window(name: str, call: Call, frame: pa.Table, rows: WindowRows, frames: Frames) -> Any:
+def named_window(operation: Window, name: str, call: Call, frame: pa.Table, rows: WindowRows, frames: Frames) -> Any:
     """Compute one call on sorted rows; an error says which column."""
     try:
         return call_window(call, frame, rows, frames)
-    except (OverflowError, EvaluationError) as error:
-        raise EvaluationError(f"column '{name.partition(':')[0]}': {error.args[0]}") from None
+    except OverflowError as error:
+        text, row = error.args
+        failed = window_overflow(operation, call, text, row, lambda column: frame.column(column)[row])
+        raise EvaluationError.of_column(name, failed) from None
+    except EvaluationError as error:
+        raise EvaluationError.of_column(name, error) from None
 
 
 def sorted_segments(operation: Grouped, frame: pa.Table) -> tuple[pa.Table, Segments]:

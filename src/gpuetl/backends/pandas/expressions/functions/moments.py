@@ -31,11 +31,11 @@ def make_date(year: Any, month: Any, day: Any) -> Any:
 def days_of(year: Ints, month: Ints, day: Ints, kind: str = "date") -> Ints:
     """Return the days since 1970 of calendar dates; raise `EvaluationError` where they are none."""
     if ((month < 1) | (month > 12) | (year < -YEARS) | (year > YEARS)).any():
-        raise EvaluationError(f"these parts are no {kind}")
+        raise EvaluationError(f"not a valid {kind}")
     months = (year - 1970) * 12 + month - 1
     first = first_day(months)
     if ((day < 1) | (day > first_day(months + 1) - first)).any():
-        raise EvaluationError(f"these parts are no {kind}")
+        raise EvaluationError(f"not a valid {kind}")
     return first + day - 1
 
 
@@ -49,7 +49,7 @@ def compose(year: Ints, month: Ints, day: Ints, hour: Ints, minute: Ints, *secon
     in_day = (hour >= 0) & (hour < 24) & (minute >= 0) & (minute < 60)
     seconds = second[0] if second else np.zeros(1)
     if not (in_day & (seconds >= 0) & (seconds < 60)).all():
-        raise EvaluationError("these parts are no date and time")
+        raise EvaluationError("not a valid date and time")
     micros = np.rint(seconds * SECOND).astype(np.int64)
     return Clock(days_of(year, month, day, "date and time"), micros).moved(hour * 3600 + minute * 60).microseconds()
 
@@ -68,7 +68,7 @@ def whole_micros(values: NDArray[Any], length: int) -> Ints:
     else:
         fits = (values >= -(-INT64_MIN // length)) & (values <= INT64_MAX // length)
     if not fits.all():
-        raise EvaluationError("it is beyond the microseconds that int64 holds")
+        raise EvaluationError("more microseconds than int64 holds")
     return values.astype(np.int64) if is_float else values * length
 
 

@@ -29,7 +29,7 @@ def strptime(text: Any, form: Any) -> Any:
     result = try_strptime(text, form)
     lost = pc.and_(pc.is_valid(text), pc.is_null(result))
     if (lost if isinstance(lost, pa.Scalar) else pc.any(lost)).as_py():
-        raise EvaluationError("it is no date and time of this form")
+        raise EvaluationError("not a date and time of this form")
     return result
 
 

@@ -35,9 +35,9 @@ def instants(clock: Clock, zone: str, ambiguous: str = "raise", nonexistent: str
     before, after, change = zone_clock(zone).instants_of(local)
     twice, never = before < after, before > after
     if ambiguous == "raise" and twice.any():
-        raise EvaluationError(f"the clock of {zone} shows it twice; see assume_zone's ambiguous")
+        raise EvaluationError("the zone's clock shows it twice; see assume_zone's ambiguous")
     if nonexistent == "raise" and never.any():
-        raise EvaluationError(f"the clock of {zone} never shows it; see assume_zone's nonexistent")
+        raise EvaluationError("the zone's clock never shows it; see assume_zone's nonexistent")
     seconds = np.where(never, change, np.where(twice & (ambiguous == "latest"), after, before))
     days, rest = np.divmod(seconds, 86_400)
     micros = np.where(never, 0 if nonexistent == "latest" else -1, fraction)

@@ -1,0 +1,131 @@
+"""What went wrong in an operation, worded for the user: the step, the row's values, and the row of a file.
+
+Nothing here runs before an operation has failed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from gpuetl.backends.backend import Backend, Frame
+from gpuetl.backends.engines import load_backend
+from gpuetl.backends.no_result import written_values
+from gpuetl.errors import EvaluationError, Problem, RunFailed, StepError, system_reason
+from gpuetl.io.dataset import Dataset, DatasetError, RowGroup
+from gpuetl.io.frames import SLICE_ROWS
+from gpuetl.physical.nodes import Concat, Map, Physical, Scan, first_read
+from gpuetl.plan.node import FILTER, Node, Origin
+from gpuetl.plan.nodes import Filter, Project, Read
+from gpuetl.tracebacks import unexpected
+
+KERNEL_FAULT = re.compile(r"illegal(?: memory)? ?address|misaligned ?address|launch ?failure|\bILLEGAL_", re.IGNORECASE)
+"""As CUDA words that a kernel went outside of its arrays."""
+MOST_ROWS = 50_000_000
+"""Of a partition, beyond which filters are not computed again to find a row of its file."""
+ROW = ":row"
+"""A column that no user can name."""
+
+
+def step_failed(origin: Origin, error: Exception) -> StepError:
+    """Return the error that names the step in which another one came up; one that names a step already stays."""
+    if isinstance(error, EvaluationError):
+        failed = RunFailed.at(origin, error.what, error.hint, error.output)
+        failed.output = FILTER if origin.kind == "source" else failed.output  # the only expression that it has
+        return failed
+    if isinstance(error, DatasetError):
+        return RunFailed.at(origin, str(error), error.hint)
+    if isinstance(error, StepError):
+        found = error.problem or Problem(str(error))
+        return error if found.within else error.told(replace(found, within=str(origin)), origin)
+    if reason := system_reason(error):
+        name = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
+        return RunFailed.at(origin, f"{name}{reason}", "Check the disk and the folder's permissions, then run again.")
+    if KERNEL_FAULT.search(str(error)):
+        message = "a kernel read or wrote outside of its arrays, and the GPU stopped"
+        return RunFailed.at(origin, message, "Check your kernels with `gpuetl kernel check`, then run again.")
+    return RunFailed.at(origin, *unexpected(error))
+
+
+def row_values(backend: Backend, error: EvaluationError, frames: Sequence[Frame]) -> str:
+    """Return the values of the failing row that explain an error, such as `a = 1, b = null`; nothing where none do."""
+    if error.row is None or not error.reads:
+        return ""
+    row = backend.to_arrow(backend.take(frames[0], error.reads, np.array([error.row])))
+    return written_values({name: row.column(name)[0] for name in row.column_names})
+
+
+def row_in_source(node: Physical, index: int, row: int) -> str:
+    """Name the row of a source from which row `row` of the first input of a node comes, in partition `index`.
+
+    The text is empty where the row came through an exchange, or an operation that mixes rows.
+    """
+    if not isinstance(node, Map):
+        return ""
+    steps: list[Node] = []
+    below, at = first_read(node, index)
+    while isinstance(below, Map | Concat):
+        if isinstance(below, Map):
+            if not isinstance(below.operation, Project | Filter):
+                return ""
+            steps.append(below.operation)
+        below, at = first_read(below, at)
+    if not isinstance(below, Scan) or not below.parts[at]:
+        return ""
+    number = row_before(steps[::-1], below.read, below.parts[at], row)
+    return "" if number is None else named_row(below.read.dataset, below.parts[at], number)
+
+
+def row_before(steps: Sequence[Node], read: Read, part: Sequence[RowGroup], row: int) -> int | None:
+    """Return the row of a partition of a source that becomes row `row` after some filters and projections."""
+    last = max((place for place, step in enumerate(steps) if isinstance(step, Filter)), default=-1)
+    if last < 0:
+        return row
+    if sum(max(group.rows, 0) for group in part) > MOST_ROWS:
+        return None
+    backend = load_backend("pandas")
+    table = backend.read(read, part)
+    table = table.append_column(ROW, pa.array(np.arange(table.num_rows)))
+    for step in steps[: last + 1]:
+        numbers = table.column(ROW)
+        if isinstance(step, Filter):
+            table = kept_rows(step, table)
+        else:
+            table = backend.run(step, table.drop_columns([ROW])).append_column(ROW, numbers)
+    return int(table.column(ROW)[row].as_py()) if row < table.num_rows else None
+
+
+def kept_rows(step: Filter, table: pa.Table) -> Any:
+    """Return the rows that a filter keeps, with their numbers."""
+    from gpuetl.backends.pandas.operations.filter import filter_rows
+
+    return filter_rows(step, table)
+
+
+def named_row(dataset: Dataset, part: Sequence[RowGroup], row: int) -> str:
+    """Name a row of a partition by its file and its number there, from 1; of a CSV file, the header is row 1."""
+    for group, start, count in extents(part):
+        if count < 0 or row < start + count:
+            inside = row - start + 1
+            if dataset.format == "memory":
+                return f"Row {group.index * SLICE_ROWS + inside:,} of the frame '{dataset.name}'"
+            if dataset.format == "csv":
+                return f"Row {inside + 1} of {group.file.path}"
+            before = [g for g in dataset.row_groups if g.file.path == group.file.path and g.index < group.index]
+            return f"Row {sum(g.rows for g in before) + inside} of {group.file.path} (row group {group.index})"
+    return ""
+
+
+def extents(part: Sequence[RowGroup]) -> Iterator[tuple[RowGroup, int, int]]:
+    """Yield the row groups of a partition, with the row at which each begins and how many it has, -1 if unknown."""
+    start = 0
+    for group in part:
+        yield group, start, group.rows
+        if group.rows < 0:
+            return
+        start += group.rows
