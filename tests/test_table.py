@@ -128,7 +128,7 @@ def test_what_is_wrong_in_python_names_no_place_in_a_file(t):
     t.cast(z="int8").stage("s")
     t.write_parquet("o", "o", sort_by="z")
     assert told(t.pipeline.plan) == (
-        "stage 's', step 1: unknown column 'z'\nhave: a, b.\n\nsink 'o': unknown column 'z'\nhave: a, b."
+        "stage 's', step 1: unknown column 'z'\nColumns: a, b.\n\nsink 'o': unknown column 'z'\nColumns: a, b."
     )
 
 

@@ -91,7 +91,8 @@ class Pipeline:
         """Return the table of a source or stage that is declared."""
         if name not in self.spec.sources and name not in self.spec.stages:
             raise InvalidPipeline.because(
-                f"unknown source or stage '{name}'", have_hint(name, [*self.spec.sources, *self.spec.stages])
+                f"unknown source or stage '{name}'",
+                have_hint(name, [*self.spec.sources, *self.spec.stages], noun="Sources and stages"),
             )
         return Table(self, name)
 

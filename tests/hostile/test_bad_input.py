@@ -108,10 +108,10 @@ def test_text_that_is_not_utf_8_is_told_when_it_is_read(run):
     [
         ("", "t.csv: empty; a CSV file begins with a line of column names"),
         ("\n1,a\n", "t.csv: empty"),
-        ("x\n1\n", "t.csv: there is no column 's'.  have: x."),
-        ("X,s\n1,a\n", "t.csv: there is no column 'x'.  have: X, s."),
+        ("x\n1\n", "t.csv: there is no column 's'.  Columns: x."),
+        ("X,s\n1,a\n", "t.csv: there is no column 'x'.  Columns: X, s."),
         ("x,x,s\n1,2,a\n", "t.csv: two columns are named 'x'\n"),
-        ("x;s\n1;a\n", "no column 'x'.  have: x;s.  Is the delimiter ';'?  Declare it: delimiter: \";\".\n"),
+        ("x;s\n1;a\n", "no column 'x'.  Columns: x;s. Is the delimiter ';'?  Declare it: delimiter: \";\".\n"),
         ("x\ts\n1\ta\n", "Is the delimiter '\\t'?  Declare it: delimiter: \"\\t\".\n"),
         ("x,s\nn/a,b\n", "'n/a' is not a int64\nDeclare 'x' as string and take TRY_CAST, or add 'n/a' to the source's nulls."),
         ("x,s\n1,a\n2\n", "Expected 2 columns, got 1"),

@@ -90,7 +90,7 @@ def test_a_pass_may_be_skipped_by_name(t, u, pipeline, name):
 
 
 def test_an_unknown_pass_is_refused():
-    with pytest.raises(InvalidPipeline, match=r"unknown pass 'push_filter'\nhave: .*Did you mean 'push_filters'"):
+    with pytest.raises(InvalidPipeline, match=r"unknown pass 'push_filter'\nPasses: .*Did you mean 'push_filters'"):
         RunOptions(skip_passes=("push_filter",))
 
 

@@ -25,9 +25,10 @@ class Syntax:
 
 @dataclass(frozen=True)
 class Name(Syntax):
-    """A column by name."""
+    """A column by name; `quoted` where it stood in double quotes."""
 
     name: str
+    quoted: bool = field(default=False, compare=False, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,11 @@ class ParameterName(Syntax):
     """A parameter of the pipeline, `$name`: bound as a typed value, never as text."""
 
     name: str
+
+
+@dataclass(frozen=True)
+class Unreadable(Syntax):
+    """Text that is no expression, or a part of one: its error is reported where it was read."""
 
 
 @dataclass(frozen=True)

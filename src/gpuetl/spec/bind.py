@@ -8,10 +8,10 @@ from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-from gpuetl.errors import Problems, have_hint
+from gpuetl.errors import Place, Problems, have_hint
 from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.syntax import names_in
-from gpuetl.expressions.types import BOOL, NULL, DataType, is_list
+from gpuetl.expressions.types import BOOL, NULL, UNKNOWN, DataType, is_list
 from gpuetl.io.dataset import Dataset, DatasetError
 from gpuetl.io.frames import FrameDataset
 from gpuetl.io.overlap import conflicts
@@ -51,6 +51,7 @@ class _Binder:
     problems: Problems
     relations: dict[str, Node] = field(default_factory=dict)
     datasets: list[Dataset] = field(default_factory=list)
+    unknown: dict[str, list[tuple[str, str, str]]] = field(default_factory=dict)
 
     def plan(self) -> Plan:
         sources = {name: self.source(name) for name in self.spec.sources}
@@ -60,6 +61,7 @@ class _Binder:
         stages = {name: self.relations[name] for name in self.spec.stages}
         sinks = {name: self.sink(name, sink) for name, sink in self.spec.sinks.items()}
         self.distinct_targets()
+        self.tell_of_unknown()
         return Plan(
             name=str(self.spec.name),
             sources=sources,
@@ -87,9 +89,23 @@ class _Binder:
             return self.relations[name]
         if name in self.spec.unreadable:
             return _Unread()
-        have = [*self.spec.sources, *self.spec.stages]
-        self.add(kind, of, f"unknown source or stage '{name}'", have_hint(name, have), name)
+        self.unknown.setdefault(str(name), []).append((kind, of, name))
         return _Unread()
+
+    def tell_of_unknown(self) -> None:
+        """Report each source or stage that does not exist once, where the file names it first."""
+        have = [*self.spec.sources, *self.spec.stages]
+        for name, uses in self.unknown.items():
+            places = {(place.line, place.column): use for use in uses if (place := self.place_of(use[2]))}
+            kind, of, at = places[min(places)] if places else uses[0]
+            lines = sorted({line for line, _ in places})[1:]
+            also = f" It is named on line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}, too." if lines else ""
+            hint = have_hint(name, have, noun="Sources and stages") + also
+            self.add(kind, of, f"unknown source or stage '{name}'", hint, at)
+
+    def place_of(self, value: object) -> Place | None:
+        node = node_of(value)
+        return node.place() if node else None
 
     def add(self, kind: str, of: str, message: str, hint: str, at: object) -> None:
         node = node_of(at)
@@ -158,13 +174,14 @@ class _Binder:
         """Apply the source's own filter and columns."""
         if spec.filter is not None:
             predicate = context.expression(spec.filter, node.schema)
-            if predicate.dtype not in (BOOL, NULL):
+            if predicate.dtype not in (BOOL, NULL, UNKNOWN):
                 context.problem("a filter takes a condition", "Compare it with something.", spec.filter)
             node = Filter(source=node, predicate=predicate, origin=context.origin)
         if spec.columns:
-            kept = context.known(spec.columns, node.schema)
-            step = Project if len(kept) == len(spec.columns) else Unknown
-            node = step(source=node, columns=passing(node.schema.select(kept)), origin=context.origin)
+            schema = node.schema
+            kept = context.known(spec.columns, schema)
+            node = Project(source=node, columns=passing(schema.select(kept)), origin=context.origin)
+            node = context.doubtful(node, spec.columns, schema)
         return node
 
     def stage(self, name: str) -> Node:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gpuetl.expressions.syntax import Constant
-from gpuetl.expressions.types import BOOL, NULL, type_name
+from gpuetl.expressions.types import BOOL, NULL, UNKNOWN, type_name
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, SortKey
@@ -30,7 +30,7 @@ class Filter(Step):
     def build(self, context: Context, source: Node) -> Node:
         """Filter by the predicate, which must be a truth value."""
         predicate = context.expression(self.predicate, source.schema)
-        if predicate.dtype not in (BOOL, NULL):
+        if predicate.dtype not in (BOOL, NULL, UNKNOWN):
             message = f"a filter takes a condition, and {to_sql(predicate)} is {type_name(predicate.dtype)}"
             text = isinstance(self.predicate.syntax, Constant) and isinstance(self.predicate.syntax.value, str)
             hint = 'In Python, SQL text is written expr("…").' if text else "Compare it with something."
