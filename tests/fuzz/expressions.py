@@ -19,6 +19,7 @@ from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.constants import converted
 from gpuetl.expressions.functions import FUNCTIONS, Kind
 from gpuetl.expressions.ir import Expr
+from gpuetl.expressions.mistakes import mistakes_in
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, Syntax
 from gpuetl.expressions.types import (
@@ -178,8 +179,8 @@ def column_leaves(schema: Any, precision: dict[str, Precision]) -> list[Leaf]:
 
 
 def typed(syntax: Syntax, scope: Scope) -> Expr | None:
-    """Return the typed expression, or None where it is wrong."""
+    """Return the typed expression, or None where it is wrong, or compared with null."""
     try:
-        return resolve(syntax, scope)
+        return None if any(mistakes_in(syntax)) else resolve(syntax, scope)
     except InvalidExpression:
         return None

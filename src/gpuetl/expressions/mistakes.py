@@ -28,6 +28,19 @@ def mistakes_in(syntax: Syntax) -> Iterator[InvalidExpression]:
             yield error
 
 
+def doubts_in(syntax: Syntax) -> Iterator[InvalidExpression]:
+    """Yield what is right, but hardly what is meant: a null in the list of an IN that has other values."""
+    stack = [syntax]
+    while stack:
+        node = stack.pop()
+        stack += operands(node)
+        if isinstance(node, Apply) and node.function == "in":
+            values = node.args[1:]
+            if any(map(_is_null, values)) and not all(map(_is_null, values)):
+                hint = f"Write {_shown(node.args[0])} IS NULL OR … to keep rows without a value."
+                yield InvalidExpression("NULL in this list matches no row", node.span, hint)
+
+
 def _null_comparison(node: Apply) -> InvalidExpression | None:
     """Return the error of a comparison that is null for every row."""
     if node.function in COMPARISONS and any(map(_is_null, node.args)):

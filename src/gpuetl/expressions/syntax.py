@@ -84,6 +84,13 @@ def operands(node: Syntax) -> list[Syntax]:
     return [node.operand] if isinstance(node, CastTo) else []
 
 
+def operands_of(function: str, node: Syntax) -> list[Syntax]:
+    """Return the operands of a chain of one function, wherever its brackets are; of another node, that alone."""
+    if isinstance(node, Apply) and node.function == function:
+        return [part for arg in node.args for part in operands_of(function, arg)]
+    return [node]
+
+
 def names_in(node: Syntax) -> frozenset[str]:
     """Return the names of the columns that an expression reads."""
     stack, names = [node], set[str]()

@@ -24,7 +24,7 @@ from gpuetl.plan.schema import Schema
 from gpuetl.spec.model import FrameSpec, PipelineSpec, SinkSpec, SourceSpec
 from gpuetl.spec.scalars import UnboundScalar, UnresolvedScalar, resolve_scalars
 from gpuetl.spec.steps import Context
-from gpuetl.spec.steps.rows import sort_keys
+from gpuetl.spec.steps.rows import sort_keys, warn_of_no_rows
 from gpuetl.spec.steps.step import Unknown
 from gpuetl.spec.values import node_of
 
@@ -176,6 +176,7 @@ class _Binder:
             predicate = context.expression(spec.filter, node.schema)
             if predicate.dtype not in (BOOL, NULL, UNKNOWN):
                 context.problem("a filter takes a condition", "Compare it with something.", spec.filter)
+            warn_of_no_rows(context, spec.filter, predicate, node.schema)
             node = Filter(source=node, predicate=predicate, origin=context.origin)
         if spec.columns:
             schema = node.schema

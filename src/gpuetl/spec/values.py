@@ -98,7 +98,7 @@ def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
 
 def node_of(value: object) -> Located | None:
     """Return the node that a value was read from, if it came from a file."""
-    return getattr(value, "node", None)
+    return value if isinstance(value, PartPlace) else getattr(value, "node", None)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gpuetl.expressions.syntax import Constant
+from gpuetl.expressions.fold import keeps_no_row
+from gpuetl.expressions.ir import Expr, conjuncts
+from gpuetl.expressions.resolve import resolve_all
+from gpuetl.expressions.syntax import Constant, operands_of
 from gpuetl.expressions.types import BOOL, NULL, UNKNOWN, type_name
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.plan import nodes
@@ -15,7 +18,7 @@ from gpuetl.plan.schema import Schema
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import COUNT, EXPRESSION, ORDER, SOME_NAMES, SOME_ORDER, choice
 from gpuetl.spec.steps.step import Context, Step
-from gpuetl.spec.values import Formula, Order, Text
+from gpuetl.spec.values import Formula, Order, PartPlace, Text
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,24 @@ class Filter(Step):
             text = isinstance(self.predicate.syntax, Constant) and isinstance(self.predicate.syntax.value, str)
             hint = 'In Python, SQL text is written expr("…").' if text else "Compare it with something."
             context.problem(message, hint, self.predicate)
+        warn_of_no_rows(context, self.predicate, predicate, source.schema)
         return nodes.Filter(source=source, predicate=predicate, origin=context.origin)
+
+
+def warn_of_no_rows(context: Context, written: Formula, predicate: Expr, schema: Schema) -> None:
+    """Warn of a filter that is false or null for every row, at the part of it that is."""
+    if predicate.dtype == UNKNOWN or not any(map(keeps_no_row, conjuncts(predicate))):
+        return
+    for part in operands_of("and", written.syntax):
+        expr, _ = resolve_all(part, context.scope(schema))
+        if what := keeps_no_row(expr):
+            hint = (
+                "A comparison with null is never true. Write IS NULL."
+                if what == "null"
+                else "Take it out, or correct it."
+            )
+            message = f"this filter keeps no row: {to_sql(expr)} is {what} for every row"
+            context.warning(message, hint, PartPlace(written.node, part.span) if written.node else None)
 
 
 def sort_keys(context: Context, order: Sequence[Order], schema: Schema) -> tuple[SortKey, ...]:

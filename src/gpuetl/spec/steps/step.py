@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 from gpuetl.errors import InvalidExpression, Problems, UnknownColumn, have_hint, nearest, suggestion
 from gpuetl.expressions.ir import Expr
-from gpuetl.expressions.mistakes import mistakes_in
+from gpuetl.expressions.mistakes import doubts_in, mistakes_in
 from gpuetl.expressions.resolve import SCALARS, WRONG, Scope, resolve_all
 from gpuetl.expressions.syntax import Name, refuse_depth
 from gpuetl.expressions.types import is_list, type_name
@@ -18,7 +18,7 @@ from gpuetl.plan.nodes import Project
 from gpuetl.plan.schema import Schema
 from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.fields import read_keys, required_keys, write_keys
-from gpuetl.spec.values import Formula, node_of
+from gpuetl.spec.values import Formula, PartPlace, node_of
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,10 @@ class Context:
         node = node_of(at)
         self.problems.warn(message, hint, node.place() if node else None, str(self.origin))
 
+    def scope(self, schema: Schema, kinds: tuple[Any, ...] = SCALARS) -> Scope:
+        """Return what an expression over the columns may name."""
+        return Scope(schema, self.parameters, kinds, schema.open)
+
     def expression(
         self, formula: Formula, schema: Schema, kinds: tuple[Any, ...] = SCALARS, outputs: Iterable[str] = ()
     ) -> Expr:
@@ -54,7 +58,7 @@ class Context:
         """
         try:
             refuse_depth(formula.syntax)
-            expr, errors = resolve_all(formula.syntax, Scope(schema, self.parameters, kinds, schema.open))
+            expr, errors = resolve_all(formula.syntax, self.scope(schema, kinds))
             errors += mistakes_in(formula.syntax)
         except InvalidExpression as too_deep:
             expr, errors = WRONG, [too_deep]
@@ -64,6 +68,8 @@ class Context:
             if mistake not in seen:  # a name that is misspelt twice is one mistake
                 self.wrong_expression(error, formula, schema, outputs)
             seen.add(mistake)
+        for doubt in doubts_in(formula.syntax):
+            self.warning(doubt.message, doubt.hint, PartPlace(formula.node, doubt.span) if formula.node else None)
         return WRONG if errors else expr
 
     def wrong_expression(
