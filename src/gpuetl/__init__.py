@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         percent_rank,
         rank,
         row_number,
+        run_id,
         session_id,
         when,
     )
@@ -61,7 +62,7 @@ __all__ = [
     "Cluster", "EngineUnavailable", "Expression", "GpuetlError", "InvalidExpression", "InvalidPipeline", "OutOfMemory",
     "PackageMissing", "Pipeline", "RunFailed", "RunOptions", "SinkExists", "Table", "col", "count", "cume_dist",
     "dense_rank", "expr", "lag", "lead", "lit", "load", "loads", "ntile", "param", "percent_rank", "rank",
-    "row_number", "session_id", "when",
+    "row_number", "run_id", "session_id", "when",
 ]  # fmt: skip
 
 _MODULES = ("errors", "expressions.build", "options", "pipeline", "table")

@@ -152,7 +152,7 @@ class Pipeline:
         params
             Values of parameters.
         run_id
-            What `${run.id}` stands for in paths.
+            What `${run.id}` stands for in paths, and what `run_id()` gives.
         unbound
             Leave required parameters without a value open: enough to check a pipeline, not to run it.
 

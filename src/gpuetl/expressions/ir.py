@@ -48,6 +48,14 @@ class Literal:
         return hash(self._key())
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class RunId(Literal):
+    """The run's id, bound as a parameter's value is; the plans of two runs have one fingerprint, which is of `repr`."""
+
+    def __repr__(self) -> str:
+        return "RunId()"
+
+
 @dataclass(frozen=True)
 class Parameter:
     """A parameter of the pipeline whose value is not bound yet."""

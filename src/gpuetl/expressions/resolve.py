@@ -13,9 +13,10 @@ from gpuetl.expressions.advice import SIGNS, mismatch, mismatch_hint, shown_name
 from gpuetl.expressions.decimals import in_scale, is_decimal
 from gpuetl.expressions.functions import Function, Kind, TypeMismatch, find_function, in_order, unknown_function
 from gpuetl.expressions.functions.function import Argument
-from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal, chained
+from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal, RunId, chained
 from gpuetl.expressions.syntax import (
     ASSOCIATIVE,
+    RUN_ID,
     Apply,
     CastTo,
     Constant,
@@ -27,6 +28,7 @@ from gpuetl.expressions.syntax import (
 )
 from gpuetl.expressions.types import (
     FLOAT64,
+    STRING,
     TIMESTAMP,
     UNKNOWN,
     DataType,
@@ -66,7 +68,8 @@ class Scope:
     """What an expression may name: columns, parameters (bound ones are literals) and kinds of functions.
 
     In an `open` scope any column may be named: the schema is unknown since an earlier step is wrong.
-    `inside` is the aggregate or window function whose argument this is, `errors` collects what is wrong.
+    `inside` is the aggregate or window function whose argument this is, `run_id` what `run_id()` gives, and `errors`
+    collects what is wrong.
     """
 
     columns: Mapping[str, DataType]
@@ -74,6 +77,7 @@ class Scope:
     kinds: tuple[Kind, ...] = SCALARS
     open: bool = False
     inside: Function | None = None
+    run_id: str = "plan"
     errors: list[InvalidExpression] = field(default_factory=list, compare=False, repr=False)
 
 
@@ -195,6 +199,8 @@ def _constant(syntax: Constant) -> Expr:
 
 
 def _apply(syntax: Apply, scope: Scope) -> Expr:
+    if syntax.function == RUN_ID:
+        return _run_id(syntax, scope)
     function = find_function(syntax.function, scope.kinds)
     if function is None:
         scope.errors.append(_unknown(syntax, scope))
@@ -221,6 +227,12 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
     if function.name in ASSOCIATIVE:
         operands = [part for operand in operands for part in chained(function.name, operand)]
     return Call(function, tuple(operands), dtype)
+
+
+def _run_id(syntax: Apply, scope: Scope) -> Expr:
+    if operands(syntax):
+        raise InvalidExpression("run_id takes no arguments", syntax.span, "Write run_id().")
+    return RunId(scope.run_id, STRING, declared=True)
 
 
 def _wrong_call(syntax: Apply, scope: Scope) -> Expr:

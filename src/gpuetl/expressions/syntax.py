@@ -13,6 +13,8 @@ from gpuetl.errors import InvalidExpression, Span
 from gpuetl.expressions.types import DataType
 
 MAX_OPERATORS = 200  # below each other: a chain of `+` is as deep as it is long
+RUN_ID = "run_id"
+"""A function of no engine: typing puts the run's id in its place."""
 ASSOCIATIVE = ("and", "or")  # chains of these are the same wherever their brackets are
 
 

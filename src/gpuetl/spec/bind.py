@@ -122,7 +122,9 @@ class _Binder:
 
     def context(self, origin: Origin) -> Context:
         relation = partial(self.named, kind=origin.kind, of=origin.name)
-        return Context(origin, self.problems, self.parameters, relation, self.folder, self.undeclared)
+        return Context(
+            origin, self.problems, self.parameters, relation, self.folder, self.undeclared, run_id=self.run_id
+        )
 
     def undeclared(self, name: str) -> str:
         """Tell how to declare a column that folders of a source have, if any does."""

@@ -22,6 +22,7 @@ from gpuetl.expressions.functions import (
     zones,
 )
 from gpuetl.expressions.functions.function import Function, Kind, TypeMismatch
+from gpuetl.expressions.syntax import RUN_ID
 
 MODULES = (
     arithmetic,
@@ -71,7 +72,7 @@ INSTEAD = {
     "weekday": "Write dayofweek(x), Sunday is 0, or isodow(x), Monday is 1.",
     "time": "There is no time of day: take hour(x), minute(x) and second(x), or x - date_trunc('day', x).",
     "random": "A run can be repeated: take the sample step, or hash(key).", "rand": "Take the sample step, or hash(key).",
-    "uuid": "A run can be repeated: take md5(key), or hash(key).",
+    "uuid": "Write run_id() for the run, md5(key) or hash(key) for a row.",
     "position": "Write strpos(text, part).", "charindex": "Write strpos(text, part).", "locate": "Write strpos(text, part).",
     "any_value": "It may differ from run to run: write min(x), or first(x) with order_by.",
     "string_agg": "There is no aggregate of texts or lists.", "array_agg": "There is no aggregate of texts or lists.",
@@ -114,7 +115,7 @@ def table_entry(kind: Kind, name: str) -> Function:
 
 def function_names(kinds: tuple[Kind, ...]) -> list[str]:
     """Return the names that `find_function` knows, for suggestions."""
-    return sorted(name for kind, name in FUNCTIONS if kind in kinds)
+    return sorted([RUN_ID, *(name for kind, name in FUNCTIONS if kind in kinds)])
 
 
 __all__ = [

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gpuetl.expressions.fold import keeps_no_row
-from gpuetl.expressions.ir import Expr, conjuncts
+from gpuetl.expressions.ir import Expr, Literal, conjuncts
 from gpuetl.expressions.resolve import resolve_all
 from gpuetl.expressions.syntax import Constant, operands_of
 from gpuetl.expressions.types import BOOL, NULL, UNKNOWN, type_name
@@ -49,12 +49,10 @@ def warn_of_no_rows(context: Context, written: Formula, predicate: Expr, schema:
     for part in operands_of("and", written.syntax):
         expr, _ = resolve_all(part, context.scope(schema))
         if what := keeps_no_row(expr):
-            hint = (
-                "A comparison with null is never true. Write IS NULL."
-                if what == "null"
-                else "Take it out, or correct it."
-            )
-            message = f"this filter keeps no row: {to_sql(expr)} is {what} for every row"
+            null = "A comparison with null is never true: write IS NULL."
+            hint = null if what == "null" else "Correct it, or take it out."
+            shown = "it" if isinstance(expr, Literal) else to_sql(expr)
+            message = f"this filter keeps no row: {shown} is {what} for every row"
             context.warning(message, hint, PartPlace(written.node, part.span) if written.node else None)
 
 

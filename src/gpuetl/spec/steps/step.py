@@ -34,6 +34,7 @@ class Context:
     relation: Callable[[str], Node]
     folder: Path
     undeclared: Callable[[str], str] = lambda name: ""  # how to declare a column that a source's folders have
+    run_id: str = "plan"  # what `run_id()` gives
 
     def problem(self, message: str, hint: str = "", at: object = None) -> None:
         """Keep a problem at the node that a value was read from."""
@@ -47,7 +48,7 @@ class Context:
 
     def scope(self, schema: Schema, kinds: tuple[Any, ...] = SCALARS) -> Scope:
         """Return what an expression over the columns may name."""
-        return Scope(schema, self.parameters, kinds, schema.open)
+        return Scope(schema, self.parameters, kinds, schema.open, run_id=self.run_id)
 
     def expression(
         self, formula: Formula, schema: Schema, kinds: tuple[Any, ...] = SCALARS, outputs: Iterable[str] = ()
