@@ -163,7 +163,7 @@ class _Lowering:
         call = node.expression
         shown = shortened(self.text, whole_span(self.text, span_of(node.this)))
         hint = INSTEAD.get(call.name) or f"Write {call.name}({', '.join([shown, *('…' for _ in call.expressions)])})."
-        return InvalidExpression(f"'{shortened(self.text, span)}': SQL has no methods", span, hint)
+        return InvalidExpression(f"'{shown}.{call.name}()': SQL has no methods", span, hint)
 
     def column(self, node: exp.Column) -> Syntax:
         if node.table:
