@@ -284,8 +284,8 @@ def test_a_wrong_expression_hides_no_other_mistake():
         (9, 89, "unknown column 'aa'"),
         (9, 93, "unknown function 'uper'"),
         (9, 98, "unknown column 'bbb'"),
-        (10, 45, "unknown column 'zz'"),
-        (11, 32, "unknown column 'nope'"),
+        (10, 37, "unknown column 'zz'"),
+        (11, 31, "unknown column 'nope'"),
         (14, 23, "the expression ends too early"),
     ]
 
