@@ -212,9 +212,9 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
         scope.errors.append(error)
         return _wrong_call(syntax, inner)
     args = [ABSENT if argument is None else _resolve(argument, inner) for argument in bound]
-    _check_constants(function, args, syntax)
     if any(arg.dtype == UNKNOWN for arg in args):
         return WRONG
+    _check_constants(function, args, syntax)
     if not function.lists and any(is_list(arg.dtype) for arg in args):
         hint = "Explode the list in a step before, or take list_get, list_contains or list_length of it."
         raise InvalidExpression(f"{shown_name(function)} does not take lists", syntax.span, hint)
@@ -308,7 +308,7 @@ def _bind(function: Function, syntax: Apply) -> list[Syntax | None]:
 
 
 def _check_constant(function: Function, slot: Argument, written: Syntax, syntax: Apply) -> None:
-    if slot.constant and not isinstance(written, Constant | ParameterName):
+    if slot.constant and not isinstance(written, Constant | ParameterName | Unreadable):
         message = f"{shown_name(function)} takes a constant or a $parameter as {slot.name}"
         raise InvalidExpression(message, written.span or syntax.span)
 

@@ -189,7 +189,7 @@ class _Reader:
             return str(yaml.value).encode("utf-16", "surrogatepass").decode("utf-16")
         except UnicodeDecodeError:
             self.problems.add("half of a character is not text", "Write both halves.", self.at(yaml, "").place())
-            return ""
+            return "\N{REPLACEMENT CHARACTER}"
 
     def mapping(self, yaml: MappingNode) -> Node:
         values: dict[str, Node] = {}
