@@ -106,7 +106,10 @@ class Expressions:
                 keywords.append((slot.name, value))
             else:
                 args.append(value)
-        return Apply(function.name, tuple(args), tuple(keywords))
+        call = Apply(function.name, tuple(args), tuple(keywords))
+        if any(mistakes_in(call)):  # a comparison with a written null
+            return Apply("is_null", (args[0],))
+        return call
 
     def value(self, dtype: DataType, depth: int, exact: bool = True) -> Syntax:
         """An expression of a type."""
@@ -159,7 +162,8 @@ class Expressions:
     def condition(self, depth: int = 2) -> Syntax:
         """A truth value whose digits do not depend on rounding; true where a number beside a decimal makes it wrong."""
         drawn = self.computed(BOOL, depth, exact=True)
-        return drawn if typed(drawn, self.scope()) else Constant(True)
+        negated = Apply("not", (drawn,))  # a null in the list of an IN is an error there
+        return drawn if typed(drawn, self.scope()) and not any(mistakes_in(negated)) else Constant(True)
 
     def special(self, kind: Kind, names: Container[str] | None = None) -> Syntax:
         """A call of an aggregate or window function: any, or one of `names`."""
@@ -179,8 +183,8 @@ def column_leaves(schema: Any, precision: dict[str, Precision]) -> list[Leaf]:
 
 
 def typed(syntax: Syntax, scope: Scope) -> Expr | None:
-    """Return the typed expression, or None where it is wrong, or compared with null."""
+    """Return the typed expression, or None where it is wrong."""
     try:
-        return None if any(mistakes_in(syntax)) else resolve(syntax, scope)
+        return resolve(syntax, scope)
     except InvalidExpression:
         return None
