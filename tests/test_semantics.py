@@ -64,9 +64,9 @@ def test_filter_keeps_rows_where_the_predicate_is_true_and_null_is_not_true(sour
     [
         ("b AND TRUE", True, False, None), ("b AND FALSE", False, False, False), ("b AND NULL", None, False, None),
         ("b OR TRUE", True, True, True), ("b OR FALSE", True, False, None), ("b OR NULL", True, None, None),
-        ("NOT b", False, True, None), ("b = TRUE", True, False, None), ("b = NULL", None, None, None),
+        ("NOT b", False, True, None), ("b = TRUE", True, False, None), ("b = nullif(b, b)", None, None, None),
         ("b IN (TRUE)", True, False, None), ("b IN (TRUE, NULL)", True, None, None), ("b NOT IN (TRUE)", False, True, None),
-        ("b NOT IN (TRUE, NULL)", False, None, None), ("b IS NULL", False, False, True), ("b IS DISTINCT FROM NULL", True, True, False),
+        ("b NOT IN (TRUE, nullif(b, b))", False, None, None), ("b IS NULL", False, False, True), ("b IS DISTINCT FROM NULL", True, True, False),
     ],
 )  # fmt: skip
 def test_equality_in_and_or_not_are_kleene_s(source, check, text, true, false, null):

@@ -130,8 +130,8 @@ def test_what_is_wrong_in_python_names_the_line_of_the_script(t):
     t.write_parquet("o", "o", sort_by="z")
     text = re.sub(r"\S*test_table\.py:\d+", "test_table.py", told(t.pipeline.plan))
     assert text == (
-        "test_table.py: stage 's', step 1: unknown column 'z'\n    t.cast(z=\"int8\").stage(\"s\")\nhave: a, b.\n\n"
-        'test_table.py: sink \'o\': unknown column \'z\'\n    t.write_parquet("o", "o", sort_by="z")\nhave: a, b.'
+        "test_table.py: stage 's', step 1: unknown column 'z'\n    t.cast(z=\"int8\").stage(\"s\")\nColumns: a, b.\n\n"
+        'test_table.py: sink \'o\': unknown column \'z\'\n    t.write_parquet("o", "o", sort_by="z")\nColumns: a, b.'
     )
 
 

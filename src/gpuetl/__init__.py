@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         percent_rank,
         rank,
         row_number,
+        run_id,
         session_id,
         when,
     )
@@ -65,7 +66,7 @@ __all__ = [
     "Cluster", "ContractBroken", "EngineUnavailable", "Expression", "GpuetlError", "InvalidExpression",
     "InvalidPipeline", "OutOfMemory", "PackageMissing", "Pipeline", "RunFailed", "RunOptions", "SinkExists", "Table",
     "col", "count", "cume_dist", "dense_rank", "expr", "lag", "lead", "lit", "load", "loads", "ntile", "param",
-    "percent_rank", "rank", "row_number", "session_id", "when",
+    "percent_rank", "rank", "row_number", "run_id", "session_id", "when",
 ]  # fmt: skip
 
 show_short_tracebacks()

@@ -109,7 +109,7 @@ class InvalidExpression(GpuetlError):
     def unknown_function(cls, name: str, have: Iterable[str], span: Span | None = None) -> Self:
         """Word a call of a function that the closed table does not hold."""
         return cls(
-            f"unknown function '{name}'", span, suggestion(name, have) or "docs/functions.md lists the functions."
+            f"unknown function '{name}'", span, suggestion(name, have) or "docs/functions.md lists all functions."
         )
 
     @classmethod
@@ -122,9 +122,10 @@ class InvalidExpression(GpuetlError):
 class UnknownColumn(InvalidExpression):
     """The most frequent mistake: an expression of a column that is not there."""
 
-    def __init__(self, name: str, have: Iterable[str], span: Span | None = None) -> None:
-        self.name = name
-        super().__init__(f"unknown column '{name}'", span, have_hint(name, have))
+    def __init__(self, name: str, have: Iterable[str], span: Span | None = None, advice: str = "") -> None:
+        self.name, self.advice = name, advice
+        names = list(have)
+        super().__init__(f"unknown column '{name}'", span, have_hint(name, names, suggestion(name, names) or advice))
 
 
 class EvaluationError(GpuetlError):
@@ -311,17 +312,25 @@ class Problems:
         return sorted(self.found, key=lambda p: (p.place.line, p.place.column) if p.place else (0, 0))
 
 
+def nearest(name: str, have: Iterable[str]) -> str | None:
+    """Return the one of `have` that a misspelt name may mean, if any is near."""
+    return next(iter(difflib.get_close_matches(name, list(have), n=1, cutoff=0.6)), None)
+
+
 def suggestion(name: str, have: Iterable[str]) -> str:
     """Return "Did you mean 'x'?" for the nearest of `have`, or nothing."""
-    near = difflib.get_close_matches(name, list(have), n=1, cutoff=0.6)
-    return f"Did you mean '{near[0]}'?" if near else ""
+    near = nearest(name, have)
+    return f"Did you mean '{near}'?" if near else ""
 
 
-def have_hint(name: str, have: Iterable[str], advice: str = "", limit: int = 30) -> str:
-    """List what exists, and what to do, by default the nearest name: the second line of an unknown-name problem."""
+def have_hint(name: str, have: Iterable[str], advice: str = "", noun: str = "Columns", limit: int = 30) -> str:
+    """List what exists, and what to do, by default the nearest name: the second line of an unknown-name problem.
+
+    `noun` says what the names are, in the plural and with a capital letter.
+    """
     names = sorted(set(have))
     listed = ", ".join(names[:limit]) + (f", and {len(names) - limit} more" if len(names) > limit else "")
-    return f"have: {listed or 'nothing'}.  {advice or suggestion(name, names)}".rstrip()
+    return f"{noun}: {listed or 'none'}. {advice or suggestion(name, names)}".rstrip()
 
 
 def system_reason(error: BaseException) -> str:

@@ -174,6 +174,6 @@ class RunOptions:
         unknown = options.keys() - cls.__dataclass_fields__.keys()
         if unknown:
             raise InvalidPipeline.because(
-                f"unknown option '{min(unknown)}'", f"have: {', '.join(cls.__dataclass_fields__)}."
+                f"unknown option '{min(unknown)}'", f"Options: {', '.join(cls.__dataclass_fields__)}."
             )
         return cls(skip_passes=tuple(skip_passes), **options)  # type: ignore[arg-type]

@@ -112,7 +112,8 @@ class Pipeline:
         """Return the table of a source or stage that is declared."""
         if name.removesuffix(REJECTED) not in {*self.spec.sources, *self.spec.stages}:
             raise InvalidPipeline.because(
-                f"unknown source or stage '{name}'", have_hint(name, [*self.spec.sources, *self.spec.stages])
+                f"unknown source or stage '{name}'",
+                have_hint(name, [*self.spec.sources, *self.spec.stages], noun="Sources and stages"),
             )
         return Table(self, name)
 
@@ -190,7 +191,7 @@ class Pipeline:
         params
             Values of parameters.
         run_id
-            What `${run.id}` stands for in paths.
+            What `${run.id}` stands for in paths, and what `run_id()` gives.
         unbound
             Leave required parameters without a value open: enough to check a pipeline, not to run it.
         files

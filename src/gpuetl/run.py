@@ -54,7 +54,7 @@ class Run:
     def __getitem__(self, name: str) -> Result:
         """Return a kept stage; raise `InvalidPipeline` for one that was not kept."""
         if name not in self.results:
-            hint = f"{have_hint(name, self.results)}  Keep others with run(keep=['{name}'])."
+            hint = have_hint(name, self.results, f"Keep others with run(keep=['{name}']).", "It kept")
             raise InvalidPipeline.because(f"the run did not keep '{name}'", hint)
         return self.results[name]
 

@@ -107,7 +107,7 @@ def test_kernels_that_do_not_compile_are_told_with_their_lines(validate, tmp_pat
     assert 'body:1: error: identifier "q" is undefined' in output
     assert 'k.cu:2: error: identifier "nothing" is undefined' in output
     write(tmp_path, k__cu=CUDA.replace("nothing", "n"))
-    assert validate(KERNELS.replace("x * q", "x * 2"))[1] .startswith("p.yaml: valid, 1 source, 1 stage, 0 sinks\n")
+    assert validate(KERNELS.replace("x * q", "x * 2"))[1].startswith("p.yaml: valid, 1 source, 1 stage, 0 sinks\n")
 
 
 def test_kernels_are_not_checked_without_a_compiler_or_a_header(validate, tmp_path, monkeypatch):

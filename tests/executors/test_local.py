@@ -143,10 +143,12 @@ def test_a_run_keeps_only_what_it_was_asked_for(pipeline):
     assert run["t"].to_pandas().shape == (6, 2)
     with pytest.raises(
         InvalidPipeline,
-        match=r"the run did not keep 'first'\nhave: some, t\.  Keep others with run\(keep=\['first'\]\)",
+        match=r"the run did not keep 'first'\nIt kept: some, t\. Keep others with run\(keep=\['first'\]\)",
     ):
         run["first"]
-    with pytest.raises(InvalidPipeline, match=r"unknown stage 'som'\nhave: first, some, t, u\.  Did you mean 'some'\?"):
+    with pytest.raises(
+        InvalidPipeline, match=r"unknown stage 'som'\nSources and stages: first, some, t, u\. Did you mean 'some'\?"
+    ):
         pipeline.run(engine="pandas", keep=["som"])
 
 

@@ -11,12 +11,12 @@ import pytest
 from expressions.given import table, typed, value, values
 from gpuetl import col, lit
 from gpuetl.errors import EvaluationError, InvalidExpression
+from gpuetl.expressions.fold import fold
 from gpuetl.expressions.ir import Literal
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.types import parse_type, type_name
 from gpuetl.expressions.unparse import to_sql
-from gpuetl.optimize.fold_expressions import fold
 
 EXACT = Context(prec=200)
 COLUMNS = {

@@ -19,6 +19,7 @@ from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.constants import converted
 from gpuetl.expressions.functions import FUNCTIONS, Kind
 from gpuetl.expressions.ir import Expr
+from gpuetl.expressions.mistakes import mistakes_in
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, Syntax
 from gpuetl.expressions.types import (
@@ -105,7 +106,10 @@ class Expressions:
                 keywords.append((slot.name, value))
             else:
                 args.append(value)
-        return Apply(function.name, tuple(args), tuple(keywords))
+        call = Apply(function.name, tuple(args), tuple(keywords))
+        if any(mistakes_in(call)):  # a comparison with a written null
+            return Apply("is_null", (args[0],))
+        return call
 
     def value(self, dtype: DataType, depth: int, exact: bool = True) -> Syntax:
         """An expression of a type."""
@@ -158,7 +162,8 @@ class Expressions:
     def condition(self, depth: int = 2) -> Syntax:
         """A truth value whose digits do not depend on rounding; true where a number beside a decimal makes it wrong."""
         drawn = self.computed(BOOL, depth, exact=True)
-        return drawn if typed(drawn, self.scope()) else Constant(True)
+        negated = Apply("not", (drawn,))  # a null in the list of an IN is an error there
+        return drawn if typed(drawn, self.scope()) and not any(mistakes_in(negated)) else Constant(True)
 
     def special(self, kind: Kind, names: Container[str] | None = None) -> Syntax:
         """A call of an aggregate or window function: any, or one of `names`."""

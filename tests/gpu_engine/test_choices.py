@@ -36,5 +36,7 @@ def test_options_name_the_choices_to_leave_out():
 
 def test_a_name_that_is_neither_pass_nor_choice_is_refused():
     """The hint has both."""
-    with pytest.raises(InvalidPipeline, match=r"have: fold_expressions, .*, group_by_table, .*Did you mean 'join_by_"):
+    with pytest.raises(
+        InvalidPipeline, match=r"Passes: fold_expressions, .*, group_by_table, .*Did you mean 'join_by_"
+    ):
         RunOptions(skip_passes=("join_by_tabel",))

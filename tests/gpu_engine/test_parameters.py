@@ -6,7 +6,7 @@ import pytest
 
 from conftest import COMPILER, ON_CPU
 from gpu_engine.host_machine import HostMachine
-from gpuetl import expr
+from gpuetl import expr, run_id
 from gpuetl.testing import assert_tables_equal
 from tables import INF, INT64_MAX, INT64_MIN, table
 
@@ -51,6 +51,17 @@ def test_another_value_compiles_nothing(source, pipeline, run, dtype):
     (first, kernels), (second, again) = map(run, VALUES[dtype])
     assert [first["p"].to_pylist(), second["p"].to_pylist()] == [[value] * 2 for value in VALUES[dtype]]
     assert kernels == again or dtype == "bool"  # false is in every filter's text
+
+
+def test_the_run_s_id_compiles_nothing_in_the_next_run(source, pipeline, run):
+    """It is an argument as a parameter is: alone, in a text, and in a filter."""
+    pipeline.param("p", "int64")
+    rows = source(table({"s": "string"}, ("a",), (None,)))
+    made = rows.with_columns(r=run_id(), t=expr("run_id() || s")).filter(expr("r <> coalesce(t, run_id() || 'x')"))
+    made.with_columns(r=expr("length(r)"), t=expr("length(t)")).stage("s")
+    (got, kernels), (_, again) = map(run, (1, 2))
+    assert got.num_rows == 2
+    assert kernels == again
 
 
 def test_what_is_calculated_of_parameters_alone_is_no_other_text(source, pipeline, run):

@@ -82,7 +82,7 @@ def flipped(position, mask=0xFF):
         (ROWS.rename_columns(["X", "s"]), 2, "unknown column 'x'"),
         (pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["x", "x"]), 2, "has two columns named 'x'"),
         (pa.table({"x": [{"a": 1}]}), 2, "column 'x' has type struct<a: int64>, which the language has not"),
-        (pa.table({"x": ["1"]}), 2, "greater cannot compare string and int64"),
+        (pa.table({"x": ["1"]}), 2, "cannot compare string and int64"),
     ],
 )  # fmt: skip
 def test_a_parquet_file_that_is_not_one_is_told(run, file, code, message):
@@ -107,10 +107,10 @@ def test_text_that_is_not_utf_8_is_told_when_it_is_read(run):
     [
         ("", "t.csv: empty; a CSV file begins with a line of column names"),
         ("\n1,a\n", "t.csv: empty"),
-        ("x\n1\n", "t.csv: there is no column 's'.  have: x."),
-        ("X,s\n1,a\n", "t.csv: there is no column 'x'.  have: X, s."),
+        ("x\n1\n", "t.csv: there is no column 's'.  Columns: x."),
+        ("X,s\n1,a\n", "t.csv: there is no column 'x'.  Columns: X, s."),
         ("x,x,s\n1,2,a\n", "t.csv: two columns are named 'x'\n"),
-        ("x;s\n1;a\n", "no column 'x'.  have: x;s.  Is the delimiter ';'?  Declare it: delimiter: \";\".\n"),
+        ("x;s\n1;a\n", "no column 'x'.  Columns: x;s. Is the delimiter ';'?  Declare it: delimiter: \";\".\n"),
         ("x\ts\n1\ta\n", "Is the delimiter '\\t'?  Declare it: delimiter: \"\\t\".\n"),
         ("x,s\nn/a,b\n", "If 'n/a' stands for null, add it to the source's nulls."),
         ("x,s\n1,a\n2\n", "t.csv:3: 1 field, expected 2: 2\n"),
@@ -138,14 +138,14 @@ def test_csv_files_with_a_header_alone_or_a_byte_order_mark_are_read(run, text):
     [
         (b"", "p.yaml is empty"), (b"# nothing\n", "p.yaml is empty"), (b"[1]", "a pipeline is a map"), (b"words", "got text"),
         (b"\xff\xfe\x00", "it is not UTF-8 text"), (PIPELINE.encode("utf-16"), "it is not UTF-8 text"),
-        (PIPELINE.replace("name: p", "name: p\0"), "unacceptable character #x0000"),
-        (PIPELINE.replace("  t:", "\tt:"), "p.yaml:4:1: not YAML: found character '\\t'"),
-        (PIPELINE + "---\n" + PIPELINE, "but found another document"),
-        ("[" * 10_000, "p.yaml:1:66: not YAML: it nests deeper than 64"), ("{a: " * 10_000, "it nests deeper than 64"),
+        (PIPELINE.replace("name: p", "name: p\0"), "the character U+0000 is not text"),
+        (PIPELINE.replace("  t:", "\tt:"), "p.yaml:4:1: this line is indented with a tab"),
+        (PIPELINE + "---\n" + PIPELINE, "a file has one pipeline"),
+        ("[" * 10_000, "p.yaml:1:66: it nests deeper than 64"), ("{a: " * 10_000, "it nests deeper than 64"),
         ("- " * 10_000, "it nests deeper than 64"), ("\n".join(" " * i + "a:" for i in range(900)), "it nests deeper than 64"),
         ("x" * 50_000_000, "p.yaml has more than 4,194,304 bytes"),
         ("\n".join(f"k{i}: {i}" for i in range(1_000)), "100 problems: there may be more"),
-        (PIPELINE.replace("name: p", 'name: "\\ud800"'), "half of a character is no text"),
+        (PIPELINE.replace("name: p", 'name: "\\ud800"'), "half of a character is not text"),
         (PIPELINE.replace("name: p", "? [a]\n: b\nname: p"), "p.yaml:2:3: a key is a text"),
         (PIPELINE.replace("gpuetl: 1", "gpuetl: true"), "true or false as a version of the language is not known"),
         (PIPELINE.replace("gpuetl: 1", "gpuetl: 1.0"), "a number as a version of the language is not known"),
@@ -154,7 +154,7 @@ def test_csv_files_with_a_header_alone_or_a_byte_order_mark_are_read(run, text):
         (PIPELINE.replace("gpuetl: 1\n", ""), "the key 'gpuetl' is missing"),
         (PIPELINE.replace("name: p", "name: p\ndescription: [{a: 1}]"), "takes a text, got a map"),
         (PIPELINE.replace("name: p", "name: p\nparams: {p: {type: int64, required: maybe}}"), "takes true or false, got text 'maybe'"),
-        (PIPELINE.replace("name: p", f"name: p\nparams: {{p: {{type: int64, default: {'9' * 5_000}}}}}"), "is not a number that can be read"),
+        (PIPELINE.replace("name: p", f"name: p\nparams: {{p: {{type: int64, default: {'9' * 5_000}}}}}"), "has too many digits for a number"),
         (PIPELINE.replace("filter: x > 0", f"limit: {'9' * 20}"), "takes a whole number that fits int64"),
         (PIPELINE.replace("from: t", "from: s"), "the stages go in a circle: s → s"),
         (PIPELINE.replace("filter: x > 0", "join: {with: s, on: x}"), "the stages go in a circle: s → s"),
@@ -174,7 +174,7 @@ def test_a_pipeline_file_that_is_none_is_told(run, text, message):
         ("a" * 300 + ".parquet", 2, "a name in the path has 308 bytes; 255 are possible"),
         ("/".join(["a" * 100] * 50), 2, "bytes; fewer than 4,096 are possible"),
         ("a\0b", 2, "the character NUL cannot stand in a path"),
-        ("\ud800", 2, "half of a character is no text"),
+        ("\ud800", 2, "half of a character is not text"),
         ("", 2, "takes a name, got an empty text"),
         ("t.parquet", 2, "writes over source 't'"), ("x/../t.parquet", 2, "writes over source 't'"),
         (".", 2, "writes over the pipeline's own folder"), ("/", 2, "writes over the pipeline's own folder"),
@@ -204,7 +204,7 @@ def test_a_sink_s_name_may_be_as_long_as_names_can_be(run, tmp_path):
     assert pq.read_table(tmp_path / name).num_rows == 9
 
 
-EXPRESSIONS = ["SELECT 1", "(SELECT x)", "x IN (SELECT x FROM t)", "EXISTS (SELECT 1)", "sum(x) OVER ()", "x;", "x; DROP TABLE t", "x ; ; x", "-- nothing", "/* not closed", "CAST(x AS json)", "CAST(x AS struct<a int>)", "CAST(x AS int[])", "CAST(x AS map(int, int))", "CAST(x AS varchar(10))", "CAST(x AS 'int64')", "CAST(x)", "CAST(x AS int64 FORMAT 'a')", "SAFE_CAST(x AS int64)", "x::foo", "x y", "x > > 3", "x = = 3", "x =! 3", "!(x = 3)", "x && x", "x & 1", "x | 1", "~x", "x ** 2", "s ~ 'a'", "s GLOB 'a'", "s SIMILAR TO 'a'", "s LIKE ANY ('a', 'b')", "E'a\\n'", "N'abc'", "X'ABCD'", "U&'\\0041'", "$$abc$$", "$tag$abc$tag$", "'a' 'b'", "'it\\'s'", "`x`", "[x]", "x[1]", "{'a': 1}", "{{ x }}", "{% if %}", "${params.x}", "x -> x + 1", "lambda y: y", "ARRAY[1, 2]", "STRUCT(1, 2)", "MAP {'a': 1}", "(1, 2)", "x IN ()", "?", ":name", "%s", "@x", "$1", "$nope", "t.*", "* EXCEPT (x)", "COLUMNS(*)", "sum(DISTINCT x)", "max(x ORDER BY s)", "first(x) IGNORE NULLS", "percentile_cont(0.5) WITHIN GROUP (ORDER BY x)", "x TABLESAMPLE (10)", "x FROM t", "x UNION SELECT 1", "VALUES (1)", "INSERT INTO t VALUES (1)", "SET x = 1", "INTERVAL '1' YEAR", "INTERVAL '1-2' YEAR TO MONTH", "INTERVAL '1 day; drop table t'", "INTERVAL 'one day'", "INTERVAL x DAY", "DATE 'x'", "TIMESTAMP '2020-13-01'", "CURRENT_DATE", "CASE END", "CASE WHEN x > 1 THEN END", "abs(x,)", "abs(,x)", "abs(x,,x)", "abs(y => 1)", "abs(x => 1, x => 2)", "abs(x)(1)", "schema.abs(x)", "1e", "1e+", "1.2.3", "1_000e", "99999999999999999999", "__import__('os')", "x' OR '1'='1", "x)) OR ((1=1", "“x”", '""', "x ≥ 1"]  # fmt: skip
+EXPRESSIONS = ["SELECT 1", "(SELECT x)", "x IN (SELECT x FROM t)", "EXISTS (SELECT 1)", "sum(x) OVER ()", "x;", "x; DROP TABLE t", "x ; ; x", "-- nothing", "/* not closed", "CAST(x AS json)", "CAST(x AS struct<a int>)", "CAST(x AS int[])", "CAST(x AS map(int, int))", "CAST(x AS varchar(10))", "CAST(x AS 'int64')", "CAST(x)", "CAST(x AS int64 FORMAT 'a')", "SAFE_CAST(x AS int64)", "x::foo", "x y", "x > > 3", "x = = 3", "x =! 3", "!(x = 3)", "x && x", "x & 1", "x | 1", "~x", "x ** 2", "s ~ 'a'", "s GLOB 'a'", "s SIMILAR TO 'a'", "s LIKE ANY ('a', 'b')", "E'a\\n'", "N'abc'", "X'ABCD'", "U&'\\0041'", "$$abc$$", "$tag$abc$tag$", "'a' 'b'", "'it\\'s'", "`x`", "[x]", "x[1]", "{'a': 1}", "{{ x }}", "{% if %}", "${params.x}", "x -> x + 1", "lambda y: y", "ARRAY[1, 2]", "STRUCT(1, 2)", "MAP {'a': 1}", "(1, 2)", "x IN ()", "?", ":name", "%s", "@x", "$1", "$nope", "t.*", "* EXCEPT (x)", "COLUMNS(*)", "sum(DISTINCT x)", "lower(s ORDER BY s)", "first(x) IGNORE NULLS", "percentile_cont(0.5) WITHIN GROUP (ORDER BY x)", "x TABLESAMPLE (10)", "x FROM t", "x UNION SELECT 1", "VALUES (1)", "INSERT INTO t VALUES (1)", "SET x = 1", "INTERVAL '1' YEAR", "INTERVAL '1-2' YEAR TO MONTH", "INTERVAL '1 day; drop table t'", "INTERVAL 'one day'", "INTERVAL x DAY", "DATE 'x'", "TIMESTAMP '2020-13-01'", "CURRENT_DATE", "CASE END", "CASE WHEN x > 1 THEN END", "abs(x,)", "abs(,x)", "abs(x,,x)", "abs(y => 1)", "abs(x => 1, x => 2)", "abs(x)(1)", "schema.abs(x)", "1e", "1e+", "1.2.3", "1_000e", "99999999999999999999", "__import__('os')", "x' OR '1'='1", "x)) OR ((1=1", "“x”", '""', "x ≥ 1"]  # fmt: skip
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)

@@ -136,7 +136,7 @@ def test_files_are_left_out_by_the_columns_of_their_path(tmp_path, pipeline):
     ("folder", "message"),
     [
         ("day=x", r"'day=x' is not of type int32\nDeclare 'day' of another type in the source's partitions\."),
-        ("month=1", r"f\.parquet has no 'day=…' folder\nhave: month\."),
+        ("month=1", r"f\.parquet has no 'day=…' folder\nFolders of the path: month\."),
     ],
 )
 def test_a_path_without_the_partition_s_value_is_told(tmp_path, pipeline, folder, message):
@@ -146,7 +146,7 @@ def test_a_path_without_the_partition_s_value_is_told(tmp_path, pipeline, folder
         pipeline.run(engine="pandas", keep=["s"])
 
 
-HAVE = "unknown column 'day'\nhave: a, k, x.  Folders 'day=…' of source 's' have it: declare it there by partitions: "
+HAVE = "unknown column 'day'\nColumns: a, k, x. Folders 'day=…' of source 's' have it: declare it there by partitions: "
 
 
 @pytest.mark.parametrize(

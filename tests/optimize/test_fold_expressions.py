@@ -3,11 +3,12 @@
 import pytest
 
 from gpuetl import col, expr
+from gpuetl.expressions.fold import fold
 from gpuetl.expressions.ir import Column
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.types import BOOL, FLOAT64, INT64, STRING
 from gpuetl.expressions.unparse import to_sql
-from gpuetl.optimize.fold_expressions import fold, fold_expressions
+from gpuetl.optimize.fold_expressions import fold_expressions
 from gpuetl.testing import assert_same
 from plans import described, kept_plan
 

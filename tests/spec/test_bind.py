@@ -73,7 +73,7 @@ def test_a_required_parameter_may_stay_open_until_the_run():
         ("{from: tnxs, parquet: out}", "unknown source or stage 'tnxs'"),
         (
             "{from: txns, parquet: 'out/${params.day}'}",
-            "unknown reference '${params.day}': have ${params.NAME}, ${env.NAME:-default}, ${run.id}",
+            "unknown reference '${params.day}': a path takes ${params.NAME}, ${env.NAME:-default} and ${run.id}",
         ),
     ],
 )
@@ -159,6 +159,7 @@ TOLD = [
     "unknown source or stage 'usres'",
     "no.cu: No such file or directory.",
     "no.py does not exist",
+    "unknown parameter '$nope'",
     "unknown parameter '$nope'",
 ]
 

@@ -63,7 +63,7 @@ def test_a_parenthesis_that_nothing_closes_is_told_as_such(value):
 def test_text_that_is_no_yaml_for_a_comma_or_a_quote_in_braces_is_told_with_what_to_do(value):
     (problem,) = problems_after_head(stage(f"with_columns: {{x: {value}}}"))
     assert problem.startswith("daily.yaml:13:")
-    assert "not YAML: " in problem
+    assert "a value in { } ends here" in problem
     assert problem.endswith(
         "\nIn { }, commas and quotes end an expression.  Quote the expression, or write it on a line of its own."
     )

@@ -76,8 +76,8 @@ def test_a_required_parameter_stays_open_where_a_pipeline_is_only_checked():
     [
         ({}, "parameter 'day' (date) has no value\nGive it with -p day=VALUE."),
         ({"day": "soon"}, "parameter 'day': 'soon' is not a date"),
-        ({"day": "2026-11-01", "lwo": 1}, "unknown parameter 'lwo'\nhave: day, low, name.  Did you mean 'low'?"),
-        ({"low": "x", "days": 1}, "unknown parameter 'days'\nhave: day, low, name.  Did you mean 'day'?\n\nparameter 'day' (date) has no value\n"
+        ({"day": "2026-11-01", "lwo": 1}, "unknown parameter 'lwo'\nParameters: day, low, name. Did you mean 'low'?"),
+        ({"low": "x", "days": 1}, "unknown parameter 'days'\nParameters: day, low, name. Did you mean 'day'?\n\nparameter 'day' (date) has no value\n"
                                   "Give it with -p day=VALUE.\n\nparameter 'low': 'x' is not a float64"),
     ],
 )  # fmt: skip

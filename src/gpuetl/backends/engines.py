@@ -62,7 +62,7 @@ def choose_engine(wanted: str) -> Choice:
         check_cluster_package(wanted)
         return Choice(wanted, "asked for")
     near = suggestion(wanted, (*ENGINES, "auto"))
-    raise EngineUnavailable(f"unknown engine '{wanted}'.  have: auto, {', '.join(ENGINES)}.  {near}".rstrip())
+    raise EngineUnavailable(f"unknown engine '{wanted}'. Engines: auto, {', '.join(ENGINES)}. {near}".rstrip())
 
 
 def check_cluster_package(engine: str) -> None:

@@ -49,7 +49,7 @@ def check(
 
     plan = load(file, root).plan(dict(params))
     if stage is not None and stage not in plan.stages:
-        raise InvalidPipeline.because(f"unknown stage '{stage}'", have_hint(stage, plan.stages))
+        raise InvalidPipeline.because(f"unknown stage '{stage}'", have_hint(stage, plan.stages, noun="Stages"))
     roots = {id(node): node for node in (*plan.stages.values(), *plan.roots)}.values()
     kernels = [kernel for kernel in kernels_of(roots) if stage is None or kernel.origin.name == stage]
     machine = the_machine() if kernels else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpuetl.expressions.expression import Expression, apply
-from gpuetl.expressions.syntax import Constant, Name, ParameterName
+from gpuetl.expressions.syntax import RUN_ID, Constant, Name, ParameterName
 
 
 def col(name: str) -> Expression:
@@ -53,6 +53,11 @@ class When:
 def when(condition: Expression, value: Any) -> When:
     """Begin `CASE WHEN condition THEN value`."""
     return When(((condition, value),))
+
+
+def run_id() -> Expression:
+    """The run's id, the same text in every row: `run_id()`."""
+    return apply(RUN_ID)
 
 
 def count(x: Expression | None = None) -> Expression:

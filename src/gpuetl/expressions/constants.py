@@ -97,8 +97,8 @@ class UnknownUnit(ValueError):
         """What to write instead."""
         if str(self).removesuffix("s") in ("month", "quarter", "year"):
             return "An interval has a fixed length: write add_months(x, 1) for months."
-        units = "have weeks, days, hours, minutes, seconds, milliseconds, microseconds."
-        return f"An interval has a fixed length: {units}"
+        units = "weeks, days, hours, minutes, seconds, milliseconds, microseconds."
+        return f"Units: {units}"
 
 
 def interval_of(text: str) -> timedelta:

@@ -7,6 +7,7 @@ the user wrote, and our closed table alone decides.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any, ClassVar, cast
 
 import sqlglot
@@ -16,6 +17,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import TokenType
 
 from gpuetl.errors import InvalidExpression, Span
+from gpuetl.expressions.foreign import missing_word, refuse_signs, refused_word
 from gpuetl.expressions.syntax import MAX_OPERATORS
 
 MAX_CHARACTERS = 20_000
@@ -64,15 +66,20 @@ def parse_tree(text: str) -> exp.Expr:
     InvalidExpression
         With the span of what is wrong: text that does not parse, or that is beyond the limits.
     """
-    _refuse_bombs(text)
+    words = _refuse_bombs(text)
     try:
         tree = sqlglot.parse_one(text, dialect=Language)
     except SqlglotError as error:
-        raise _syntax_error(text, error) from None
+        raise _syntax_error(text, words, error) from None
     except RecursionError:
         raise InvalidExpression("this expression nests too deeply") from None
     _refuse_depth(tree)
     return tree
+
+
+def refused_word_in(text: str) -> InvalidExpression | None:
+    """Return the error of a word that belongs to another clause or language, in a text that the language lacks."""
+    return refused_word(_tokens(text))
 
 
 def is_plain_name(name: str) -> bool:
@@ -93,6 +100,43 @@ def span_of(node: exp.Expr) -> Span | None:
     return cast("Span | None", node.meta["span"])
 
 
+def whole_span(text: str, span: Span | None) -> Span:
+    """Return the span with the brackets and the quote that close it; all of the text where it is not known.
+
+    The parser keeps no place of them.
+    """
+    if span is None:
+        return Span(0, len(text))
+    start, stop = span.start, span.stop
+    opened: list[str] = []
+    for sign in text[start:stop]:
+        if sign in _PAIRS:
+            opened.append(_PAIRS[sign])
+        elif opened and sign == opened[-1]:
+            opened.pop()
+    while opened and text[stop:].lstrip().startswith(opened[-1]):
+        stop = text.index(opened.pop(), stop) + 1
+    return Span(start, stop)
+
+
+_PAIRS = {"(": ")", "[": "]", "{": "}"}
+
+
+def bracketed_span(text: str, span: Span | None) -> Span:
+    """Return the span with the brackets around it."""
+    whole = whole_span(text, span)
+    before, after = text[: whole.start].rstrip(), text[whole.stop :].lstrip()
+    if not before or not after or _PAIRS.get(before[-1]) != after[0]:
+        return whole
+    return Span(len(before) - 1, text.index(after[0], whole.stop) + 1)
+
+
+def shortened(text: str, span: Span, most: int = 40) -> str:
+    """Return what stands in a span, on one line; of a long text the first characters."""
+    part = " ".join(text[span.start : span.stop].split())
+    return part if len(part) <= most else f"{part[: most - 1]}…"
+
+
 def _refuse_depth(tree: exp.Expr) -> None:
     level = [tree]
     for _ in range(MAX_OPERATORS):
@@ -102,67 +146,81 @@ def _refuse_depth(tree: exp.Expr) -> None:
     raise InvalidExpression.too_deep(MAX_OPERATORS)
 
 
-def _refuse_bombs(text: str) -> None:
+def _refuse_bombs(text: str) -> list[Any]:
+    """Return the words of a text, which is within the limits and has no sign that the parser would misread."""
     if not text.strip():
         raise InvalidExpression("this expression is empty", None, "A text is written in quotes of its own: \"'text'\".")
     if len(text) > MAX_CHARACTERS:
         raise InvalidExpression(f"this expression has {len(text):,} characters; {MAX_CHARACTERS:,} are allowed")
-    open_at: list[int] = []
+    open_at: list[Any] = []
     words = _tokens(text)
-    _refuse_skipped(words)
+    refuse_signs(text, words)
     for token in words:
-        if token.token_type in (TokenType.L_PAREN, TokenType.L_BRACKET):
-            open_at.append(token.start)
-        elif token.token_type in (TokenType.R_PAREN, TokenType.R_BRACKET) and open_at:
-            open_at.pop()
+        if token.token_type in _CLOSING.values():
+            open_at.append(token)
+        elif (opened := _CLOSING.get(token.token_type)) and (not open_at or open_at.pop().token_type != opened):
+            raise InvalidExpression(f"this '{token.text}' closes nothing", _span(token), "Take it out.")
         if len(open_at) > MAX_DEPTH:
-            raise InvalidExpression(f"parentheses nest deeper than {MAX_DEPTH}", Span(token.start, token.start + 1))
+            raise InvalidExpression(f"parentheses nest deeper than {MAX_DEPTH}", _span(token))
     if open_at:
-        raise InvalidExpression("this parenthesis is not closed", Span(open_at[-1], open_at[-1] + 1))
+        kind = "bracket" if open_at[-1].text == "[" else "parenthesis"
+        raise InvalidExpression(f"this {kind} is not closed", _span(open_at[-1]))
+    _refuse_intervals(words)
+    return words
 
 
-def _refuse_skipped(words: list[Any]) -> None:
-    """Refuse what sqlglot's parser passes over, or reads otherwise than it looks."""
-    for before, token in zip([None, *words], words, strict=False):
-        kind = token.token_type
-        empty = before is not None and before.token_type in (TokenType.L_PAREN, TokenType.COMMA)
-        odd = (
-            (empty and kind == TokenType.COMMA)
-            or (empty and before.token_type == TokenType.COMMA and kind == TokenType.R_PAREN)
-            or (kind == TokenType.NOT and token.text == "!")  # it binds as NOT does, looser than `=`
-            or (kind == TokenType.SEMICOLON and token is words[-1])
-        )
-        if odd:
-            span = Span(token.start, token.end + 1)
-            raise InvalidExpression(f"unexpected '{token.text}': not an SQL expression", span)
-        if before is not None and before.token_type == TokenType.INTERVAL and kind == TokenType.STRING:
-            _refuse_interval(token)
+_CLOSING = {TokenType.R_PAREN: TokenType.L_PAREN, TokenType.R_BRACKET: TokenType.L_BRACKET}
 
 
-def _refuse_interval(token: Any) -> None:
+def _refuse_intervals(words: list[Any]) -> None:
     """Refuse an interval's text of which the parser would take a part alone."""
-    if not re.fullmatch(r"(\s*-?\d+(\.\d+)?\s*([A-Za-z]+\s*)?)+", token.text):
-        message = f"'{token.text}' is not an interval"
-        raise InvalidExpression(message, Span(token.start, token.end + 1), "Write interval '90 minutes'.")
+    for before, token in pairwise(words):
+        if before.token_type != TokenType.INTERVAL or token.token_type != TokenType.STRING:
+            continue
+        if not re.fullmatch(r"(\s*-?\d+(\.\d+)?\s*([A-Za-z]+\s*)?)+", token.text):
+            raise InvalidExpression(f"'{token.text}' is not an interval", _span(token), "Write interval '90 minutes'.")
+
+
+def _span(token: Any) -> Span:
+    return Span(token.start, token.end + 1)
 
 
 def _tokens(text: str) -> list[Any]:
     try:
         return list(Language().tokenize(text))
     except SqlglotError:
-        raise InvalidExpression("this is not an SQL expression: a quote is not closed", Span(0, len(text))) from None
+        raise _unclosed(text) from None
 
 
-def _syntax_error(text: str, error: SqlglotError) -> InvalidExpression:
+_QUOTED = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|/\*.*?\*/""", re.DOTALL)
+_OPENING = re.compile(r"""['"]|/\*""")
+
+
+def _unclosed(text: str) -> InvalidExpression:
+    """Word a quote, or a comment, that is opened and not closed."""
+    blank = _QUOTED.sub(lambda match: " " * len(match[0]), text)
+    opening = _OPENING.search(blank)
+    if opening is None:
+        return InvalidExpression("gpuetl cannot read this expression", Span(0, len(text)))
+    if opening[0] == "/*":
+        return InvalidExpression("this comment is not closed", Span(*opening.span()), "Close it with */.")
+    hint = "Close it; a quote inside a text is written twice: 'it''s'."
+    return InvalidExpression("this quote is not closed", Span(*opening.span()), hint)
+
+
+def _syntax_error(text: str, words: list[Any], error: SqlglotError) -> InvalidExpression:
     details: list[dict[str, Any]] = getattr(error, "errors", None) or []
+    if refused := refused_word(words):
+        return refused
     if not details or details[0].get("col") is None:
-        return InvalidExpression("this is not an SQL expression", Span(0, len(text)))
+        return InvalidExpression("gpuetl cannot read this expression", Span(0, len(text)), missing_word(words, ""))
     word = str(details[0].get("highlight") or "")
     lines_before = text.splitlines(keepends=True)[: int(details[0]["line"]) - 1]
     stop = sum(map(len, lines_before)) + int(details[0]["col"])
-    unfinished = stop >= len(text.rstrip()) and _UNFINISHED.match(str(details[0]["description"]))
-    found = "the expression ends too early" if unfinished else f"unexpected '{word}'"
-    return InvalidExpression(f"{found}: not an SQL expression", Span(max(0, stop - max(1, len(word))), stop))
+    span = Span(max(0, stop - max(1, len(word))), stop)
+    if stop >= len(text.rstrip()) and _UNFINISHED.match(str(details[0]["description"])):
+        return InvalidExpression("the expression ends too early", span, f"Write what comes after '{word}'.")
+    return InvalidExpression(f"unexpected '{word}'", span, missing_word(words, word))
 
 
 _UNFINISHED = re.compile("Required keyword: '(expression|high)'|Expected END")

@@ -56,7 +56,7 @@ def cast_target(node: exp.Cast) -> DataType:
         raise InvalidExpression(str(error), span_of(node), error.hint) from None
     except ValueError:
         name = to.sql(dialect=Language).lower()
-        hint = f"have: {', '.join(NAMED)}, decimal(p,s).  {suggestion(name, [*NAMED, *SQL_NAMES])}".rstrip()
+        hint = f"Types: {', '.join(NAMED)}, decimal(p,s). {suggestion(name, [*NAMED, *SQL_NAMES])}".rstrip()
         raise InvalidExpression(f"unknown type '{name}'", span_of(node), hint) from None
 
 

@@ -10,10 +10,12 @@ from sqlglot import exp
 
 from gpuetl.errors import InvalidExpression, Span
 from gpuetl.expressions.constants import EXTRACT_PARTS, converted
-from gpuetl.expressions.dialect import parse_tree, span_of
+from gpuetl.expressions.dialect import bracketed_span, parse_tree, refused_word_in, shortened, span_of, whole_span
 from gpuetl.expressions.filter_clause import filtered_call
+from gpuetl.expressions.foreign import SIGNS, WORDS
+from gpuetl.expressions.functions import INSTEAD, Kind, find_function, unknown_function
 from gpuetl.expressions.literals import LITERALS, cast_target
-from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax
+from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax, Unreadable
 
 
 def parse_expression(text: str) -> Syntax:
@@ -25,10 +27,21 @@ def parse_expression(text: str) -> Syntax:
         With the span of what is wrong: text that does not parse, anything outside the language, or a nesting
         deeper than the dialect's limits.
     """
+    syntax, errors = read_expression(text)
+    if errors:
+        raise errors[0]
+    return syntax
+
+
+def read_expression(text: str) -> tuple[Syntax, list[InvalidExpression]]:
+    """Parse one SQL scalar expression, and return all that is wrong; a part that is wrong is `Unreadable`."""
+    lowering = _Lowering(text)
     try:
-        return _Lowering().lower(parse_tree(text))
+        return lowering.lower(parse_tree(text)), lowering.errors
+    except InvalidExpression as error:
+        return Unreadable(), [error]
     except RecursionError:
-        raise InvalidExpression("this expression nests too deeply") from None
+        return Unreadable(), [InvalidExpression("this expression nests too deeply")]
 
 
 OPERATORS: dict[type[exp.Expr], str] = {
@@ -51,15 +64,50 @@ READ: dict[type[exp.Expr], tuple[str, ...]] = {
 """The parts of each node that the lowering reads, where they are not the two operands."""
 
 
+KINDS: tuple[Kind, ...] = ("scalar", "aggregate", "window")
+
+
+def _is_function(name: str) -> bool:
+    return find_function(name, KINDS) is not None
+
+
+NO_LISTS = "Write x IN (1, 2) to look for a value; split('a,b', ',') makes a list of texts."
+HINTS: dict[type[exp.Expr], str] = {
+    exp.Star: "Name the columns: an expression gives one.",
+    exp.BitwiseXor: SIGNS["^"], exp.BitwiseAnd: SIGNS["&"], exp.BitwiseOr: SIGNS["|"], exp.BitwiseNot: SIGNS["~"],
+    exp.BitwiseRightShift: SIGNS[">>"], exp.BitwiseLeftShift: SIGNS["<<"],
+    exp.Array: NO_LISTS, exp.Bracket: "Write list_get(list, n), counted from 0, or substring(text, start, length).",
+    exp.Tuple: "Write one value: brackets hold one expression.", exp.Any: "Write OR between the conditions.",
+
+    exp.National: "Write the text without a prefix.",
+    exp.StrToDate: "Write to_date(strptime(text, format)).",
+}  # fmt: skip
+"""What to write instead, by the kind of node; others are found by their words."""
+
+
 class _Lowering:
-    """Lowers one parsed tree; a node kind without a method here, and a part that no method reads, is refused."""
+    """Lowers one parsed tree; a node kind without a method here, and a part that no method reads, is refused.
+
+    `errors` collects what is refused: a part that is wrong hides none beside it.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.errors: list[InvalidExpression] = []
 
     def lower(self, node: exp.Expr) -> Syntax:
+        try:
+            return self.lowered(node)
+        except InvalidExpression as error:
+            self.errors.append(error)
+            return Unreadable(span=error.span)
+
+    def lowered(self, node: exp.Expr) -> Syntax:
         unread = [
             key for key, value in node.args.items() if value and key not in READ.get(type(node), ("this", "expression"))
         ]
         if unread and type(node) in {*OPERATORS, *LITERALS, *self.HANDLERS}:
-            raise InvalidExpression(f"SQL's {unread[0].upper()} is not part of the language", span_of(node))
+            raise self.unsupported(node)
         if operator := OPERATORS.get(type(node)):
             operands = [node.this] if isinstance(node, exp.Unary) else [node.this, node.expression]
             return self.operation(operator, operands, span_of(node))
@@ -77,39 +125,63 @@ class _Lowering:
             return Constant(-lowered[0].value, span=span)
         return Apply(operator, tuple(lowered), span=span)
 
+    def unsupported(self, node: exp.Expr, hint: str = "") -> InvalidExpression:
+        """Word a part of the text that the language lacks, as it was typed."""
+        if not hint and (refused := refused_word_in(self.text)):
+            return refused
+        around = bracketed_span if isinstance(node, exp.Array | exp.Tuple) else whole_span
+        span = around(self.text, span_of(node))
+        hint = hint or "docs/language.md lists what an expression may have."
+        return InvalidExpression(f"gpuetl does not support '{shortened(self.text, span)}'", span, hint)
+
     def refusal(self, node: exp.Expr) -> InvalidExpression:
-        refused: dict[type, str] = {
-            exp.Alias: "two expressions without an operator between them",
-            exp.Subquery: "a subquery", exp.Select: "a query", exp.Block: "more than one statement",
-            exp.Window: "OVER", exp.BitwiseRightShift: "the operator '>>'", exp.BitwiseLeftShift: "the operator '<<'",
-            exp.Star: "'*'", exp.BitwiseXor: "the operator '^'", exp.Order: "ORDER BY",
-        }  # fmt: skip
-        what = refused.get(type(node), f"SQL's {type(node).__name__}")
-        hints: dict[type, str] = {
-            exp.Window: "Use a window step: by and order_by are written once there.",
-            exp.Subquery: "Make it a stage and join it.",
-            exp.BitwiseXor: "Write power(x, y).",
-            exp.Alias: "Write one expression a column; names are the keys of the map.",
-        }
-        return InvalidExpression(f"{what} is not part of the language", span_of(node), hints.get(type(node), ""))
+        """Word a node of a kind that the language lacks."""
+        if isinstance(node, exp.Alias):
+            return self.two_expressions(node)
+        if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Anonymous):
+            return self.method(node)
+        if isinstance(node, exp.Block):
+            return InvalidExpression("unexpected ';'", span_of(node), "Write one expression, without a semicolon.")
+        if isinstance(node, exp.Concat):
+            return InvalidExpression("there is no operator between two texts", span_of(node), "Write || to join them.")
+        shown = node.parent if isinstance(node, exp.Any) and node.parent else node
+        return self.unsupported(shown, HINTS.get(type(node), ""))
+
+    def two_expressions(self, node: exp.Alias) -> InvalidExpression:
+        alias = node.args["alias"]
+        span = Span(alias.meta["start"], alias.meta["end"] + 1) if "start" in alias.meta else span_of(node)
+        before = self.text[: span.start].rstrip() if span else ""
+        if before.upper().endswith(" AS"):
+            return InvalidExpression(f"unexpected 'AS {alias.name}'", span, "The key of the map names the column.")
+        quoted = alias.args.get("quoted")
+        hint = f"Text is written in single quotes: '{alias.name}'." if quoted else WORDS.get(alias.name.upper(), "")
+        message = f"there is no operator before '{alias.name}'"
+        return InvalidExpression(message, span, hint or "Write an operator, or one expression for each column.")
+
+    def method(self, node: exp.Dot) -> InvalidExpression:
+        span = whole_span(self.text, span_of(node))
+        call = node.expression
+        shown = shortened(self.text, whole_span(self.text, span_of(node.this)))
+        hint = INSTEAD.get(call.name) or f"Write {call.name}({', '.join([shown, *('…' for _ in call.expressions)])})."
+        return InvalidExpression(f"'{shown}.{call.name}()': SQL has no methods", span, hint)
 
     def column(self, node: exp.Column) -> Syntax:
         if node.table:
-            hint = f"Write {node.name}; a join's columns have no prefix."
+            hint = f"Write {node.name}: after a join, columns have no prefix."
             raise InvalidExpression(f"'{node.table}.{node.name}': columns have plain names", span_of(node), hint)
         if isinstance(node.this, exp.Star):
             raise self.refusal(node.this)
         if node.name.startswith("$") and not node.this.quoted:
             return self.parameter(node)
-        return Name(node.name, span=span_of(node))
+        return Name(node.name, quoted=bool(node.this.quoted), span=span_of(node))
 
     def parameter(self, node: exp.Column) -> Syntax:
         if not re.fullmatch(r"\$[A-Za-z_]\w*", node.name):
-            raise InvalidExpression("a parameter is written $name", span_of(node))
+            raise InvalidExpression(f"'{node.name}' is not a parameter", span_of(node), "A parameter is written $name.")
         return ParameterName(node.name[1:], span=span_of(node))
 
     def no_parameter(self, node: exp.Expr) -> Syntax:
-        raise InvalidExpression("a parameter is written $name", span_of(node))
+        raise self.unsupported(node, "A parameter is written $name.")
 
     def parenthesized(self, node: exp.Paren) -> Syntax:
         return self.lower(node.this)
@@ -125,7 +197,14 @@ class _Lowering:
             if name != "count":
                 raise InvalidExpression("only count takes DISTINCT", span, "Use a distinct step before.")
             name, positional = f"{name}_distinct", positional[0].expressions
+        if any(isinstance(a, exp.Star) for a in positional) and not _is_function(name):
+            raise unknown_function(name, span, KINDS)
+        if cast := next((a for a in positional if isinstance(a, exp.Alias)), None):
+            raise self.refusal(cast) if _is_function(name) else unknown_function(name, span, KINDS)
+        count = len(self.errors)
         args = tuple(self.lower(argument) for argument in positional)
+        if name in INSTEAD:  # its arguments are written otherwise, too
+            del self.errors[count:]
         if name in ("if", "iff"):
             if len(args) != 3 or keywords:
                 raise InvalidExpression(
@@ -142,7 +221,10 @@ class _Lowering:
         subject = self.lower(node.this) if node.this else None
         for branch in node.args["ifs"]:
             condition = self.lower(branch.this)
-            args += [Apply("equal", (subject, condition)) if subject else condition, self.lower(branch.args["true"])]
+            args += [
+                Apply("equal", (subject, condition), span=condition.span) if subject else condition,
+                self.lower(branch.args["true"]),
+            ]
         if node.args.get("default"):
             args.append(self.lower(node.args["default"]))
         return Apply("case", tuple(args), span=span_of(node))
@@ -153,7 +235,9 @@ class _Lowering:
             return Apply("is_null", (operand,), span=span_of(node))
         if isinstance(node.expression, exp.Boolean):
             return Apply("is_not_distinct", (operand, Constant(bool(node.expression.this))), span=span_of(node))
-        raise self.refusal(node)
+        value = shortened(self.text, whole_span(self.text, span_of(node.expression)))
+        hint = "Write IS NULL." if value.lower() == "none" else f"Write = {value}, or <> {value} for IS NOT."
+        raise self.unsupported(node, hint)
 
     def like(self, node: exp.Like | exp.ILike, *escape: Syntax) -> Syntax:
         span, name = span_of(node), "like" if isinstance(node, exp.Like) else "ilike"
@@ -167,9 +251,12 @@ class _Lowering:
 
     def in_(self, node: exp.In) -> Syntax:
         if node.args.get("query") or node.args.get("unnest") or node.args.get("field"):
-            raise InvalidExpression(
-                "IN takes a list of values", span_of(node), "Use a join with how: semi for a table."
-            )
+            hint = "Write x IN (1, 2), or list_contains(list, x) for a column of lists."
+            if node.args.get("query"):
+                hint = "Write a join step with how: semi, or how: anti for NOT IN."
+            raise InvalidExpression("IN takes a list of values", whole_span(self.text, span_of(node)), hint)
+        if not node.expressions:
+            raise InvalidExpression("IN has no values", whole_span(self.text, span_of(node)), "Write x IN (1, 2).")
         values = tuple(self.lower(value) for value in node.expressions)
         return Apply("in", (self.lower(node.this), *values), span=span_of(node))
 
@@ -183,7 +270,7 @@ class _Lowering:
         part = EXTRACT_PARTS.get(node.this.name.upper())
         if part is None:
             have = ", ".join(sorted(name.lower() for name in EXTRACT_PARTS))
-            raise InvalidExpression(f"extract has no part '{node.this.name.lower()}'", span_of(node), f"have: {have}.")
+            raise InvalidExpression(f"extract has no part '{node.this.name.lower()}'", span_of(node), f"Parts: {have}.")
         return Apply(part, (self.lower(node.expression),), span=span_of(node))
 
     def cast(self, node: exp.Cast) -> Syntax:

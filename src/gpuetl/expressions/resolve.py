@@ -3,49 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from gpuetl.errors import InvalidExpression, UnknownColumn
+from gpuetl.errors import InvalidExpression, UnknownColumn, have_hint
+from gpuetl.expressions.advice import SIGNS, mismatch, mismatch_hint, shown_name
 from gpuetl.expressions.decimals import in_scale, is_decimal
-from gpuetl.expressions.functions import INSTEAD, Function, Kind, TypeMismatch, find_function, function_names, in_order
+from gpuetl.expressions.functions import Function, Kind, TypeMismatch, find_function, in_order, unknown_function
 from gpuetl.expressions.functions.function import Argument
-from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal, chained
-from gpuetl.expressions.syntax import ASSOCIATIVE, Apply, CastTo, Constant, Name, ParameterName, Syntax
+from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal, RunId, chained
+from gpuetl.expressions.syntax import (
+    ASSOCIATIVE,
+    RUN_ID,
+    Apply,
+    CastTo,
+    Constant,
+    Name,
+    ParameterName,
+    Syntax,
+    Unreadable,
+    operands,
+)
 from gpuetl.expressions.types import (
-    DATE,
     FLOAT64,
-    INT64,
-    NULL,
+    STRING,
     TIMESTAMP,
+    UNKNOWN,
     DataType,
     can_cast,
-    is_exact,
     is_list,
-    is_number,
     literal_type,
     type_name,
 )
+from gpuetl.expressions.unparse import constant_text
 
 SCALARS: tuple[Kind, ...] = ("scalar",)
 AGGREGATES: tuple[Kind, ...] = ("aggregate", "scalar")
 WINDOWS: tuple[Kind, ...] = ("window", "scalar")
 
-NAIVE_AND_ZONED = (
-    "A naive and a zoned timestamp are different types: x AT TIME ZONE 'Europe/Berlin' makes one of the other, "
-    "local_time(x) shows the clock of a zoned one."
+NAMED_VALUES = {
+    **dict.fromkeys(("none", "nil", "na", "nat", "undefined"), "Write NULL, and x IS NULL to look for it."),
+    "nan": "Write CAST('nan' AS float64), and is_nan(x) to look for it.",
+    **dict.fromkeys(("inf", "infinity"), "Write CAST('inf' AS float64)."),
+}
+"""What to write for names that other languages give to constants."""
+PRESENT = (
+    "getdate",
+    "sysdate",
+    "getutcdate",
+    "now",
+    "today",
+    "current_date",
+    "current_time",
+    "current_timestamp",
+    "localtime",
+    "localtimestamp",
 )
-PRESENT = ("now", "today", "current_date", "current_time", "current_timestamp", "localtime", "localtimestamp")
 
 
 @dataclass(frozen=True)
 class Scope:
     """What an expression may name: columns, parameters (bound ones are literals) and kinds of functions.
 
-    In an `open` scope any column may be named, and is null: the schema is unknown since an earlier step is wrong.
-    `inside` is the aggregate or window function whose argument this is.
+    In an `open` scope any column may be named: the schema is unknown since an earlier step is wrong.
+    `inside` is the aggregate or window function whose argument this is, `run_id` what `run_id()` gives, and `errors`
+    collects what is wrong.
     """
 
     columns: Mapping[str, DataType]
@@ -53,6 +77,12 @@ class Scope:
     kinds: tuple[Kind, ...] = SCALARS
     open: bool = False
     inside: Function | None = None
+    run_id: str = "plan"
+    errors: list[InvalidExpression] = field(default_factory=list, compare=False, repr=False)
+
+
+WRONG = Literal(None, UNKNOWN)
+"""Stands for an expression that is wrong; its error is reported."""
 
 
 def resolve(syntax: Syntax, scope: Scope) -> Expr:
@@ -61,8 +91,30 @@ def resolve(syntax: Syntax, scope: Scope) -> Expr:
     Raises
     ------
     InvalidExpression
-        For an unknown name, a function outside the table or outside its place, or types that do not fit.
+        For an unknown name, a function outside the table or outside its place, or types that do not fit: the first.
     """
+    expr, errors = resolve_all(syntax, scope)
+    if errors:
+        raise errors[0]
+    return expr
+
+
+def resolve_all(syntax: Syntax, scope: Scope) -> tuple[Expr, list[InvalidExpression]]:
+    """Give `syntax` its types, and return all that is wrong; an expression that is wrong is `WRONG`."""
+    fresh = replace(scope, errors=[])
+    return _resolve(syntax, fresh), fresh.errors
+
+
+def _resolve(syntax: Syntax, scope: Scope) -> Expr:
+    """Return the typed expression; an error is kept, and hides none of the other operands'."""
+    try:
+        return _typed(syntax, scope)
+    except InvalidExpression as error:
+        scope.errors.append(error)
+        return WRONG
+
+
+def _typed(syntax: Syntax, scope: Scope) -> Expr:
     match syntax:
         case Name():
             return _column(syntax, scope)
@@ -70,14 +122,23 @@ def resolve(syntax: Syntax, scope: Scope) -> Expr:
             return _constant(syntax)
         case ParameterName():
             if syntax.name not in scope.parameters:
-                have = ", ".join(sorted(scope.parameters)) or "none"
-                raise InvalidExpression(f"unknown parameter '${syntax.name}'", syntax.span, f"params: {have}.")
+                raise _unknown_parameter(syntax, scope)
             return _declared(scope.parameters[syntax.name])
         case CastTo():
-            return cast_to(resolve(syntax.operand, scope), syntax)
+            operand = _resolve(syntax.operand, scope)
+            return WRONG if operand.dtype == UNKNOWN else cast_to(operand, syntax)
         case Apply():
             return _apply(syntax, scope)
+        case Unreadable():
+            return WRONG
     raise TypeError(syntax)
+
+
+def _unknown_parameter(syntax: ParameterName, scope: Scope) -> InvalidExpression:
+    hint = have_hint(f"${syntax.name}", (f"${name}" for name in scope.parameters), noun="Parameters")
+    if syntax.name in scope.columns:
+        hint = f"'{syntax.name}' is a column: write {syntax.name} without $."
+    return InvalidExpression(f"unknown parameter '${syntax.name}'", syntax.span, hint)
 
 
 def cast_to(operand: Expr, syntax: CastTo) -> Cast:
@@ -114,10 +175,19 @@ def _column(syntax: Name, scope: Scope) -> Expr:
     if syntax.name in scope.columns:
         return Column(syntax.name, scope.columns[syntax.name])
     if scope.open:
-        return Literal(None, NULL)
+        return WRONG
     if syntax.name.lower() in PRESENT:
         raise _present(syntax.name, syntax)
-    raise UnknownColumn(syntax.name, scope.columns, syntax.span)
+    raise UnknownColumn(syntax.name, scope.columns, syntax.span, _instead_of_column(syntax, scope))
+
+
+def _instead_of_column(syntax: Name, scope: Scope) -> str:
+    """Return what to write for a name that is no column, and that may stand for something else."""
+    if syntax.name.lower() in NAMED_VALUES:
+        return NAMED_VALUES[syntax.name.lower()]
+    if syntax.name in scope.parameters:
+        return f"'{syntax.name}' is a parameter: write ${syntax.name}."
+    return f"Text is written in single quotes: {constant_text(syntax.name)}." if syntax.quoted else ""
 
 
 def _constant(syntax: Constant) -> Expr:
@@ -129,26 +199,47 @@ def _constant(syntax: Constant) -> Expr:
 
 
 def _apply(syntax: Apply, scope: Scope) -> Expr:
+    if syntax.function == RUN_ID:
+        return _run_id(syntax, scope)
     function = find_function(syntax.function, scope.kinds)
     if function is None:
-        raise _unknown(syntax, scope)
+        scope.errors.append(_unknown(syntax, scope))
+        return _wrong_call(syntax, replace(scope, kinds=("scalar", "aggregate", "window"), inside=None))
     inner = scope if function.kind == "scalar" else replace(scope, kinds=SCALARS, inside=function)
-    args = [ABSENT if argument is None else resolve(argument, inner) for argument in _bind(function, syntax)]
+    try:
+        bound = _bind(function, syntax)
+    except InvalidExpression as error:
+        scope.errors.append(error)
+        return _wrong_call(syntax, inner)
+    args = [ABSENT if argument is None else _resolve(argument, inner) for argument in bound]
+    if any(arg.dtype == UNKNOWN for arg in args):
+        return WRONG
     _check_constants(function, args, syntax)
     if not function.lists and any(is_list(arg.dtype) for arg in args):
         hint = "Explode the list in a step before, or take list_get, list_contains or list_length of it."
-        raise InvalidExpression(f"{function.name} does not take lists", syntax.span, hint)
+        raise InvalidExpression(f"{shown_name(function)} does not take lists", syntax.span, hint)
     try:
         types, dtype = function.rule(args)
     except TypeMismatch as error:
-        if scope.open and any(arg.dtype == NULL for arg in args):
-            return Literal(None, NULL)  # of an unknown column
-        hint = error.hint or _mismatch_hint(function, args)
-        raise InvalidExpression(f"{function.name} {error}", syntax.span, hint) from None
+        hint = error.hint or mismatch_hint(function, args)
+        raise InvalidExpression(mismatch(function, str(error)), syntax.span, hint) from None
     operands = list(map(coerce, args, types))
     if function.name in ASSOCIATIVE:
         operands = [part for operand in operands for part in chained(function.name, operand)]
     return Call(function, tuple(operands), dtype)
+
+
+def _run_id(syntax: Apply, scope: Scope) -> Expr:
+    if operands(syntax):
+        raise InvalidExpression("run_id takes no arguments", syntax.span, "Write run_id().")
+    return RunId(scope.run_id, STRING, declared=True)
+
+
+def _wrong_call(syntax: Apply, scope: Scope) -> Expr:
+    """Keep the errors of the arguments of a call that is wrong itself."""
+    for operand in operands(syntax):
+        _resolve(operand, scope)
+    return WRONG
 
 
 def _unknown(syntax: Apply, scope: Scope) -> InvalidExpression:
@@ -156,25 +247,27 @@ def _unknown(syntax: Apply, scope: Scope) -> InvalidExpression:
         if found := find_function(syntax.function, (kind,)):  # type: ignore[arg-type]
             if scope.inside and scope.inside.kind == kind:
                 return _nested(found, scope.inside, syntax)
-            message = f"{syntax.function.removesuffix('_rows')} is {step} function and cannot stand here"
+            message = f"{_written_name(syntax)} is {step} function and cannot stand here"
             there = in_order(found) if "window" in scope.kinds else ""
             return InvalidExpression(message, syntax.span, there or f"Use it directly in {step} step.")
-    if hint := INSTEAD.get(syntax.function):
-        return InvalidExpression(f"unknown function '{syntax.function}'", syntax.span, hint)
     if syntax.function in PRESENT:
         return _present(syntax.function, syntax)
-    return InvalidExpression.unknown_function(syntax.function, function_names(scope.kinds), syntax.span)
+    return unknown_function(syntax.function, syntax.span, scope.kinds)
+
+
+def _written_name(syntax: Apply) -> str:
+    return SIGNS.get(syntax.function, syntax.function)
 
 
 def _present(name: str, syntax: Syntax) -> InvalidExpression:
     hint = "Pass it as a parameter, such as $run_date: a run can then be repeated with the same answer."
-    return InvalidExpression(f"the present, '{name}', is not part of the language", syntax.span, hint)
+    return InvalidExpression(f"gpuetl does not support the present, '{name}'", syntax.span, hint)
 
 
 def _nested(inner: Function, outer: Function, syntax: Apply) -> InvalidExpression:
     article = "an" if outer.kind == "aggregate" else "a"
-    message = f"{inner.name} is {article} {outer.kind} function and cannot stand inside {outer.name}"
-    hint = f"Use two {outer.kind} steps: {inner.name} in the first, {outer.name} in the second."
+    message = f"{shown_name(inner)} is {article} {outer.kind} function and cannot stand inside {outer.name}"
+    hint = f"Use two {outer.kind} steps: {shown_name(inner)} in the first, {outer.name} in the second."
     return InvalidExpression(message, syntax.span, hint)
 
 
@@ -182,7 +275,7 @@ def _check_constants(function: Function, args: Sequence[Expr], syntax: Apply) ->
     """Refuse null, written or as a parameter's value, where a function takes a constant."""
     for slot, arg in zip(function.arguments, args, strict=False):
         if slot.constant and arg is not ABSENT and isinstance(arg, Literal) and arg.value is None:
-            message = f"{function.name} takes a constant that is not null as {slot.name}"
+            message = f"{shown_name(function)} takes a constant that is not null as {slot.name}"
             raise InvalidExpression(message, syntax.span, "A parameter needs a value or a default here.")
 
 
@@ -215,36 +308,19 @@ def _bind(function: Function, syntax: Apply) -> list[Syntax | None]:
 
 
 def _check_constant(function: Function, slot: Argument, written: Syntax, syntax: Apply) -> None:
-    if slot.constant and not isinstance(written, Constant | ParameterName):
-        message = f"{function.name} takes a constant or a $parameter as {slot.name}"
+    if slot.constant and not isinstance(written, Constant | ParameterName | Unreadable):
+        message = f"{shown_name(function)} takes a constant or a $parameter as {slot.name}"
         raise InvalidExpression(message, written.span or syntax.span)
 
 
 def _arity(function: Function, syntax: Apply) -> InvalidExpression:
     count = len(syntax.args) + len(syntax.keywords)
     return InvalidExpression(
-        f"{function.name} got {count} argument{'s' * (count != 1)}", syntax.span, _signature(function)
+        f"{shown_name(function)} got {count} argument{'s' * (count != 1)}", syntax.span, _signature(function)
     )
 
 
 def _signature(function: Function) -> str:
     words = [slot.name + ("…" if slot.repeats else "?" if slot.optional else "") for slot in function.arguments]
     rows = "  count(*) counts rows." if function.name == "count" else ""
-    return f"It is {function.name}({', '.join(words)}).{rows}"
-
-
-def _mismatch_hint(function: Function, args: Sequence[Expr]) -> str:
-    slots = function.arguments
-    args = [arg for index, arg in enumerate(args) if not slots[min(index, len(slots) - 1)].constant]
-    types = [arg.dtype for arg in args]
-    moments = [t for t in types if type_name(t).startswith(("date", "timestamp"))]
-    if moments and any(isinstance(a, Literal) and isinstance(a.value, str) for a in args):
-        return f"Write {type_name(moments[0]).partition('[')[0].upper()} '…' for a constant."
-    numbers = all(is_exact(a.dtype) or (isinstance(a, Literal) and is_number(a.dtype)) for a in args)
-    if numbers and any(map(is_decimal, types)):
-        return "A decimal has 38 digits at most: CAST one of them to fewer digits, or to float64."
-    if len({type_name(t) for t in moments}) == 2:
-        return NAIVE_AND_ZONED
-    if function.name in ("add", "subtract") and {DATE, INT64} == set(types):
-        return "Write add_days(date, n), or date + INTERVAL '1 day' for a timestamp."
-    return ""
+    return f"It is {shown_name(function)}({', '.join(words)}).{rows}"

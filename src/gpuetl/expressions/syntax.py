@@ -13,6 +13,8 @@ from gpuetl.errors import InvalidExpression, Span
 from gpuetl.expressions.types import DataType
 
 MAX_OPERATORS = 200  # below each other: a chain of `+` is as deep as it is long
+RUN_ID = "run_id"
+"""A function of no engine: typing puts the run's id in its place."""
 ASSOCIATIVE = ("and", "or")  # chains of these are the same wherever their brackets are
 
 
@@ -25,9 +27,10 @@ class Syntax:
 
 @dataclass(frozen=True)
 class Name(Syntax):
-    """A column by name."""
+    """A column by name; `quoted` where it stood in double quotes."""
 
     name: str
+    quoted: bool = field(default=False, compare=False, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,11 @@ class ParameterName(Syntax):
 
 
 @dataclass(frozen=True)
+class Unreadable(Syntax):
+    """Text that is no expression, or a part of one: its error is reported where it was read."""
+
+
+@dataclass(frozen=True)
 class Apply(Syntax):
     """A function or operator by its name in the function table; `keywords` are `name => value` pairs."""
 
@@ -76,6 +84,13 @@ def operands(node: Syntax) -> list[Syntax]:
     if isinstance(node, Apply):
         return [*node.args, *(value for _, value in node.keywords)]
     return [node.operand] if isinstance(node, CastTo) else []
+
+
+def operands_of(function: str, node: Syntax) -> list[Syntax]:
+    """Return the operands of a chain of one function, wherever its brackets are; of another node, that alone."""
+    if isinstance(node, Apply) and node.function == function:
+        return [part for arg in node.args for part in operands_of(function, arg)]
+    return [node]
 
 
 def names_in(node: Syntax) -> frozenset[str]:

@@ -18,6 +18,8 @@ DataType: TypeAlias = pa.DataType
 NULL, BOOL, INT64, FLOAT64 = pa.null(), pa.bool_(), pa.int64(), pa.float64()
 INT32, STRING, DATE = pa.int32(), pa.string(), pa.date32()
 TIMESTAMP, DURATION = pa.timestamp("us"), pa.duration("us")
+UNKNOWN = pa.opaque(pa.null(), "unknown", "gpuetl")
+"""The type of an expression that is wrong: what is built on it has it too, so that one mistake is told once."""
 
 NAMED: dict[str, DataType] = {
     "bool": BOOL, "boolean": BOOL,
@@ -71,6 +73,8 @@ def type_name(dtype: DataType) -> str:
     """Return the name under which users write `dtype`; the inverse of `parse_type` for the language's types."""
     if is_decimal(dtype):
         return f"decimal({dtype.precision},{dtype.scale})"
+    if dtype == UNKNOWN:
+        return "unknown"
     if pa.types.is_timestamp(dtype):
         return f"timestamp[{dtype.tz}]" if dtype.tz else "timestamp"
     if is_list(dtype):
@@ -130,7 +134,7 @@ def can_cast(source: DataType, target: DataType) -> bool:
     of a timestamp or duration.  A naive timestamp is UTC where it becomes a zoned one, so only UTC is offered:
     any other zone's clock would need to know which hour is meant when clocks go back.
     """
-    if source in (target, NULL):
+    if source in (target, NULL, UNKNOWN):
         return True
     if pa.types.is_timestamp(source) and pa.types.is_timestamp(target):
         return bool(source.tz) == bool(target.tz) or {source.tz, target.tz} == {None, "UTC"}
@@ -194,6 +198,8 @@ def common_type(left: DataType, right: DataType) -> DataType | None:
     decimal(20,0); decimals and integers in the narrowest decimal that holds both, if 38 digits do; a float and any
     other number in float64; a date and a naive timestamp in timestamp.  Naive and zoned timestamps do not meet.
     """
+    if UNKNOWN in (left, right):
+        return UNKNOWN
     if right in (left, NULL):
         return left
     if left == NULL:

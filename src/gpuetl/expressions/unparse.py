@@ -9,8 +9,8 @@ from functools import cache, reduce
 from typing import Any
 
 from gpuetl.expressions.decimals import is_decimal, plain_number
-from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, Parameter
-from gpuetl.expressions.syntax import ASSOCIATIVE, Apply, CastTo, Constant, Name, ParameterName, Syntax
+from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, Parameter, RunId
+from gpuetl.expressions.syntax import ASSOCIATIVE, RUN_ID, Apply, CastTo, Constant, Name, ParameterName, Syntax
 from gpuetl.expressions.types import literal_type, type_name
 
 _INFIX: dict[str, tuple[str, int]] = {
@@ -33,6 +33,8 @@ def _written(expr: Expr) -> Syntax:
     match expr:
         case Column():
             return Name(expr.name)
+        case RunId():
+            return Apply(RUN_ID)
         case Literal():
             return Constant(expr.value)
         case Parameter():

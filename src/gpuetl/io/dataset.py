@@ -152,7 +152,9 @@ class Dataset:
         written = folder_values(path)
         missing = [name for name in self.partitions if name not in written]
         if missing:
-            raise DatasetError(f"{path} has no '{missing[0]}=…' folder", have_hint(missing[0], written))
+            raise DatasetError(
+                f"{path} has no '{missing[0]}=…' folder", have_hint(missing[0], written, noun="Folders of the path")
+            )
         return {name: None if written[name] == NULL_PARTITION else unquote(written[name]) for name in self.partitions}
 
     @cached_property

@@ -56,5 +56,5 @@ def check_rung(name: str) -> str:
 def check_pass(name: str, have: Sequence[str]) -> str:
     """Return the name of a pass, or of what else may be left out; raise `InvalidPipeline` where there is none such."""
     if name not in have:
-        raise InvalidPipeline.because(f"unknown pass '{name}'", f"have: {', '.join(have)}.  {suggestion(name, have)}")
+        raise InvalidPipeline.because(f"unknown pass '{name}'", f"Passes: {', '.join(have)}. {suggestion(name, have)}")
     return name

@@ -66,7 +66,9 @@ class Plan:
         have = {**self.sources, **self.stages, **self.rejected}
         for name in names:
             if name not in have:
-                raise InvalidPipeline.because(f"unknown stage '{name}'", have_hint(name, have))
+                raise InvalidPipeline.because(
+                    f"unknown stage '{name}'", have_hint(name, have, noun="Sources and stages")
+                )
         return replace(self, kept={name: have[name] for name in names})
 
     def with_results(self) -> Plan:

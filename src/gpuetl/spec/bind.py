@@ -8,10 +8,10 @@ from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-from gpuetl.errors import Problems, have_hint
+from gpuetl.errors import Place, Problems, have_hint
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.syntax import names_in
-from gpuetl.expressions.types import BOOL, NULL, DataType, is_list, type_name
+from gpuetl.expressions.types import BOOL, NULL, UNKNOWN, DataType, is_list, type_name
 from gpuetl.io.dataset import Dataset, DatasetError
 from gpuetl.io.frames import FrameDataset
 from gpuetl.io.marks import mark_of
@@ -31,7 +31,7 @@ from gpuetl.spec.model import FrameSpec, PipelineSpec, SinkSpec, SourceSpec
 from gpuetl.spec.places import node_in, place_of
 from gpuetl.spec.scalars import UnboundScalar, UnresolvedScalar, resolve_scalars
 from gpuetl.spec.steps import Context
-from gpuetl.spec.steps.rows import sort_keys
+from gpuetl.spec.steps.rows import sort_keys, warn_of_no_rows
 from gpuetl.spec.steps.step import Unknown
 from gpuetl.spec.unused import NotedParameters, unused
 from gpuetl.spec.values import node_of
@@ -79,6 +79,7 @@ class _Binder:
     checks: dict[str, Node] = field(default_factory=dict)
     rules: list[Check] = field(default_factory=list)
     named_relations: set[str] = field(default_factory=set)
+    unknown: dict[str, list[tuple[str, str, str]]] = field(default_factory=dict)
 
     def plan(self) -> Plan:
         for name in self.spec.sources:
@@ -91,7 +92,9 @@ class _Binder:
         self.distinct_targets()
         self.read_rejected()
         self.quarantines_are_read()
+        self.tell_of_unknown()
         unread = unused(self.spec, self.parameters.used)
+        self.tell_of_unknown()
         return Plan(
             name=str(self.spec.name),
             sources=sources,
@@ -135,9 +138,23 @@ class _Binder:
             message = f"'{owner}' puts no rows in quarantine, so there is no '{name}'"
             self.add(kind, of, message, f"{how}, or read '{owner}'.", name)
         else:
-            hint = have_hint(name, [*self.spec.sources, *self.spec.stages])
-            self.add(kind, of, f"unknown source or stage '{name}'", hint, name)
+            self.unknown.setdefault(str(name), []).append((kind, of, name))
         return _Unread()
+
+    def tell_of_unknown(self) -> None:
+        """Report each source or stage that does not exist once, where the file names it first."""
+        have = [*self.spec.sources, *self.spec.stages]
+        for name, uses in self.unknown.items():
+            places = {(place.line, place.column): use for use in uses if (place := self.place_of(use[2]))}
+            kind, of, at = places[min(places)] if places else uses[0]
+            lines = sorted({line for line, _ in places})[1:]
+            also = f" It is named on line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}, too." if lines else ""
+            hint = have_hint(name, have, noun="Sources and stages") + also
+            self.add(kind, of, f"unknown source or stage '{name}'", hint, at)
+
+    def place_of(self, value: object) -> Place | None:
+        node = node_of(value)
+        return node.place() if node else None
 
     def add(self, kind: str, of: str, message: str, hint: str, at: object) -> None:
         node = node_of(at)
@@ -163,7 +180,9 @@ class _Binder:
     def context(self, origin: Origin) -> Context:
         relation = partial(self.named, kind=origin.kind, of=origin.name)
         node = node_in(self.spec, origin)
-        return Context(origin, self.problems, self.parameters, relation, self.folder, self.undeclared, node)
+        return Context(
+            origin, self.problems, self.parameters, relation, self.folder, self.undeclared, node, self.run_id
+        )
 
     def undeclared(self, name: str) -> str:
         """Tell how to declare a column that folders of a source have, if any does."""
@@ -240,13 +259,15 @@ class _Binder:
         """Apply the source's own filter and columns."""
         if spec.filter is not None:
             predicate = context.expression(spec.filter, node.schema)
-            if predicate.dtype not in (BOOL, NULL):
+            if predicate.dtype not in (BOOL, NULL, UNKNOWN):
                 context.problem("a filter takes a condition", "Compare it with something.", spec.filter)
+            warn_of_no_rows(context, spec.filter, predicate, node.schema)
             node = Filter(source=node, predicate=predicate, origin=context.origin)
         if spec.columns:
-            kept = context.known(spec.columns, node.schema)
-            step = Project if len(kept) == len(spec.columns) else Unknown
-            node = step(source=node, columns=passing(node.schema.select(kept)), origin=context.origin)
+            schema = node.schema
+            kept = context.known(spec.columns, schema)
+            node = Project(source=node, columns=passing(schema.select(kept)), origin=context.origin)
+            node = context.doubtful(node, spec.columns, schema)
         return node
 
     def stage(self, name: str) -> Node:

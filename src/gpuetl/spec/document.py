@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.error import YAMLError
 from ruamel.yaml.nodes import MappingNode, ScalarNode
 from ruamel.yaml.nodes import Node as YamlNode
 
-from gpuetl.errors import InvalidPipeline, Place, Problem, Problems, Span, first_line
+from gpuetl.errors import InvalidPipeline, Place, Problem, Problems, Span
 from gpuetl.spec import flow_commas
 from gpuetl.spec.scanner import new_yaml
+from gpuetl.spec.yaml_errors import QUOTE, mistake_of
 
 MAX_CHARACTERS = 1 << 20
 MAX_FILE_BYTES = 4 * MAX_CHARACTERS  # as many as they can take
@@ -109,18 +110,9 @@ def read_document(text: str, name: str, problems: Problems) -> Node | None:
         reader = _Reader(document, problems)
         tree = reader.node(root)
         return None if reader.incomplete else tree
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        place = Place(
-            name, mark.line + 1, mark.column + 1, document.lines[mark.line] if mark.line < len(document.lines) else ""
-        )
-        in_map = error.context == "while parsing a flow mapping" and "<stream end>" not in str(error.problem)
-        hint = f"In {{ }}, commas and quotes end an expression.  {flow_commas.HINT}" if in_map else ""
-        if "'\\t'" in str(error.problem):
-            hint = "Tabs do not indent in YAML: take spaces."
-        problems.add(f"not YAML: {error.problem or error.context}", hint, place)
     except YAMLError as error:
-        problems.add(f"{name} is not YAML that can be read: {first_line(error)}")
+        mistake = mistake_of(error, document.lines)
+        problems.add(mistake.message, mistake.hint, mistake.place(name, document.lines))
     return None
 
 
@@ -143,6 +135,11 @@ def read_text(path: Path, problems: Problems, name: str) -> str | None:
 _COLLECTIONS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 
 
+def shown_tag(yaml: YamlNode) -> str:
+    """Return a node's tag as it is written."""
+    return str(yaml.tag).replace("tag:yaml.org,2002:", "!!")
+
+
 class _Reader:
     """Turns ruamel's nodes into ours, and keeps what the language refuses."""
 
@@ -156,7 +153,7 @@ class _Reader:
         base = self.at(yaml, None)
         if id(yaml) in self.seen or yaml.anchor:
             self.problems.add(
-                "anchors and aliases are not part of the language", "Write it out, or make it a stage.", base.place()
+                "gpuetl does not support anchors and aliases", "Write it out, or make it a stage.", base.place()
             )
             self.incomplete = True
             return base
@@ -164,7 +161,7 @@ class _Reader:
         if isinstance(yaml, ScalarNode):
             return self.scalar(yaml)
         if str(yaml.tag) not in _COLLECTIONS:
-            self.problems.add(f"the tag '{yaml.tag}' is not part of the language", "", base.place())
+            self.problems.add(f"gpuetl does not support the tag '{shown_tag(yaml)}'", QUOTE, base.place())
         if isinstance(yaml, MappingNode):
             return self.mapping(yaml)
         return self.at(yaml, tuple(self.node(item) for item in yaml.value))
@@ -173,14 +170,14 @@ class _Reader:
         node = self.at(yaml, self.text(yaml))
         tag = str(yaml.tag).removeprefix("tag:yaml.org,2002:")
         if tag not in ("str", "int", "float", "bool", "null", "timestamp"):
-            self.problems.add(f"the tag '{yaml.tag}' is not part of the language", "", node.place())
+            self.problems.add(f"gpuetl does not support the tag '{shown_tag(yaml)}'", QUOTE, node.place())
             return node
         if tag in ("str", "timestamp") or (tag in ("int", "float") and "_" in yaml.value):  # no number in YAML 1.2
             return node
         try:
             value = self.construct(yaml)
         except ValueError:  # a number of thousands of digits
-            self.problems.add(f"'{yaml.value[:20]}…' is not a number that can be read", "", node.place())
+            self.problems.add(f"'{yaml.value[:20]}…' has too many digits for a number", QUOTE, node.place())
             return node
         if tag == "float" and math.isinf(value) and "inf" not in yaml.value.lower():
             self.problems.add(f"{yaml.value[:20]} is not a float64", "Infinity is written .inf.", node.place())
@@ -191,20 +188,20 @@ class _Reader:
         try:
             return str(yaml.value).encode("utf-16", "surrogatepass").decode("utf-16")
         except UnicodeDecodeError:
-            self.problems.add("half of a character is no text", "Write both halves.", self.at(yaml, "").place())
-            return ""
+            self.problems.add("half of a character is not text", "Write both halves.", self.at(yaml, "").place())
+            return "\N{REPLACEMENT CHARACTER}"
 
     def mapping(self, yaml: MappingNode) -> Node:
         values: dict[str, Node] = {}
         keys: dict[str, Place] = {}
         for key, value in self.entries(yaml):
             if not isinstance(key, ScalarNode):
-                self.problems.add("a key is a text", "", self.at(key, None).place())
+                self.problems.add("a key is a text", "Write the key in quotes.", self.at(key, None).place())
                 continue
             name = self.text(key)
             place = self.at(key, name).place()
             if name == "<<":
-                self.problems.add("merge keys are not part of the language", "Write the keys out.", place)
+                self.problems.add("gpuetl does not support merge keys", "Write the keys out.", place)
                 self.incomplete = True
             elif name in values:
                 self.problems.add(f"the key '{name}' is here twice", f"The first is on line {keys[name].line}.", place)

@@ -43,7 +43,8 @@ functions.
         given: {{txns: [{{txn_id: 1, amount: 10.0}}, {{txn_id: 2, amount: 0.1}}]}}
         expect: {{clean: [{{txn_id: 1}}]}}
 
-`${{params.x}}`, `${{env.X:-default}}` and `${{run.id}}` stand in paths.  Relative paths, of data, kernels and sinks
+`${{params.x}}`, `${{env.X:-default}}` and `${{run.id}}` stand in paths; in expressions write `$x` and `run_id()`.
+Relative paths, of data, kernels and sinks
 alike, begin at the pipeline file's folder.  YAML is read by its 1.2 core rules: `NO` is a text; anchors, merge
 keys, tags and duplicate keys are refused.
 
@@ -59,6 +60,8 @@ known before a row is read.
 ## Rules
 
 - Null is not NaN.  Logic is three-valued; a filter keeps the rows where its predicate is true, and null is not.
+- A comparison with a written null, `x = NULL` or `x IN (NULL)`, is an error: write `x IS NULL`.  So is `NOT IN` with a
+  null in its list.  A filter that is false or null for every row is a warning.
 - Integer arithmetic is done in int64, that of decimals exactly; what leaves the type is an error that names the
   column, the row and the values.  `/` is float64; `//` and `%` truncate toward zero, and are null where the divisor
   is 0.

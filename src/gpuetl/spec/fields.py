@@ -57,34 +57,41 @@ def required_keys(cls: Any) -> list[str]:
 def read_keys(cls: type[T], node: Node, problems: Problems, within: str, **given: Any) -> T | None:
     """Read a mapping into a dataclass; returns None, with every problem kept, where a key is wrong or missing.
 
+    A key whose expressions are wrong, and nothing else, is read as far as that goes: what follows is checked.
     `given` are the dataclass's fields that are no keys.
     """
     declared = keys_of(cls)
     if not isinstance(node.value, dict):
-        problems.add(f"takes a map, got {node.kind}", f"keys: {', '.join(declared)}.", node.place(), within)
+        problems.add(f"takes a map, got {node.kind}", f"Keys: {', '.join(declared)}.", node.place(), within)
         return None
     values: dict[str, Any] = {}
     meant = ""
-    count = len(problems.found)
+    complete = True
     for name, value in node.items():
         if name not in declared:
             meant += word_suggestion(name, declared)
             problems.add(f"unknown key '{name}'", keys_hint(name, declared), node.keys[name], within)
+            complete = False
             continue
         try:
             values[declared[name].name] = declared[name].metadata["form"].read(value)
-        except BadExpression as error:
-            problems.add(error.message, error.hint, error.node.place() if error.node else None, within)
         except BadValue as error:
-            named = f"{name}: " if node.keys[name] != value.place() else ""  # a bare value has no key
-            problems.add(f"{named}{error.message}", error.hint, (error.node or value).place(), within)
+            for one in error.each:
+                bare = isinstance(one, BadExpression) or node.keys[name] == value.place()  # a bare value has no key
+                problems.add(
+                    f"{'' if bare else f'{name}: '}{one.message}", one.hint, (one.node or value).place(), within
+                )
+            if error.usable is None:
+                complete = False
+            values[declared[name].name] = error.usable
     for name in required_keys(cls):
         if f"'{name}'" in meant:
             continue  # misspelt, and told
         if name not in node.value:
             what = declared[name].metadata["form"].what
             problems.add(f"the key '{name}' is missing", f"It takes {what}.", node.place(), within)
-    return cls(**given, **values) if len(problems.found) == count else None
+            complete = False
+    return cls(**given, **values) if complete else None
 
 
 def write_keys(value: Any) -> dict[str, Any]:
@@ -117,7 +124,8 @@ def check_keys(value: Any, within: str) -> None:
         try:
             form.read(plain_node((form.checked or form.write)(own)))
         except BadValue as error:
-            problems.add(f"{name}: {error.message}", error.hint, within=within)
+            for one in error.each:
+                problems.add(f"{name}: {one.message}", one.hint, within=within)
     problems.check()
 
 

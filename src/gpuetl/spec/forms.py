@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.syntax import Constant, Name, refuse_depth
 from gpuetl.expressions.types import DURATION, INT64, NAMED, DataType, integer_fits, is_list, parse_type, type_name
 from gpuetl.expressions.zones import UnknownZone
 from gpuetl.spec.document import Node
 from gpuetl.spec.fields import Field
 from gpuetl.spec.synonyms import word_suggestion
-from gpuetl.spec.values import BadExpression, BadValue, Formula, KeyPlace, Order, Text, parse_order
+from gpuetl.spec.values import BadExpression, BadValue, BadValues, Formula, KeyPlace, Order, Text, parse_order
 
 T = TypeVar("T")
 
@@ -39,11 +38,25 @@ def read_name(node: Node) -> Text:
 def read_names(node: Node) -> tuple[Text, ...]:
     """Read a name, or a list of them without repeats."""
     nodes = node.value if isinstance(node.value, tuple) else (node,)
-    names = tuple(read_name(item) for item in nodes)
+    names = tuple(_all_read(read_name, nodes))
     for index, name in enumerate(names):
         if name in names[:index]:
             raise BadValue(f"'{name}' is named twice", name.node)
     return names
+
+
+def _all_read(read: Callable[[Node], T], nodes: Iterable[Node]) -> list[T]:
+    """Read several nodes; raise the errors of all that are wrong."""
+    values: list[T] = []
+    errors: list[BadValue] = []
+    for node in nodes:
+        try:
+            values.append(read(node))
+        except BadValue as error:
+            errors += error.each
+    if errors:
+        raise BadValues(errors)
+    return values
 
 
 def read_mapping(read: Callable[[Node], T]) -> Callable[[Node], dict[str, T]]:
@@ -54,21 +67,33 @@ def read_mapping(read: Callable[[Node], T]) -> Callable[[Node], dict[str, T]]:
             raise BadValue(f"takes a map of names, got {node.kind}", node)
         if not node.value:
             raise BadValue("takes a map with at least one entry", node)
-        return {Text(name, KeyPlace(node.keys[name])): read(value) for name, value in node.items()}
+        values: dict[str, T] = {}
+        errors: list[BadValue] = []
+        usable = True
+        for name, value in node.items():
+            try:
+                values[Text(name, KeyPlace(node.keys[name]))] = read(value)
+            except BadValue as error:
+                errors += error.each
+                values[Text(name, KeyPlace(node.keys[name]))] = error.usable
+                usable = usable and error.usable is not None
+        if errors:
+            raise BadValues(errors, values if usable else None)
+        return values
 
     return reader
 
 
 def read_formula(node: Node) -> Formula:
     """Read an expression: SQL text, or a number or truth value as it is."""
-    from gpuetl.expressions.parse import parse_expression
+    from gpuetl.expressions.parse import read_expression
 
     if node.value is None or isinstance(node.value, bool | int | float):
         return Formula(Constant(node.value), node)
-    try:
-        return Formula(parse_expression(_scalar(node, str, "an SQL expression")), node)
-    except InvalidExpression as error:
-        raise BadExpression(error, node) from None
+    syntax, errors = read_expression(_scalar(node, str, "an SQL expression"))
+    if errors:
+        raise BadValues([BadExpression(error, node) for error in errors], Formula(syntax, node))
+    return Formula(syntax, node)
 
 
 def write_formula(formula: Formula) -> Any:
@@ -120,14 +145,14 @@ def read_type(node: Node) -> DataType:
         raise BadValue(str(error), node, error.hint) from None
     except ValueError as error:
         names = [*NAMED, "decimal(p,s)", "timestamp[ZONE]", "list<TYPE>"]
-        hint = f"have: {', '.join(names)}.  {word_suggestion(text, names)}"
+        hint = f"Types: {', '.join(names)}. {word_suggestion(text, names)}"
         raise BadValue(str(error), node, hint.rstrip()) from None
 
 
 def read_order(node: Node) -> tuple[Order, ...]:
     """Read one sort key or a list of them."""
     nodes = node.value if isinstance(node.value, tuple) else (node,)
-    return tuple(parse_order(read_name(item), item) for item in nodes)
+    return tuple(_all_read(lambda item: parse_order(read_name(item), item), nodes))
 
 
 def some(form: Field[T]) -> Field[T]:

@@ -56,7 +56,7 @@ def bind_parameters(declared: Mapping[str, ParameterSpec], given: Mapping[str, A
 
 
 def _unknown(name: str, declared: Mapping[str, ParameterSpec]) -> Problem:
-    return Problem(f"unknown parameter '{name}'", have_hint(name, declared))
+    return Problem(f"unknown parameter '{name}'", have_hint(name, declared, noun="Parameters"))
 
 
 def _bind(name: str, spec: ParameterSpec, given: Mapping[str, Any]) -> Expr:

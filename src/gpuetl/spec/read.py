@@ -24,6 +24,8 @@ from gpuetl.spec.values import BadValue, KeyPlace, Located, Text, is_identifier
 T = TypeVar("T")
 VERSION = 1
 KEYS = ("gpuetl", "name", "description", "params", "sources", "stages", "sinks", "tests")
+UNNAMED = Text("")
+"""Stands for the source or stage that a stage does not name, or not readably: its steps are checked."""
 LATER = {"checkpoint": "checkpoints"}
 
 
@@ -77,8 +79,8 @@ class _Reader:
             tests=read_tests(root.value.get("tests"), self.problems),
         )
         self.unique_names(root, spec)
-        unreadable = self.written(root, "sources", "stages") - {*spec.sources, *spec.stages}
-        return replace(spec, unreadable=unreadable, places=self.places)
+        written = self.written(root, "sources", "stages") | {s.from_ for s in spec.stages.values() if not s.from_}
+        return replace(spec, unreadable=written - {*spec.sources, *spec.stages}, places=self.places)
 
     def description(self, root: Node) -> str:
         node = root.value.get("description")
@@ -129,13 +131,14 @@ class _Reader:
         try:
             return read(node)
         except BadValue as error:
-            self.problems.add(error.message, error.hint, (error.node or node).place(), within)
+            for one in error.each:
+                self.problems.add(one.message, one.hint, (one.node or node).place(), within)
             return None
 
     def parameter(self, name: str, node: Node) -> ParameterSpec:
         within = f"parameter '{name}'"
         if not isinstance(node.value, dict):
-            self.problems.add(f"takes a map, got {node.kind}", "keys: type, required, default.", node.place(), within)
+            self.problems.add(f"takes a map, got {node.kind}", "Keys: type, required, default.", node.place(), within)
             return ParameterSpec(NULL)  # of no type: what names it is not wrong for that
         self.known_keys(node, ("type", "required", "default", "description"), within)
         if "type" not in node.value:
@@ -169,7 +172,7 @@ class _Reader:
         if len(given) != 1:
             keys = ", ".join(keys_of(cls))
             message = f"needs exactly one of {', '.join(formats)}: the path"
-            self.problems.add(message, f"further keys: {keys}.", node.place(), within)
+            self.problems.add(message, f"Other keys: {keys}.", node.place(), within)
             return None
         path = self.guarded(read_name, node.value[given[0]], within)
         rest = {name: value for name, value in node.items() if name != given[0]}
@@ -186,7 +189,7 @@ class _Reader:
     def stage(self, name: str, node: Node) -> StageSpec | None:
         within = f"stage '{name}'"
         if not isinstance(node.value, dict):
-            self.problems.add(f"takes a map, got {node.kind}", "keys: from, steps, expect.", node.place(), within)
+            self.problems.add(f"takes a map, got {node.kind}", "Keys: from, steps, expect.", node.place(), within)
             return None
         self.known_keys(node, ("from", "steps", "expect"), within)
         origin = self.guarded(read_name, node.value["from"], within) if "from" in node.value else None
@@ -194,14 +197,10 @@ class _Reader:
             self.problems.add("the key 'from' is missing", "It names a source or another stage.", node.place(), within)
         steps = node.value.get("steps")
         if steps is None or not isinstance(steps.value, tuple):
-            self.problems.add("needs steps: a list", "", (steps or node).place(), within)
+            self.problems.add("needs steps: a list", "Write steps: [limit: 10].", (steps or node).place(), within)
             return None
         built = [self.step(step, f"{within}, step {i}") for i, step in enumerate(steps.value, 1)]
-        return (
-            StageSpec(origin, tuple(built), self.rules(node, within), tuple(map(verb_of, steps.value)))
-            if origin
-            else None
-        )
+        return StageSpec(origin or UNNAMED, tuple(built), self.rules(node, within), tuple(map(verb_of, steps.value)))
 
     def rules(self, stage: Node, within: str) -> tuple[Rule | None, ...]:
         node = stage.value.get("expect")
@@ -214,14 +213,14 @@ class _Reader:
 
     def step(self, node: Node, within: str) -> Step | None:
         if not isinstance(node.value, dict) or len(node.value) != 1:
-            hint = f"verbs: {', '.join(STEPS)}."
+            hint = f"Steps: {', '.join(STEPS)}."
             if isinstance(node.value, str) and node.value in STEPS:
                 hint = f"Write {node.value}: {'…' if required_keys(STEPS[node.value]) else '{}'}"
             self.problems.add("a step is one verb and its arguments", hint, node.place(), within)
             return None
         verb, value = next(node.items())
         if verb not in STEPS:
-            hint = f"verbs: {', '.join(STEPS)}.  {word_suggestion(verb, STEPS)}".rstrip()
+            hint = f"Steps: {', '.join(STEPS)}. {word_suggestion(verb, STEPS)}".rstrip()
             self.problems.add(f"unknown step '{verb}'", hint, node.keys[verb], within)
             return None
         return STEPS[verb].read(value, self.problems, within)

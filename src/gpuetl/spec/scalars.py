@@ -48,7 +48,7 @@ def _value(reference: str, parameters: Mapping[str, Expr], run_id: str) -> str:
     if reference == "run.id":
         return run_id
     raise UnresolvedScalar(
-        f"unknown reference '${{{reference}}}': have ${{params.NAME}}, ${{env.NAME:-default}}, ${{run.id}}"
+        f"unknown reference '${{{reference}}}': a path takes ${{params.NAME}}, ${{env.NAME:-default}} and ${{run.id}}"
     )
 
 

@@ -46,4 +46,4 @@ def word_suggestion(word: str, have: Iterable[str]) -> str:
 def keys_hint(name: str, keys: Iterable[str]) -> str:
     """List the keys that a map takes, in their order, the one that `name` may mean last."""
     known = list(keys)
-    return f"keys: {', '.join(known)}.  {word_suggestion(name, known)}".rstrip()
+    return f"Keys: {', '.join(known)}. {word_suggestion(name, known)}".rstrip()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -44,11 +44,18 @@ class PartPlace:
 
 
 class BadValue(Exception):
-    """A value that its key does not take."""
+    """A value that its key does not take; `usable` is what to go on with, so that the rest is checked, if anything."""
+
+    usable: Any = None
 
     def __init__(self, message: str, node: Located | None, hint: str = "") -> None:
         self.message, self.node, self.hint = message, node, hint
         super().__init__(message)
+
+    @property
+    def each(self) -> Sequence[BadValue]:
+        """The errors: this one."""
+        return (self,)
 
 
 class BadExpression(BadValue):
@@ -56,6 +63,19 @@ class BadExpression(BadValue):
 
     def __init__(self, error: InvalidExpression, node: Located) -> None:
         super().__init__(error.message, PartPlace(node, error.span), error.hint)
+
+
+class BadValues(BadValue):
+    """Several values that their key does not take."""
+
+    def __init__(self, errors: Sequence[BadValue], usable: Any = None) -> None:
+        super().__init__(errors[0].message, errors[0].node, errors[0].hint)
+        self.errors, self.usable = errors, usable
+
+    @property
+    def each(self) -> Sequence[BadValue]:
+        """The errors."""
+        return self.errors
 
 
 class Text(str):
@@ -78,7 +98,7 @@ def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
 
 def node_of(value: object) -> Located | None:
     """Return the node that a value was read from, if it came from a file."""
-    return getattr(value, "node", None)
+    return value if isinstance(value, PartPlace) else getattr(value, "node", None)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ A new function is an entry in one of these modules and a handler of the same nam
 
 from __future__ import annotations
 
+from gpuetl.errors import InvalidExpression, Span
 from gpuetl.expressions.functions import (
     aggregates,
     arithmetic,
@@ -21,6 +22,7 @@ from gpuetl.expressions.functions import (
     zones,
 )
 from gpuetl.expressions.functions.function import Function, Kind, TypeMismatch
+from gpuetl.expressions.syntax import RUN_ID
 
 MODULES = (
     arithmetic,
@@ -52,6 +54,12 @@ ALIASES = {
     "bool_and": "all", "every": "all", "bool_or": "any", "arg_min": "min_by", "arg_max": "max_by",
 }  # fmt: skip
 INSTEAD = {
+    **dict.fromkeys(("safe_cast", "tryconvert", "try_convert"), "Write TRY_CAST(x AS int64)."), "convert": "Write CAST(x AS int64).",
+    "to_number": "Write CAST(x AS float64), or another type.", "iif": "Write if(condition, a, b).", "isin": "Write x IN (1, 2).",
+    "decode": "Write CASE x WHEN 1 THEN a ELSE b END.", "nvl2": "Write if(x IS NOT NULL, a, b).", "zeroifnull": "Write coalesce(x, 0).",
+    **dict.fromkeys(("json_extract", "json_value", "get_json_object", "json_extract_scalar"), "Columns have no parts: write regexp_extract(text, pattern)."),
+    **dict.fromkeys(("listagg", "group_concat"), "There is no aggregate of texts or lists."), "regexp_substr": "Write regexp_extract(text, pattern).",
+    **dict.fromkeys(("array", "list", "map"), "A constant is one value; split('a,b', ',') makes a list of texts."),
     "log": "Databases differ on what it is: write ln(x) for the natural logarithm, log10(x) or log2(x).",
     "date_add": "Write add_days(x, n), add_months(x, n), or x + INTERVAL '1 day'.",
     "dateadd": "Write add_days(x, n), add_months(x, n), or x + INTERVAL '1 day'.",
@@ -64,7 +72,7 @@ INSTEAD = {
     "weekday": "Write dayofweek(x), Sunday is 0, or isodow(x), Monday is 1.",
     "time": "There is no time of day: take hour(x), minute(x) and second(x), or x - date_trunc('day', x).",
     "random": "A run can be repeated: take the sample step, or hash(key).", "rand": "Take the sample step, or hash(key).",
-    "uuid": "A run can be repeated: take md5(key), or hash(key).",
+    "uuid": "Write run_id() for the run, md5(key) or hash(key) for a row.",
     "position": "Write strpos(text, part).", "charindex": "Write strpos(text, part).", "locate": "Write strpos(text, part).",
     "any_value": "It may differ from run to run: write min(x), or first(x) with order_by.",
     "string_agg": "There is no aggregate of texts or lists.", "array_agg": "There is no aggregate of texts or lists.",
@@ -85,6 +93,13 @@ def find_function(name: str, kinds: tuple[Kind, ...]) -> Function | None:
     return next((FUNCTIONS[kind, name] for kind in kinds if (kind, name) in FUNCTIONS), None)
 
 
+def unknown_function(name: str, span: Span | None = None, kinds: tuple[Kind, ...] = ("scalar",)) -> InvalidExpression:
+    """Word a call of a function that the table does not hold, with what to write instead."""
+    if hint := INSTEAD.get(name):
+        return InvalidExpression(f"unknown function '{name}'", span, hint)
+    return InvalidExpression.unknown_function(name, function_names(kinds), span)
+
+
 def in_order(aggregate: Function) -> str:
     """Return the hint of an aggregate in a window step: what does the same in order, or the empty text."""
     name = aggregate.name.removesuffix("_rows")
@@ -100,10 +115,10 @@ def table_entry(kind: Kind, name: str) -> Function:
 
 def function_names(kinds: tuple[Kind, ...]) -> list[str]:
     """Return the names that `find_function` knows, for suggestions."""
-    return sorted(name for kind, name in FUNCTIONS if kind in kinds)
+    return sorted([RUN_ID, *(name for kind, name in FUNCTIONS if kind in kinds)])
 
 
 __all__ = [
     "ALIASES", "FUNCTIONS", "INSTEAD", "Function", "Kind", "TypeMismatch", "find_function", "function_names",
-    "in_order", "table_entry",
+    "in_order", "table_entry", "unknown_function",
 ]  # fmt: skip

@@ -17,6 +17,9 @@ HEAD = """\
 What may stand in an expression.  `name?` may be left out, `name…` repeats, *name* takes a constant or a `$parameter`;
 arguments that do not repeat can be given by name, as in `lag(x, offset => 2)`.  Null in any argument gives null unless the text
 says otherwise.  This page is written from the table that types expressions, and its examples are tests.
+
+`run_id()` gives the run's id, the same text in every row and on every engine, as `${run.id}` does in paths: `_run: run_id()`
+marks the rows of a run.  In `plan`, `validate` and `verify` it is the text `plan`.
 """
 
 

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.functions.aggregates import ORDERED
-from gpuetl.expressions.ir import ABSENT, Call, Column, Expr, Literal, calls_of, walk
-from gpuetl.expressions.resolve import AGGREGATES
-from gpuetl.expressions.types import INT64, NULL
+from gpuetl.expressions.ir import Call, Column, Expr, calls_of
+from gpuetl.expressions.resolve import AGGREGATES, WRONG
+from gpuetl.expressions.types import INT64, UNKNOWN
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
 from gpuetl.spec.fields import key
@@ -35,7 +35,8 @@ class Aggregate(Step):
 
     def build(self, context: Context, source: Node) -> Node:
         """Project the arguments, aggregate, project the expressions over aggregates."""
-        by, order = context.keys(self.by, source.schema), sort_keys(context, self.order_by, source.schema)
+        schema = source.schema
+        by, order = context.keys(self.by, schema), sort_keys(context, self.order_by, schema)
         outputs = {str(name): self.output(context, name, source, by) for name in self.columns}
         self.check_order(context, outputs)
         parts = split_calls("aggregate", outputs, by, source.schema)
@@ -49,8 +50,9 @@ class Aggregate(Step):
         grouped = nodes.Aggregate(source=source, by=by, calls=parts.calls, orders=orders, origin=context.origin)
         results = {**nodes.passing(grouped.schema.select(by)), **parts.after}
         if nodes.passing(grouped.schema) == results:
-            return grouped
-        return nodes.Project(source=grouped, columns=results, origin=context.origin)
+            return context.doubtful(grouped, self.by, schema)
+        projected = nodes.Project(source=grouped, columns=results, origin=context.origin)
+        return context.doubtful(projected, self.by, schema)
 
     def check_order(self, context: Context, outputs: Mapping[str, Expr]) -> None:
         """Ask for order_by where a call needs it, and only there: the rows that leave are in no order."""
@@ -60,7 +62,7 @@ class Aggregate(Step):
             column, function = ordered[0]
             hint = "Add order_by: the columns that order a group's rows."
             context.problem(f"{function} needs order_by", hint, next(name for name in self.columns if name == column))
-        unknown = any(ABSENT in walk(expr) for expr in outputs.values())  # null where wrong
+        unknown = any(expr.dtype == UNKNOWN for expr in outputs.values())
         if self.order_by and not ordered and not unknown:
             hint = "To order the rows that leave, add a sort step after."
             context.problem("order_by is for first and last, and none is here", hint, self.order_by[0])
@@ -70,12 +72,15 @@ class Aggregate(Step):
         if name in by:
             context.problem(f"'{name}' is a key and an output", "Give the output another name.", name)
         formula = self.columns[name]
-        expr = context.expression(formula, source.schema, AGGREGATES)
+        others = [other for other in self.columns if other != name]
+        expr = context.expression(formula, source.schema, AGGREGATES, others)
         loose = sorted(_outside(expr) - set(by))
+        if any(key not in source.schema for key in self.by):  # a key that is misspelt may be the column
+            return expr if not loose else WRONG
         if loose:
             message = f"column '{loose[0]}' has many values in a group"
             context.problem(message, f"Aggregate it, as in max({loose[0]}), or add it to by.", formula)
-            return Literal(None, NULL)
+            return WRONG
         return expr
 
 

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gpuetl.expressions.ir import Cast, Column, Expr
+from gpuetl.expressions.resolve import WRONG
+from gpuetl.expressions.syntax import Name
 from gpuetl.expressions.types import DataType, can_cast, type_name
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Project, passing
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import EXPRESSIONS, RENAMES, SELECTION, SOME_NAMES, TYPES
-from gpuetl.spec.steps.step import Context, Step
+from gpuetl.spec.steps.step import Context, Step, Unknown
 from gpuetl.spec.values import Formula
 
 
@@ -27,8 +29,19 @@ class Select(Step):
 
     def build(self, context: Context, source: Node) -> Node:
         """Project to the columns."""
-        columns = {str(name): context.expression(formula, source.schema) for name, formula in self.columns.items()}
-        return Project(source=source, columns=columns, origin=context.origin)
+        schema = source.schema
+        columns = {
+            str(name): context.expression(formula, schema, outputs=_others(self.columns, name))
+            for name, formula in self.columns.items()
+        }
+        selected = Project(source=source, columns=columns, origin=context.origin)
+        kept = [name for name, formula in self.columns.items() if formula.syntax == Name(str(name))]
+        return context.doubtful(selected, kept, schema)
+
+
+def _others(columns: Mapping[str, Formula], name: str) -> list[str]:
+    """Return the outputs beside one: a column that it computes from itself is not there yet."""
+    return [other for other in columns if other != name]
 
 
 @dataclass(frozen=True)
@@ -42,7 +55,10 @@ class WithColumns(Step):
 
     def build(self, context: Context, source: Node) -> Node:
         """Project to the input's columns and the new ones."""
-        columns = {str(name): context.expression(formula, source.schema) for name, formula in self.columns.items()}
+        columns = {
+            str(name): context.expression(formula, source.schema, outputs=_others(self.columns, name))
+            for name, formula in self.columns.items()
+        }
         return Project(source=source, columns={**passing(source.schema), **columns}, origin=context.origin)
 
 
@@ -60,7 +76,8 @@ class Drop(Step):
         kept = {name: expr for name, expr in passing(source.schema).items() if name not in dropped}
         if not kept and not source.schema.open:
             context.problem("drop leaves no column", "Keep at least one.", self.columns[0])
-        return Project(source=source, columns=kept, origin=context.origin)
+        dropped_columns = Project(source=source, columns=kept, origin=context.origin)
+        return context.doubtful(dropped_columns, self.columns, source.schema)
 
 
 @dataclass(frozen=True)
@@ -82,7 +99,9 @@ class Rename(Step):
                 given = next(value for value in self.names.values() if str(value) == new)
                 context.problem(f"rename gives two columns the name '{new}'", "Drop one of them first.", given)
             columns[new] = Column(name, dtype)
-        return Project(source=source, columns=columns, origin=context.origin)
+        renamed = Project(source=source, columns=columns, origin=context.origin)
+        misspelt = {str(new): WRONG for old, new in self.names.items() if old not in source.schema}
+        return Unknown(source=renamed, columns=misspelt, origin=context.origin) if misspelt else renamed
 
 
 @dataclass(frozen=True)
@@ -103,4 +122,5 @@ class CastColumns(Step):
                 context.problem(
                     f"cannot cast '{name}' from {type_name(source.schema[name])} to {type_name(target)}", "", name
                 )
-        return Project(source=source, columns={**passing(source.schema), **casts}, origin=context.origin)
+        cast = Project(source=source, columns={**passing(source.schema), **casts}, origin=context.origin)
+        return context.doubtful(cast, self.types, source.schema)

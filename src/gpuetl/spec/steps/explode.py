@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gpuetl.expressions.types import is_list, type_name
+from gpuetl.expressions.resolve import WRONG
+from gpuetl.expressions.types import UNKNOWN, is_list, type_name
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import BOOLEAN, NAME
-from gpuetl.spec.steps.step import Context, Step
+from gpuetl.spec.steps.step import Context, Step, Unknown
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,10 @@ class Explode(Step):
     def build(self, context: Context, source: Node) -> Node:
         """Explode the column, which must be a list."""
         if not context.known([self.column], source.schema):
-            return source
+            return context.doubtful(source, [self.column], source.schema)
         dtype = source.schema[self.column]
+        if dtype == UNKNOWN:
+            return Unknown(source=source, columns={str(self.column): WRONG}, origin=context.origin)
         if not is_list(dtype):
             message = f"explode takes a list, and '{self.column}' is {type_name(dtype)}"
             context.problem(message, "split(text, ',') makes a list of a text.", self.column)

@@ -14,6 +14,7 @@ from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, Parameter
 from gpuetl.expressions.resolve import coerce
 from gpuetl.expressions.types import (
+    UNKNOWN,
     DataType,
     common_type,
     integer_fits,
@@ -49,12 +50,16 @@ class FillNull(Step):
         """Project with a coalesce for each of the columns."""
         known = context.known(self.columns, source.schema)
         filled = {name: self.filled(context, name, source.schema) for name in known}
+        for name in self.columns.keys() - {*known}:  # its value may be wrong, too
+            context.expression(self.columns[name], source.schema)
         return Project(source=source, columns={**passing(source.schema), **filled}, origin=context.origin)
 
     def filled(self, context: Context, name: str, schema: Schema) -> Expr:
         """Return the column with its value for null."""
         column = Column(name, schema[name])
         value = context.expression(self.columns[name], schema)
+        if UNKNOWN in (column.dtype, value.dtype):
+            return column
         fitted = as_type(value, column.dtype)
         if fitted is None:
             found = f"{to_sql(value)} ({type_name(value.dtype)})"

@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, cast
 
+from gpuetl.errors import have_hint
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Column, Expr
 from gpuetl.expressions.resolve import coerce
-from gpuetl.expressions.types import DataType, common_type, is_integer, type_name
+from gpuetl.expressions.types import UNKNOWN, DataType, common_type, is_integer, type_name
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes.join import MIRRORED, How, Validate
+from gpuetl.plan.schema import Schema
 from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.fields import Field, key
 from gpuetl.spec.forms import BOOLEAN, NAME, choice, read_mapping, read_name, read_names, some
@@ -130,7 +132,7 @@ class Join(Step):
     def key_pairs(self, context: Context, left: Node, right: Node) -> list[KeyPair]:
         """Return the keys that both sides have; each pair must have one type, or be integers of any width."""
         on = self.on or {}
-        left_on, right_on = context.keys(on, left.schema), context.keys(on.values(), right.schema)
+        left_on, right_on = self.known_keys(context, left.schema, right.schema)
         pairs = []
         for a, b in on.items():
             if a in left_on and b in right_on:
@@ -142,8 +144,24 @@ class Join(Step):
                 pairs.append(KeyPair(str(a), str(b), dtype or left.schema[a]))
         return pairs
 
+    def known_keys(self, context: Context, left: Schema, right: Schema) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the keys that are columns, of the left side and of the right; one that neither has is told once."""
+        on = self.on or {}
+        for name in (n for n, other in on.items() if n == other and not (left.open or right.open)):
+            if name not in left and name not in right:
+                hint = have_hint(name, left.keys() & right.keys(), noun="Columns of both sides")
+                context.problem(f"unknown column '{name}'", hint, name)
+        told = {n for n, other in on.items() if n == other and n not in left and n not in right}
+        left_on = context.keys((name for name in on if name not in told), left)
+        keys = (name for name in on.values() if name not in told)
+        return left_on, context.keys(keys, right, of=str(self.with_))
+
     def renamed(self, context: Context, left: Node, right: Node) -> Node:
         """Return the right side with its columns renamed that the left side has too."""
+        if any(name not in right.schema for name in (self.on or {}).values()):  # the key may be one of those
+            left_columns = left.schema.keys()
+            kept = right.schema.select(name for name in right.schema if name not in left_columns)
+            return nodes.Project(source=right, columns=nodes.passing(kept), origin=context.origin)
         payload = [name for name in right.schema if name not in (self.on or {}).values()]
         both = [name for name in payload if name in left.schema]
         if not both:
@@ -165,7 +183,7 @@ class Join(Step):
 
 def meeting_type(left: DataType, right: DataType) -> DataType | None:
     """Return the type in which two keys meet, or None: one type, integers of two widths, decimals of one scale."""
-    if left == right:
+    if left == right or UNKNOWN in (left, right):
         return left
     same_units = is_decimal(left) and is_decimal(right) and left.scale == right.scale
     return common_type(left, right) if same_units or (is_integer(left) and is_integer(right)) else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, cast
 
 from gpuetl.expressions.ir import Expr, columns_of
-from gpuetl.expressions.types import NULL, DataType, type_name
+from gpuetl.expressions.types import NULL, UNKNOWN, DataType, type_name
 from gpuetl.io.paths import url_problem
 from gpuetl.kernels.contract import KernelContract, KernelMismatch, device_type
 from gpuetl.kernels.texts import KernelTexts
@@ -77,14 +77,15 @@ class Kernel(Step):
         schema = source.schema
         inputs, by = context.known(self.inputs, schema), context.keys(self.by, schema)
         known = len(inputs) == len(self.inputs) and not schema.open
+        known = known and UNKNOWN not in (schema[name] for name in inputs)
         if not self.check_kind(context):
             return Unknown(source=source, columns={}, origin=context.origin)
         made = {str(name): self.argument(context, name) for name in self.args}
         contract = self.contract(context)
         if isinstance(contract, KernelTexts):
             check_texts(self, contract, context, schema if known else None)
-        elif known or schema.open:
-            self.check_contract(context, contract, schema)
+        else:
+            self.check_contract(context, contract, schema if known else Schema(open=True))
         common: Any = {"source": source, "reads": inputs, "outputs": dict(self.outputs), "arguments": made,
                        "nulls": self.nulls, "by": by, "origin": context.origin}  # fmt: skip
         if self.form == "reduction":
@@ -148,7 +149,7 @@ class Kernel(Step):
         value = context.expression(formula, Schema())
         if columns_of(value):
             context.problem(f"argument '{name}' is not a constant", "Give a number or a $parameter.", formula)
-        elif value.dtype != NULL:
+        elif value.dtype not in (NULL, UNKNOWN):
             try:
                 device_type(value.dtype)
             except KernelMismatch:

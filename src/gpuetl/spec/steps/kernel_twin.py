@@ -35,7 +35,9 @@ def check_twin(context: Context, path: Path, function: str, reference: str, argu
         return
     if not {function, "*"} & {name for item in ast.walk(tree) if (name := _bound_name(item))}:
         defined = [item.name for item in tree.body if isinstance(item, ast.FunctionDef)]
-        context.problem(f"{path.name} has no function '{function}'", have_hint(function, defined), reference)
+        context.problem(
+            f"{path.name} has no function '{function}'", have_hint(function, defined, noun="Functions"), reference
+        )
     for item in tree.body:
         if isinstance(item, ast.FunctionDef) and item.name == function:
             check_arguments(context, item.args, arguments)
@@ -46,7 +48,7 @@ def check_arguments(context: Context, takes: ast.arguments, arguments: Iterable[
     names = [argument.arg for argument in (*takes.args, *takes.kwonlyargs)]
     for name in arguments:
         if name not in names and takes.kwarg is None:
-            context.problem(f"the twin takes no argument '{name}'", have_hint(name, names), name)
+            context.problem(f"the twin takes no argument '{name}'", have_hint(name, names, noun="Arguments"), name)
 
 
 def syntax_tree(path: Path) -> ast.Module:

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gpuetl.expressions.syntax import Constant
-from gpuetl.expressions.types import BOOL, NULL, type_name
+from gpuetl.expressions.fold import keeps_no_row
+from gpuetl.expressions.ir import Expr, Literal, conjuncts
+from gpuetl.expressions.resolve import resolve_all
+from gpuetl.expressions.syntax import Constant, operands_of
+from gpuetl.expressions.types import BOOL, NULL, UNKNOWN, type_name
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, SortKey
@@ -15,7 +18,7 @@ from gpuetl.plan.schema import Schema
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import COUNT, EXPRESSION, ORDER, SOME_NAMES, SOME_ORDER, choice
 from gpuetl.spec.steps.step import Context, Step
-from gpuetl.spec.values import Formula, Order, Text
+from gpuetl.spec.values import Formula, Order, PartPlace, Text
 
 
 @dataclass(frozen=True)
@@ -30,12 +33,27 @@ class Filter(Step):
     def build(self, context: Context, source: Node) -> Node:
         """Filter by the predicate, which must be a truth value."""
         predicate = context.expression(self.predicate, source.schema)
-        if predicate.dtype not in (BOOL, NULL):
+        if predicate.dtype not in (BOOL, NULL, UNKNOWN):
             message = f"a filter takes a condition, and {to_sql(predicate)} is {type_name(predicate.dtype)}"
             text = isinstance(self.predicate.syntax, Constant) and isinstance(self.predicate.syntax.value, str)
             hint = 'In Python, SQL text is written expr("…").' if text else "Compare it with something."
             context.problem(message, hint, self.predicate)
+        warn_of_no_rows(context, self.predicate, predicate, source.schema)
         return nodes.Filter(source=source, predicate=predicate, origin=context.origin)
+
+
+def warn_of_no_rows(context: Context, written: Formula, predicate: Expr, schema: Schema) -> None:
+    """Warn of a filter that is false or null for every row, at the part of it that is."""
+    if predicate.dtype == UNKNOWN or not any(map(keeps_no_row, conjuncts(predicate))):
+        return
+    for part in operands_of("and", written.syntax):
+        expr, _ = resolve_all(part, context.scope(schema))
+        if what := keeps_no_row(expr):
+            null = "A comparison with null is never true: write IS NULL."
+            hint = null if what == "null" else "Correct it, or take it out."
+            shown = "it" if isinstance(expr, Literal) else to_sql(expr)
+            message = f"this filter keeps no row: {shown} is {what} for every row"
+            context.warning(message, hint, PartPlace(written.node, part.span) if written.node else None)
 
 
 def sort_keys(context: Context, order: Sequence[Order], schema: Schema) -> tuple[SortKey, ...]:

@@ -7,17 +7,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from gpuetl.errors import InvalidExpression, Place, Problems, Span, UnknownColumn, have_hint
-from gpuetl.expressions.ir import Expr, Literal
-from gpuetl.expressions.resolve import SCALARS, Scope, resolve
-from gpuetl.expressions.syntax import refuse_depth
-from gpuetl.expressions.types import NULL, is_list, type_name
+from gpuetl.errors import InvalidExpression, Place, Problems, Span, UnknownColumn, have_hint, nearest, suggestion
+from gpuetl.expressions.ir import Expr
+from gpuetl.expressions.mistakes import doubts_in, mistakes_in
+from gpuetl.expressions.resolve import SCALARS, WRONG, Scope, resolve_all
+from gpuetl.expressions.syntax import Name, refuse_depth
+from gpuetl.expressions.types import is_list, type_name
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes import Project
 from gpuetl.plan.schema import Schema
 from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.fields import keys_of, read_keys, required_keys, write_keys
-from gpuetl.spec.values import Formula, Located, node_of
+from gpuetl.spec.values import Formula, Located, PartPlace, node_of
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Context:
     folder: Path
     undeclared: Callable[[str], str] = lambda name: ""  # how to declare a column that a source's folders have
     node: Located | None = None  # where the step stands
+    run_id: str = "plan"  # what `run_id()` gives
 
     def problem(self, message: str, hint: str = "", at: object = None) -> None:
         """Keep a problem at the node that a value was read from, or else at the step."""
@@ -48,39 +50,85 @@ class Context:
         place = node.place(span) if node else None
         return place if place and place.file else self.node.place() if self.node else None
 
-    def expression(self, formula: Formula, schema: Schema, kinds: tuple[Any, ...] = SCALARS) -> Expr:
-        """Return the typed expression, or null where it is wrong."""
+    def scope(self, schema: Schema, kinds: tuple[Any, ...] = SCALARS) -> Scope:
+        """Return what an expression over the columns may name."""
+        return Scope(schema, self.parameters, kinds, schema.open, run_id=self.run_id)
+
+    def expression(
+        self, formula: Formula, schema: Schema, kinds: tuple[Any, ...] = SCALARS, outputs: Iterable[str] = ()
+    ) -> Expr:
+        """Return the typed expression, or one of unknown type where it is wrong, with all that is wrong reported.
+
+        `outputs` are the columns that the step computes: none sees another.
+        """
         try:
             refuse_depth(formula.syntax)
-            return resolve(formula.syntax, Scope(schema, self.parameters, kinds, schema.open))
-        except InvalidExpression as error:
-            place = self.place(formula.node, error.span)
-            hint = self.have_hint(error.name, schema) if isinstance(error, UnknownColumn) else error.hint
-            self.problems.add(error.message, hint, place, str(self.origin))
-            return Literal(None, NULL)
+            expr, errors = resolve_all(formula.syntax, self.scope(schema, kinds))
+            errors += mistakes_in(formula.syntax)
+        except InvalidExpression as too_deep:
+            expr, errors = WRONG, [too_deep]
+        seen: set[object] = set()
+        for error in errors:
+            mistake = error.name if isinstance(error, UnknownColumn) else (error.message, error.span)
+            if mistake not in seen:  # a name that is misspelt twice is one mistake
+                self.wrong_expression(error, formula, schema, outputs)
+            seen.add(mistake)
+        for doubt in doubts_in(formula.syntax):
+            self.warning(doubt.message, doubt.hint, PartPlace(formula.node, doubt.span) if formula.node else None)
+        return WRONG if errors else expr
 
-    def known(self, names: Iterable[str], schema: Schema) -> tuple[str, ...]:
-        """Return the names that are columns; the others are problems, unless the schema is open."""
+    def wrong_expression(
+        self, error: InvalidExpression, formula: Formula, schema: Schema, outputs: Iterable[str]
+    ) -> None:
+        """Keep what is wrong with an expression, at its place in the text."""
+        message, hint = error.message, error.hint
+        if isinstance(error, UnknownColumn):
+            hint = self.have_hint(error.name, schema, error.advice)
+            if error.name in outputs:
+                message = f"'{error.name}' is computed in this same step"
+                hint = f"Compute what needs '{error.name}' in a with_columns step after this one."
+            elif not suggestion(error.name, schema) and not error.advice and formula.syntax == Name(error.name):
+                hint = have_hint(error.name, schema, f"For a text write \"'{error.name}'\".")
+        self.problems.add(message, hint, self.place(formula.node, error.span), str(self.origin))
+
+    def known(self, names: Iterable[str], schema: Schema, of: str = "") -> tuple[str, ...]:
+        """Return the names that are columns; the others are problems, unless the schema is open.
+
+        `of` names the stage or source that has the schema, where it is not the step's own input.
+        """
         kept = []
         for name in names:
             if name in schema:
                 kept.append(str(name))
             elif not schema.open:
-                self.problem(f"unknown column '{name}'", self.have_hint(name, schema), name)
+                hint = self.have_hint(name, schema, noun=f"Columns of {of}" if of else "Columns")
+                self.problem(f"unknown column '{name}'{f' in {of!r}' if of else ''}", hint, name)
         return tuple(kept)
 
-    def have_hint(self, name: str, schema: Schema) -> str:
+    def have_hint(self, name: str, schema: Schema, advice: str = "", noun: str = "Columns") -> str:
         """List the columns, and say how to declare an unknown one that stands in folders, or what name is near."""
-        return have_hint(name, schema, self.undeclared(name))
+        return have_hint(name, schema, self.undeclared(name) or suggestion(name, schema) or advice, noun)
 
-    def keys(self, names: Iterable[str], schema: Schema) -> tuple[str, ...]:
+    def doubtful(self, node: Node, names: Iterable[str], schema: Schema) -> Node:
+        """Return the node, after which also those columns are known that misspelt ones among `names` stand for.
+
+        So what follows may name them either way, and a mistake is told once.
+        """
+        wrong = [str(name) for name in names if name not in schema]
+        if not wrong or node.schema.open:
+            return node
+        near = [nearest(name, schema) for name in wrong]
+        columns: dict[str, Expr] = {} if None in near else {name: WRONG for name in (*wrong, *near) if name}
+        return Unknown(source=node, columns=columns, origin=self.origin)
+
+    def keys(self, names: Iterable[str], schema: Schema, of: str = "") -> tuple[str, ...]:
         """Return the names that are columns; besides the others, lists are problems: rows are compared by keys."""
         names = tuple(names)
         for name in names:
             if name in schema and is_list(schema[name]):
                 message = f"'{name}' is {type_name(schema[name])}, and lists cannot be compared"
                 self.problem(message, "Explode it in a step before.", name)
-        return self.known(names, schema)
+        return self.known(names, schema, of)
 
 
 class Step:
@@ -132,8 +180,9 @@ class Step:
 
 
 class Unknown(Project):
-    """Stands for a step that is wrong as a whole: its columns are unknown, so none is called unknown."""
+    """Stands for a step that is wrong: it has the input's columns, and `columns`; without these it may have any."""
 
     def output_schema(self, *schemas: Schema) -> Schema:
-        """Return the input's columns, and any other."""
-        return Schema(schemas[0], open=True)
+        """Return the columns; any other is there where these are not known."""
+        columns = {**schemas[0], **{name: expr.dtype for name, expr in self.columns.items()}}
+        return Schema(columns, open=schemas[0].open or not self.columns)

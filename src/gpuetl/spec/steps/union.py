@@ -8,7 +8,7 @@ from functools import reduce
 from typing import ClassVar
 
 from gpuetl.expressions.ir import Cast, Column, Expr, Literal
-from gpuetl.expressions.types import NULL, DataType, common_type, type_name
+from gpuetl.expressions.types import NULL, UNKNOWN, DataType, common_type, type_name
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.schema import Schema
@@ -62,9 +62,10 @@ class Union(Step):
 
     def check_missing(self, context: Context, schemas: list[Schema], columns: Iterable[str]) -> None:
         """Tell of every input that lacks columns which another has."""
+        unsure = {name for schema in schemas for name, dtype in schema.items() if dtype == UNKNOWN}  # may be misspelt
         sides = [("the rows before the union lack", self.with_[0]), *((f"'{name}' lacks", name) for name in self.with_)]
         for (lacks, at), schema in zip(sides, schemas, strict=True):
-            if missing := [name for name in columns if name not in schema]:
+            if missing := [name for name in columns if name not in schema and name not in unsure]:
                 hint = "Set missing: null to fill them with null, or drop them from the others."
                 context.problem(f"{lacks} {', '.join(missing)}", hint, at)
 

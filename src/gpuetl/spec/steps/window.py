@@ -33,7 +33,10 @@ class Window(Step):
         """Project the arguments, compute the windows, project the expressions over windows."""
         schema = source.schema
         by, order = context.keys(self.by, schema), sort_keys(context, self.order_by, schema)
-        outputs = {str(name): context.expression(formula, schema, WINDOWS) for name, formula in self.columns.items()}
+        outputs = {
+            str(name): context.expression(formula, schema, WINDOWS, [other for other in self.columns if other != name])
+            for name, formula in self.columns.items()
+        }
         parts = split_calls("window", outputs, schema, schema)
         for call in calls_of("window", outputs.values()):
             self.check_order(context, call, order, schema)

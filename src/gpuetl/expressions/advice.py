@@ -1,0 +1,156 @@
+"""What to write where the types of an expression do not fit, and how functions are named in messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+
+from gpuetl.expressions.constants import MOMENTS, moment_of
+from gpuetl.expressions.decimals import is_decimal
+from gpuetl.expressions.functions import Function
+from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
+from gpuetl.expressions.types import (
+    BOOL,
+    DATE,
+    INT64,
+    STRING,
+    DataType,
+    is_exact,
+    is_integer,
+    is_number,
+    is_temporal,
+    type_name,
+)
+from gpuetl.expressions.unparse import constant_text, to_sql
+
+NAIVE_AND_ZONED = (
+    "A naive and a zoned timestamp are different types: x AT TIME ZONE 'Europe/Berlin' makes one of the other, "
+    "local_time(x) shows the clock of a zoned one."
+)
+SIGNS = {
+    "equal": "=", "not_equal": "<>", "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=",
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "int_divide": "//", "modulo": "%", "negate": "-",
+    "concat": "||", "and": "AND", "or": "OR", "not": "NOT", "in": "IN", "like": "LIKE", "ilike": "ILIKE",
+    "case": "CASE",
+    "is_null": "IS NULL", "is_distinct": "IS DISTINCT FROM", "is_not_distinct": "IS NOT DISTINCT FROM",
+    "at_time_zone": "AT TIME ZONE", "regexp_like": "regexp_like", "count_rows": "count", "count_distinct": "count",
+}  # fmt: skip
+"""How functions are written that are not called by their name."""
+COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "is_distinct", "is_not_distinct")
+
+
+def shown_name(function: Function) -> str:
+    """Return what a user writes for the function."""
+    return SIGNS.get(function.name, function.name)
+
+
+def mismatch(function: Function, error: str) -> str:
+    """Return the first line of an error of types: the operator is not named where the error's verb says it."""
+    verbs = ("cannot compare", "cannot add", "cannot subtract", "cannot multiply", "cannot divide")
+    return error if error.startswith(verbs) and function.name in SIGNS else f"{shown_name(function)} {error}"
+
+
+def mismatch_hint(function: Function, args: Sequence[Expr]) -> str:
+    """Return what to write where a function does not take the types of its arguments; empty where that is not known."""
+    slots = function.arguments
+    args = [arg for index, arg in enumerate(args) if not slots[min(index, len(slots) - 1)].constant]
+    types = [arg.dtype for arg in args]
+    moments = [dtype for dtype in types if is_temporal(dtype)]
+    if moments:
+        return _moment_hint(function, args, moments)
+    numbers = all(is_exact(a.dtype) or (isinstance(a, Literal) and is_number(a.dtype)) for a in args)
+    if numbers and any(map(is_decimal, types)):
+        return "A decimal has 38 digits at most: CAST one of them to fewer digits, or to float64."
+    if function.name in ("and", "or", "not"):
+        return _condition_hint(function, args)
+    if function.name == "concat":
+        other = next((arg for arg in args if arg.dtype != STRING), args[0])
+        return f"|| joins texts. Write CAST({to_sql(other)} AS string) for a text, or OR between conditions."
+    if function.name == "add" and STRING in types:
+        return f"Write {' || '.join(map(to_sql, args))} to join texts." if {*types} == {STRING} else "|| joins texts."
+    if BOOL in types and function.name != "case":
+        return _boolean_hint(function, args)
+    if STRING in types and any(map(is_number, types)):
+        return _number_hint(function, args)
+    return ""
+
+
+def _moment_hint(function: Function, args: Sequence[Expr], moments: Sequence[DataType]) -> str:
+    """Advise on dates and timestamps beside other types."""
+    wanted = next((arg.dtype for arg in args if is_temporal(arg.dtype) and not isinstance(arg, Literal)), moments[0])
+    constants = [arg for arg in args if isinstance(arg, Literal) and arg.dtype != wanted and not arg.declared]
+    if function.name in ("add", "subtract") and DATE in moments and INT64 in (arg.dtype for arg in args):
+        return "Write add_days(date, n), or date + INTERVAL '1 day' for a timestamp."
+    if function.name in ("add", "subtract") and any(is_number(a.dtype) or a.dtype == STRING for a in args):
+        return "Write x + INTERVAL '1 day'."
+    if constants and isinstance(constants[0].value, str | date):
+        return f"Write {_moment_text(constants[0].value, wanted)}."
+    if any(is_integer(arg.dtype) for arg in args):  # 2026-01-01 without quotes is 2024
+        return f"Write {_moment_text('', wanted)} for a constant."
+    if any(arg.dtype == STRING for arg in args):
+        return f"CAST the text AS {type_name(wanted)}."
+    return NAIVE_AND_ZONED if len({type_name(dtype) for dtype in moments}) == 2 else ""
+
+
+def _moment_text(value: str | date, dtype: DataType) -> str:
+    """Return the constant of `dtype` that a text or another moment stands for; a pattern where it stands for none."""
+    zoned = bool(getattr(dtype, "tz", None))
+    if isinstance(value, str):
+        value = next((found for kind in MOMENTS if (found := _read(value, kind))), value)
+    if isinstance(value, str):
+        example = {DATE: "DATE '2026-01-31'"}.get(dtype, "TIMESTAMP '2026-01-31 10:00:00'")
+        return "TIMESTAMPTZ '2026-01-31 10:00:00+00:00'" if zoned else example
+    if dtype == DATE:
+        return constant_text(value.date() if isinstance(value, datetime) else value)
+    moment = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
+    return constant_text(moment.replace(tzinfo=moment.tzinfo or UTC) if zoned else moment.replace(tzinfo=None))
+
+
+def _read(text: str, dtype: DataType) -> date | datetime | None:
+    try:
+        return moment_of(text, dtype)
+    except ValueError:
+        return None
+
+
+def _condition_hint(function: Function, args: Sequence[Expr]) -> str:
+    """Advise on operands of AND and OR that are no conditions: `s = 'a' OR 'b'`."""
+    sign, wrong = shown_name(function), next((arg for arg in args if arg.dtype != BOOL), args[0])
+    before = next((arg for arg in args if isinstance(arg, Call) and arg.function.name in COMPARISONS), None)
+    if isinstance(wrong, Literal) and before is not None:
+        compared = f"{to_sql(before.args[0])} {shown_name(before.function)} {to_sql(wrong)}"
+        return f"Write {to_sql(before)} {sign} {compared}."
+    return (
+        f"Compare it with something: {to_sql(wrong)} > 0." if is_number(wrong.dtype) else "Compare it with something."
+    )
+
+
+def _boolean_hint(function: Function, args: Sequence[Expr]) -> str:
+    """Advise on a boolean beside another type."""
+    chained = next((a for a in args if isinstance(a, Call) and a.function.name in COMPARISONS), None)
+    if chained is not None and function.name in COMPARISONS:
+        return "Write a < x AND x < b, or x BETWEEN a AND b."
+    column = next((a for a in args if a.dtype == BOOL and isinstance(a, Column)), None)
+    if column is not None and function.name in COMPARISONS:
+        return f"'{column.name}' is a boolean: write {column.name}, or NOT {column.name}."
+    boolean = next(arg for arg in args if arg.dtype == BOOL)
+    return f"Write CAST({to_sql(boolean)} AS int64) for 1 and 0." if function.name in SIGNS and column else ""
+
+
+def _number_hint(function: Function, args: Sequence[Expr]) -> str:
+    """Advise on a number beside a text."""
+    text = next(arg for arg in args if arg.dtype == STRING)
+    number = next(arg for arg in args if is_number(arg.dtype))
+    if isinstance(text, Literal) and not text.declared:
+        return f"Write {text.value} without quotes." if _is_number(text.value) else ""
+    if isinstance(number, Literal) and not number.declared and function.name in (*COMPARISONS, "in", "coalesce"):
+        return f"Write '{to_sql(number)}' in quotes, or CAST({to_sql(text)} AS {type_name(number.dtype)})."
+    target = number.operand.dtype if isinstance(number, Cast) else number.dtype
+    return f"Write CAST({to_sql(text)} AS {type_name(target)})."
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return float(text) == float(text)
+    except ValueError:
+        return False

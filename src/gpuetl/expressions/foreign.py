@@ -1,0 +1,201 @@
+"""Signs and words of other languages in an expression: what was typed, and what to write instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlglot.tokenizer_core import TokenType
+
+from gpuetl.errors import InvalidExpression, Span
+
+CONDITION = "Write CASE WHEN condition THEN a ELSE b END, or if(condition, a, b)."
+PARAMETER = "A parameter is written $name."
+NO_JSON = "Columns have no parts: take what a text holds with regexp_extract(text, pattern)."
+
+SIGNS = {
+    "&&": "Write AND.", "!": "Write NOT, or <> between two values.", "??": "Write coalesce(a, b).",
+    "===": "Write =.", "!==": "Write <>.", "=!": "Write <>.", ":=": "Write = to compare.", "=>": "Write >= to compare.",
+    "**": "Write power(a, b).", "^": "Write power(a, b).",
+    "&": "Write AND between conditions, or || to join texts.", "|": "Write OR between conditions, or || to join texts.",
+    "~": "Write NOT before a condition, or regexp_like(text, pattern).",
+    "!~": "Write NOT regexp_like(text, pattern).", "~~": "Write LIKE.",
+    "<<": "Write one <; x * power(2, n) shifts.", ">>": "Write one >; x // power(2, n) shifts.",
+    "->>": NO_JSON, "->": NO_JSON, "#": "Write a comment after --.", "\\": "Write / to divide.", "@": PARAMETER,
+    "`": 'Write a name with spaces in double quotes: "a b".',
+    "≥": "Write >=.", "≤": "Write <=.", "≠": "Write <>.", "×": "Write *.", "÷": "Write /.", "·": "Write *.",
+    "–": "Write -.", "—": "Write -.", "−": "Write -.",
+}  # fmt: skip
+"""By what is typed, of one sign or of several without a space between them: what to write."""
+
+WORDS = {
+    "SELECT": "Make the query a stage, and join it: how: semi stands for IN.",
+    "FROM": "Write commas between the arguments of a function: substring(text, start, length).",
+    "WHERE": "Write the condition alone, in a filter step.", "HAVING": "Write a filter step after the aggregate step.",
+    "ORDER BY": "Write a sort step.", "GROUP BY": "Write an aggregate step.", "PARTITION BY": "Write a window step.",
+    "OVER": "Write a window step: by and order_by stand there once.", "LIMIT": "Write a limit step.",
+    "UNION": "Write a union step.", "JOIN": "Write a join step.", "DISTINCT": "Write a distinct step.",
+    "WITHIN GROUP": "Write quantile(x, q) in an aggregate step.", "INSERT": "Write a sink.", "WITH": "Write a stage.",
+    "XOR": "Write a <> b between conditions.", "DIV": "Write a // b.", "MOD": "Write a % b.",
+    "GLOB": "Write LIKE 'a%', or regexp_like(text, pattern).", "LAMBDA": "Write the expression alone.",
+    "SYMMETRIC": "Write x BETWEEN least(a, b) AND greatest(a, b).", "COLLATE": "Texts are compared by code points.",
+    "IGNORE": "Write first(x, true), or lag(x, ignore_nulls => true).",
+    "SIMILAR TO": "Write regexp_like(text, pattern).", "PLACING": "Write concat(left(x, n), text, substring(x, m)).",
+}  # fmt: skip
+"""Words of SQL's other clauses, and of other dialects, by what to write."""
+
+_QUOTED = (TokenType.STRING, TokenType.IDENTIFIER)
+_QUOTES = dict.fromkeys("“”„‘’«»")
+_REFERENCE = re.compile(r"\$\{\s*(params|run|env)\.([A-Za-z_]\w*)[^}]*\}")
+
+
+def refuse_signs(text: str, words: Sequence[Any]) -> None:
+    """Refuse signs that the parser passes over, or reads otherwise than they look.
+
+    Raises
+    ------
+    InvalidExpression
+        For the first of them.
+    """
+    if reference := reference_in(text, words):
+        raise reference
+    for index, word in enumerate(words):
+        after = words[index + 1] if index + 1 < len(words) else None
+        if error := _wrong_sign(text, words, index) or (after and _wrong_pair(text, word, after)):
+            raise error
+
+
+def refused_word(words: Sequence[Any]) -> InvalidExpression | None:
+    """Return the error of the first word that belongs to another clause or language, in text that does not parse."""
+    names = [" ".join(word.text.upper().split()) if word.token_type not in _QUOTED else "" for word in words]
+    branched = "CASE" not in names and bool({"THEN", "ELSE"} & {*names})
+    for word, name in zip(words, names, strict=True):
+        if branched and name in ("IF", "WHEN", "THEN", "ELSE"):
+            return _unsupported(word.text, _span(word), CONDITION)
+        if name in WORDS:
+            return _unsupported(word.text, _span(word), WORDS[name])
+    return None
+
+
+def missing_word(words: Sequence[Any], unexpected: str) -> str:
+    """Return what to write where a word is not expected: the form that a text begins and does not go on with."""
+    names = [word.text.upper() for word in words if word.token_type not in _QUOTED]
+    for name, needed, hint in FORMS:
+        if name in names and needed not in names:
+            return hint
+    commas = "Write one expression for each column, without a comma between them."
+    return SIGNS.get(unexpected, commas if unexpected == "," else CONDITION if "CASE" in names else "")
+
+
+FORMS = (
+    ("CAST", "AS", "Write CAST(x AS int64)."), ("TRY_CAST", "AS", "Write TRY_CAST(x AS int64)."),
+    ("EXTRACT", "FROM", "Write extract(hour FROM x)."), ("CASE", "WHEN", CONDITION),
+    ("BETWEEN", "AND", "Write x BETWEEN a AND b."),
+)  # fmt: skip
+"""Words that another one must follow, and how both are written."""
+
+
+def reference_in(text: str, words: Sequence[Any]) -> InvalidExpression | None:
+    """Return the error of a reference `${…}`, which stands in paths only."""
+    for index, word in enumerate(words):
+        if word.text != "$" or not text.startswith("${", word.start):
+            continue
+        if found := _REFERENCE.match(text, word.start):
+            return _path_reference(found, Span(*found.span()))
+        end = next((w.end for w in words[index:] if w.text == "}"), len(text) - 1)
+        shown = text[word.start : end + 1]
+        return InvalidExpression(f"'{shown}' stands in paths only", Span(word.start, end + 1), PARAMETER)
+    return None
+
+
+def reference_in_text(constant: str, span: Span | None) -> InvalidExpression | None:
+    """Return the error of a reference `${…}` in a constant text, which would stay as it is written."""
+    found = _REFERENCE.search(constant)
+    return _path_reference(found, span) if found else None
+
+
+def _path_reference(found: re.Match[str], span: Span | None) -> InvalidExpression:
+    scope, name = found[1], found[2]
+    value = f"${name}" if scope == "params" else "run_id()" if (scope, name) == ("run", "id") else ""
+    joined = "" if found[0] == found.string else f"; to join it with a text, 'text' || {value}"
+    hint = f"Write {value}{joined}." if value else "Declare a parameter, and write $name."
+    return InvalidExpression(f"'{found[0]}' stands in paths only", span, hint)
+
+
+def _wrong_sign(text: str, words: Sequence[Any], index: int) -> InvalidExpression | None:
+    word = words[index]
+    if word.token_type in (*_QUOTED, TokenType.NUMBER):
+        return None
+    signs = [w.text for w in _touching(words, index)]
+    typed = next((sign for count in (3, 2, 1) if _is_foreign(sign := "".join(signs[:count]))), "")
+    if typed:
+        return _unsupported(typed, Span(word.start, word.start + len(typed)), SIGNS[typed])
+    if word.text == "?" and any(w.text == ":" for w in words[index:]):
+        return _unsupported("? :", _span(word), CONDITION)
+    if word.text in ("?", ":"):
+        return InvalidExpression(f"unexpected '{word.text}'", _span(word), _colon_hint(words, index))
+    if word.text == "{":
+        return InvalidExpression("unexpected '{'", _span(word), PARAMETER)
+    if any(mark in _QUOTES for mark in word.text):
+        plain = "".join(mark for mark in word.text if mark not in _QUOTES)
+        return _unsupported(f"quotes such as {word.text[0]}", _span(word), f"Write straight quotes: '{plain}'.", "")
+    if word.token_type == TokenType.SEMICOLON:
+        return InvalidExpression("unexpected ';'", _span(word), "Write one expression, without a semicolon.")
+    return None
+
+
+def _colon_hint(words: Sequence[Any], index: int) -> str:
+    """Return what to write for a colon: a part of a text, a part of a column, or a parameter of another database."""
+    texts = [word.text.upper() for word in words[:index]]
+    if texts[:1] == ["LAMBDA"]:
+        return WORDS["LAMBDA"]
+    if "[" in texts:
+        return "Write substring(text, start, length), counted from 1."
+    return NO_JSON if texts and (texts[-1][0].isalnum() or texts[-1] in ")]") else PARAMETER
+
+
+def _is_foreign(sign: str) -> bool:
+    return sign in SIGNS and sign not in ("<<", ">>", "=>")  # `f(a => b)` names an argument
+
+
+def _touching(words: Sequence[Any], index: int) -> Iterator[Any]:
+    """Yield the word, and up to two signs that follow it without a space."""
+    yield words[index]
+    for before, word in zip(words[index:], words[index + 1 : index + 3], strict=False):
+        if word.start != before.end + 1 or word.text[:1].isalnum() or word.text[:1] in "('\"$_":
+            return
+        yield word
+
+
+def _wrong_pair(text: str, word: Any, after: Any) -> InvalidExpression | None:
+    """Refuse two words that touch each other, or that have nothing between them."""
+    span = Span(word.start, after.end + 1)
+    empty = word.token_type in (TokenType.L_PAREN, TokenType.COMMA)
+    if empty and after.token_type == TokenType.COMMA:
+        return InvalidExpression("unexpected ','", _span(after), "Write a value before the comma, or take it out.")
+    if word.token_type == TokenType.COMMA and after.token_type in (TokenType.R_PAREN, TokenType.R_BRACKET):
+        return InvalidExpression("unexpected ','", _span(word), "Take out the last comma.")
+    if after.start != word.end + 1:
+        return None
+    if word.token_type == TokenType.NUMBER and after.token_type == TokenType.VAR and word.text != "":
+        return _wrong_number(text[span.start : span.stop], span)
+    if after.token_type in _QUOTED and word.token_type == TokenType.VAR and len(word.text) == 1:
+        return _unsupported(f"the prefix {word.text} of a text", span, f"Write '{after.text}'.", "")
+    return None
+
+
+def _wrong_number(typed: str, span: Span) -> InvalidExpression:
+    plain = typed.replace("_", "")
+    hint = f"Write {plain}." if plain.isdecimal() else "Write a number with digits and a decimal point, such as 1.5."
+    if re.fullmatch(r"0[xX][0-9a-fA-F]+", typed):
+        hint = f"Write {int(typed, 16)}."
+    return InvalidExpression(f"'{typed}' is not a number", span, hint)
+
+
+def _unsupported(what: str, span: Span, hint: str, quote: str = "'") -> InvalidExpression:
+    return InvalidExpression(f"gpuetl does not support {quote}{what}{quote}", span, hint)
+
+
+def _span(word: Any) -> Span:
+    return Span(word.start, word.end + 1)
