@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from gpuetl.errors import InvalidExpression, Span
 from gpuetl.expressions.constants import EXTRACT_PARTS, converted
+from gpuetl.expressions.decimals import Number
 from gpuetl.expressions.dialect import parse_tree, span_of
 from gpuetl.expressions.filter_clause import filtered_call
 from gpuetl.expressions.literals import LITERALS, cast_target
@@ -74,7 +75,8 @@ class _Lowering:
         lowered = [self.lower(operand) for operand in operands]
         written = isinstance(operands[0], exp.Literal) and not operands[0].is_string
         if operator == "negate" and written and isinstance(lowered[0], Constant):
-            return Constant(-lowered[0].value, span=span)
+            value = lowered[0].value
+            return Constant(Number(value.copy_negate()) if isinstance(value, Number) else -value, span=span)
         return Apply(operator, tuple(lowered), span=span)
 
     def refusal(self, node: exp.Expr) -> InvalidExpression:

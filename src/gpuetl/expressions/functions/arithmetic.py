@@ -12,6 +12,7 @@ integer compare as decimals.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 import pyarrow as pa
 
@@ -30,11 +31,9 @@ from gpuetl.expressions.functions.function import (
     TypeMismatch,
     Typing,
     fixed,
-    meet,
-    mixed,
     takes_one,
-    types_beside,
 )  # fmt: skip
+from gpuetl.expressions.functions.meeting import exact_types, meet, mixed, types_beside
 from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.types import (
     DATE,
@@ -43,6 +42,7 @@ from gpuetl.expressions.types import (
     INT64,
     NULL,
     DataType,
+    common_type,
     is_exact,
     is_floating,
     is_integer,
@@ -143,13 +143,15 @@ def truncating(quotient: bool) -> Rule:
     """Integers, or decimals that meet in one type: the quotient of floats has no exact integer."""
 
     def rule(args: Sequence[Expr]) -> Typing:
-        types = types_beside(args)
+        types = exact_types(args)
         for dtype in types:
             if dtype != NULL and not is_exact(dtype):
                 raise TypeMismatch(f"takes integers or decimals, got {type_name(dtype)}")
         if not any(map(is_decimal, types)):
             return [INT64, INT64], INT64
-        meeting = meet(args, "divide")
+        meeting = reduce(common_type, types)
+        if meeting is None:
+            raise TypeMismatch(f"cannot divide {' and '.join(map(type_name, types))}")
         return [meeting, meeting], quotient_type(meeting) if quotient else meeting
 
     return rule

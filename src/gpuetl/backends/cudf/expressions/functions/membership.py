@@ -17,10 +17,23 @@ FEW = 8
 """So many are compared with x without a table in memory."""
 
 
+def gained_digits(call: Call | Cast, place: int = 1) -> str:
+    """Return how many digits the first argument and another gain after the point; nothing where scales are equal."""
+    assert isinstance(call, Call)
+    left, right = call.args[0].dtype, call.args[place].dtype
+    if not is_decimal(left) or not is_decimal(right) or left.scale == right.scale:
+        return ""
+    scale = max(left.scale, right.scale)
+    return f"{scale - left.scale}, {scale - right.scale}"
+
+
 def is_member(call: Call | Cast, arguments: Sequence[str]) -> str:
     """Return the text of `x IN (…)`; each argument's text is that of a `Maybe`."""
     assert isinstance(call, Call)
     operand, *values = call.args
+    if any(gained_digits(call, place) for place in range(1, len(call.args))):
+        found = (f"is_equal<{gained_digits(call, place) or '0, 0'}>({arguments[0]}, {arguments[place]})" for place in range(1, len(arguments)))
+        return f"any_true({{{', '.join(found)}}})"
     constants = [value.value for value in values if isinstance(value, Literal) and value.value is not None]
     if len(constants) <= FEW or not all(isinstance(value, Literal) for value in values):
         return f"is_member({arguments[0]}, {{{', '.join(arguments[1:])}}})"
