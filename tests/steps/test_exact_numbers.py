@@ -1,11 +1,12 @@
 """Numbers of the text are exact, on every engine: beside decimals, integers and floats, computed or not."""
 
 from datetime import date
-from decimal import Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 
+import pyarrow as pa
 import pytest
 
-from gpuetl import col, expr, lit, load
+from gpuetl import RunFailed, col, expr, lit, load
 from tables import table
 
 TYPES = {"p": "decimal(15,2)", "i": "int64", "f": "float64", "s": "float32", "b": "bool"}
@@ -146,6 +147,24 @@ def test_float32_rounds_to_the_nearest_float32_of_the_exact_decimal(computed):
         three=("round(x, 3)", "float32", [2.675, 0.285, 1.005, -1234.565, 16777216.0, 33.335, None, 0.0]),
         ten=("round(x, -1)", "float32", [0.0, 0.0, 0.0, -1230.0, 16777220.0, 30.0, None, 0.0]),
     )
+
+
+def test_float32_of_any_size_rounds_to_any_place(computed):
+    xs = [1.5e-9, 2.5e-12, 1.4e-45, 1.1754944e-38, 3.4028235e38, 2.5e35, 8388607.5, -0.5, 7.5e10, 123456789e-20]
+    xs = [pa.scalar(sign * x, pa.float32()).as_py() for x in xs for sign in (1, -1)]
+    places = (-39, -38, -36, -11, -9, -8, 1, 8, 9, 10, 12, 20, 31, 38, 40, 44, 45, 60)
+    exact = {n: [pa.scalar(f"{rounded(x, n):f}").cast(pa.float32()).as_py() for x in xs] for n in places}
+    columns = {f"r{index}": (f"round(x, {n})", "float32", exact[n]) for index, n in enumerate(places)}
+    computed({"x": "float32"}, [(x,) for x in xs], **columns)
+
+
+def rounded(x, places):
+    return Decimal(x).quantize(Decimal((0, (1,), -places)), ROUND_HALF_EVEN, Context(prec=400))
+
+
+def test_float32_that_rounds_beyond_its_greatest_value_is_an_error(source, failure):
+    t = source(table({"x": "float32"}, (1.0,), (3.4028235e38,)))
+    assert "overflow" in failure(t.with_columns(y=expr("round(x, -35)")), RunFailed)
 
 
 def test_numbers_of_many_digits_go_to_yaml_and_back(source, check, tmp_path):

@@ -66,6 +66,8 @@ def folded(function: str, args: Sequence[Expr]) -> Literal | None:
     numbers = [arg.number for arg in args if isinstance(arg, Literal) and arg.number is not None]
     if function not in _FOLDED or len(numbers) < len(args):
         return None
+    if function in ("int_divide", "modulo") and not numbers[1]:
+        return Literal(None, FLOAT64 if any(arg.dtype == FLOAT64 for arg in args) else INT64)
     try:
         result = _FOLDED[function](*numbers)
     except ArithmeticError:  # of a divisor of 0
