@@ -1,22 +1,31 @@
-"""Numbers of the text: exact, and calculated with exactly, until a column's type or a cast makes something else of them.
+"""Numbers of the text and their arithmetic: exact until a column beside them, or a cast, decides their type.
 
-A number is a `Decimal` in `Literal.number`; beside it the literal has the value and the type that it has alone: int64
-for digits only, decimal for more of them than int64 holds, float64 for the others.  A number of more than 38 digits is
-a float64 wherever it stands, and so is a quotient that has no end.
+`Literal.number` has the exact number.  The literal's value and type are those that it has alone: int64 for digits only,
+a decimal for more of them than int64 holds, else float64.  A number of more than 38 digits is a float64, and so is a
+quotient that has no end.
 """
 
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from gpuetl.expressions.decimals import MAX_DIGITS, Number, constant_decimal, exact_decimal, in_scale, is_decimal, without_zeros
+import numpy as np
+
+from gpuetl.expressions.decimals import (
+    MAX_DIGITS,
+    Number,
+    constant_decimal,
+    exact_decimal,
+    in_scale,
+    is_decimal,
+    without_zeros,
+)
 from gpuetl.expressions.ir import Expr, Literal
-from gpuetl.expressions.types import FLOAT64, INT64, DataType, integer_fits, literal_type
+from gpuetl.expressions.types import FLOAT64, INT64, integer_fits, literal_type
 
 EXACT = Context(prec=2000)
 """Holds sums and products of any two float64."""
@@ -49,16 +58,21 @@ def has_type(number: Decimal) -> bool:
 def loses_digits(literal: Literal) -> bool:
     """Tell whether a literal's float64 does not have all digits of its number, which 38 hold."""
     number = literal.number
-    return literal.dtype == FLOAT64 and number is not None and exact_decimal(literal.value) != number and has_type(number)
+    return (
+        literal.dtype == FLOAT64 and number is not None and exact_decimal(literal.value) != number and has_type(number)
+    )
 
 
-def single(number: Decimal) -> float | None:
-    """Return the nearest float32 of a number, or None where that is infinite, or 0 for what is not."""
-    try:
-        nearest: float = struct.unpack("<f", struct.pack("<f", float(number)))[0]
-    except OverflowError:
-        return None
-    return nearest if nearest or not number else None
+def single(number: Decimal) -> float:
+    """Return the nearest float32, which may be infinite."""
+    with np.errstate(over="ignore", under="ignore"):
+        nearest: float = np.float32(float(number)).item()
+    return nearest
+
+
+def adapts_to_single(number: Decimal) -> bool:
+    """Tell whether a number has a float32 beside it: none that is infinite, or 0 for what is not."""
+    return math.isfinite(single(number)) and bool(single(number)) == bool(number)
 
 
 def folded(function: str, args: Sequence[Expr]) -> Literal | None:
@@ -118,5 +132,6 @@ _FOLDED: dict[str, Callable[..., Decimal | Fraction]] = {
     "add": EXACT.add, "subtract": EXACT.subtract, "multiply": EXACT.multiply, "divide": _divided,
     "int_divide": EXACT.divide_int, "modulo": EXACT.remainder, "negate": Decimal.copy_negate, "abs": Decimal.copy_abs,
     "sign": lambda x: Decimal((x > 0) - (x < 0)), "round": _rounded, "floor": _to_whole(ROUND_FLOOR),
-    "ceil": _to_whole(ROUND_CEILING), "trunc": _to_whole(ROUND_DOWN), "least": min, "greatest": max,
+    "ceil": _to_whole(ROUND_CEILING), "trunc": _to_whole(ROUND_DOWN),
+    "least": lambda *xs: min(xs), "greatest": lambda *xs: max(xs),
 }  # fmt: skip

@@ -10,7 +10,14 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from gpuetl.expressions.decimals import MAX_DIGITS, Number, common_decimal, constant_decimal, integer_decimal, is_decimal
+from gpuetl.expressions.decimals import (
+    MAX_DIGITS,
+    Number,
+    common_decimal,
+    constant_decimal,
+    integer_decimal,
+    is_decimal,
+)
 from gpuetl.expressions.zones import UnknownZone, is_zone
 
 DataType: TypeAlias = pa.DataType

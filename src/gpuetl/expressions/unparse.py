@@ -107,7 +107,9 @@ def _special(name: str, args: tuple[Syntax, ...]) -> tuple[str, int] | None:
             return f"NOT {_within(args[0], _NOT)}", _NOT
         case "negate":
             operand = _within(args[0], _ATOM)
-            digits = isinstance(args[0], Constant) and (not isinstance(args[0].value, Decimal) or isinstance(args[0].value, Number))  # `-1` is a constant
+            digits = isinstance(args[0], Constant) and (
+                not isinstance(args[0].value, Decimal) or isinstance(args[0].value, Number)
+            )  # `-1` is a constant
             return f"-({operand})" if digits else f"-{operand}", _PREFIX
         case "is_null":
             return f"{_within(args[0], _POSTFIX + 1)} IS NULL", _POSTFIX

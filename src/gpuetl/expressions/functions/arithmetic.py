@@ -5,8 +5,9 @@ Integer arithmetic is done in int64 and checked, that of decimals is exact and c
 Of decimal(p,s) and decimal(q,t), a sum has the greater scale and room for a carry, a product has p + q digits, s + t of
 them after the point; beyond 38 digits in all, a value that needs more is an error.  Beside a decimal, integers are
 decimals (int64 of 19 digits), and a number in the text is a decimal of the digits it is written with: `price * 1.1`
-and `price >= 100.50` are exact.  Floats of columns and parameters make the decimal a float64.  uint64 and a signed
-integer compare as decimals.
+and `price >= 100.50` are exact.  Arithmetic of such numbers alone is exact, too: `price * (1 + 0.19)` is `price * 1.19`.
+Floats of columns and parameters make the decimal a float64, and so does a fraction beside an integer column.  Decimals
+of any scales and integers of any types compare exactly.
 """
 
 from __future__ import annotations

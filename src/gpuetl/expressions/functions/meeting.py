@@ -9,7 +9,7 @@ import pyarrow as pa
 from gpuetl.expressions.decimals import constant_decimal, integer_decimal, is_decimal
 from gpuetl.expressions.functions.function import TypeMismatch, Typing
 from gpuetl.expressions.ir import Call, Expr, Literal, branch_places
-from gpuetl.expressions.numbers import has_type, single
+from gpuetl.expressions.numbers import adapts_to_single, has_type
 from gpuetl.expressions.types import (
     BOOL,
     FLOAT64,
@@ -147,7 +147,7 @@ def _exact_comparable(types: Sequence[DataType]) -> Sequence[DataType]:
 def _adapt_to_single(args: Sequence[Expr]) -> bool:
     others = {arg.dtype for arg in args if not _is_number(arg) and arg.dtype != NULL}
     numbers = [arg for arg in args if _is_number(arg)]
-    return others == {pa.float32()} and all(single(arg.number) is not None for arg in numbers)  # type: ignore[union-attr, arg-type]
+    return others == {pa.float32()} and all(adapts_to_single(arg.number) for arg in numbers)  # type: ignore[union-attr, arg-type]
 
 
 def _is_number(arg: Expr) -> bool:
@@ -155,7 +155,7 @@ def _is_number(arg: Expr) -> bool:
 
 
 def compared(args: Sequence[Expr]) -> Typing:
-    """Arguments that can be compared; the result is a truth value."""
+    """Arguments that can be compared; the result is a boolean."""
     return comparable(args), BOOL
 
 

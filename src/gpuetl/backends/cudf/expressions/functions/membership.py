@@ -32,7 +32,10 @@ def is_member(call: Call | Cast, arguments: Sequence[str]) -> str:
     assert isinstance(call, Call)
     operand, *values = call.args
     if any(gained_digits(call, place) for place in range(1, len(call.args))):
-        found = (f"is_equal<{gained_digits(call, place) or '0, 0'}>({arguments[0]}, {arguments[place]})" for place in range(1, len(arguments)))
+        found = (
+            f"is_equal<{gained_digits(call, place) or '0, 0'}>({arguments[0]}, {arguments[place]})"
+            for place in range(1, len(arguments))
+        )
         return f"any_true({{{', '.join(found)}}})"
     constants = [value.value for value in values if isinstance(value, Literal) and value.value is not None]
     if len(constants) <= FEW or not all(isinstance(value, Literal) for value in values):
