@@ -88,13 +88,13 @@ numbers is exact.  The column next to it decides its type:
   2.68.
 - `p * CASE WHEN reduced THEN 0.07 ELSE 0.19 END` is a decimal.  It is one for CASE and coalesce if all their values are
   numbers.
-- An integer beyond int64 is a decimal.  Of more than 38 digits, an integer is an error, and a number with a point is the
+- An integer beyond int64 is a decimal.  Of more than 38 digits, an integer is an error, a number with a point the
   nearest float64.
 - Parameters and casts have the type that they name: `p * CAST(0.19 AS float64)` is a float64.
 - A Python float is the shortest decimal that reads back as it: `col("p") * 1.19` is exact.  `Decimal("1.10")` is a
   decimal(3,2).
-- Decimals of any scales compare exactly: `sum(x) > sum(x) * 0.0001`.  `coalesce` and its like need one type of 38 digits
-  for all values; without one, the pipeline is refused.
+- Decimals of any scales compare exactly: `sum(x) > sum(x) * 0.0001`.  `coalesce` and its like need one type of 38
+  digits for all values; without one, the pipeline is refused.
 - `round` of a float32 gives the float32 nearest to the exactly rounded value.  The float32 of 2.675 is 2.67499995…, so
   `round(f32, 2)` is 2.67.
 

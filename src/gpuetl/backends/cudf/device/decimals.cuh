@@ -35,18 +35,6 @@ DEVICE uint128_t times(uint128_t x, uint128_t y) {
     return middle >> 64 ? BEYOND : plus(middle << 64, uint128_t(x_low) * y_low);
 }
 
-// ---- comparison: -1, 0 or 1 of operands of two scales, which gain digits up to the greater one ----------------------
-
-// Only one of them gains, so BEYOND is greater than the other.
-template <int GAINED_X, int GAINED_Y> DEVICE int compared(int128_t x, int128_t y) {
-    static_assert(GAINED_X == 0 || GAINED_Y == 0, "the greater scale is one operand's");
-    if ((x < 0) != (y < 0)) return x < 0 ? -1 : 1;
-    constexpr uint128_t to_x = ten_to_the(GAINED_X), to_y = ten_to_the(GAINED_Y);
-    const uint128_t left = times(magnitude(x), to_x), right = times(magnitude(y), to_y);
-    const int of_magnitudes = (left > right) - (left < right);
-    return x < 0 ? -of_magnitudes : of_magnitudes;
-}
-
 // ---- arithmetic: operands of any scale, gained up to that of the result, which has so many digits -------------------
 
 template <int DIGITS> DEVICE int128_t fitted(Fault at, bool negative, uint128_t units) {

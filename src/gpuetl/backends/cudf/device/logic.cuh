@@ -1,6 +1,5 @@
 // Comparison, three-valued logic and nulls.
 #pragma once
-#include "decimals.cuh"
 
 // ---- texts are ordered by their bytes -------------------------------------------------------------------------------
 
@@ -31,20 +30,6 @@ template <class T> DEVICE bool is_null(Maybe<T> x) { return !x.valid; }
 
 template <class T> DEVICE Maybe<T> null_if_equal(Maybe<T> x, Maybe<T> y) {
     return only_if(x.valid && !(y.valid && x.value == y.value), x.value);
-}
-
-// Decimals of two scales, which gain digits up to the greater one: one of them 0.
-template <int GAINED_X, int GAINED_Y> DEVICE bool is_not_distinct(Maybe<int128_t> x, Maybe<int128_t> y) {
-    return x.valid == y.valid && (!x.valid || compared<GAINED_X, GAINED_Y>(x.value, y.value) == 0);
-}
-template <int GAINED_X, int GAINED_Y> DEVICE bool is_distinct(Maybe<int128_t> x, Maybe<int128_t> y) {
-    return !is_not_distinct<GAINED_X, GAINED_Y>(x, y);
-}
-template <int GAINED_X, int GAINED_Y> DEVICE Maybe<bool> is_equal(Maybe<int128_t> x, Maybe<int128_t> y) {
-    return only_if(x.valid && y.valid, compared<GAINED_X, GAINED_Y>(x.value, y.value) == 0);
-}
-template <int GAINED_X, int GAINED_Y> DEVICE Maybe<int128_t> null_if_equal(Maybe<int128_t> x, Maybe<int128_t> y) {
-    return only_if(x.valid && !(y.valid && compared<GAINED_X, GAINED_Y>(x.value, y.value) == 0), x.value);
 }
 
 // Null where x is null, or not found beside a null.

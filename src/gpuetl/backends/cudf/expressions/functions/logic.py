@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Literal as Choice
 
 from gpuetl.backends.cudf.expressions.functions.device import Device, Library
-from gpuetl.backends.cudf.expressions.functions.membership import gained_digits, is_member
+from gpuetl.backends.cudf.expressions.functions.membership import is_member
+from gpuetl.backends.cudf.expressions.functions.scales import gained_digits
 from gpuetl.expressions.ir import Call, Cast
 
 HEADER = "logic.cuh"

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from gpuetl.backends.cudf.device.types import c_constant, c_type, unscaled, whole_number
+from gpuetl.backends.cudf.expressions.functions.scales import gained_digits, has_scales
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Call, Cast, Literal
 from gpuetl.expressions.types import STRING, DataType, is_floating
@@ -17,21 +18,11 @@ FEW = 8
 """So many are compared with x without a table in memory."""
 
 
-def gained_digits(call: Call | Cast, place: int = 1) -> str:
-    """Return how many digits the first argument and another gain after the point; nothing where scales are equal."""
-    assert isinstance(call, Call)
-    left, right = call.args[0].dtype, call.args[place].dtype
-    if not is_decimal(left) or not is_decimal(right) or left.scale == right.scale:
-        return ""
-    scale = max(left.scale, right.scale)
-    return f"{scale - left.scale}, {scale - right.scale}"
-
-
 def is_member(call: Call | Cast, arguments: Sequence[str]) -> str:
     """Return the text of `x IN (…)`; each argument's text is that of a `Maybe`."""
     assert isinstance(call, Call)
     operand, *values = call.args
-    if any(gained_digits(call, place) for place in range(1, len(call.args))):
+    if has_scales(call):
         found = (
             f"is_equal<{gained_digits(call, place) or '0, 0'}>({arguments[0]}, {arguments[place]})"
             for place in range(1, len(arguments))
