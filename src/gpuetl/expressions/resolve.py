@@ -100,7 +100,8 @@ def coerce(expr: Expr, dtype: DataType) -> Expr:
         return expr
     if isinstance(expr, Literal):
         return replace(expr, value=_widened(expr.value if expr.number is None else expr.number, dtype), dtype=dtype)
-    if is_decimal(dtype) and expr.dtype == FLOAT64 and isinstance(expr, Call):  # CASE of numbers in the text
+    narrows = is_decimal(dtype) or dtype == pa.float32()
+    if narrows and expr.dtype == FLOAT64 and isinstance(expr, Call):  # CASE or coalesce of numbers in the text
         places = branch_places(expr)
         args = [coerce(arg, dtype) if place in places else arg for place, arg in enumerate(expr.args)]
         return replace(expr, args=tuple(args), dtype=dtype)

@@ -145,13 +145,10 @@ def _exact_comparable(types: Sequence[DataType]) -> Sequence[DataType]:
 
 
 def _adapt_to_single(args: Sequence[Expr]) -> bool:
-    others = {arg.dtype for arg in args if not _is_number(arg) and arg.dtype != NULL}
-    numbers = [arg for arg in args if _is_number(arg)]
-    return others == {pa.float32()} and all(adapts_to_single(arg.number) for arg in numbers)  # type: ignore[union-attr, arg-type]
-
-
-def _is_number(arg: Expr) -> bool:
-    return isinstance(arg, Literal) and arg.number is not None
+    found = [_numbers_in(arg) for arg in args]
+    others = {arg.dtype for arg, numbers in zip(args, found, strict=True) if numbers is None and arg.dtype != NULL}
+    exact = (literal.number for numbers in found for literal in numbers or ())
+    return others == {pa.float32()} and all(number is not None and adapts_to_single(number) for number in exact)
 
 
 def compared(args: Sequence[Expr]) -> Typing:
