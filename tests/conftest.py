@@ -46,7 +46,7 @@ def pytest_collection_modifyitems(config, items):
 OF_VALUES = {
     f"test_{name}.py"
     for name in (
-        "cast", "decimals", "drop", "fill_null", "filter", "names", "rename", "select", "semantics", "times",
+        "cast", "decimals", "drop", "exact_numbers", "fill_null", "filter", "names", "rename", "select", "semantics", "times",
         "with_columns",
     )
 }  # fmt: skip

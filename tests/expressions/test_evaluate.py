@@ -179,7 +179,7 @@ def test_integer_division_truncates_and_by_zero_is_null(sql, expected):
     [
         ("1 / 0", inf), ("-1 / 0", -inf), ("0 / 0", nan), ("1 / -0.0", -inf), ("7 / 2", 3.5), ("6 / 2", 3.0),
         ("-0.0", -0.0), ("abs(-0.0)", 0.0), ("0.0 * -1", -0.0), ("1e308 * 10", inf), ("sqrt(-1)", nan), ("ln(0)", -inf),
-        ("0.1 + 0.2", 0.30000000000000004),
+        ("CAST(0.1 AS float64) + 0.2", 0.30000000000000004), ("0.1 + 0.2", 0.3),
     ],
 )  # fmt: skip
 def test_floats_follow_ieee(sql, expected):

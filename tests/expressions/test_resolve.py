@@ -85,10 +85,14 @@ def test_an_unsigned_64_bit_integer_and_a_negative_one_meet_in_a_decimal():
 
 def test_constants_widen_in_place_and_columns_by_an_implicit_cast():
     assert typed("f64 > 1", COLUMNS).args[1] == Literal(1.0, FLOAT64)
+    exact = parse_type("decimal(11,1)")
     assert typed("i32 > 1.5", COLUMNS).args == (
-        Cast(Column("i32", pa.int32()), FLOAT64, implicit=True),
-        Literal(1.5, FLOAT64),
+        Cast(Column("i32", pa.int32()), exact, implicit=True),
+        Literal(Decimal("1.5"), exact),
     )
+    assert typed("i32 > 2.0", COLUMNS).args[1] == Literal(2, pa.int32())
+    assert typed("f32 > 0.1", COLUMNS).args == (Column("f32", pa.float32()), Literal(0.10000000149011612, pa.float32()))
+    assert typed("i32 < 1e300", COLUMNS).args[1] == Literal(1e300, FLOAT64)
     assert typed("d = ts", COLUMNS).args[0] == Cast(Column("d", DATE), TIMESTAMP, implicit=True)
 
 
@@ -123,7 +127,7 @@ def test_nulls_alone_compare_as_truth_values():
         ("CASE WHEN true THEN 1 ELSE 'x' END", "CASE cannot mix string and int64", ""),
         ("date_trunc('eon', DATE '2020-01-01')", "date_trunc takes one of year, quarter, month, week, day, hour, minute, second, millisecond, microsecond, got 'eon'", ""),
         ("hour(DATE '2020-01-01')", "hour takes a timestamp, got date", ""),
-        ("9223372036854775808", "the integer 9223372036854775808 does not fit int64", ""),
+        ("1" + "0" * 38, f"the number 1{'0' * 38} takes 39 decimal digits; 38 are the most", ""),
         ("CAST(true AS date)", "cannot cast bool to date", ""),
     ],
 )  # fmt: skip

@@ -30,6 +30,23 @@ def of_units(n: str, dtype: DataType) -> str:
     return f"CAST({whole} AS {sql_type(dtype)})"
 
 
+def compared(operator: str, x: str, y: str, left: DataType, right: DataType) -> str:
+    """Compare decimals of two types, which may have more than 38 digits together: what is before the point first."""
+    scale = max(left.scale, right.scale)
+    (x_whole, x_rest), (y_whole, y_rest) = _halves(x, left, scale), _halves(y, right, scale)
+    if operator in ("=", "<>"):
+        result = f"{x_whole} = {y_whole} AND {x_rest} = {y_rest}"
+        result = result if operator == "=" else f"NOT ({result})"
+    else:
+        result = f"{x_whole} {operator[0]} {y_whole} OR ({x_whole} = {y_whole} AND {x_rest} {operator} {y_rest})"
+    return f"(CASE WHEN {x} IS NULL OR {y} IS NULL THEN NULL ELSE {result} END)"
+
+
+def _halves(x: str, dtype: DataType, scale: int) -> tuple[str, str]:
+    n, unit = units(x, dtype), power(dtype.scale)
+    return f"({n} // {unit})", f"(({n} % {unit}) * {power(scale - dtype.scale)})"
+
+
 def divided(call: Call, x: str, y: str) -> str:
     """Truncated toward zero; null where y is 0."""
     return of_units(f"{_operand(call, 0, x)} // nullif({_operand(call, 1, y)}, 0)", call.dtype)

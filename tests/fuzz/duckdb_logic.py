@@ -1,6 +1,8 @@
 """Comparison, conditions and nulls in DuckDB's SQL."""
 
+from fuzz import duckdb_decimals as decimals
 from fuzz.duckdb_text import Text, literal_text
+from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Call, Literal
 from gpuetl.expressions.types import is_floating
 
@@ -8,7 +10,10 @@ from gpuetl.expressions.types import is_floating
 def compared(operator: str, of_nan: str) -> Text:
     """IEEE comparison: NaN is unequal to everything, where DuckDB calls it equal to itself and the greatest."""
 
-    def text(call: Call, x: str, y: str) -> str:
+    def text(call: Call, x: str, y: str, place: int = 1) -> str:
+        types = call.args[0].dtype, call.args[place].dtype
+        if is_decimal(types[0]) and types[0] != types[1]:
+            return decimals.compared(operator, x, y, *types)
         plain = f"({x} {operator} {y})"
         return f"ieee({x}, {y}, {plain}, {of_nan})" if is_floating(call.args[0].dtype) else plain
 
@@ -25,7 +30,7 @@ def is_not_distinct(call: Call, x: str, y: str) -> str:
 
 def is_in(call: Call, x: str, *values: str) -> str:
     """A chain of `=`."""
-    return "(" + " OR ".join(equal(call, x, value) for value in values) + ")"
+    return "(" + " OR ".join(equal(call, x, value, place) for place, value in enumerate(values, 1)) + ")"
 
 
 def case(call: Call, *args: str) -> str:

@@ -17,6 +17,7 @@ from fuzz.precision import EXACT_FLOATS, VALUE_ONLY, Precision
 from fuzz.signatures import Signature, constants, giving, signatures
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.constants import converted
+from gpuetl.expressions.decimals import Number, is_decimal
 from gpuetl.expressions.functions import FUNCTIONS, Kind
 from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.mistakes import mistakes_in
@@ -37,6 +38,22 @@ from gpuetl.expressions.types import (
 )
 
 LITERAL_TYPES = (INT64, FLOAT64, STRING, BOOL, TIMESTAMP, pa.date32(), pa.duration("us"), pa.timestamp("us", tz="UTC"))
+NUMBERS = (
+    0.06,
+    0.01,
+    1,
+    0.25,
+    2.675,
+    0.1,
+    1.19,
+    3,
+    0.5,
+    2.0,
+    1e3,
+    0.007,
+    9007199254740992.0,
+    Number("9007199254740993.5"),
+)
 RARE = frozenset((
     "make_timestamp", "make_date", "strptime", "int_divide", "negate", "power", "exp", "expm1", "sinh", "cosh", "shift_left",
 ))  # fmt: skip
@@ -140,6 +157,8 @@ class Expressions:
         """A constant of a type, now and then null; written as text and cast where the language has no other way."""
         if self.draws.chance(10) or is_list(dtype):
             return CastTo(Constant(None), dtype)
+        if (dtype == FLOAT64 or is_decimal(dtype)) and self.draws.chance(30):
+            return self.number()
         value = self.draws.one_of(pool(dtype, wild=False))
         if dtype in LITERAL_TYPES:
             return Constant(value)
@@ -148,6 +167,14 @@ class Expressions:
         if pa.types.is_decimal(dtype):  # one of just its digits is read as a constant
             return Constant(value) if literal_type(value) == dtype else CastTo(Constant(str(value)), dtype)
         return CastTo(Constant(value), dtype)
+
+    def number(self) -> Syntax:
+        """A number of the text, or what is calculated of two."""
+        operator = self.draws.one_of(("", "add", "subtract", "multiply", "divide", "modulo", "int_divide", "negate"))
+        x = Constant(self.draws.one_of(NUMBERS))
+        if operator in ("", "negate"):
+            return Apply(operator, (x,)) if operator else x
+        return Apply(operator, (x, Constant(self.draws.one_of(NUMBERS))))
 
     def cast(self, depth: int) -> Syntax:
         """A conversion that DuckDB can be told to do as we do."""

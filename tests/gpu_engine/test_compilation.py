@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from expressions.given import typed
 from fuzz.data import TYPES, pool
 from gpu_engine import nvrtc
 from gpu_engine.differential import expressions
@@ -101,6 +102,15 @@ def of_functions():
         own = (name for name in HEADERS if HEADERS[name] == header)
         sources = (generated(*call) for name in own for call in list(expressions(name, 1))[:1])
         yield next((source for source in sources if mark(header) in source), "")
+
+
+def of_numbers():
+    """Yield a kernel that compares decimals of two scales in every way, and rounds float32 to few and many places."""
+    types = {"x": pa.decimal128(38, 2), "y": pa.decimal128(38, 20), "s": pa.float32()}
+    rows = pa.table({name: pa.array([1], dtype) for name, dtype in types.items()})
+    compared = "x < y AND x IN (y, 1) AND x IS DISTINCT FROM y AND nullif(x, y) = x"
+    rounded = "round(s, 2) < round(s, 20) AND round(s, -2) < round(s, -20)"
+    yield generated(typed(f"{compared} AND {rounded}", types), rows)
 
 
 def of_casts():
@@ -240,7 +250,11 @@ def of_sinks():
 def sources():
     """The texts of all kernels, each once."""
     shipped = [path.read_text() for path in sorted(PIPELINES.rglob("*.cu"))]
-    return [*dict.fromkeys([*shipped, *of_functions(), *of_casts(), *of_users(), *of_operations(), *of_sinks()])]
+    return [
+        *dict.fromkeys(
+            [*shipped, *of_functions(), *of_numbers(), *of_casts(), *of_users(), *of_operations(), *of_sinks()]
+        )
+    ]
 
 
 def test_every_device_header_is_in_a_kernel(sources):

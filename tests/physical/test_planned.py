@@ -68,7 +68,7 @@ def test_a_report_shows_the_passes_that_were_made(plan, tmp_path):
     ("written", "instead"),
     [
         ("x > 1", "x > 2"),
-        ("x > 1", "x > 1.0"),
+        ("x > 1", "x > 1.5"),
         ("sum(x)", "max(x)"),
         ("large:", "few:"),
         ("[{filter: x > 1},", "[{select: [k, x]}, {filter: x > 1},"),

@@ -17,6 +17,15 @@ HALF_DIGITS = 19  # no column has rows enough for a sum of such decimals to need
 _INTEGER_DIGITS = {8: 3, 16: 5, 32: 10, 64: 19}
 
 
+class Number(Decimal):
+    """A number of the text with a point or an exponent, where no float64 has just its digits."""
+
+    @classmethod
+    def of(cls, value: Decimal) -> Number:
+        """Return the number without the zeros that say nothing, so that equal ones are written alike."""
+        return cls(without_zeros(value))
+
+
 def is_decimal(dtype: pa.DataType) -> bool:
     """Tell whether `dtype` is a decimal."""
     return bool(pa.types.is_decimal(dtype))
@@ -82,12 +91,22 @@ def exact_decimal(value: float | Decimal) -> Decimal | None:
     return Decimal(int(exact)) if whole else exact
 
 
-def plain_number(value: Decimal) -> Decimal | float:
-    """Return the integer or float that stands for `value` beside a decimal, or `value` itself where none does."""
+def without_zeros(value: Decimal) -> Decimal:
+    """Return an equal decimal whose digits after the point end in none that is 0; a whole one has no exponent."""
+    sign, digits, exponent = value.as_tuple()
+    if not isinstance(exponent, int) or exponent >= 0:
+        return value
+    while len(digits) > 1 and exponent < 0 and digits[-1] == 0:
+        digits, exponent = digits[:-1], exponent + 1
+    return Decimal((sign, digits, exponent if any(digits) else 0))
+
+
+def plain_number(value: Decimal) -> int | float | Number:
+    """Return what is written for an exact number of the text."""
     whole = int(value)
-    if value == whole and abs(whole) < 1 << 63:
+    if value == whole:
         return whole
-    return float(value) if exact_decimal(float(value)) == value else value
+    return float(value) if exact_decimal(float(value)) == value else Number.of(value)
 
 
 def constant_decimal(value: Decimal) -> pa.DataType:

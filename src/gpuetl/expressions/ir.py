@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gpuetl.expressions.types import DATE, NAMED, NULL, TIMESTAMP, DataType, is_integer
@@ -30,12 +31,14 @@ class Column:
 class Literal:
     """A constant; `value` is a Python object of `dtype`, or None.
 
-    A parameter's value has the type that was `declared` for it, also where a number in the text would adapt.
+    A parameter's value has the type that was `declared` for it, also where a number in the text would adapt.  A number
+    in the text, or what is calculated of some, has its exact `number`: its type is that of what it stands beside.
     """
 
     value: Any
     dtype: DataType
     declared: bool = field(default=False, repr=False)
+    number: Decimal | None = field(default=None, repr=False)
 
     def _key(self) -> tuple[str, str, DataType]:
         # repr tells -0.0 from 0.0 and makes NaN equal to itself
@@ -129,6 +132,14 @@ def columns_of(*exprs: Expr) -> frozenset[str]:
 def substitute(expr: Expr, columns: Mapping[str, Expr]) -> Expr:
     """Replace columns by the expressions that compute them; other columns stay."""
     return transform(expr, lambda node: columns.get(node.name, node) if isinstance(node, Column) else node)
+
+
+def branch_places(call: Call) -> list[int]:
+    """Return the places of the arguments that CASE or coalesce choose from; none of another function."""
+    if call.function.name == "case":
+        count = len(call.args)
+        return [*range(1, count, 2), *([count - 1] if count % 2 else [])]
+    return list(range(len(call.args))) if call.function.name == "coalesce" else []
 
 
 def conjuncts(predicate: Expr) -> list[Expr]:

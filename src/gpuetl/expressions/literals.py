@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 from sqlglot import exp
 
 from gpuetl.errors import InvalidExpression, suggestion
 from gpuetl.expressions.constants import UnknownUnit, interval_of, type_text
+from gpuetl.expressions.decimals import Number, exact_decimal
 from gpuetl.expressions.dialect import Language, span_of
+from gpuetl.expressions.numbers import has_type
 from gpuetl.expressions.syntax import Constant
 from gpuetl.expressions.types import NAMED, SQL_NAMES, DataType, parse_type
 from gpuetl.expressions.zones import UnknownZone
@@ -21,16 +24,22 @@ def number_or_text(node: exp.Literal) -> Constant:
     return Constant(node.this if node.is_string else number_of(node), span=span_of(node))
 
 
-def number_of(node: exp.Literal) -> int | float:
-    """Read a number: an int where it has digits only; raise `InvalidExpression` for one that float64 cannot hold."""
+def number_of(node: exp.Literal) -> int | float | Number:
+    """Read a number, exactly to 38 digits: an int where it has digits only, a float where that has the same digits.
+
+    One of more digits is the nearest float64; raise `InvalidExpression` for one beyond it.
+    """
     text = node.this.replace("_", "")
     try:
         value: int | float = int(text) if text.isdecimal() else float(text)
     except ValueError:  # no digits after an exponent, or thousands of them
         raise InvalidExpression(f"{text[:20]} is not a number", span_of(node)) from None
-    if isinstance(value, float) and math.isinf(value):
+    if isinstance(value, int):
+        return value
+    if math.isinf(value):
         raise InvalidExpression(f"{text} is not a float64", span_of(node))
-    return value
+    exact = Number.of(Decimal(text))
+    return exact if exact != exact_decimal(value) and has_type(exact) else value
 
 
 def interval(node: exp.Interval) -> Constant:

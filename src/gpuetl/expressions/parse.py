@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from gpuetl.errors import InvalidExpression, Span
 from gpuetl.expressions.constants import EXTRACT_PARTS, converted
+from gpuetl.expressions.decimals import Number
 from gpuetl.expressions.dialect import bracketed_span, parse_tree, refused_word_in, shortened, span_of, whole_span
 from gpuetl.expressions.filter_clause import filtered_call
 from gpuetl.expressions.foreign import SIGNS, WORDS
@@ -122,7 +123,8 @@ class _Lowering:
         lowered = [self.lower(operand) for operand in operands]
         written = isinstance(operands[0], exp.Literal) and not operands[0].is_string
         if operator == "negate" and written and isinstance(lowered[0], Constant):
-            return Constant(-lowered[0].value, span=span)
+            value = lowered[0].value
+            return Constant(Number(value.copy_negate()) if isinstance(value, Number) else -value, span=span)
         return Apply(operator, tuple(lowered), span=span)
 
     def unsupported(self, node: exp.Expr, hint: str = "") -> InvalidExpression:

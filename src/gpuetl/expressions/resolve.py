@@ -8,12 +8,15 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
+
 from gpuetl.errors import InvalidExpression, UnknownColumn, have_hint
 from gpuetl.expressions.advice import SIGNS, mismatch, mismatch_hint, shown_name
-from gpuetl.expressions.decimals import in_scale, is_decimal
+from gpuetl.expressions.decimals import constant_decimal, in_scale, is_decimal
 from gpuetl.expressions.functions import Function, Kind, TypeMismatch, find_function, in_order, unknown_function
 from gpuetl.expressions.functions.function import Argument
-from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal, RunId, chained
+from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal, RunId, branch_places, chained
+from gpuetl.expressions.numbers import constant_literal, folded, loses_digits, single
 from gpuetl.expressions.syntax import (
     ASSOCIATIVE,
     RUN_ID,
@@ -33,8 +36,9 @@ from gpuetl.expressions.types import (
     UNKNOWN,
     DataType,
     can_cast,
+    is_floating,
+    is_integer,
     is_list,
-    literal_type,
     type_name,
 )
 from gpuetl.expressions.unparse import constant_text
@@ -145,6 +149,9 @@ def cast_to(operand: Expr, syntax: CastTo) -> Cast:
     """Return the cast that the user wrote; types between which there is none are an error."""
     if not can_cast(operand.dtype, syntax.dtype):
         raise InvalidExpression(f"cannot cast {type_name(operand.dtype)} to {type_name(syntax.dtype)}", syntax.span)
+    if isinstance(operand, Literal) and not is_floating(syntax.dtype) and loses_digits(operand):
+        assert operand.number is not None
+        operand = coerce(operand, constant_decimal(operand.number))
     return Cast(operand, syntax.dtype, syntax.lenient)
 
 
@@ -153,11 +160,20 @@ def coerce(expr: Expr, dtype: DataType) -> Expr:
     if expr.dtype == dtype:
         return expr
     if isinstance(expr, Literal):
-        return replace(expr, value=_widened(expr.value, dtype), dtype=dtype)
+        return replace(expr, value=_widened(expr.value if expr.number is None else expr.number, dtype), dtype=dtype)
+    narrows = is_decimal(dtype) or dtype == pa.float32()
+    if narrows and expr.dtype == FLOAT64 and isinstance(expr, Call):  # CASE or coalesce of numbers in the text
+        places = branch_places(expr)
+        args = [coerce(arg, dtype) if place in places else arg for place, arg in enumerate(expr.args)]
+        return replace(expr, args=tuple(args), dtype=dtype)
     return Cast(expr, dtype, implicit=True)
 
 
 def _widened(value: Any, dtype: DataType) -> Any:
+    if is_integer(dtype) and isinstance(value, Decimal):
+        return int(value)
+    if dtype == pa.float32() and isinstance(value, Decimal):
+        return single(value)
     if dtype == FLOAT64 and isinstance(value, int | Decimal):
         return float(value)
     if is_decimal(dtype):
@@ -192,10 +208,9 @@ def _instead_of_column(syntax: Name, scope: Scope) -> str:
 
 def _constant(syntax: Constant) -> Expr:
     try:
-        dtype = literal_type(syntax.value)
+        return constant_literal(syntax.value)
     except ValueError as error:
         raise InvalidExpression(str(error), syntax.span) from None
-    return Literal(in_scale(syntax.value, dtype) if is_decimal(dtype) else syntax.value, dtype)
 
 
 def _apply(syntax: Apply, scope: Scope) -> Expr:
@@ -218,6 +233,8 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
     if not function.lists and any(is_list(arg.dtype) for arg in args):
         hint = "Explode the list in a step before, or take list_get, list_contains or list_length of it."
         raise InvalidExpression(f"{shown_name(function)} does not take lists", syntax.span, hint)
+    if function.kind == "scalar" and (number := folded(function.name, args)):
+        return number
     try:
         types, dtype = function.rule(args)
     except TypeMismatch as error:

@@ -10,7 +10,14 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from gpuetl.expressions.decimals import MAX_DIGITS, common_decimal, constant_decimal, integer_decimal, is_decimal
+from gpuetl.expressions.decimals import (
+    MAX_DIGITS,
+    Number,
+    common_decimal,
+    constant_decimal,
+    integer_decimal,
+    is_decimal,
+)
 from gpuetl.expressions.zones import UnknownZone, is_zone
 
 DataType: TypeAlias = pa.DataType
@@ -108,13 +115,18 @@ def language_type(stored: DataType) -> DataType | None:
 
 
 def literal_type(value: Any) -> DataType:
-    """Return the type of a Python constant; raise `ValueError` where the language has none for it."""
+    """Return the type of a Python constant; raise `ValueError` where the language has none for it.
+
+    An integer beyond int64 is a decimal of its digits.
+    """
+    if isinstance(value, Number):
+        return FLOAT64
+    if isinstance(value, int) and not integer_fits(value, INT64):
+        value = Decimal(value)
     if isinstance(value, Decimal):
         return constant_decimal(value)
     for kind, dtype in _CONSTANTS:
         if isinstance(value, kind):
-            if type(value) is int and not integer_fits(value, INT64):
-                raise ValueError(f"the integer {value} does not fit int64")
             return pa.timestamp("us", tz="UTC") if isinstance(value, datetime) and value.tzinfo else dtype
     raise ValueError(f"a {type(value).__name__} cannot stand in an expression")
 

@@ -8,7 +8,10 @@ from decimal import Decimal
 from functools import cache, reduce
 from typing import Any
 
-from gpuetl.expressions.decimals import is_decimal, plain_number
+import numpy as np
+import pyarrow as pa
+
+from gpuetl.expressions.decimals import Number, is_decimal, plain_number
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, Parameter, RunId
 from gpuetl.expressions.syntax import ASSOCIATIVE, RUN_ID, Apply, CastTo, Constant, Name, ParameterName, Syntax
 from gpuetl.expressions.types import literal_type, type_name
@@ -36,7 +39,7 @@ def _written(expr: Expr) -> Syntax:
         case RunId():
             return Apply(RUN_ID)
         case Literal():
-            return Constant(expr.value)
+            return _constant(expr)
         case Parameter():
             return ParameterName(expr.name)
         case Cast():
@@ -49,17 +52,18 @@ def _written(expr: Expr) -> Syntax:
     raise TypeError(expr)
 
 
-def _argument(arg: Expr, call: Call) -> Syntax:
-    """Return an argument; a constant is a plain number where the decimal beside it makes it a decimal."""
-    beside = any(is_decimal(other.dtype) and not isinstance(other, Literal) for other in call.args)
-    if beside and isinstance(arg, Literal) and isinstance(arg.value, Decimal):
-        return Constant(plain_number(arg.value))
-    return _written(arg)
+def _constant(literal: Literal) -> Constant:
+    """Return a constant as it is written where typing made a decimal or a float32 of a number in the text."""
+    if literal.number is not None and is_decimal(literal.dtype):
+        return Constant(plain_number(literal.number))
+    if literal.dtype == pa.float32() and literal.value is not None:
+        return Constant(float(str(np.float32(literal.value))))  # the fewest digits
+    return Constant(literal.value)
 
 
 def _written_call(call: Call) -> Apply:
     """Write arguments by place up to the first that is left out before another, and the others by name."""
-    args, slots = tuple(_argument(arg, call) for arg in call.args), call.function.arguments
+    args, slots = tuple(map(_written, call.args)), call.function.arguments
     out = [i for i, arg in enumerate(args[:-1]) if call.function.kind != "scalar" and arg == Constant(None)]
     out = [i for i in out if slots[i].optional]
     places = out[0] if out else len(args)
@@ -105,7 +109,9 @@ def _special(name: str, args: tuple[Syntax, ...]) -> tuple[str, int] | None:
             return f"NOT {_within(args[0], _NOT)}", _NOT
         case "negate":
             operand = _within(args[0], _ATOM)
-            digits = isinstance(args[0], Constant) and not isinstance(args[0].value, Decimal)  # `-1` is a constant
+            digits = isinstance(args[0], Constant) and (
+                not isinstance(args[0].value, Decimal) or isinstance(args[0].value, Number)
+            )  # `-1` is a constant
             return f"-({operand})" if digits else f"-{operand}", _PREFIX
         case "is_null":
             return f"{_within(args[0], _POSTFIX + 1)} IS NULL", _POSTFIX
@@ -151,6 +157,9 @@ def constant_text(value: Any) -> str:
             return "'" + value.replace("'", "''") + "'"
         case float() if not math.isfinite(value):
             return f"CAST('{value}' AS float64)"
+        case Number():
+            text = f"{value:f}"
+            return text if "." in text else f"{text}.0"
         case Decimal():
             return f"CAST('{value:f}' AS {type_name(literal_type(value))})"
         case datetime():

@@ -138,7 +138,9 @@ class _Preparation:
         for name in self.test.given:
             if name not in spec.sources and name not in spec.unreadable:
                 hint = f"'{name}' is a stage: give rows for the sources that it reads." if name in spec.stages else ""
-                self.problem(f"unknown source '{name}'", hint or have_hint(name, spec.sources), name, "given")
+                self.problem(
+                    f"unknown source '{name}'", hint or have_hint(name, spec.sources, noun="Sources"), name, "given"
+                )
         sources = {name: self.source(name, source, parameters) for name, source in spec.sources.items()}
         known = {name: source for name, source in sources.items() if source is not None}
         replaced = replace(spec, sources=known, unreadable=spec.unreadable | self.unknown.keys(), tests=())
@@ -160,7 +162,7 @@ class _Preparation:
         declared, values = self.pipeline.spec.parameters, dict(params)
         for name, cell in self.test.params.items():
             if name not in declared:
-                self.problem(f"unknown parameter '{name}'", have_hint(name, declared), name)
+                self.problem(f"unknown parameter '{name}'", have_hint(name, declared, noun="Parameters"), name)
                 continue
             try:
                 values[str(name)] = cell.read(declared[name].dtype)

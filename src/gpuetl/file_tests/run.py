@@ -71,7 +71,9 @@ def selected(tests: Iterable[TestSpec], names: Iterable[str] | None) -> list[Tes
     for name in names:
         found = [test for test in every if test.name == name or fnmatchcase(test.name, name)]
         if not found:
-            raise InvalidPipeline.because(f"no test is named '{name}'", have_hint(name, [t.name for t in every]))
+            raise InvalidPipeline.because(
+                f"no test is named '{name}'", have_hint(name, [t.name for t in every], noun="Tests")
+            )
         chosen |= {str(test.name): test for test in found}
     return [test for test in every if test.name in chosen]
 

@@ -329,7 +329,7 @@ class _Binder:
             )
         for name in spec.run_key:
             if name not in self.parameters:
-                have = have_hint(name, self.parameters)
+                have = have_hint(name, self.parameters, noun="Parameters")
                 context.problem(f"run_key: unknown parameter '{name}'", have, name)
         if spec.mode != "append" or any(name not in self.parameters for name in spec.run_key):
             return target

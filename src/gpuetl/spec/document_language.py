@@ -75,6 +75,38 @@ known before a row is read.
   engine.
 - A window's frame is the current row and those before it; what accumulates skips nulls, and is null where x is.
 
+## Numbers in expressions
+
+`0.06 + 0.01` is exactly 0.07.  A number that you write has the digits that you write, up to 38, and arithmetic of such
+numbers is exact.  The column next to it decides its type:
+
+| next to | a number is | example |
+|---|---|---|
+| a decimal | a decimal of just its digits | `p BETWEEN 0.06 - 0.01 AND 0.06 + 0.01` |
+| an integer: comparison, `//`, `%` | an integer, or a decimal if it has a fraction | `i < 1.5 + 1.5` is `i < 3` |
+| an integer: `+`, `-`, `*` | an integer, or a float64 if it has a point | `i * 0.5` is a float64 |
+| a float64 | the nearest float64 | `f < 0.1 + 0.2` is `f < 0.3` |
+| a float32: comparison | the nearest float32 | `f32 = 2.675` |
+| a float32: arithmetic | the nearest float64 | `f32 * 2.5` is a float64 |
+| nothing else | an int64, or a float64 if it has a point | `x: 0.1 + 0.2` is the float64 0.3 |
+
+- For decimals of integers write `CAST(i AS decimal(19,0)) * 0.5`.
+- `f32 = 2.675` is true for rows that were read from 2.675.  Next to a float64 as well, all of them are float64.
+- `p * (1 / 4)` is a decimal, since 0.25 ends within 38 digits.  `p * (1 / 3)` is a float64.
+- `round`, `floor`, `ceil`, `trunc`, `abs`, `sign`, `least` and `greatest` of numbers are exact: `round(2.675, 2)` is
+  2.68.
+- `p * CASE WHEN reduced THEN 0.07 ELSE 0.19 END` is a decimal.  It is one for CASE and coalesce if all their values are
+  numbers.
+- An integer beyond int64 is a decimal.  Of more than 38 digits, an integer is an error, a number with a point the
+  nearest float64.
+- Parameters and casts have the type that they name: `p * CAST(0.19 AS float64)` is a float64.
+- A Python float is the shortest decimal that reads back as it: `col("p") * 1.19` is exact.  `Decimal("1.10")` is a
+  decimal(3,2).
+- Decimals of any scales compare exactly: `sum(x) > sum(x) * 0.0001`.  `coalesce` and its like need one type of 38
+  digits for all values; without one, the pipeline is refused.
+- `round` of a float32 gives the float32 nearest to the exactly rounded value.  The float32 of 2.675 is 2.67499995…, so
+  `round(f32, 2)` is 2.67.
+
 ## Casts of texts
 
 What CAST reads is the same on every engine; any other text is an error, and null in TRY_CAST: other digits than 0 to 9,

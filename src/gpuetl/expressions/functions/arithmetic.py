@@ -5,13 +5,15 @@ Integer arithmetic is done in int64 and checked, that of decimals is exact and c
 Of decimal(p,s) and decimal(q,t), a sum has the greater scale and room for a carry, a product has p + q digits, s + t of
 them after the point; beyond 38 digits in all, a value that needs more is an error.  Beside a decimal, integers are
 decimals (int64 of 19 digits), and a number in the text is a decimal of the digits it is written with: `price * 1.1`
-and `price >= 100.50` are exact.  Floats of columns and parameters make the decimal a float64.  uint64 and a signed
-integer compare as decimals.
+and `price >= 100.50` are exact.  Arithmetic of such numbers alone is exact, too: `price * (1 + 0.19)` is `price * 1.19`.
+Floats of columns and parameters make the decimal a float64, and so does a fraction beside an integer column.  Decimals
+of any scales and integers of any types compare exactly.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 import pyarrow as pa
 
@@ -30,11 +32,9 @@ from gpuetl.expressions.functions.function import (
     TypeMismatch,
     Typing,
     fixed,
-    meet,
-    mixed,
     takes_one,
-    types_beside,
 )  # fmt: skip
+from gpuetl.expressions.functions.meeting import exact_types, meet, mixed, types_beside
 from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.types import (
     DATE,
@@ -43,6 +43,7 @@ from gpuetl.expressions.types import (
     INT64,
     NULL,
     DataType,
+    common_type,
     is_exact,
     is_floating,
     is_integer,
@@ -143,13 +144,15 @@ def truncating(quotient: bool) -> Rule:
     """Integers, or decimals that meet in one type: the quotient of floats has no exact integer."""
 
     def rule(args: Sequence[Expr]) -> Typing:
-        types = types_beside(args)
+        types = exact_types(args)
         for dtype in types:
             if dtype != NULL and not is_exact(dtype):
                 raise TypeMismatch(f"takes integers or decimals, got {type_name(dtype)}")
         if not any(map(is_decimal, types)):
             return [INT64, INT64], INT64
-        meeting = meet(args, "divide")
+        meeting = reduce(common_type, types)
+        if meeting is None:
+            raise TypeMismatch(f"cannot divide {' and '.join(map(type_name, types))}")
         return [meeting, meeting], quotient_type(meeting) if quotient else meeting
 
     return rule

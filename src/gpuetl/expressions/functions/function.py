@@ -10,19 +10,13 @@ from typing import Literal as Choice
 
 import pyarrow as pa
 
-from gpuetl.expressions.decimals import constant_decimal, exact_decimal, is_decimal
-from gpuetl.expressions.ir import Expr, Literal
+from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.types import (
-    BOOL,
     FLOAT64,
-    INT64,
     NULL,
     STRING,
     DataType,
     common_type,
-    integer_fits,
-    is_floating,
-    is_integer,
     is_number,
     type_name,
 )  # fmt: skip
@@ -127,66 +121,6 @@ def floats(args: Sequence[Expr]) -> Typing:
         if arg.dtype != NULL and not is_number(arg.dtype):
             raise TypeMismatch(f"takes numbers, got {type_name(arg.dtype)}")
     dtype = pa.float32() if all(arg.dtype == pa.float32() for arg in args) else FLOAT64
-    return [dtype] * len(args), dtype
-
-
-def types_beside(args: Sequence[Expr]) -> list[DataType]:
-    """Return the arguments' types; beside a decimal, a number in the text is a decimal of just its digits.
-
-    Not where a float's column or parameter is there as well: all of them meet in float64.
-    """
-    types = [arg.dtype for arg in args]
-    floating = any(is_floating(arg.dtype) and not _is_written_number(arg) for arg in args)
-    if floating or not any(map(is_decimal, types)):
-        return types
-    return [_digits_of(arg.value) if _is_written_number(arg) else arg.dtype for arg in args]  # type: ignore[union-attr]
-
-
-def _is_written_number(arg: Expr) -> bool:
-    written = isinstance(arg, Literal) and not arg.declared and arg.value is not None
-    return written and arg.dtype in (INT64, FLOAT64) and exact_decimal(arg.value) is not None  # type: ignore[union-attr]
-
-
-def _digits_of(value: float) -> DataType:
-    try:
-        return constant_decimal(exact_decimal(value))  # type: ignore[arg-type]
-    except ValueError as error:
-        raise TypeMismatch(f"takes decimals here: {error}") from None
-
-
-def meet(args: Sequence[Expr], verb: str) -> DataType:
-    """Return the type in which all arguments meet; an integer constant takes a column's narrower type if it fits."""
-    types = types_beside(args)
-    fixed_types = [t for arg, t in zip(args, types, strict=True) if not _adapts(arg)] or types
-    meeting = fixed_types[0]
-    for dtype in fixed_types[1:]:
-        meeting = _meet_two(meeting, dtype, verb)
-    for arg, dtype in zip(args, types, strict=True):
-        if not (_adapts(arg) and is_integer(meeting) and integer_fits(arg.value, meeting)):  # type: ignore[union-attr]
-            meeting = _meet_two(meeting, dtype, verb)
-    return meeting
-
-
-def _adapts(arg: Expr) -> bool:
-    return isinstance(arg, Literal) and arg.dtype == INT64 and arg.value is not None
-
-
-def _meet_two(left: DataType, right: DataType, verb: str) -> DataType:
-    meeting = common_type(left, right)
-    if meeting is None:
-        raise TypeMismatch(f"cannot {verb} {type_name(left)} and {type_name(right)}")
-    return meeting
-
-
-def compared(args: Sequence[Expr]) -> Typing:
-    """Arguments that meet in one type; the result is a truth value."""
-    meeting = meet(args, "compare")
-    return [BOOL if meeting == NULL else meeting] * len(args), BOOL  # nulls alone compare in any type
-
-
-def mixed(args: Sequence[Expr]) -> Typing:
-    """Arguments that meet in one type, which is the result's."""
-    dtype = meet(args, "mix")
     return [dtype] * len(args), dtype
 
 

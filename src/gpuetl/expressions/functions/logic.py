@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, anything, compared, fixed, meet, mixed
+from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, anything, fixed
+from gpuetl.expressions.functions.meeting import comparable, compared, meet, mixed
 from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.types import BOOL, NULL, type_name
 
@@ -27,8 +28,8 @@ def branches(args: Sequence[Expr]) -> Typing:
 
 def null_unless_equal(args: Sequence[Expr]) -> Typing:
     """Two values that can be compared; the result has the first one's type."""
-    dtype = compared(args)[0][0]
-    return [dtype, dtype], dtype
+    types = comparable(args)
+    return types, types[0]
 
 
 FUNCTIONS = (

@@ -12,7 +12,8 @@ from datetime import date, datetime, timedelta
 import pyarrow as pa
 
 from gpuetl.expressions.functions.calendar import DAY, MOMENT, with_clock
-from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, fixed, meet
+from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, fixed
+from gpuetl.expressions.functions.meeting import meet
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.types import (
     DATE,

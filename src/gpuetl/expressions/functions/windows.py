@@ -21,8 +21,8 @@ from gpuetl.expressions.functions.function import (
     Typing,
     anything,
     fixed,
-    meet,
 )
+from gpuetl.expressions.functions.meeting import meet
 from gpuetl.expressions.ir import ABSENT, Expr, Literal
 from gpuetl.expressions.types import (
     BOOL,

@@ -76,8 +76,11 @@ def as_type(value: Expr, dtype: DataType) -> Expr | None:
     numbers = is_number(value.dtype) and (is_number(dtype) or pa.types.is_decimal(dtype))
     if not numbers or not isinstance(value, Literal | Parameter) or (is_integer(dtype) and is_floating(value.dtype)):
         return None
-    if isinstance(value, Literal) and value.value is not None and not _holds(dtype, value.value):
-        return None
+    if isinstance(value, Literal) and value.value is not None:
+        if not _holds(dtype, value.value if value.number is None else value.number):
+            return None
+        if value.number is not None:
+            return coerce(value, dtype)
     if isinstance(value, Parameter) or pa.types.is_decimal(dtype):
         return Cast(value, dtype)
     return Literal(float(value.value) if is_floating(dtype) and value.value is not None else value.value, dtype)
@@ -90,7 +93,7 @@ def _holds(dtype: DataType, value: Any) -> bool:
     if is_floating(dtype):
         return math.isfinite(pa.scalar(float(value), dtype).as_py()) or not math.isfinite(value)
     try:
-        pa.scalar(Decimal(repr(value)), dtype)
+        pa.scalar(value if isinstance(value, Decimal) else Decimal(repr(value)), dtype)
     except (pa.ArrowInvalid, ArithmeticError):
         return False
     return True

@@ -127,6 +127,33 @@ template <class T> DEVICE T rounded_float(Fault at, T x, int64_t digits, double 
     if (!is_finite(result)) at(OVERFLOW_);
     return result;
 }
+
+// The nearest float32 of the exact decimal.  double holds products with 10^8, and of the quotients by it none lies so
+// near to the middle between two float32 that rounding it twice would matter.  From 2^26 units on, and beyond 44
+// places, float32 has no other value as near.
+template <int DIGITS> DEVICE float rounded_single(Fault at, float x, double ten_to_digits) {
+    constexpr int places = DIGITS < 0 ? -DIGITS : DIGITS;
+    if (!is_finite(x) || x == 0 || DIGITS > 44) return x;
+    if (DIGITS < -38) return x * 0;
+    const double scaled = DIGITS < 0 ? double(x) / ten_to_digits : double(x) * ten_to_digits;
+    if (fabs(scaled) >= 67108864.0) return x;
+    float result;
+    if constexpr (places <= 8) {
+        result = float(DIGITS < 0 ? rint(scaled) * ten_to_digits : rint(scaled) / ten_to_digits);
+    } else {
+        constexpr uint128_t fives = five_to_the(places);
+        const uint32_t bits = same_bits<uint32_t>(x), raised = bits >> 23 & 255;
+        const uint128_t mantissa = (bits & 0x7fffff) | uint32_t(raised ? 0x800000 : 0);
+        const int exponent = int(raised ? raised : 1) - 150;
+        const uint128_t units = DIGITS > 0     ? shifted_to_nearest(mantissa * fives, -(exponent + DIGITS))
+                                : exponent < 0 ? 0
+                                               : nearest_count(mantissa << exponent, ten_to_the(places));
+        result = DIGITS > 0 ? nearest_float<float>(units, fives, -DIGITS) : nearest_float<float>(units * fives, 1, places);
+        if (x < 0) result = -result;
+    }
+    if (!is_finite(result)) at(OVERFLOW_);
+    return result;
+}
 DEVICE double round(Fault at, double x) { return rounded_float(at, x, 0, 1); }
 DEVICE float round(Fault at, float x) { return rounded_float(at, x, 0, 1); }
 

@@ -14,6 +14,12 @@ DEVICE constexpr uint128_t ten_to_the(int exponent) {
     return power;
 }
 
+DEVICE constexpr uint128_t five_to_the(int exponent) {
+    uint128_t power = 1;
+    for (int i = 0; i < exponent; ++i) power *= 5;
+    return power;
+}
+
 DEVICE uint128_t magnitude(int128_t x) { return x < 0 ? -uint128_t(x) : uint128_t(x); }
 DEVICE int128_t with_sign(bool negative, uint128_t units) { return negative ? -int128_t(units) : int128_t(units); }
 
@@ -62,10 +68,17 @@ DEVICE int64_t sign(int128_t x) { return (x > 0) - (x < 0); }
 
 // ---- rounding -------------------------------------------------------------------------------------------------------
 
-// The multiple of a unit that is nearest, of two as near the even one; a unit is 10^38 at most.
-DEVICE uint128_t nearest(uint128_t x, uint128_t unit) {
+// How many units are nearest, of two counts as near the even one; a unit is 10^38 at most.
+DEVICE uint128_t nearest_count(uint128_t x, uint128_t unit) {
     const uint128_t quotient = x / unit, rest = x - quotient * unit, missing = unit - rest;
-    return (quotient + (rest > missing || (rest == missing && (quotient & 1)))) * unit;
+    return quotient + (rest > missing || (rest == missing && (quotient & 1)));
+}
+DEVICE uint128_t nearest(uint128_t x, uint128_t unit) { return nearest_count(x, unit) * unit; }
+
+// x / 2^bits for an x below 2^127, of two integers as near the even one.
+DEVICE uint128_t shifted_to_nearest(uint128_t x, int bits) {
+    if (bits <= 0) return x << -bits;
+    return bits > 127 ? 0 : nearest_count(x, uint128_t(1) << bits);
 }
 
 // `digits` after the point are kept; DIGITS is what the result has.
@@ -116,6 +129,14 @@ DEVICE float rounded_to(float, uint64_t x, int exponent) {
     return float(double(x >> 11 | ((x & 2047) != 0)) * power_of_two(exponent + 11));
 }
 
+// The float nearest to units / unit * 2^exponent, of two as near the even one.
+template <class T> DEVICE T nearest_float(uint128_t units, uint128_t unit, int exponent = 0) {
+    if (units == 0) return 0;
+    const int zeros = leading_zeros(units), unit_zeros = leading_zeros(unit);
+    const uint64_t quotient = normalized_quotient(units << zeros, unit << unit_zeros);
+    return rounded_to(T(), quotient, exponent + unit_zeros - zeros - 63);
+}
+
 // The nearest float, of two as near the even one.
 template <class T, int SCALE> DEVICE T float_of_decimal(int128_t x) {
     constexpr uint128_t unit = ten_to_the(SCALE);
@@ -123,7 +144,6 @@ template <class T, int SCALE> DEVICE T float_of_decimal(int128_t x) {
     if (units == 0) return 0;
     if (SCALE == 0 && units >> 53 == 0) return T(int64_t(x));
     if (SCALE <= 22 && units >> 53 == 0 && is_same<T, double>::value) return T(double(int64_t(x)) / double(unit));
-    const int zeros = leading_zeros(units), unit_zeros = leading_zeros(unit);
-    const T result = rounded_to(T(), normalized_quotient(units << zeros, unit << unit_zeros), unit_zeros - zeros - 63);
+    const T result = nearest_float<T>(units, unit);
     return x < 0 ? -result : result;
 }

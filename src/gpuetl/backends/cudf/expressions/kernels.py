@@ -12,7 +12,7 @@ from gpuetl.backends.cudf.device.types import stored_c_type
 from gpuetl.backends.cudf.expressions.casts import cast_headers
 from gpuetl.backends.cudf.expressions.constants import Constant, Constants
 from gpuetl.backends.cudf.expressions.emit import Emitter
-from gpuetl.backends.cudf.expressions.functions import HEADERS
+from gpuetl.backends.cudf.expressions.functions import HEADERS, scales
 from gpuetl.backends.cudf.expressions.zone_tables import zone_table, zones_read
 from gpuetl.expressions.ir import Call, Cast, Expr, walk
 
@@ -138,6 +138,7 @@ def headers(exprs: Collection[Expr], *more: str) -> str:
         for node in walk(expr):
             if isinstance(node, Call):
                 names.add(HEADERS.get(node.function.name, ""))
+                names |= {scales.HEADER} if scales.has_scales(node) else set()
             elif isinstance(node, Cast):
                 names.update(cast_headers(node))
     text = headers_text(["rows.cuh", *sorted(names - {"", "rows.cuh"})])

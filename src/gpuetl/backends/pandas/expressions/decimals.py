@@ -51,6 +51,12 @@ def _refusal(error: pa.ArrowInvalid, dtype: DataType) -> EvaluationError:
     return EvaluationError(f"overflow of {type_name(dtype)}" if "precision" in str(error) else first_line(error))
 
 
+def in_one_type(x: Any, y: Any) -> tuple[Any, Any]:
+    """Return decimals of any two types as one of 76 digits, which holds 38 before the point and 38 after it."""
+    wide = pa.decimal256(WIDE_DIGITS, max(x.type.scale, y.type.scale))
+    return fitted(x, wide), fitted(y, wide)
+
+
 def add_or_subtract(operation: Callable[..., Any]) -> Callable[..., Any]:
     """Return the handler of `pc.add` or `pc.subtract` for decimals."""
 

@@ -12,6 +12,8 @@ from gpuetl.expressions.ir import Call, Cast, Expr, Literal
 from gpuetl.expressions.types import FLOAT64, is_floating
 
 HEADER = "arithmetic.cuh"
+MOST_PLACES = 99
+"""Beyond any digit of a float32."""
 Parameters = Callable[[Expr], Sequence[int]]
 
 
@@ -55,6 +57,8 @@ def rounded(call: Call | Cast, arguments: Sequence[str]) -> str:
     digits = call.args[1]
     assert isinstance(digits, Literal)
     power = c_float(float(f"1e{abs(digits.value)}"), FLOAT64)
+    if call.dtype != FLOAT64:
+        return f"rounded_single<{max(-MOST_PLACES, min(digits.value, MOST_PLACES))}>(at, {arguments[0]}, {power})"
     return f"rounded_float(at, {arguments[0]}, {arguments[1]}, {power})"
 
 

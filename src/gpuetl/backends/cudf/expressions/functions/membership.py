@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from gpuetl.backends.cudf.device.types import c_constant, c_type, unscaled, whole_number
+from gpuetl.backends.cudf.expressions.functions.scales import gained_digits, has_scales
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Call, Cast, Literal
 from gpuetl.expressions.types import STRING, DataType, is_floating
@@ -21,6 +22,12 @@ def is_member(call: Call | Cast, arguments: Sequence[str]) -> str:
     """Return the text of `x IN (…)`; each argument's text is that of a `Maybe`."""
     assert isinstance(call, Call)
     operand, *values = call.args
+    if has_scales(call):
+        found = (
+            f"is_equal<{gained_digits(call, place) or '0, 0'}>({arguments[0]}, {arguments[place]})"
+            for place in range(1, len(arguments))
+        )
+        return f"any_true({{{', '.join(found)}}})"
     constants = [value.value for value in values if isinstance(value, Literal) and value.value is not None]
     if len(constants) <= FEW or not all(isinstance(value, Literal) for value in values):
         return f"is_member({arguments[0]}, {{{', '.join(arguments[1:])}}})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,12 @@ from gpuetl.backends.pandas.columns.masked import Masked, from_masked, to_masked
 from gpuetl.backends.pandas.expressions import decimals
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.decimals import integer_decimal, is_decimal
-from gpuetl.expressions.types import is_floating
+from gpuetl.expressions.types import FLOAT64, is_floating
 
 Handler = Callable[..., Any]
+EXACT_PLACES = 8
+WIDE = Context(prec=400)
+"""Holds every digit of a float32."""
 
 
 def by_type(checked: Handler, ieee: Handler, exact: Handler) -> Handler:
@@ -59,14 +63,15 @@ def round_half_even(x: Any, digits: Any = None) -> Any:
     if is_decimal(x.type):
         return decimals.round_half_even(x, places)
     if is_floating(x.type):
-        return over_columns(lambda column: round_floats(column, places or 0), x)
+        rounded = round_doubles if x.type == FLOAT64 else round_singles
+        return over_columns(lambda column: rounded(column, places or 0), x)
     if places is None or places >= 0:
         return x
     whole = pc.cast(x, integer_decimal(x.type))  # Arrow refuses powers of ten beyond x's type
     return pc.cast(decimals.round_half_even(whole, places), x.type)
 
 
-def round_floats(x: Any, places: int) -> Any:
+def round_doubles(x: Any, places: int) -> Any:
     """Scale by a power of ten, round half to even, and scale back; Arrow's powers beyond 10^10 are not exact.
 
     Raises
@@ -87,6 +92,39 @@ def round_floats(x: Any, places: int) -> Any:
     if (np.isfinite(values) & ~np.isfinite(result)).any():
         raise EvaluationError("overflow")
     return from_masked(Masked(result.astype(kind), column.valid), x.type)
+
+
+def round_singles(x: Any, places: int) -> Any:
+    """Round float32 to the nearest float32 of the exact decimal.
+
+    float64 holds a product with 10^8 exactly, and of quotients by it none lies so near to the middle between two
+    float32 that rounding it twice would matter.  From 2^26 units on, float32 has no other value as near.
+
+    Raises
+    ------
+    EvaluationError
+        For a result beyond float32.
+    """
+    column = to_masked(x)
+    values = column.values.astype(np.float64)
+    with np.errstate(all="ignore"):
+        power = float(f"1e{abs(places)}")
+        scaled = values / power if places < 0 else values * power
+        rounded = np.rint(scaled) * power if places < 0 else np.rint(scaled) / power
+        near = np.isfinite(values) & (np.abs(scaled) < 2**26)
+        if abs(places) > EXACT_PLACES:
+            rounded[near] = [exactly_rounded(value, places) for value in values[near]]
+        result = np.where(near, rounded, values).astype(np.float32)
+    if (np.isfinite(values) & ~np.isfinite(result)).any():
+        raise EvaluationError("overflow")
+    return from_masked(Masked(result, column.valid), x.type)
+
+
+def exactly_rounded(value: float, places: int) -> float:
+    """Return the nearest float32 of a rounded decimal."""
+    exact = Decimal(value).quantize(Decimal((0, (1,), -places)), ROUND_HALF_EVEN, WIDE)
+    nearest: float = pa.scalar(f"{exact:f}").cast(pa.float32()).as_py()
+    return nearest
 
 
 def null_where(

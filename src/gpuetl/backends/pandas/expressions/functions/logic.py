@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gpuetl.backends.pandas.expressions import decimals
 from gpuetl.expressions.types import BOOL, INT64, NULL, is_floating
 
 
@@ -27,8 +28,22 @@ def is_null(x: Any) -> Any:
     return pc.is_null(x, nan_is_null=False)
 
 
+def compared(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return the handler of a comparison; decimals that no type of 38 digits holds meet in 76."""
+
+    def handler(x: Any, y: Any) -> Any:
+        return compare(*(x, y) if x.type == y.type else decimals.in_one_type(x, y))
+
+    return handler
+
+
+equal = compared(pc.equal)
+
+
 def is_member(x: Any, *values: Any) -> Any:
     """IN: null where x is null, and where x is not found beside a null."""
+    if any(value.type != x.type for value in values):
+        return any_true(*(equal(x, value) for value in values))
     plain = all(isinstance(value, pa.Scalar) for value in values) and not isinstance(x, pa.Scalar)
     if not plain or is_floating(x.type):  # a set tells -0.0 from 0.0 and finds NaN; `=` does not
         return any_true(*(pc.equal(x, value) for value in values))
@@ -41,7 +56,7 @@ def is_member(x: Any, *values: Any) -> Any:
 def is_not_distinct(x: Any, y: Any) -> Any:
     """`=` where null is a value."""
     both_null = pc.and_(pc.is_null(x), pc.is_null(y))
-    return pc.or_(pc.fill_null(pc.equal(x, y), False), both_null)
+    return pc.or_(pc.fill_null(equal(x, y), False), both_null)
 
 
 def is_distinct(x: Any, y: Any) -> Any:
@@ -51,7 +66,7 @@ def is_distinct(x: Any, y: Any) -> Any:
 
 def null_if_equal(x: Any, y: Any) -> Any:
     """Null where x equals y."""
-    return pc.if_else(pc.fill_null(pc.equal(x, y), False), pa.scalar(None, x.type), x)
+    return pc.if_else(pc.fill_null(equal(x, y), False), pa.scalar(None, x.type), x)
 
 
 def greatest(*values: Any) -> Any:
@@ -79,12 +94,12 @@ def element_wise(choose: Callable[..., Any], values: Sequence[Any]) -> Any:
 
 
 HANDLERS: dict[str, Callable[..., Any]] = {
-    "equal": pc.equal,
-    "not_equal": pc.not_equal,
-    "less": pc.less,
-    "less_equal": pc.less_equal,
-    "greater": pc.greater,
-    "greater_equal": pc.greater_equal,
+    "equal": equal,
+    "not_equal": compared(pc.not_equal),
+    "less": compared(pc.less),
+    "less_equal": compared(pc.less_equal),
+    "greater": compared(pc.greater),
+    "greater_equal": compared(pc.greater_equal),
     "is_distinct": is_distinct,
     "is_not_distinct": is_not_distinct,
     "in": is_member,
