@@ -105,7 +105,7 @@ def test_failed_run_names_stage_step_and_row_and_writes_nothing(file: Path):
     ("arguments", "message"),
     [
         (["-p", "lest=2"], "unknown parameter 'lest'"),
-        (["-p", "least=two"], "parameter 'least': 'two' is not a int64"),
+        (["-p", "least=two"], "parameter 'least': 'two' is not a valid int64"),
         (["-p", "least"], "'least' is not name=value"),
         (["--engine", "pandas", "--workers", "2"], "engine 'pandas' runs on no cluster"),
         (["--engine", "dask", "--workers", "0"], "option workers takes a whole number from 1, got 0"),

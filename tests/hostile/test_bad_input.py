@@ -81,7 +81,7 @@ def flipped(position, mask=0xFF):
         (pa.table({}), 2, "unknown column 'x'"),
         (ROWS.rename_columns(["X", "s"]), 2, "unknown column 'x'"),
         (pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["x", "x"]), 2, "has two columns named 'x'"),
-        (pa.table({"x": [{"a": 1}]}), 2, "column 'x' has type struct<a: int64>, which the language has not"),
+        (pa.table({"x": [{"a": 1}]}), 2, "column 'x' has type struct<a: int64>, which gpuetl does not support"),
         (pa.table({"x": ["1"]}), 2, "cannot compare string and int64"),
     ],
 )  # fmt: skip
@@ -234,13 +234,13 @@ def test_bombs_in_expressions_are_told(run, expression):
 @pytest.mark.parametrize(
     ("dtype", "value", "message"),
     [
-        *(("int64", value, "is not a int64") for value in ("", "1; drop table t", "1 OR 1=1", "'1'", "1.0", "1e3", "0x10", "9" * 20, "9" * 5_000, "nan")),
-        *(("float64", value, "is not a float64") for value in ("", "abc", "1e999", "0x1", "1;")),
-        *(("date", value, "is not a date") for value in ("2020-13-01", "0000-01-01", "99999-01-01", "now")),
-        *(("timestamp", value, "is not a timestamp") for value in ("2020-01-01T00:00:00Z", "2020-01-01 00:00:00.1234567", "soon")),
-        *(("duration", value, "is not a duration") for value in ("", "1 month", "1 day; drop table t", "x' or '1", "1e9 days")),
-        *(("bool", value, "is not a bool") for value in ("", "1", "yes", "null")),
-        *(("'decimal(10,2)'", value, "is not a decimal(10,2)") for value in ("1.005", "nan", "inf", "9" * 11)),
+        *(("int64", value, "is not a valid int64") for value in ("", "1; drop table t", "1 OR 1=1", "'1'", "1.0", "1e3", "0x10", "9" * 20, "9" * 5_000, "nan")),
+        *(("float64", value, "is not a valid float64") for value in ("", "abc", "1e999", "0x1", "1;")),
+        *(("date", value, "is not a valid date") for value in ("2020-13-01", "0000-01-01", "99999-01-01", "now")),
+        *(("timestamp", value, "is not a valid timestamp") for value in ("2020-01-01T00:00:00Z", "2020-01-01 00:00:00.1234567", "soon")),
+        *(("duration", value, "is not a valid duration") for value in ("", "1 month", "1 day; drop table t", "x' or '1", "1e9 days")),
+        *(("bool", value, "is not a valid bool") for value in ("", "1", "yes", "null")),
+        *(("'decimal(10,2)'", value, "is not a valid decimal(10,2)") for value in ("1.005", "nan", "inf", "9" * 11)),
     ],
 )  # fmt: skip
 def test_a_parameter_s_value_that_is_not_of_its_type_is_told(run, dtype, value, message):

@@ -29,7 +29,7 @@ def number_of(node: exp.Literal) -> int | float:
     except ValueError:  # no digits after an exponent, or thousands of them
         raise InvalidExpression(f"{text[:20]} is not a number", span_of(node)) from None
     if isinstance(value, float) and math.isinf(value):
-        raise InvalidExpression(f"{text} is not a float64", span_of(node))
+        raise InvalidExpression(f"{text} is not a valid float64", span_of(node))
     return value
 
 

@@ -151,7 +151,7 @@ class Dataset:
                 columns[name] = dtype
             elif not self.wanted or name in self.wanted:
                 hint = "Leave it out: name the columns to read in the source's columns, or in its schema."
-                raise DatasetError(f"column '{name}' has type {stored}, which the language has not", hint)
+                raise DatasetError(f"column '{name}' has type {stored}, which gpuetl does not support", hint)
         return columns
 
     @cached_property
