@@ -69,9 +69,12 @@ def test_categories_of_polars_are_their_texts(pipeline, engine, layout):
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        ([1, 2], "source 't': a list is no frame\nIt takes an Arrow table, or a frame of pandas, Polars or cuDF."),
-        (pa.table({"t": pa.array([1], pa.timestamp("ns"))}), "source 't': column 't' is no timestamp[us] without loss"),
-        (pa.table({"b": pa.array([b"x"])}), "source 't': column 'b' has type binary, which the language has not"),
+        ([1, 2], "source 't': a list is not a frame\nIt takes an Arrow table, or a frame of pandas, Polars or cuDF."),
+        (
+            pa.table({"t": pa.array([1], pa.timestamp("ns"))}),
+            "source 't': column 't' cannot become timestamp[us] without loss",
+        ),
+        (pa.table({"b": pa.array([b"x"])}), "source 't': column 'b' has type binary, which gpuetl does not support"),
         (pa.table([pa.array([1]), pa.array([2])], ["a", "a"]), "source 't': two columns are named 'a'"),
         (
             pd.DataFrame({"o": [1, "x"]}, dtype=object),

@@ -55,7 +55,7 @@ KERNEL = ("k.cu", "k", "a", {"c": "float64"}, "k.py:k")
         (lambda t: t.write_parquet("a-b", "o"), "'a-b' is not a name for sinks"),
         (lambda t: t.pipeline.param("1st", "int64"), "'1st' is not a name for parameters"),
         (lambda t: t.pipeline.param("p", "int46"), "parameter 'p': unknown type 'int46'"),
-        (lambda t: t.pipeline.param("p", "int64", "x"), "parameter 'p': default: 'x' is not a int64"),
+        (lambda t: t.pipeline.param("p", "int64", "x"), "parameter 'p': default: 'x' is not a valid int64"),
         (lambda t: t.pipeline.read_parquet("a.b", "o"), "'a.b' is not a name for sources"),
         (lambda t: t.pipeline.read_parquet("s", "o", filtre="a"), "unknown key 'filtre'"),
         (lambda t: t.pipeline.read_csv("s", "o", {}), "source 's': takes a map with at least one entry"),

@@ -105,7 +105,7 @@ def test_failed_run_names_stage_step_and_row_and_writes_nothing(file: Path):
     ("arguments", "message"),
     [
         (["-p", "lest=2"], "unknown parameter 'lest'"),
-        (["-p", "least=two"], "parameter 'least': 'two' is not a int64"),
+        (["-p", "least=two"], "parameter 'least': 'two' is not a valid int64"),
         (["-p", "least"], "'least' is not name=value"),
         (["-p", "least=1", "-p", "least=2"], "'least' is given twice: 1 and 2.  Give it once"),
         (["--engine", "pandas", "--workers", "2"], "engine 'pandas' runs on no cluster"),

@@ -122,7 +122,7 @@ def test_nulls_alone_compare_as_truth_values():
         ("amount + 'x'", "cannot add float64 and string", "|| joins texts."),
         ("length(amount)", "length takes string, got float64", ""),
         ("amount AND true", "AND takes bool, got float64", "Compare it with something: amount > 0."),
-        ("amount // 2", "// takes integers or decimals, got float64", ""),
+        ("amount // 2", "'//' takes integers or decimals, got float64", ""),
         ("CASE WHEN amount THEN 1 END", "CASE takes a condition after WHEN, got float64", ""),
         ("CASE WHEN true THEN 1 ELSE 'x' END", "CASE cannot mix string and int64", ""),
         ("date_trunc('eon', DATE '2020-01-01')", "date_trunc takes one of year, quarter, month, week, day, hour, minute, second, millisecond, microsecond, got 'eon'", ""),

@@ -299,7 +299,7 @@ def test_a_type_that_the_language_has_not_is_told_unless_it_is_left_out(tmp_path
     other.read_parquet("s", "a.parquet")
     hint = "Leave it out: name the columns to read in the source's columns, or in its schema."
     with pytest.raises(
-        InvalidPipeline, match=rf"source 's': column 'y' has type .+, which the language has not\n{hint}$"
+        InvalidPipeline, match=rf"source 's': column 'y' has type .+, which gpuetl does not support\n{hint}$"
     ):
         other.plan()
     assert xs(read("a.parquet", schema={"x": "int64"})) == [1]
@@ -328,7 +328,7 @@ def test_columns_of_a_source_with_other_types_are_the_same_from_yaml(with_a_stru
 def test_a_column_of_another_type_is_told_where_the_source_names_it(with_a_struct, pipeline, keys):
     pipeline.read_parquet("s", with_a_struct, **keys)
     with pytest.raises(
-        InvalidPipeline, match="source 's': column 'y' has type struct<a: int64>, which the language has not"
+        InvalidPipeline, match="source 's': column 'y' has type struct<a: int64>, which gpuetl does not support"
     ):
         pipeline.plan()
 

@@ -42,7 +42,7 @@ def test_scalars_follow_yaml_1_2(text, value):
         ("a: &x 1\nb: *x\n", "p.yaml:1:4: gpuetl does not support anchors and aliases\n    a: &x 1\n       ^^^^\nWrite it out, or make it a stage."),
         ("a: [1\n", "p.yaml:1:4: this '[' is not closed\n    a: [1\n       ^\nClose it with ']'."),
         ("a:\n\tb: 1\n", "p.yaml:2:1: this line is indented with a tab\n    b: 1\n    ^\nIndent with spaces."),
-        ("a: 1e999\n", "p.yaml:1:4: 1e999 is not a float64\n    a: 1e999\n       ^^^^^\nInfinity is written .inf."),
+        ("a: 1e999\n", "p.yaml:1:4: 1e999 is not a valid float64\n    a: 1e999\n       ^^^^^\nInfinity is written .inf."),
         ("a: 1\n---\nb: 2\n", "p.yaml:2:1: a file has one pipeline\n    ---\n    ^\nWrite the second one to a file of its own."),
         ("", "p.yaml is empty\nSee README.md for a first pipeline."),
         ("# nothing\n\n", "p.yaml is empty\nSee README.md for a first pipeline."),

@@ -48,7 +48,7 @@ MISTYPED = [
     # operators
     ("a ?? b", "gpuetl does not support '??'", "Write coalesce(a, b)."),
     ("a > 1 && ok", "gpuetl does not support '&&'", "Write AND."),
-    ("a > 1 || ok", "|| takes string, got int64", "|| joins texts. Write CAST(1 AS string) for a text, or OR between conditions."),
+    ("a > 1 || ok", "'||' takes string, got int64", "|| joins texts. Write CAST(1 AS string) for a text, or OR between conditions."),
     ("a > 1 | ok", "gpuetl does not support '|'", "Write OR between conditions, or || to join texts."),
     ("!ok", "gpuetl does not support '!'", "Write NOT, or <> between two values."),
     ("a === 1", "gpuetl does not support '==='", "Write =."),

@@ -47,7 +47,9 @@ def test_other_values_are_refused(given, dtype):
 
 
 def test_a_float_is_no_decimal_and_the_way_to_write_one_is_told():
-    with pytest.raises(ValueError, match=r"'0\.19' is not a decimal\(4,2\): write '0\.19' as a text, or a Decimal"):
+    with pytest.raises(
+        ValueError, match=r"'0\.19' is not a valid decimal\(4,2\): write '0\.19' as a text, or a Decimal"
+    ):
         parse_value(0.19, parse_type("decimal(4,2)"))
 
 
@@ -75,10 +77,10 @@ def test_a_required_parameter_stays_open_where_a_pipeline_is_only_checked():
     ("given", "text"),
     [
         ({}, "parameter 'day' (date) has no value\nGive it with -p day=VALUE."),
-        ({"day": "soon"}, "parameter 'day': 'soon' is not a date"),
+        ({"day": "soon"}, "parameter 'day': 'soon' is not a valid date"),
         ({"day": "2026-11-01", "lwo": 1}, "unknown parameter 'lwo'\nParameters: day, low, name. Did you mean 'low'?"),
         ({"low": "x", "days": 1}, "unknown parameter 'days'\nParameters: day, low, name. Did you mean 'day'?\n\nparameter 'day' (date) has no value\n"
-                                  "Give it with -p day=VALUE.\n\nparameter 'low': 'x' is not a float64"),
+                                  "Give it with -p day=VALUE.\n\nparameter 'low': 'x' is not a valid float64"),
     ],
 )  # fmt: skip
 def test_all_wrong_parameters_are_told_at_once(given, text):

@@ -225,7 +225,7 @@ def test_what_a_groups_kernel_replaces_is_not_its_key_any_more(source, check):
         (rows_kernel, {"cuda": "none.cu"}, "none.cu: No such file or directory"),
         (rows_kernel, {"reference": "none.py:f"}, "none.py does not exist\nWrite the kernel in NumPy there."),
         (rows_kernel, {"reference": "sums.py:scaled_sun"}, "has no function 'scaled_sun'\nFunctions: filled,"),
-        (rows_kernel, {"args": {"scael": lit(2.0)}}, "the twin takes no argument 'scael'\nArguments: n, scale, x."),
+        (rows_kernel, {"args": {"scael": lit(2.0)}}, "the twin has no argument 'scael'\nArguments: n, scale, x."),
         (rows_kernel, {"args": {"scale": lit("2")}}, "argument 'scale' is a string\nKernels take numbers."),
         (rows_kernel, {"reference": "sums.py"}, "reference 'sums.py' is not file.py:function"),
         (rows_kernel, {"inputs": ["x", "m"]}, "unknown column 'm'"),

@@ -41,7 +41,8 @@ COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_e
 
 def shown_name(function: Function) -> str:
     """Return what a user writes for the function."""
-    return SIGNS.get(function.name, function.name)
+    sign = SIGNS.get(function.name, function.name)
+    return sign if sign[0].isalpha() else f"'{sign}'"
 
 
 def mismatch(function: Function, error: str) -> str:
@@ -115,10 +116,10 @@ def _read(text: str, dtype: DataType) -> date | datetime | None:
 
 def _condition_hint(function: Function, args: Sequence[Expr]) -> str:
     """Advise on operands of AND and OR that are no conditions: `s = 'a' OR 'b'`."""
-    sign, wrong = shown_name(function), next((arg for arg in args if arg.dtype != BOOL), args[0])
+    sign, wrong = SIGNS[function.name], next((arg for arg in args if arg.dtype != BOOL), args[0])
     before = next((arg for arg in args if isinstance(arg, Call) and arg.function.name in COMPARISONS), None)
     if isinstance(wrong, Literal) and before is not None:
-        compared = f"{to_sql(before.args[0])} {shown_name(before.function)} {to_sql(wrong)}"
+        compared = f"{to_sql(before.args[0])} {SIGNS[before.function.name]} {to_sql(wrong)}"
         return f"Write {to_sql(before)} {sign} {compared}."
     return (
         f"Compare it with something: {to_sql(wrong)} > 0." if is_number(wrong.dtype) else "Compare it with something."

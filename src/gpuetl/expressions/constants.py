@@ -83,7 +83,7 @@ def converted(operand: Syntax, dtype: DataType) -> Constant | None:
         try:
             value = moment_of(text, dtype)
         except ValueError:
-            raise ValueError(f"'{text}' is not a {MOMENTS[dtype]}") from None
+            raise ValueError(f"'{text}' is not a valid {MOMENTS[dtype]}") from None
     if text in NOT_FINITE and dtype == FLOAT64:
         value = float(text)
     return None if value is None else Constant(value, span=operand.span)
@@ -113,7 +113,7 @@ def interval_of(text: str) -> timedelta:
     """
     parts = _INTERVAL.findall(text)
     if not parts or _INTERVAL.sub("", text):
-        raise ValueError(f"'{text}' is not an interval")
+        raise ValueError(f"'{text}' is not a valid interval")
     length = Fraction(0)
     for amount, name in parts:
         word = name.lower().removesuffix("s")

@@ -113,7 +113,7 @@ def constant_decimal(value: Decimal) -> pa.DataType:
     """Return the narrowest decimal that holds `value` as it is written; raise `ValueError` beyond 38 digits."""
     _, written, exponent = value.as_tuple()
     if not isinstance(exponent, int):
-        raise ValueError(f"a Decimal of {value} is no number, and cannot stand in an expression")
+        raise ValueError(f"a Decimal of {value} is not a number and cannot stand in an expression")
     scale = max(0, -exponent)
     digits = max(1, len(written) + max(0, exponent), scale)
     if digits > MAX_DIGITS:

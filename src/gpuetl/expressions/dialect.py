@@ -178,7 +178,9 @@ def _refuse_intervals(words: list[Any]) -> None:
         if before.token_type != TokenType.INTERVAL or token.token_type != TokenType.STRING:
             continue
         if not re.fullmatch(r"(\s*-?\d+(\.\d+)?\s*([A-Za-z]+\s*)?)+", token.text):
-            raise InvalidExpression(f"'{token.text}' is not an interval", _span(token), "Write interval '90 minutes'.")
+            raise InvalidExpression(
+                f"'{token.text}' is not a valid interval", _span(token), "Write interval '90 minutes'."
+            )
 
 
 def _span(token: Any) -> Span:

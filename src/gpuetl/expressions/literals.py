@@ -37,7 +37,7 @@ def number_of(node: exp.Literal) -> int | float | Number:
     if isinstance(value, int):
         return value
     if math.isinf(value):
-        raise InvalidExpression(f"{text} is not a float64", span_of(node))
+        raise InvalidExpression(f"{text} is not a valid float64", span_of(node))
     exact = Number.of(Decimal(text))
     return exact if exact != exact_decimal(value) and has_type(exact) else value
 

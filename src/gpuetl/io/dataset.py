@@ -194,7 +194,7 @@ class Dataset:
         dtype = language_type(stored)
         if dtype is None and (not self.wanted or name in self.wanted):
             hint = "Leave it out: name the columns to read in the source's columns, or in its schema."
-            raise DatasetError(f"column '{name}' has type {stored}, which the language has not", hint)
+            raise DatasetError(f"column '{name}' has type {stored}, which gpuetl does not support", hint)
         return dtype
 
     def header(self, file: DataFile) -> Header:

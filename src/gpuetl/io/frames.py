@@ -100,19 +100,19 @@ def as_arrow(frame: Any, within: str) -> pa.Table:
     if hasattr(frame, "__arrow_c_stream__") and hasattr(frame, "columns"):
         return pa.table(frame)
     hint = "It takes an Arrow table, or a frame of pandas, Polars or cuDF."
-    raise InvalidPipeline.because(f"a {type(frame).__name__} is no frame", hint, within)
+    raise InvalidPipeline.because(f"a {type(frame).__name__} is not a frame", hint, within)
 
 
 def in_language(column: pa.ChunkedArray, name: str, within: str) -> pa.ChunkedArray:
     """Return a column in its type of the language."""
     dtype = language_type(column.type)
     if dtype is None:
-        message = f"column '{name}' has type {column.type}, which the language has not"
+        message = f"column '{name}' has type {column.type}, which gpuetl does not support"
         raise InvalidPipeline.because(message, "Leave it out, or convert it before.", within)
     try:
         if column.type == pa.large_string():  # one array may have more bytes than one of the language's holds
             return pa.chunked_array([part for chunk in column.chunks for part in narrow_texts(chunk)], dtype)
         return column if column.type == dtype else column.cast(dtype)
     except pa.ArrowInvalid as error:
-        message = f"column '{name}' is no {dtype} without loss: {first_line(error)}"
+        message = f"column '{name}' cannot become {dtype} without loss: {first_line(error)}"
         raise InvalidPipeline.because(message, "Round or convert it before.", within) from None

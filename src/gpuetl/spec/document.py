@@ -180,7 +180,7 @@ class _Reader:
             self.problems.add(f"'{yaml.value[:20]}…' has too many digits for a number", QUOTE, node.place())
             return node
         if tag == "float" and math.isinf(value) and "inf" not in yaml.value.lower():
-            self.problems.add(f"{yaml.value[:20]} is not a float64", "Infinity is written .inf.", node.place())
+            self.problems.add(f"{yaml.value[:20]} is not a valid float64", "Infinity is written .inf.", node.place())
         return replace(self.at(yaml, value), written=str(yaml.value))
 
     def text(self, yaml: ScalarNode) -> str:

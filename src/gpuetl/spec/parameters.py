@@ -73,7 +73,7 @@ def parse_value(value: Any, dtype: DataType) -> Any:
         return _parsed(value, dtype)
     except (ValueError, TypeError, ArithmeticError, InvalidExpression):
         exact = f": write '{value}' as a text, or a Decimal" if isinstance(value, float) and is_decimal(dtype) else ""
-        raise ValueError(f"'{value}' is not a {type_name(dtype)}{exact}") from None
+        raise ValueError(f"'{value}' is not a valid {type_name(dtype)}{exact}") from None
 
 
 def parse_written(value: Any, written: str, dtype: DataType) -> Any:

@@ -59,7 +59,7 @@ def _letters(form: Expr) -> Sequence[str]:
 
 
 FUNCTIONS = (
-    Function("strftime", "x format!", with_clock(written), "x as text; an error in a year that has not 4 digits.",
+    Function("strftime", "x format!", with_clock(written), "x as text; the year must have 4 digits.",
              f"strftime({MOMENT}, '%d.%m.%Y %H:%M')", "09.03.2013 17:05", can_fail=True),
     Function("strptime", "text format!", read,
              "The timestamp of which `strftime` writes exactly this text, in UTC with %z; an error where there is none.  "

@@ -48,7 +48,7 @@ def check_arguments(context: Context, takes: ast.arguments, arguments: Iterable[
     names = [argument.arg for argument in (*takes.args, *takes.kwonlyargs)]
     for name in arguments:
         if name not in names and takes.kwarg is None:
-            context.problem(f"the twin takes no argument '{name}'", have_hint(name, names, noun="Arguments"), name)
+            context.problem(f"the twin has no argument '{name}'", have_hint(name, names, noun="Arguments"), name)
 
 
 def syntax_tree(path: Path) -> ast.Module:
