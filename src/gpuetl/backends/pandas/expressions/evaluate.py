@@ -85,6 +85,9 @@ def checked(handler: Callable[..., Any], values: Sequence[Any], expr: Expr) -> A
         row, found = first_failure(handler, values)
         reason = first_line(failure(handler, found) or error)  # Arrow may have met another row first
         raise NoResult(to_sql(expr), row, found, reason) from None
+    except pa.ArrowCapacityError:
+        what = f"{to_sql(expr)} makes more than 2 GiB of text in one partition"
+        raise EvaluationError(f"{what}; run with fewer rows a partition (partition_rows)") from None
 
 
 def first_failure(handler: Callable[..., Any], values: Sequence[Any]) -> tuple[int | None, list[Any]]:
