@@ -14,9 +14,9 @@ tested = fixed(STRING, STRING, returns=BOOL)
 counted = fixed(STRING, STRING, returns=INT64)
 
 MOST_PLACES = 2**31 - 1
-"""By so many bytes a text's end is found in any case."""
+"""No text has more bytes."""
 MOST_CHARACTERS = 1_000_000
-"""So long may `lpad`, `rpad` and `repeat` make each row's text, or its copies: a column of such texts fills any memory."""
+"""The greatest length of `lpad` and `rpad`, and the most copies of `repeat`: a column of longer texts fills any memory."""
 
 
 def texts(args: Sequence[Expr]) -> Typing:
