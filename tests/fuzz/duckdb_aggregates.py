@@ -1,19 +1,52 @@
 """Aggregate functions in DuckDB's SQL: PLACE is a column of the aggregate's input."""
 
+from fractions import Fraction
+
 import pyarrow as pa
 
 from fuzz.duckdb_text import Text, canonical
 from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.functions.aggregates import edge_arguments
 from gpuetl.expressions.ir import Call
+from gpuetl.expressions.types import DURATION, is_floating
 
 PLACE = '":place"'
 """The row's place in the order that `first` and `last` go by."""
+MEAN, WHOLE_MEAN = "exact_mean_of", "whole_mean_of"
 
 
 def total(call: Call, x: str) -> str:
     """DuckDB sums integers in 128 bits; the cast back is checked."""
     return f"CAST(sum({x}) AS {sql_type(call.dtype)})"
+
+
+def mean(call: Call, x: str) -> str:
+    """DuckDB's own of floats; it would round the sum of others before it divides."""
+    return f"avg({x})" if is_floating(call.args[0].dtype) else exact_mean(call, f"list({x})")
+
+
+def exact_mean(call: Call, values: str) -> str:
+    """The mean of a list, of durations in whole microseconds."""
+    name = WHOLE_MEAN if call.dtype == DURATION else MEAN
+    return f"{name}(list_transform({values}, lambda v: CAST(v AS VARCHAR)))"
+
+
+def mean_of_texts(values: list[str | None]) -> Fraction | None:
+    """Return the exact mean of numbers that are not null."""
+    known = [Fraction(value) for value in values or () if value is not None]
+    return sum(known) / Fraction(len(known)) if known else None
+
+
+def nearest_float(values: list[str | None]) -> float | None:
+    """Return the mean, rounded once."""
+    mean = mean_of_texts(values)
+    return None if mean is None else float(mean)
+
+
+def nearest_integer(values: list[str | None]) -> int | None:
+    """Return the mean, rounded half to even."""
+    mean = mean_of_texts(values)
+    return None if mean is None else round(mean)
 
 
 def extreme(function: str) -> Text:
@@ -75,7 +108,7 @@ AGGREGATES: dict[str, Text] = {
     "count": "count({0})",
     "count_distinct": lambda call, x: f"count(DISTINCT {canonical(x, call.args[0].dtype)})",
     "sum": total,
-    "mean": "avg({0})",
+    "mean": mean,
     "min": extreme("min"),
     "max": extreme("max"),
     "var": spread("var_samp"),

@@ -7,7 +7,7 @@ COMPARED_OTHERWISE.
 
 from typing import Any
 
-from fuzz.duckdb_aggregates import AGGREGATES
+from fuzz.duckdb_aggregates import AGGREGATES, MEAN, WHOLE_MEAN, nearest_float, nearest_integer
 from fuzz.duckdb_scalars import SCALAR_MACROS, SCALARS
 from fuzz.duckdb_text import MACROS, Text, hidden
 from fuzz.duckdb_types import sql_type
@@ -68,3 +68,5 @@ def add_functions(database: Any) -> None:
     """Give DuckDB what its SQL cannot say."""
     database.execute(MACROS + SCALAR_MACROS)
     database.create_function(HASH, HANDLERS["hash"], None, "BIGINT", type="arrow", null_handling="special")
+    for name, function, gives in ((MEAN, nearest_float, "DOUBLE"), (WHOLE_MEAN, nearest_integer, "BIGINT")):
+        database.create_function(name, function, ["VARCHAR[]"], gives, null_handling="special")

@@ -33,15 +33,6 @@ def trimmed(function: str) -> Text:
     return lambda call, x, characters=SPACE: f"{function}({x}, {characters})"
 
 
-def substring(call: Call, text: str, *bounds: str) -> str:
-    """Positions from 1; those before it hold nothing, where DuckDB counts from the end."""
-    start = constant_of(call, 1)
-    if len(bounds) == 1:
-        return f"substring({text}, {max(start, 1)})"
-    stop = max(start + constant_of(call, 2), 1)
-    return f"substring({text}, {max(start, 1)}, {max(stop - max(start, 1), 0)})"
-
-
 def replaced(call: Call, text: str, old: str, new: str) -> str:
     """Nothing is found by an empty text."""
     return f"replace({text}, {old}, {new})" if constant_of(call, 1) else text
@@ -96,14 +87,14 @@ STRINGS: dict[str, Text] = {
     "trim": trimmed("trim"),
     "ltrim": trimmed("ltrim"),
     "rtrim": trimmed("rtrim"),
-    "substring": substring,
-    "left": lambda call, text, count: f"substring({text}, 1, {max(constant_of(call, 1), 0)})",
-    "right": lambda call, text, count: f"right({text}, {max(constant_of(call, 1), 0)})",
+    "substring": lambda call, *args: f"substring({', '.join(args)})",
+    "left": "left({0}, {1})",
+    "right": "right({0}, {1})",
     "replace": replaced,
     "translate": "translate({0}, {1}, {2})",
     "remove_prefix": "(CASE WHEN starts_with({0}, {1}) THEN substring({0}, length({1}) + 1) ELSE {0} END)",
     "remove_suffix": "(CASE WHEN ends_with({0}, {1}) THEN left({0}, length({0}) - length({1})) ELSE {0} END)",
-    "repeat": "repeat({0}, greatest({1}, 0))",
+    "repeat": "repeat({0}, {1})",
     "split_part": "(CASE WHEN {0} IS NOT NULL THEN coalesce(string_split({0}, {1})[{2}], '') END)",
     "strpos": "strpos({0}, {1})",
     "reverse": "array_to_string(list_reverse(regexp_extract_all({0}, '(?s).')), '')",

@@ -6,7 +6,7 @@ DuckDB's own RANGE frames would take rows after the current one that have its ti
 
 from typing import Any
 
-from fuzz.duckdb_aggregates import considered
+from fuzz.duckdb_aggregates import considered, exact_mean
 from fuzz.duckdb_moments import DAY
 from fuzz.duckdb_text import Text, constant_of
 from fuzz.duckdb_types import sql_type
@@ -23,6 +23,12 @@ WHOLE = "OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"
 def so_far(text: str) -> Text:
     """An aggregate of the values so far, null where the value is."""
     return lambda call, x: f"(CASE WHEN {x} IS NOT NULL THEN {text.format(x)} {SO_FAR} END)"
+
+
+def cum_mean(call: Call, x: str) -> str:
+    """As the aggregate."""
+    mean = f"avg({x}) {SO_FAR}" if is_floating(call.args[0].dtype) else exact_mean(call, f"list({x}) {SO_FAR}")
+    return f"(CASE WHEN {x} IS NOT NULL THEN {mean} END)"
 
 
 def cum_sum(call: Call, x: str) -> str:
@@ -88,6 +94,12 @@ def framed(of_list: str, least: int = 1) -> Text:
     return text
 
 
+def rolling_mean(call: Call, x: str, frame: str) -> str:
+    """As the aggregate."""
+    of_list = "list_avg({0})" if is_floating(call.args[0].dtype) else exact_mean(call, "{0}")
+    return framed(of_list)(call, x, frame)
+
+
 def spread(function: str) -> str:
     """Return a moment of a list, NaN where a value is infinite or NaN."""
     finite = "list_filter({0}, lambda v: isfinite(v))"
@@ -121,12 +133,12 @@ WINDOWS: dict[str, Text] = {
     "cum_count": so_far("count({0})"),
     "cum_sum": cum_sum,
     "cum_prod": cum_prod,
-    "cum_mean": so_far("avg({0})"),
+    "cum_mean": cum_mean,
     "cum_min": so_far("min({0})"),
     "cum_max": so_far("max({0})"),
     "session_id": session_id,
     "rolling_sum": framed("list_sum({0})"),
-    "rolling_mean": framed("list_avg({0})"),
+    "rolling_mean": rolling_mean,
     "rolling_min": framed("list_min({0})"),
     "rolling_max": framed("list_max({0})"),
     "rolling_count": framed("len({0})", least=0),

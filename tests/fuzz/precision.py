@@ -43,6 +43,8 @@ ACCUMULATING = frozenset((
     "rolling_var", "ewm_mean", "decayed_sum", "corr", "covar_samp", "covar_pop", "quantile", "median", "cum_prod",
 ))  # fmt: skip
 """Functions whose terms can cancel."""
+MEANS = frozenset(("mean", "cum_mean", "rolling_mean"))
+"""Functions that are exact of integers and decimals."""
 SELF_ONLY = frozenset(("ewm_mean", "decayed_sum"))
 """Functions that DuckDB has no text for."""
 
@@ -64,6 +66,8 @@ def of_call(call: Call, arguments: Precision) -> Precision:
     name = call.function.name
     if not is_floating(call.dtype):
         return min(arguments, Precision.TAME if name in KEEPING else Precision.EXACT)
+    if name in MEANS and not is_floating(call.args[0].dtype):
+        return min(arguments, Precision.EXACT)
     if name in SELF_ONLY:
         return Precision.SELF if arguments is Precision.TAME else Precision.NOTHING
     if name in ACCUMULATING:

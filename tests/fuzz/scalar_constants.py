@@ -22,7 +22,7 @@ SCALAR_CONSTANTS: dict[str, tuple[Any, ...]] = {
     "concat_ws.separator": ("-", "", ", ", "ñ"),
     "split_part.index": (1, 2, -1, 3, -2, 9),
     "translate.old": ("a", "ab", "", "añb", "aa", "😀.x"),
-    "repeat.count": (2, 0, 1, 3, -1),
+    "repeat.count": (2, 0, 1, 3),
     "escape": ("!", "\\"),
     "ilike.pattern": ("A%", "%B", "_", "%", "", "a_%", "%Ñ_", "SS", "%i%"),
     **{f"regexp_{name}.pattern": PATTERNS for name in ("like", "count", "replace")},

@@ -18,9 +18,9 @@ from gpuetl.expressions.types import BOOL, DataType, is_list, literal_type
 CONSTANTS: dict[str, tuple[Any, ...]] = {
     **SCALAR_CONSTANTS,
     "digits": (1, 0, 2, -1),
-    "start": (1, 2, 0, -1, 4),
+    "start": (1, 2, 0, -1, 4, -3),
     "length": (2, 0, 1, 5),
-    "count": (1, 0, 2, 9),
+    "count": (1, 0, 2, 9, -1, -3),
     "old": ("a", "ab", "", "😀", "."),
     "new": ("", "x", "añ"),
     "fill": (" ", "0", "ñ"),

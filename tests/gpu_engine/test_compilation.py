@@ -53,8 +53,9 @@ from gpuetl.backends.cudf.sinks.values import packing_source, ranges_source, tur
 from gpuetl.backends.cudf.sources.units import converting_source
 from gpuetl.backends.cudf.sources.utf8 import source_of
 from gpuetl.expressions.functions import FUNCTIONS
+from gpuetl.expressions.functions.aggregates import EXACT_DURATION_MEAN, EXACT_MEAN, INTERNAL
 from gpuetl.expressions.ir import Call, Cast, Column
-from gpuetl.expressions.types import BOOL, FLOAT64, INT64, can_cast
+from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, can_cast
 from gpuetl.kernels.texts import KernelTexts
 from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Kernel, KernelReduction, Read
@@ -98,8 +99,8 @@ def mark(header):
 
 def of_functions():
     """Yield a kernel of the first function of each family whose kernel has the family's header."""
-    for header in sorted({*HEADERS.values()} - {""}):
-        own = (name for name in HEADERS if HEADERS[name] == header)
+    for header in sorted({HEADERS[name] for name in HEADERS if name not in INTERNAL} - {""}):
+        own = (name for name in HEADERS if HEADERS[name] == header and name not in INTERNAL)
         sources = (generated(*call) for name in own for call in list(expressions(name, 1))[:1])
         yield next((source for source in sources if mark(header) in source), "")
 
@@ -111,6 +112,17 @@ def of_numbers():
     compared = "x < y AND x IN (y, 1) AND x IS DISTINCT FROM y AND nullif(x, y) = x"
     rounded = "round(s, 2) < round(s, 20) AND round(s, -2) < round(s, -20)"
     yield generated(typed(f"{compared} AND {rounded}", types), rows)
+
+
+def of_means():
+    """Yield kernels that divide what partitions carry of means: durations, and decimals of any scale."""
+    count, scales = Column("n", INT64), (0, 2, 19, 25, 38)
+    totals = [Column("x", pa.decimal128(38, scale)) for scale in scales]
+    calls = [Call(EXACT_DURATION_MEAN, (count, totals[0]), DURATION)]
+    calls += [Call(EXACT_MEAN, (count, total), FLOAT64) for total in totals]
+    calls += [Call(EXACT_MEAN, (count, total, Column("h", pa.decimal128(38, 0))), FLOAT64) for total in totals]
+    for call in calls:
+        yield generated(call, pa.table({arg.name: pa.array([None], arg.dtype) for arg in call.args}))
 
 
 def of_casts():
@@ -252,7 +264,16 @@ def sources():
     shipped = [path.read_text() for path in sorted(PIPELINES.rglob("*.cu"))]
     return [
         *dict.fromkeys(
-            [*shipped, *of_functions(), *of_numbers(), *of_casts(), *of_users(), *of_operations(), *of_sinks()]
+            [
+                *shipped,
+                *of_functions(),
+                *of_numbers(),
+                *of_means(),
+                *of_casts(),
+                *of_users(),
+                *of_operations(),
+                *of_sinks(),
+            ]
         )
     ]
 

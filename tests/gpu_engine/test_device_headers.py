@@ -8,7 +8,7 @@ from fuzz.data import TYPES
 from gpu_engine import host_machine, nvrtc
 from gpuetl.backends.cudf.expressions.functions import HEADERS
 from gpuetl.backends.cudf.expressions.kernels import headers
-from gpuetl.expressions.functions import FUNCTIONS
+from gpuetl.expressions.functions import table_entry
 from gpuetl.expressions.ir import Call, Cast, Column, Literal
 from gpuetl.expressions.types import INT64, STRING, can_cast
 
@@ -19,7 +19,7 @@ NOTHING = "\nKERNEL compute(int64_t rows) {}\n"
 def source():
     """The text of every header that an expression needs, each once, and a kernel that does nothing."""
     zone = Literal("Europe/Berlin", STRING)
-    calls = [Call(FUNCTIONS["scalar", name], (zone, zone), INT64) for name in HEADERS]
+    calls = [Call(table_entry("scalar", name), (zone, zone), INT64) for name in HEADERS]
     pairs = product(TYPES.values(), repeat=2)
     casts = [Cast(Column("x", source), target) for source, target in pairs if can_cast(source, target)]
     return headers([*calls, *casts]) + NOTHING

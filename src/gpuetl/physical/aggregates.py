@@ -7,13 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from gpuetl.expressions.build import col, when
-from gpuetl.expressions.decimals import HALF_DIGITS, is_decimal
+from gpuetl.expressions.decimals import HALF_DIGITS, is_decimal, total_type
 from gpuetl.expressions.formula import formula
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.functions.aggregates import (
     CARRIED,
     CENTER,
     CO_MOMENT,
+    EXACT_DURATION_MEAN,
+    EXACT_MEAN,
     HIGH_SUM,
     LOW_SUM,
     MERGED_CO_MOMENT,
@@ -23,7 +25,7 @@ from gpuetl.expressions.functions.aggregates import (
     edge_arguments,
 )
 from gpuetl.expressions.ir import ABSENT, Call, Column, Expr
-from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, DataType
+from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, DataType, is_floating
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Aggregate, Project, passing
 from gpuetl.plan.schema import Schema, free_name
@@ -127,15 +129,31 @@ def _sum(split: _Split, own: _Named) -> Expr:
         return split.merge(own.name, Call(whole, (part,), call.dtype))
     if not is_decimal(call.dtype) or call.args[0].dtype.precision <= HALF_DIGITS:
         return _summed(split, own)
-    high = split.part(own.name, Call(HIGH_SUM, call.args, WIDE))
-    low = split.part(own.name, Call(LOW_SUM, call.args, call.dtype))
-    return split.merge(own.name, Call(WHOLE_SUMS["sum_of_halves"], (high, low), call.dtype))
+    return split.merge(own.name, Call(WHOLE_SUMS["sum_of_halves"], _halves(split, own), call.dtype))
+
+
+def _halves(split: _Split, own: _Named) -> tuple[Column, Column]:
+    """Sum the high and the low halves of decimals on each partition."""
+    (x,) = own.call.args
+    high = split.part(own.name, Call(HIGH_SUM, (x,), WIDE))
+    return high, split.part(own.name, Call(LOW_SUM, (x,), total_type(x.dtype)))
 
 
 def _mean(split: _Split, own: _Named) -> Expr:
-    total = split.merged(own.name, _call("sum", FLOAT64, *own.call.args), "sum")
-    count = split.merged(own.name, _call("count", INT64, *own.call.args), "sum")
-    return formula(col("total") / col("count"), total=total, count=count)
+    """Divide once, after all partitions' sums are added up."""
+    (x,) = own.call.args
+    count = split.merged(own.name, _call("count", INT64, x), "sum")
+    if is_floating(x.dtype):
+        total = split.merged(own.name, _call("sum", FLOAT64, x), "sum")
+        return formula(col("total") / col("count"), total=total, count=count)
+    if not is_decimal(x.dtype):
+        total = split.merged(own.name, Call(WIDE_SUM, (x,), WIDE), "sum")
+        return Call(EXACT_DURATION_MEAN if x.dtype == DURATION else EXACT_MEAN, (count, total), own.call.dtype)
+    if x.dtype.precision <= HALF_DIGITS:
+        total = split.merged(own.name, _call("sum", total_type(x.dtype), x), "sum")
+        return Call(EXACT_MEAN, (count, total), FLOAT64)
+    high, low = (split.merge(own.name, _call("sum", part.dtype, part)) for part in _halves(split, own))
+    return Call(EXACT_MEAN, (count, low, high), FLOAT64)
 
 
 def _moments(split: _Split, own: _Named) -> Expr:

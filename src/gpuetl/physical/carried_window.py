@@ -14,10 +14,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from datetime import timedelta
+from decimal import Decimal
 
 from gpuetl.expressions.build import col, lit, when
+from gpuetl.expressions.decimals import HALF_DIGITS, integer_decimal, is_decimal, total_type
 from gpuetl.expressions.formula import formula
-from gpuetl.expressions.functions.aggregates import edge_arguments
+from gpuetl.expressions.functions.aggregates import EXACT_DURATION_MEAN, EXACT_MEAN, edge_arguments
 from gpuetl.expressions.functions.windows import TIE_FREE
 from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal
 from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, TIMESTAMP, is_floating, is_temporal
@@ -126,10 +128,26 @@ def _counted(steps: WindowSteps, name: str, call: Call) -> Expr:
 
 
 def _averaged(steps: WindowSteps, name: str, call: Call) -> Expr:
-    """A running sum by a running count."""
+    """A running sum by a running count.  Sums are exact, but of floats: in 38 digits, of long decimals in halves."""
     (x,) = call.args
-    total = steps.running(name, x, "cum_sum", x, dtype=FLOAT64)
-    return formula(col("total") / col("count"), total=total, count=_count(steps, name, x))
+    if is_floating(x.dtype):
+        total = steps.running(name, x, "cum_sum", x, dtype=FLOAT64)
+        return formula(col("total") / col("count"), total=total, count=_count(steps, name, x))
+    if x.dtype == DURATION:
+        parts, mean = [formula(col("x").epoch_us(), x=x)], EXACT_DURATION_MEAN
+    elif is_decimal(x.dtype) and x.dtype.precision > HALF_DIGITS:
+        unit = lit(Decimal(10) ** (HALF_DIGITS - x.dtype.scale))
+        parts, mean = [formula(col("x") % unit, x=x), formula(col("x") // unit, x=x)], EXACT_MEAN
+    else:
+        parts, mean = [x], EXACT_MEAN
+    totals = [_running_total(steps, name, x, part) for part in parts]
+    return Call(mean, (_count(steps, name, x), *totals), call.dtype)
+
+
+def _running_total(steps: WindowSteps, name: str, x: Expr, part: Expr) -> Column:
+    """A sum in 38 digits, to which x adds a part."""
+    dtype = total_type(integer_decimal(part.dtype))
+    return steps.running(name, x, "cum_sum", Cast(part, dtype, implicit=True), dtype=dtype)
 
 
 def _faded(steps: WindowSteps, name: str, call: Call) -> Expr | None:

@@ -70,6 +70,8 @@ known before a row is read.
   and in keys only.
 - Null is a group of its own; as a join key it matches nothing, unless `nulls_equal: true`.
 - The sum of nothing is null, a count is 0.  Variances have ddof 1.  Quantiles are exact and linear.
+- The mean of integers or decimals is the float64 nearest to their exact sum divided by their count: of 0.05 and 0.07 it
+  is 0.06.  The mean of durations is a duration, rounded half to even to the microsecond.
 - Sorts are stable, nulls come last unless `nulls first`, texts compare by their UTF-8 bytes.
 - An order that does not tell rows apart is noted in the report: what depends on it may differ from engine to
   engine.

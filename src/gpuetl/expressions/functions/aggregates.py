@@ -7,7 +7,7 @@ from functools import partial
 
 import pyarrow as pa
 
-from gpuetl.expressions.decimals import is_decimal, total_type
+from gpuetl.expressions.decimals import integer_decimal, is_decimal, total_type
 from gpuetl.expressions.functions.function import (
     Function,
     TypeMismatch,
@@ -34,6 +34,17 @@ def summed(args: Sequence[Expr]) -> Typing:
 
 
 averaged = takes_one(is_number, "numbers")
+
+
+def meant(args: Sequence[Expr]) -> Typing:
+    """Numbers, whose mean is a float64: integers and decimals as they are, since their sum is exact; and durations."""
+    dtype = args[0].dtype
+    if dtype == DURATION:
+        return [dtype], dtype
+    averaged(args)
+    if is_integer(dtype):
+        return [integer_decimal(dtype) if dtype == pa.uint64() else INT64], FLOAT64
+    return [dtype if is_decimal(dtype) else FLOAT64], FLOAT64
 
 
 def in_float64(args: Sequence[Expr]) -> Typing:
@@ -70,7 +81,8 @@ FUNCTIONS = (
     Aggregate("count_distinct", "x", anything(INT64), "`count(DISTINCT x)`: distinct values that are not null; NaN is one value.",
               "count(DISTINCT x)", 2),
     Aggregate("sum", "x", summed, "The sum: int64, float64 or decimal; overflow is an error.", "sum(x)", 4, can_fail=True),
-    Aggregate("mean", "x", in_float64, "The arithmetic mean, in float64.", "mean(x)", 4 / 3),
+    Aggregate("mean", "x", meant,
+              "The mean in float64; of integers and decimals the float64 nearest to the exact mean, of durations a duration.", "mean(x)", 4 / 3),
     Aggregate("min", "x", anything(), "The least value; NaN only if all are.", "min(x)", 1),
     Aggregate("max", "x", anything(), "The greatest value; NaN if any is.", "max(x)", 2),
     Aggregate("var", "x", in_float64, "The sample variance (ddof 1); null of fewer than 2 values.", "var(x)", 1 / 3),
@@ -142,6 +154,19 @@ WHOLE_SUMS = {
 }
 """What adds them up, and refuses a total that the sum's type cannot hold as `sum` does."""
 
+EXACT_MEAN, EXACT_DURATION_MEAN = (
+    Function(
+        name,
+        "count total high?",
+        fixed(returns=dtype),
+        f"The {what} nearest to a decimal total by its count.",
+        "",
+        None,
+    )
+    for name, dtype, what in (("exact_mean", FLOAT64, "float64"), ("exact_duration_mean", DURATION, "duration"))
+)
+"""Scalar functions, not for users: means of what partitions carry.  `high` counts as in `HIGH_SUM`."""
+
 CENTER = Aggregate("center", "x", in_float64, "The mean, exact where all values are equal.", "", None)
 CO_MOMENT = Aggregate("co_moment", "x y", in_float64, "The sum of (x - mean x)(y - mean y) over pairs.", "", None)
 MERGED_CO_MOMENT = Aggregate(
@@ -156,5 +181,15 @@ MERGED_CO_MOMENT = Aggregate(
 
 INTERNAL = {
     function.name: function
-    for function in (WIDE_SUM, HIGH_SUM, LOW_SUM, *WHOLE_SUMS.values(), CENTER, CO_MOMENT, MERGED_CO_MOMENT)
+    for function in (
+        WIDE_SUM,
+        HIGH_SUM,
+        LOW_SUM,
+        *WHOLE_SUMS.values(),
+        EXACT_MEAN,
+        EXACT_DURATION_MEAN,
+        CENTER,
+        CO_MOMENT,
+        MERGED_CO_MOMENT,
+    )
 }

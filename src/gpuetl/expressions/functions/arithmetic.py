@@ -31,6 +31,7 @@ from gpuetl.expressions.functions.function import (
     Rule,
     TypeMismatch,
     Typing,
+    check_between,
     fixed,
     takes_one,
 )  # fmt: skip
@@ -105,8 +106,14 @@ def shifted(operator: str) -> Rule:
     return rule
 
 
+MOST_PLACES = 400
+"""Digits before and after the point; every float64 has fewer."""
+
+
 def rounded(args: Sequence[Expr]) -> Typing:
     """Integers and floats stay as they are, decimals may need a digit more; digits are a constant."""
+    for digits in args[1:]:
+        check_between(digits, "number of digits", -MOST_PLACES, MOST_PLACES)
     types, result = number(args)
     if is_decimal(result) and (result.scale > 0 or len(args) > 1):
         result = rounded_type(result)

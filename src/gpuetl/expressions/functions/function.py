@@ -97,6 +97,12 @@ def fixed(*takes: DataType, returns: DataType) -> Rule:
     return rule
 
 
+def check_between(arg: Expr, what: str, least: int, greatest: int) -> None:
+    """Refuse a constant that is not within limits."""
+    if isinstance(arg, Literal) and arg.value is not None and not least <= arg.value <= greatest:
+        raise TypeMismatch(f"takes a {what} from {least:,} to {greatest:,}, got {arg.value:,}")
+
+
 def takes_one(accepts: Accepts, what: str, returns: DataType | None = None) -> Rule:
     """One argument of a family of types, kept as it is; the result is of `returns`, or of the same type."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, fixed
+from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, check_between, fixed
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.like import InvalidLike, parse_like
 from gpuetl.expressions.types import BOOL, INT64, STRING
@@ -12,9 +12,11 @@ from gpuetl.expressions.types import BOOL, INT64, STRING
 text = fixed(STRING, STRING, STRING, returns=STRING)
 tested = fixed(STRING, STRING, returns=BOOL)
 counted = fixed(STRING, STRING, returns=INT64)
-cut = fixed(STRING, INT64, INT64, returns=STRING)
 
-MAX_WIDTH = 2**31 - 1
+MOST_PLACES = 2**31 - 1
+"""No text has more bytes."""
+MOST_CHARACTERS = 1_000_000
+"""The greatest length of `lpad` and `rpad`, and the most copies of `repeat`: a column of longer texts fills any memory."""
 
 
 def texts(args: Sequence[Expr]) -> Typing:
@@ -22,11 +24,26 @@ def texts(args: Sequence[Expr]) -> Typing:
     return fixed(*[STRING] * len(args), returns=STRING)(args)
 
 
+def cut(args: Sequence[Expr]) -> Typing:
+    """A text, a start that may be negative, and a length."""
+    typing = fixed(STRING, INT64, INT64, returns=STRING)(args)
+    check_between(args[1], "start", -MOST_PLACES, MOST_PLACES)
+    for length in args[2:]:
+        check_between(length, "length", 0, MOST_PLACES)
+    return typing
+
+
+def ended(args: Sequence[Expr]) -> Typing:
+    """A text, and how many code points at an end are kept, or, if negative, taken away at the other."""
+    typing = fixed(STRING, INT64, returns=STRING)(args)
+    check_between(args[1], "count", -MOST_PLACES, MOST_PLACES)
+    return typing
+
+
 def padded(args: Sequence[Expr]) -> Typing:
     """A text, the length that it is filled to, and the character that fills it."""
     typing = fixed(STRING, INT64, STRING, returns=STRING)(args)
-    if isinstance(args[1], Literal) and args[1].value > MAX_WIDTH:
-        raise TypeMismatch(f"takes a length up to {MAX_WIDTH:,}, got {args[1].value:,}")
+    check_between(args[1], "length", 0, MOST_CHARACTERS)
     if len(args) > 2 and isinstance(args[2], Literal) and len(args[2].value) != 1:
         raise TypeMismatch(f"takes one character as fill, got '{args[2].value}'")
     return typing
@@ -35,8 +52,7 @@ def padded(args: Sequence[Expr]) -> Typing:
 def repeated(args: Sequence[Expr]) -> Typing:
     """A text, and how many times it stands in the result."""
     typing = fixed(STRING, INT64, returns=STRING)(args)
-    if isinstance(args[1], Literal) and args[1].value > MAX_WIDTH:
-        raise TypeMismatch(f"takes a count up to {MAX_WIDTH:,}, got {args[1].value:,}")
+    check_between(args[1], "count", 0, MOST_CHARACTERS)
     return typing
 
 
@@ -80,10 +96,11 @@ FUNCTIONS = (
              "ltrim('007', '0')", "7"),
     Function("rtrim", "text characters?!", text, "Without white space, or any of `characters`, at the end.",
              "rtrim('1.500', '0')", "1.5"),
-    Function("substring", "text start! length?!", cut, "`length` code points (all) from the 1-based `start`.",
+    Function("substring", "text start! length?!", cut, "`length` code points (all) from the 1-based `start`; a negative one counts from the "
+             "end.  What lies before the text counts, and holds nothing.",
              "substring('gpuetl', 2, 3)", "pue"),
-    Function("left", "text count!", cut, "The first `count` code points.", "left('gpuetl', 3)", "gpu"),
-    Function("right", "text count!", cut, "The last `count` code points.", "right('gpuetl', 3)", "etl"),
+    Function("left", "text count!", ended, "The first `count` code points; all but the last -`count` where it is negative.", "left('gpuetl', 3)", "gpu"),
+    Function("right", "text count!", ended, "The last `count` code points; all but the first -`count` where it is negative.", "right('gpuetl', 3)", "etl"),
     Function("replace", "text old! new!", text, "Every `old` replaced by `new`, from the left.",
              "replace('a-b-c', '-', '+')", "a+b+c"),
     Function("translate", "text old! new!", text, "Each character of `old` replaced by the one in its place in `new`, or taken out "
@@ -92,17 +109,17 @@ FUNCTIONS = (
              "remove_prefix('ORD-7', 'ORD-')", "7"),
     Function("remove_suffix", "text suffix!", text, "Without `suffix`, where text ends with it.",
              "remove_suffix('a.csv', '.csv')", "a"),
-    Function("repeat", "text count!", repeated, "The text `count` times in a row.", "repeat('ab', 3)", "ababab"),
+    Function("repeat", "text count!", repeated, f"The text `count` times in a row, {MOST_CHARACTERS:,} at most.", "repeat('ab', 3)", "ababab"),
     Function("split_part", "text separator! index!", divided, "The part at `index` between separators: from 1, or from -1 at the "
              "end; empty where there is none.", "split_part('a/b/c', '/', 2)", "b"),
     Function("strpos", "text part!", counted, "Where `part` begins, in code points from 1; 0 where it is not found.",
              "strpos('añb', 'b')", 3),
     Function("reverse", "text", text, "The code points in reverse order.", "reverse('abc')", "cba"),
     Function("lpad", "text length! fill?!", padded,
-             "Filled at the start (with spaces) to `length` code points; longer text is kept whole.",
+             f"Filled at the start (with spaces) to `length` code points, {MOST_CHARACTERS:,} at most; longer text is kept whole.",
              "lpad('7', 3, '0')", "007"),
     Function("rpad", "text length! fill?!", padded,
-             "Filled at the end (with spaces) to `length` code points; longer text is kept whole.",
+             f"Filled at the end (with spaces) to `length` code points, {MOST_CHARACTERS:,} at most; longer text is kept whole.",
              "rpad('7', 3, '0')", "700"),
     Function("starts_with", "text prefix!", tested, "Whether text begins with `prefix`.", "starts_with('gpuetl', 'gpu')", True),
     Function("ends_with", "text suffix!", tested, "Whether text ends with `suffix`.", "ends_with('gpuetl', 'etl')", True),

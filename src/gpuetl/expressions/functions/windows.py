@@ -13,7 +13,7 @@ from math import inf
 from typing import Any
 
 from gpuetl.expressions.decimals import is_decimal, sum_type
-from gpuetl.expressions.functions.aggregates import averaged, in_float64, picked, summed
+from gpuetl.expressions.functions.aggregates import averaged, in_float64, meant, picked, summed
 from gpuetl.expressions.functions.function import (
     Function,
     Rule,
@@ -141,7 +141,7 @@ def multiplied(args: Sequence[Expr]) -> Typing:
     return [result], result
 
 
-keeps, counts, sums, means = anything(), anything(INT64), summed, in_float64
+keeps, counts, sums, means = anything(), anything(INT64), summed, meant
 
 FUNCTIONS = (
     Window("row_number", "", fixed(returns=INT64), "The row's place in its group, from 1.", "row_number()", [1, 2, 3, 4]),
@@ -175,19 +175,19 @@ FUNCTIONS = (
     Window("cum_sum", "x", sums, "The sum so far; overflow is an error.", "cum_sum(x)", [1, 3, None, 7], can_fail=True),
     Window("cum_prod", "x", multiplied, "The product so far: int64 or float64; overflow of int64 is an error.", "cum_prod(x)",
            [1, 2, None, 8], can_fail=True),
-    Window("cum_mean", "x", means, "The mean so far.", "cum_mean(x)", [1.0, 1.5, None, 7 / 3]),
+    Window("cum_mean", "x", means, "The mean so far, as of `mean`.", "cum_mean(x)", [1.0, 1.5, None, 7 / 3]),
     Window("cum_min", "x", keeps, "The least value so far.", "cum_min(x)", [1, 1, None, 1]),
     Window("cum_max", "x", keeps, "The greatest value so far; NaN once one is NaN.", "cum_max(x)", [1, 2, None, 4]),
     Window("rolling_sum", "x frame!", framed(sums), "The sum over the frame; overflow is an error.", "rolling_sum(x, 2)",
            [1, 3, 2, 4], can_fail=True),
-    Window("rolling_mean", "x frame!", framed(means), "The mean over the frame.", "rolling_mean(x, 2)", [1.0, 1.5, 2.0, 4.0]),
+    Window("rolling_mean", "x frame!", framed(means), "The mean over the frame, as of `mean`.", "rolling_mean(x, 2)", [1.0, 1.5, 2.0, 4.0]),
     Window("rolling_min", "x frame!", framed(keeps), "The least value of the frame.", "rolling_min(x, 2)", [1, 1, 2, 4]),
     Window("rolling_max", "x frame!", framed(keeps), "The greatest value of the frame.", "rolling_max(x, 2)", [1, 2, 2, 4]),
     Window("rolling_count", "x frame!", framed(counts), "The number of values in the frame.", "rolling_count(x, 2)",
            [1, 2, 1, 1]),
-    Window("rolling_std", "x frame!", framed(means), "The sample standard deviation (ddof 1) over the frame.",
+    Window("rolling_std", "x frame!", framed(in_float64), "The sample standard deviation (ddof 1) over the frame.",
            "rolling_std(x, 2)", [None, 0.5**0.5, None, None]),
-    Window("rolling_var", "x frame!", framed(means), "The sample variance (ddof 1) over the frame.", "rolling_var(x, 2)",
+    Window("rolling_var", "x frame!", framed(in_float64), "The sample variance (ddof 1) over the frame.", "rolling_var(x, 2)",
            [None, 0.5, None, None]),
     Window("ewm_mean", "x half_life?! span?! alpha?!", weighted,
            "y = (1 - a)·y' + a·x; the first y is x.  With one of half_life: a = 1 - 2^(-d / half_life), d since the last value, in "

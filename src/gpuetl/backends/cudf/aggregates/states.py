@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from gpuetl.backends.cudf.device.types import c_type
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Call, Expr
-from gpuetl.expressions.types import STRING, is_floating, is_list
+from gpuetl.expressions.types import DURATION, STRING, is_floating, is_list
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,13 @@ def sum_state(call: Call) -> State:
     return State("FloatSum" if is_floating(call.dtype) else "IntegerSum")
 
 
+def mean_state(call: Call) -> State:
+    """As a sum, divided at the end; of durations in whole microseconds."""
+    (x,) = call.args
+    result = f"mean<{x.dtype.scale}>" if is_decimal(x.dtype) else "whole_mean" if x.dtype == DURATION else "mean"
+    return replace(sum_state(replace(call, dtype=x.dtype)), result=f"{result}(at)")
+
+
 def extreme_state(kind: str) -> Callable[[Call], State]:
     """Return the state of the least or greatest value of a fixed width."""
     return lambda call: State(f"{kind}<{c_type(call.args[0].dtype)}>")
@@ -44,7 +51,7 @@ STATES: dict[str, Callable[[Call], State]] = {
     "count": always("Count", "result(at)", "valid"),
     "count_if": always("Count", "result(at)", "true"),
     "sum": sum_state,
-    "mean": always("FloatSum", "mean(at)"),
+    "mean": mean_state,
     "min": extreme_state("Least"),
     "max": extreme_state("Greatest"),
     "any": extreme_state("Greatest"),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "floats.cuh"
+#include "means.cuh"
 
 constexpr int128_t HALF_UNIT = 10000000000000000000ULL;  // 10^19: decimals are summed in halves, which do not overflow
 
@@ -37,6 +38,8 @@ struct IntegerSum {
         if (n && int128_t(int64_t(sum)) != sum) at(OVERFLOW_);
         return only_if(n > 0, int64_t(sum));
     }
+    DEVICE Maybe<double> mean(Fault) const { return n ? some(mean_of<0>(wide_sum(sum), n)) : none<double>(); }
+    DEVICE Maybe<int64_t> whole_mean(Fault) const { return n ? some(whole_mean_of(sum, n)) : none<int64_t>(); }
 };
 
 struct FloatSum {
@@ -66,6 +69,9 @@ struct DecimalSum {
     }
     DEVICE Maybe<int128_t> high(Fault) const { return only_if(n > 0, high_half); }
     DEVICE Maybe<int128_t> low(Fault) const { return only_if(n > 0, low_half); }
+    template <int SCALE> DEVICE Maybe<double> mean(Fault) const {
+        return n ? some(mean_of<SCALE>(wide_sum(high_half, low_half, uint64_t(HALF_UNIT)), n)) : none<double>();
+    }
     DEVICE Maybe<int128_t> result(Fault at) const {
         const int128_t units = high_half + low_half / HALF_UNIT, rest = low_half % HALF_UNIT;
         if (units > HALF_UNIT || units < -HALF_UNIT) {

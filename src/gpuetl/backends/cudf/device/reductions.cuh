@@ -3,6 +3,7 @@
 
 #include "windows.cuh"
 #include "floats.cuh"
+#include "means.cuh"
 
 namespace windows {
 
@@ -83,18 +84,28 @@ struct Sum {
     DEVICE Maybe<OUT> result(int64_t row, const State& state) const { return sum_of<OUT>(Fault{faults, row}, state); }
 };
 
-template <class X>
+// The mean of so many values: floats, integers, decimals, and durations, which are whole microseconds.
+template <int SCALE> DEVICE double quotient(Real sum, int32_t rows, double) { return sum.sum / double(rows); }
+template <int SCALE> DEVICE double quotient(Whole sum, int32_t rows, double) {
+    return mean_of<SCALE>(wide_sum(sum.sum), rows);
+}
+template <int SCALE> DEVICE double quotient(const Halves& sum, int32_t rows, double) {
+    return mean_of<SCALE>({sum.high + int128_t(sum.low >> 64), uint64_t(sum.low)}, rows);
+}
+template <int SCALE> DEVICE int64_t quotient(Whole sum, int32_t rows, int64_t) { return whole_mean_of(sum.sum, rows); }
+
+template <class X, class STATE, class OUT, int SCALE>
 struct Mean {
-    typedef Counted<Real> State;
+    typedef Counted<STATE> State;
     Marks marks;
     X of;
 
     DEVICE State at(int64_t row) const {
         const auto x = of[row];
-        return x.valid ? State{{x.value}, 1} : State{};
+        return x.valid ? State::of(x.value) : State{};
     }
-    DEVICE Maybe<double> result(int64_t, const State& state) const {
-        return only_if(state.rows > 0, state.total.sum / double(state.rows));
+    DEVICE Maybe<OUT> result(int64_t, const State& state) const {
+        return state.rows ? some(quotient<SCALE>(state.total, state.rows, OUT{})) : none<OUT>();
     }
 };
 

@@ -106,6 +106,12 @@ DEVICE Text last_code_points(Text text, int64_t count) {
     return text.cut(start, text.size);
 }
 
+// The last code points but for the very last ones.
+DEVICE Text sliced_from_end(Text text, int64_t count, int64_t without) {
+    const Text last = last_code_points(text, count);
+    return last.cut(0, last.size - last_code_points(last, without).size);
+}
+
 DEVICE Text remove_prefix(Text text, Text prefix) {
     return starts_with(text, prefix) ? text.cut(prefix.size, text.size) : text;
 }

@@ -9,7 +9,7 @@ from gpuetl.backends.cudf.windows.call import FIRST_ROW, WindowCall, length_in
 from gpuetl.backends.cudf.windows.steps import CallPlan, Fold, Framed, Moved, PerRow, Scan, Values
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Literal
-from gpuetl.expressions.types import DURATION, FLOAT64, INT64, STRING, is_floating
+from gpuetl.expressions.types import DURATION, FLOAT64, INT64, STRING, DataType, is_floating
 
 STATE_BYTES = {"Real": 8, "Whole": 16, "Halves": 32, "WholeProduct": 16, "RealProduct": 16}
 """Of a state in reductions.cuh."""
@@ -21,10 +21,16 @@ def count_of(call: WindowCall) -> Fold:
 
 
 def sum_of(call: WindowCall, counted: bool = False) -> Fold:
-    """Return the fold that adds: integers in 128 bits, long decimals in halves."""
-    x, out = call.x, {FLOAT64: "double"}.get(call.dtype, "int128_t" if is_decimal(call.dtype) else "int64_t")
-    state = "Real" if is_floating(x.dtype) else "Halves" if is_decimal(x.dtype) and x.dtype.precision > 18 else "Whole"
-    return with_state(state, out, call, counted)
+    """Return the fold that adds."""
+    out = {FLOAT64: "double"}.get(call.dtype, "int128_t" if is_decimal(call.dtype) else "int64_t")
+    return with_state(sum_state(call.x.dtype), out, call, counted)
+
+
+def sum_state(dtype: DataType) -> str:
+    """Return the state that adds values of a type: integers in 128 bits, long decimals in halves."""
+    if is_floating(dtype):
+        return "Real"
+    return "Halves" if is_decimal(dtype) and dtype.precision > 18 else "Whole"
 
 
 def product_of(call: WindowCall) -> Fold:
@@ -45,7 +51,9 @@ def with_state(state: str, out: str, call: WindowCall, counted: bool) -> Fold:
 
 def mean_of(call: WindowCall) -> Fold:
     """Return the fold that averages."""
-    return Fold("Mean<{0}>", (call.x.name,), FLOAT64)
+    x, state = call.x, sum_state(call.x.dtype)
+    out, scale = "double" if call.dtype == FLOAT64 else "int64_t", x.dtype.scale if is_decimal(x.dtype) else 0
+    return Fold(f"Mean<{{0}}, {state}, {out}, {scale}>", (x.name,), call.dtype, state_bytes=STATE_BYTES[state] + 16)
 
 
 def least_of(call: WindowCall, counted: bool = False) -> Fold:

@@ -11,15 +11,17 @@ import pyarrow as pa
 from gpuetl.backends.pandas.aggregates.grouped_rows import GroupedRows, grouped, reduced
 from gpuetl.backends.pandas.aggregates.picks import first_value, last_value, value_of_greatest, value_of_least
 from gpuetl.backends.pandas.aggregates.quantiles import median, mode, quantile
-from gpuetl.backends.pandas.aggregates.sums import SUMS
+from gpuetl.backends.pandas.aggregates.sums import SUMS, decimal_sums, total_integers
 from gpuetl.backends.pandas.aggregates.variances import VARIANCES
 from gpuetl.backends.pandas.columns.column import canonical, whole
 from gpuetl.backends.pandas.columns.keys import Groups, encode_column, encode_keys
 from gpuetl.backends.pandas.columns.masked import Masked, from_masked, greatest_of, has_numbers, least_of, to_masked
+from gpuetl.backends.pandas.expressions.means import decimal_limbs, integer_limbs, nearest_floats, nearest_integers
 from gpuetl.backends.pandas.operation import run_operation
 from gpuetl.errors import EvaluationError
+from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Call
-from gpuetl.expressions.types import FLOAT64
+from gpuetl.expressions.types import DURATION, FLOAT64, INT64
 from gpuetl.plan.nodes import Aggregate
 from gpuetl.threads import in_threads
 
@@ -98,10 +100,19 @@ def greatest(groups: Groups, values: Any) -> Any:
 
 
 def mean(groups: Groups, values: Any) -> Any:
-    """The mean of float64 values."""
-    x = to_masked(values)
-    sums, counts = reduced(groups, x, np.add, 0), np.bincount(groups.codes[x.valid], minlength=groups.count)
-    return from_masked(Masked(sums.values / np.maximum(counts, 1), sums.valid), FLOAT64)
+    """The mean: of floats their sum by their count, of others the nearest float64 or microsecond to the exact one."""
+    counts = count_values(groups, values).to_numpy()
+    divisors, found = np.maximum(counts, 1), counts > 0
+    if is_decimal(values.type):
+        sums = decimal_limbs(decimal_sums(groups, values))
+        return from_masked(Masked(nearest_floats(sums, divisors, values.type.scale), found), FLOAT64)
+    if values.type == FLOAT64:
+        return from_masked(Masked(reduced(groups, to_masked(values), np.add, 0).values / divisors, found), FLOAT64)
+    totals = total_integers(groups, values.cast(INT64))
+    sums = decimal_limbs(totals) if is_decimal(totals.type) else integer_limbs(to_masked(totals).values)
+    if values.type == DURATION:
+        return from_masked(Masked(nearest_integers(sums, divisors), found), DURATION)
+    return from_masked(Masked(nearest_floats(sums, divisors), found), FLOAT64)
 
 
 def of_columns(handler: Callable[..., Any]) -> Handler:

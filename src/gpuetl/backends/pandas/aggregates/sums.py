@@ -55,10 +55,16 @@ def total_integers(groups: Groups, values: Any) -> Any:
 
 def decimal_total(groups: Groups, values: Any) -> Any:
     """Sum decimals; in 76 digits where 38 might not hold the sum, since Acero wraps there and the cast raises."""
+    sums = decimal_sums(groups, values)
+    return sums if sums.type.bit_width == 128 else sums.cast(sum_of(values.type))
+
+
+def decimal_sums(groups: Groups, values: Any) -> Any:
+    """Sum decimals in 38 digits where that surely holds the sums, else in 76."""
     digits, scale = values.type.precision, values.type.scale
     if digits + len(str(len(values))) <= MAX_DIGITS:
         return grouped(groups, values, "sum")
-    return grouped(groups, values.cast(pa.decimal256(2 * MAX_DIGITS, scale)), "sum").cast(sum_of(values.type))
+    return grouped(groups, values.cast(pa.decimal256(2 * MAX_DIGITS, scale)), "sum")
 
 
 def fits_int64(values: Any) -> bool:

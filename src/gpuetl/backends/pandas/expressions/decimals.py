@@ -115,10 +115,15 @@ def halves(x: Any) -> tuple[Any, Any]:
     return divide_truncating(x, unit), remainder(x, unit)
 
 
+def units_of_halves(high: Any, low: Any) -> Any:
+    """Return how many units the decimal has that `halves` has split, as a whole decimal of 256 bits."""
+    units = pc.multiply(_integers(high), pa.scalar(UNIT, pa.decimal256(20, 0)))
+    return pc.add(units, _integers(low))
+
+
 def joined_halves(high: Any, low: Any) -> Any:
     """Return the decimal that `halves` has split, in the type of `low`."""
-    units = pc.multiply(_integers(high), pa.scalar(UNIT, pa.decimal256(20, 0)))
-    whole_sum = pc.add(units, _integers(low))
+    whole_sum = units_of_halves(high, low)
     return relabelled(fitted(whole_sum, pa.decimal128(MAX_DIGITS, 0), low.type), low.type)
 
 

@@ -84,6 +84,9 @@ def checked(handler: Callable[..., Any], values: Sequence[Any], expr: Expr) -> A
         row, found = first_failure(handler, values)
         why = failure(handler, found) or error  # Arrow may have met another row first
         raise NoResult(expr, row, found, str(why) if isinstance(why, EvaluationError) else "overflow") from None
+    except pa.ArrowCapacityError:
+        what = f"{to_sql(expr)} makes more than 2 GiB of text in one partition"
+        raise EvaluationError(what, "Run with fewer rows a partition: --partition-rows.") from None
 
 
 def first_failure(handler: Callable[..., Any], values: Sequence[Any]) -> tuple[int | None, list[Any]]:

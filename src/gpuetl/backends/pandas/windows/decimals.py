@@ -14,15 +14,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gpuetl.backends.pandas.columns.masked import Masked
+from gpuetl.backends.pandas.columns.masked import Masked, from_masked
 from gpuetl.backends.pandas.expressions.decimals import add_or_subtract
+from gpuetl.backends.pandas.expressions.means import decimal_limbs, nearest_floats
 from gpuetl.backends.pandas.windows.rows import WindowRows
 from gpuetl.backends.pandas.windows.scans import Ints
 from gpuetl.backends.pandas.windows.segments import integer_frame_sums
 from gpuetl.backends.pandas.windows.shift import previous_value
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.decimals import MAX_DIGITS, total_type
-from gpuetl.expressions.types import INT64, type_name
+from gpuetl.expressions.types import FLOAT64, INT64, type_name
 
 LIMB = 0xFFFFFFFF
 GREATEST = divmod(10**MAX_DIGITS - 1, 1 << 64)
@@ -40,6 +41,17 @@ def frame_decimal_sum(rows: WindowRows, x: Any, frame_starts: Ints) -> Any:
     return _totals("rolling_sum", x, frame_starts, pa.array(integer_frame_sums(valid, frame_starts) > 0))
 
 
+def running_decimal_mean(rows: WindowRows, x: Any) -> Any:
+    """Return the float64 mean of `x` so far; nulls are skipped and stay null."""
+    valid = x.is_valid().to_numpy(zero_copy_only=False)
+    return _means(x, rows.segments.first_row, valid)
+
+
+def frame_decimal_mean(rows: WindowRows, x: Any, frame_starts: Ints) -> Any:
+    """Return the float64 mean of each row's frame, nulls skipped; null where the frame has no value."""
+    return _means(x, frame_starts)
+
+
 def decimal_difference(rows: WindowRows, x: Any, offset: int = 1) -> Any:
     """Return `x` less the `x` of `offset` rows before in the segment; null where either is."""
     numbers = np.arange(len(x))
@@ -51,10 +63,16 @@ def decimal_difference(rows: WindowRows, x: Any, offset: int = 1) -> Any:
         raise EvaluationError(f"diff: {error}; cast the column to float64") from None
 
 
+def _means(x: Any, frame_starts: Ints, valid: NDArray[np.bool_] | None = None) -> Any:
+    counts = integer_frame_sums(x.is_valid().to_numpy(zero_copy_only=False), frame_starts)
+    means = nearest_floats(_sums(x, frame_starts), np.maximum(counts, 1), x.type.scale)
+    return from_masked(Masked(means, counts > 0 if valid is None else valid), FLOAT64)
+
+
 def _totals(name: str, x: Any, frame_starts: Ints, valid: Any) -> Any:
     """Sum the rows from `frame_starts` up to each row; raise `OverflowError` at the first that takes 39 digits."""
     dtype = total_type(x.type)
-    limbs = [integer_frame_sums(limb, frame_starts) for limb in _limbs(x)]
+    limbs = _sums(x, frame_starts)
     for lower, upper in ((0, 1), (1, 2), (2, 3)):
         limbs[upper] += limbs[lower] >> 32
         limbs[lower] &= LIMB
@@ -68,16 +86,8 @@ def _totals(name: str, x: Any, frame_starts: Ints, valid: Any) -> Any:
     return pc.if_else(valid, _decimals(words, dtype), pa.scalar(None, dtype))
 
 
-def _limbs(x: Any) -> NDArray[np.int64]:
-    """Return the four limbs of each value, the lowest first, 0 under nulls; the highest has the sign."""
-    if not len(x):
-        return np.zeros((4, 0), np.int64)
-    filled = pc.fill_null(x, pa.scalar(0).cast(pa.decimal128(MAX_DIGITS, 0)).cast(x.type)) if x.null_count else x
-    stop = filled.offset + len(filled)
-    units = np.frombuffer(filled.buffers()[1], np.uint32, 4 * stop).reshape(-1, 4)[filled.offset :]
-    limbs = units.T.astype(np.int64)
-    limbs[3] = units[:, 3].astype(np.int32)
-    return limbs
+def _sums(x: Any, frame_starts: Ints) -> list[Ints]:
+    return [integer_frame_sums(limb, frame_starts) for limb in decimal_limbs(x)]
 
 
 def _beyond(high: Ints, low: NDArray[np.uint64]) -> NDArray[np.bool_]:
@@ -94,6 +104,8 @@ def _decimals(words: NDArray[np.uint64], dtype: pa.DataType) -> Any:
 
 DECIMAL_WINDOWS: dict[str, Callable[..., Any]] = {
     "cum_sum": running_decimal_sum,
+    "cum_mean": running_decimal_mean,
     "rolling_sum": frame_decimal_sum,
+    "rolling_mean": frame_decimal_mean,
     "diff": decimal_difference,
 }

@@ -7,9 +7,14 @@ frame; one outside the row's segment or after the row raises `ValueError`.  The 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from gpuetl.backends.pandas.columns.masked import Masked, greatest_of, least_of
+from gpuetl.backends.pandas.expressions.means import integer_limbs, nearest_floats, nearest_integers
 from gpuetl.backends.pandas.windows.combines import (
     add,
     filled,
@@ -45,8 +50,25 @@ def frame_sum(rows: WindowRows, x: Masked, frame_starts: Ints) -> Masked:
 def frame_mean(rows: WindowRows, x: Masked, frame_starts: Ints) -> Masked:
     """Return the float64 mean of each row's frame, nulls skipped; null where the frame has no value."""
     counts = _counts(rows, x, frame_starts)
+    if x.values.dtype == np.int64:
+        return integer_means(nearest_floats, x, frame_starts)
     sums = rows.segments.reduce_frames(add, frame_starts, filled_floats(x))[0]
     return Masked(sums / np.maximum(counts, 1), counts > 0)
+
+
+def frame_duration_mean(rows: WindowRows, x: Masked, frame_starts: Ints) -> Masked:
+    """Return the mean of each row's frame of durations in microseconds, rounded half to even; nulls as above."""
+    return integer_means(nearest_integers, x, frame_starts)
+
+
+def integer_means(nearest: Callable[..., NDArray[Any]], x: Masked, frame_starts: Ints) -> Masked:
+    """Return the means of int64 rows from `frame_starts` up to each row, nulls skipped; null where there is no value.
+
+    The sums are exact for fewer than 2^31 rows, and `nearest` rounds their quotients once.
+    """
+    sums = [integer_frame_sums(limb, frame_starts) for limb in integer_limbs(filled(x, 0))]
+    counts = integer_frame_sums(x.valid, frame_starts)
+    return Masked(nearest(sums, np.maximum(counts, 1)), counts > 0)
 
 
 def frame_min(rows: WindowRows, x: Masked, frame_starts: Ints) -> Masked:

@@ -15,6 +15,7 @@ import numpy as np
 
 from gpuetl.backends.no_result import DAY
 from gpuetl.backends.pandas.columns.masked import INT64_MAX, Masked, greatest_of, least_of
+from gpuetl.backends.pandas.expressions.means import nearest_floats, nearest_integers
 from gpuetl.backends.pandas.windows.combines import (
     add,
     filled,
@@ -32,12 +33,14 @@ from gpuetl.backends.pandas.windows.combines import (
 from gpuetl.backends.pandas.windows.decay import decayed_mean, decayed_sum
 from gpuetl.backends.pandas.windows.frame import (
     frame_count,
+    frame_duration_mean,
     frame_max,
     frame_mean,
     frame_min,
     frame_std,
     frame_sum,
     frame_var,
+    integer_means,
 )
 from gpuetl.backends.pandas.windows.rank import cumulative_share, dense_rank, percent_rank, rank, row_number, tile
 from gpuetl.backends.pandas.windows.rows import WindowRows, continues, microseconds_since
@@ -51,7 +54,7 @@ from gpuetl.backends.pandas.windows.shift import (
     previous_value,
 )
 
-__all__ = ["WINDOW_FUNCTIONS", "WindowRows"]
+__all__ = ["DURATION_WINDOWS", "WINDOW_FUNCTIONS", "WindowRows"]
 
 
 def running_product(rows: WindowRows, x: Masked) -> Masked:
@@ -86,9 +89,16 @@ def running_sum(rows: WindowRows, x: Masked) -> Masked:
 
 def running_mean(rows: WindowRows, x: Masked) -> Masked:
     """Return the float64 mean of `x` so far; nulls are skipped and stay null; NaN poisons what follows."""
+    if x.values.dtype == np.int64:
+        return Masked(integer_means(nearest_floats, x, rows.segments.first_row).values, x.valid)
     sums = rows.segments.scan(add, filled_floats(x))[0]
     counts = integer_frame_sums(x.valid, rows.segments.first_row)
     return Masked(sums / np.maximum(counts, 1), x.valid)
+
+
+def running_duration_mean(rows: WindowRows, x: Masked) -> Masked:
+    """Return the mean so far of durations in microseconds, rounded half to even; nulls are skipped and stay null."""
+    return Masked(integer_means(nearest_integers, x, rows.segments.first_row).values, x.valid)
 
 
 def running_min(rows: WindowRows, x: Masked) -> Masked:
@@ -167,3 +177,9 @@ WINDOW_FUNCTIONS: dict[str, Callable[..., Masked]] = {
     "rolling_var": frame_var,
     "rolling_std": frame_std,
 }
+
+DURATION_WINDOWS: dict[str, Callable[..., Masked]] = {
+    "cum_mean": running_duration_mean,
+    "rolling_mean": frame_duration_mean,
+}
+"""What is done to durations in another way than to the integers that count their microseconds."""

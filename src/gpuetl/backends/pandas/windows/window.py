@@ -18,7 +18,7 @@ from gpuetl.backends.pandas.columns.order import SortedRows, note_ties, rank_val
 from gpuetl.backends.pandas.expressions.evaluate import evaluate_column
 from gpuetl.backends.pandas.operation import run_operation
 from gpuetl.backends.pandas.windows.decimals import DECIMAL_WINDOWS
-from gpuetl.backends.pandas.windows.functions import WINDOW_FUNCTIONS, WindowRows
+from gpuetl.backends.pandas.windows.functions import DURATION_WINDOWS, WINDOW_FUNCTIONS, WindowRows
 from gpuetl.backends.pandas.windows.scans import Ints
 from gpuetl.backends.pandas.windows.segments import Segments
 from gpuetl.errors import EvaluationError
@@ -126,6 +126,8 @@ def call_window(call: Call, frame: pa.Table, rows: WindowRows, frames: Frames) -
         return moved(name, columns, rows, constants)
     if is_decimal(columns["x"].type) and name in DECIMAL_WINDOWS:
         return DECIMAL_WINDOWS[name](rows, columns["x"], **constants)
+    if columns["x"].type == DURATION and name in DURATION_WINDOWS:
+        return from_masked(DURATION_WINDOWS[name](rows, to_masked(columns["x"]), **constants), call.dtype)
     if not has_numbers(columns["x"].type):
         return by_rank(name, columns["x"], rows, constants)
     return from_masked(WINDOW_FUNCTIONS[name](rows, to_masked(columns["x"]), **constants), call.dtype)

@@ -13,6 +13,7 @@ from gpuetl.backends.cudf.expressions.functions import (
     lists,
     logic,
     mathematics,
+    means,
     moments,
     regex,
     strings,
@@ -23,7 +24,7 @@ from gpuetl.backends.cudf.expressions.functions.device import Device, Library
 __all__ = ["DEVICE_FUNCTIONS", "HEADERS", "Device", "Library"]
 
 FAMILIES = (
-    arithmetic, calendar, case_mapping, digests, formats, hashing, like, lists, logic, mathematics, moments,
+    arithmetic, calendar, case_mapping, digests, formats, hashing, like, lists, logic, mathematics, means, moments,
     regex, strings, zones,
 )  # fmt: skip
 

@@ -24,10 +24,29 @@ def by_default(name: str, default: str, *before: str) -> Spelling:
 
 
 def substring(call: Call, args: Sequence[str]) -> str:
-    """SQL's substring: positions from 1; those before it count toward the length and hold nothing."""
+    """SQL's substring: positions from 1, or from the end; those before the text count and hold nothing."""
     start, *length = constants(call)
+    if start < 0:
+        without = max(-start - length[0], 0) if length else 0
+        return f"sliced_from_end({args[0]}, {c_int(-start)}, {c_int(without)})"
     stop = max(start + length[0] - 1, 0) if length else MOST
     return f"sliced({args[0]}, {c_int(min(max(start, 1) - 1, stop, MOST))}, {c_int(min(stop, MOST))})"
+
+
+def left(call: Call, args: Sequence[str]) -> str:
+    """The first code points, or all but the last."""
+    (count,) = constants(call)
+    if count < 0:
+        return f"sliced_from_end({args[0]}, {c_int(MOST)}, {c_int(-count)})"
+    return f"sliced({args[0]}, 0, {c_int(count)})"
+
+
+def right(call: Call, args: Sequence[str]) -> str:
+    """The last code points, or all but the first."""
+    (count,) = constants(call)
+    if count < 0:
+        return f"sliced({args[0]}, {c_int(-count)}, {c_int(MOST)})"
+    return f"last_code_points({args[0]}, {c_int(count)})"
 
 
 def constants(call: Call) -> list[int]:
@@ -45,8 +64,8 @@ FUNCTIONS: dict[str, Device | Library] = {
     "ltrim": Device(by_default("ltrim", WHITE_SPACE)),
     "rtrim": Device(by_default("rtrim", WHITE_SPACE)),
     "substring": Device(substring),
-    "left": Device(lambda _, args: f"sliced({args[0]}, 0, {args[1]})"),
-    "right": Device("last_code_points"),
+    "left": Device(left),
+    "right": Device(right),
     "replace": Device("replace", gives="text"),
     "translate": Device("translate", gives="text"),
     "remove_prefix": Device("remove_prefix"),

@@ -14,6 +14,7 @@ from gpuetl.backends.pandas.expressions.functions import (
     lists,
     logic,
     mathematics,
+    means,
     moments,
     parsing,
     regex,
@@ -25,6 +26,7 @@ SCALARS: dict[str, Callable[..., Any]] = {
     **arithmetic.HANDLERS, **mathematics.HANDLERS, **logic.HANDLERS, **strings.HANDLERS, **regex.HANDLERS,
     **calendar.HANDLERS, **moments.HANDLERS,
     **formats.HANDLERS, **parsing.HANDLERS, **zones.HANDLERS, **lists.HANDLERS, **hashing.HANDLERS,
+    **means.HANDLERS,
 }  # fmt: skip
 SCALARS |= {name: durations.in_microseconds(SCALARS[name], dtype) for name, dtype in durations.OPERATORS.items()}
 """`case` and `coalesce` are not here: they decide which rows their operands see (evaluate.py)."""

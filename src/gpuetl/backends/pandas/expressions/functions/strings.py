@@ -40,8 +40,14 @@ def trimmed(trim: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def substring(text: Any, start: Any, length: Any = None) -> Any:
-    """SQL's substring: positions from 1; those before it count toward the length and hold nothing."""
+    """SQL's substring: positions from 1; those before it count toward the length and hold nothing.
+
+    Negative positions are counted from the end, as Arrow's are; its stop of 0 is the beginning, not the end.
+    """
     first = start.as_py()
+    if first < 0:
+        stop = None if length is None or first + length.as_py() >= 0 else first + length.as_py()
+        return pc.utf8_slice_codeunits(text, first, stop)
     if length is None:
         return pc.utf8_slice_codeunits(text, max(first, 1) - 1)
     stop = max(first + length.as_py() - 1, 0)
@@ -49,14 +55,14 @@ def substring(text: Any, start: Any, length: Any = None) -> Any:
 
 
 def left(text: Any, count: Any) -> Any:
-    """The first code points."""
-    return pc.utf8_slice_codeunits(text, 0, max(count.as_py(), 0))
+    """The first code points, or all but the last."""
+    return pc.utf8_slice_codeunits(text, 0, count.as_py())
 
 
 def right(text: Any, count: Any) -> Any:
-    """The last code points."""
+    """The last code points, or all but the first."""
     kept = count.as_py()
-    return pc.utf8_slice_codeunits(text, -kept) if kept > 0 else pc.utf8_slice_codeunits(text, 0, 0)
+    return pc.utf8_slice_codeunits(text, -kept) if kept else pc.utf8_slice_codeunits(text, 0, 0)
 
 
 def replace(text: Any, old: Any, new: Any) -> Any:
@@ -81,8 +87,8 @@ def without_suffix(text: Any, suffix: Any) -> Any:
 
 
 def repeat(text: Any, count: Any) -> Any:
-    """The text several times; below one time, the empty text."""
-    return pc.binary_repeat(text, max(count.as_py(), 0))
+    """The text several times."""
+    return pc.binary_repeat(text, count.as_py())
 
 
 @on_arrays
@@ -110,7 +116,7 @@ def padded(pad: Callable[..., Any]) -> Callable[..., Any]:
     """Return the handler that fills with one code point."""
 
     def handler(text: Any, length: Any, fill: Any = None) -> Any:
-        return pad(text, width=max(length.as_py(), 0), padding=fill.as_py() if fill is not None else " ")
+        return pad(text, width=length.as_py(), padding=fill.as_py() if fill is not None else " ")
 
     return handler
 
