@@ -10,7 +10,7 @@ from typing import Literal as Choice
 
 import pyarrow as pa
 
-from gpuetl.expressions.ir import Expr
+from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.types import (
     FLOAT64,
     NULL,

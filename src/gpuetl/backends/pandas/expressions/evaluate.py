@@ -20,6 +20,7 @@ from gpuetl.backends.pandas.expressions.functions import SCALARS
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, can_fail
 from gpuetl.expressions.types import NULL
+from gpuetl.expressions.unparse import to_sql
 
 
 def evaluate_column(expr: Expr, frame: pa.Table) -> Values:
