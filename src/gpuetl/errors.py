@@ -9,6 +9,9 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
+from gpuetl import messages
+from gpuetl.messages import coded, recoded
+
 if TYPE_CHECKING:
     from gpuetl.report.report import RunReport
 
@@ -65,6 +68,7 @@ class Problem:
 
     def __str__(self) -> str:
         head = ": ".join(part for part in (str(self.place or ""), self.within, self.message) if part)
+        head = messages.with_code(head, self.message)
         lines = (head, self.place and self.place.underlined(), self.row, self.hint)
         return "\n".join(part for part in lines if part)
 
@@ -73,6 +77,9 @@ class GpuetlError(Exception):
     """The base of all errors that gpuetl raises on purpose; `exit_code` is the command line's."""
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        return messages.with_code(super().__str__(), self)
 
     def _render_traceback_(self) -> list[str]:
         """Return the lines that notebooks show: see `tracebacks.py`."""
@@ -103,7 +110,7 @@ class InvalidExpression(GpuetlError):
 
     def __init__(self, message: str, span: Span | None = None, hint: str = "") -> None:
         self.message, self.span, self.hint = message, span, hint
-        super().__init__(f"{message}\n{hint}" if hint else message)
+        super().__init__(recoded(f"{message}\n{hint}", message) if hint else message)
 
     @classmethod
     def unknown_function(cls, name: str, have: Iterable[str], span: Span | None = None) -> Self:
@@ -125,7 +132,9 @@ class UnknownColumn(InvalidExpression):
     def __init__(self, name: str, have: Iterable[str], span: Span | None = None, advice: str = "") -> None:
         self.name, self.advice = name, advice
         names = list(have)
-        super().__init__(f"unknown column '{name}'", span, have_hint(name, names, suggestion(name, names) or advice))
+        super().__init__(
+            coded("GE1003", f"unknown column '{name}'"), span, have_hint(name, names, suggestion(name, names) or advice)
+        )
 
 
 class EvaluationError(GpuetlError):
@@ -157,7 +166,7 @@ class EvaluationError(GpuetlError):
     def of_column(cls, name: str, error: EvaluationError) -> EvaluationError:
         """Name the column that was to be computed: of a name that the planner made, what stands before its colon."""
         error.output = name.partition(":")[0]
-        error.args = (f"column '{error.output}': {error}",)
+        error.args = (recoded(f"column '{error.output}': {error.args[0]}", error),)
         return error
 
 
@@ -175,7 +184,7 @@ class StepError(GpuetlError):
     def at(cls, origin: Hashable, message: str, hint: str = "", output: str = "") -> Self:
         """Say what happened at a step; the text has no place before `pointed` gives it one."""
         if output:
-            message = f"column '{output}': {message}"
+            message = recoded(f"column '{output}': {message}", message)
         return cls().told(Problem(message, hint, within=str(origin)), origin, output)
 
     def told(self, problem: Problem, origin: Hashable = None, output: str = "") -> Self:
@@ -233,7 +242,8 @@ class OutOfMemory(RunFailed):
         """Return the error with what to do."""
         if self.problem is None:
             return self
-        message = f"{self.problem.message}.  {advice}, or run where there is more memory."
+        text = f"{self.problem.message}.  {advice}, or run where there is more memory."
+        message = recoded(text, self.problem.message)
         return self.told(replace(self.problem, message=message))
 
 

@@ -12,10 +12,10 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 
 from gpuetl import __version__
-from gpuetl.cli import bench, doctor, kernel, plan, run, test, validate, verify
+from gpuetl.cli import bench, doctor, explain, kernel, plan, run, test, validate, verify
 from gpuetl.cli.arguments import exit_codes
 
-COMMANDS = (run, validate, test, plan, verify, kernel, bench, doctor)
+COMMANDS = (run, validate, test, plan, verify, kernel, bench, doctor, explain)
 
 
 def main() -> None:

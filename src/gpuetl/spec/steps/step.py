@@ -13,6 +13,7 @@ from gpuetl.expressions.mistakes import doubts_in, mistakes_in
 from gpuetl.expressions.resolve import SCALARS, WRONG, Scope, resolve_all
 from gpuetl.expressions.syntax import Name, refuse_depth
 from gpuetl.expressions.types import is_list, type_name
+from gpuetl.messages import coded
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes import Project
 from gpuetl.plan.schema import Schema
@@ -102,7 +103,7 @@ class Context:
                 kept.append(str(name))
             elif not schema.open:
                 hint = self.have_hint(name, schema, noun=f"Columns of {of}" if of else "Columns")
-                self.problem(f"unknown column '{name}'{f' in {of!r}' if of else ''}", hint, name)
+                self.problem(coded("GE1003", f"unknown column '{name}'{f' in {of!r}' if of else ''}"), hint, name)
         return tuple(kept)
 
     def have_hint(self, name: str, schema: Schema, advice: str = "", noun: str = "Columns") -> str:

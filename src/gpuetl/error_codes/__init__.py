@@ -1,0 +1,11 @@
+"""The codes of errors.  Each has a page: `gpuetl explain GE1003` prints it, and docs/errors/ holds all of them."""
+
+from __future__ import annotations
+
+from gpuetl.error_codes import names
+from gpuetl.error_codes.page import ErrorPage
+
+MODULES = (names,)
+PAGES: dict[str, ErrorPage] = {page.code: page for module in MODULES for page in module.PAGES}
+
+__all__ = ["MODULES", "PAGES", "ErrorPage"]

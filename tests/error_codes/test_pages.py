@@ -1,0 +1,76 @@
+"""Every error code has a page, and the page's example prints what the page says."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from command import gpuetl
+from gpuetl.error_codes import PAGES
+from gpuetl.error_codes.document import pages
+from gpuetl.error_codes.page import SALES
+
+FOLDER = Path(__file__).parents[2] / "docs" / "errors"
+SOURCE = Path(__file__).parents[2] / "src" / "gpuetl"
+TESTED = [page for page in PAGES.values() if not page.untested]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "sales.csv").write_text(SALES)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def printed(page, text, folder):
+    """Run an example; return its exit code and what it prints on stderr."""
+    for name, content in page.files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content)
+    if page.kind == "python":
+        (folder / "example.py").write_text(text)
+        done = subprocess.run([sys.executable, "example.py"], capture_output=True, text=True, check=False)
+        return done.returncode, done.stderr.strip()
+    if page.kind == "command":
+        done = gpuetl(*text.split()[1:])
+    else:
+        (folder / "example.yaml").write_text(page.whole(text))
+        given = [part for name, value in page.params.items() for part in ("-p", f"{name}={value}")]
+        done = gpuetl("run", "example.yaml", "--engine", "pandas", "--quiet", *given)
+    return done.exit_code, done.stderr.strip()
+
+
+@pytest.mark.parametrize("page", TESTED, ids=lambda page: page.code)
+def test_an_example_prints_the_message_of_its_page(page, folder):
+    code, text = printed(page, page.example, folder)
+    assert code not in (0, None)
+    assert text.removeprefix("error: ") == page.message.strip()
+    assert f"[{page.code}]" in text.splitlines()[0]
+
+
+@pytest.mark.parametrize("page", [page for page in TESTED if page.fixed], ids=lambda page: page.code)
+def test_a_fixed_example_runs(page, folder):
+    code, text = printed(page, page.fixed, folder)
+    assert not code, text
+
+
+def test_the_pages_of_the_documentation_are_up_to_date():
+    there = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
+    assert there == pages(), "run make docs"
+
+
+def test_every_code_of_the_source_has_a_page_and_every_page_is_used():
+    used = {
+        code
+        for path in SOURCE.rglob("*.py")
+        if path.parent.name != "error_codes" and path.name != "explain.py"
+        for code in re.findall(r'"(GE\d{4})"', path.read_text(encoding="utf-8"))
+    }
+    assert used == set(PAGES)
+
+
+def test_explain_prints_the_page_of_a_code():
+    assert gpuetl("explain", "ge1003").stdout == PAGES["GE1003"].text
+    assert gpuetl("explain", "GE9999").exit_code == 2
