@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.foreign import reference_in_text
-from gpuetl.expressions.syntax import Apply, CastTo, Constant, Syntax, operands
+from gpuetl.expressions.syntax import Apply, CastTo, Constant, Syntax, parts
 from gpuetl.expressions.unparse import to_sql
 
 COMPARISONS = {"equal": "=", "not_equal": "<>", "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">="}
@@ -17,10 +17,7 @@ def mistakes_in(syntax: Syntax) -> Iterator[InvalidExpression]:
 
     A parameter may be null in one run and not in another: it is not one of these.
     """
-    stack = [syntax]
-    while stack:
-        node = stack.pop()
-        stack += reversed(operands(node))
+    for node in parts(syntax):
         if isinstance(node, Constant) and isinstance(node.value, str):
             if reference := reference_in_text(node.value, node.span):
                 yield reference
@@ -30,10 +27,7 @@ def mistakes_in(syntax: Syntax) -> Iterator[InvalidExpression]:
 
 def doubts_in(syntax: Syntax) -> Iterator[InvalidExpression]:
     """Yield what is right, but hardly what is meant: a null in the list of an IN that has other values."""
-    stack = [syntax]
-    while stack:
-        node = stack.pop()
-        stack += operands(node)
+    for node in parts(syntax):
         if isinstance(node, Apply) and node.function == "in":
             values = node.args[1:]
             if any(map(_is_null, values)) and not all(map(_is_null, values)):

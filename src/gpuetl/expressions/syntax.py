@@ -6,6 +6,7 @@ SQL text and the Python interface both build these; `resolve` gives them types, 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -93,14 +94,20 @@ def operands_of(function: str, node: Syntax) -> list[Syntax]:
     return [node]
 
 
-def names_in(node: Syntax) -> frozenset[str]:
-    """Return the names of the columns that an expression reads."""
-    stack, names = [node], set[str]()
+def parts(node: Syntax) -> Iterator[Syntax]:
+    """Yield an expression and all parts of it, from left to right; one that Python has put in twice comes once."""
+    stack, seen = [node], set[int]()
     while stack:
         found = stack.pop()
-        stack += operands(found)
-        names |= {found.name} if isinstance(found, Name) else set()
-    return frozenset(names)
+        if id(found) not in seen:
+            seen.add(id(found))
+            stack += reversed(operands(found))
+            yield found
+
+
+def names_in(node: Syntax) -> frozenset[str]:
+    """Return the names of the columns that an expression reads."""
+    return frozenset(part.name for part in parts(node) if isinstance(part, Name))
 
 
 def refuse_depth(node: Syntax) -> None:
