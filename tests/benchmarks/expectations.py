@@ -4,19 +4,24 @@
     python tests/benchmarks/expectations.py FOLDER --engine pandas --rows 1000000
 
 Makes the data in FOLDER unless it is there, reads it once (the page cache is warm), runs each pipeline once, then both
-in turns, each first as often as the other, and prints the medians, their ratio, and what was found of each rule.
+in turns, each first as often as the other, and prints the medians, their ratio, and what was found of each rule.  The
+result goes to results/expectations-DATE.json, or where --results says; docs/performance.md is rendered from it.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import statistics
 import time
 from pathlib import Path
+from typing import Any
 
+from environment import described, today
 from suites.events.make import make
 from suites.folders import make_whole
+from suites.results import gpu, installed
 
 from gpuetl import Pipeline, loads
 from gpuetl.report.report import RunReport
@@ -39,13 +44,20 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=100_000_000, help="events")
     parser.add_argument("--runs", type=int, default=15, help="of each pipeline, after the first one")
     parser.add_argument("--engine", default="cudf")
+    default = Path(__file__).parent / "results" / f"expectations-{today()}.json"
+    parser.add_argument("--results", type=Path, default=default, help="the file for the result")
     given = parser.parse_args()
     data = given.folder / "data" / f"events-{given.rows}"
     make_whole(data, lambda begun: make(begun, given.rows))
     for path in data.rglob("*.parquet"):
         path.read_bytes()
     os.environ.update(DATA=str(data), OUT=str(given.folder / "out"))
-    measured(given.engine, given.runs)
+    result = described(installed())
+    result["hardware"] |= gpu()
+    size = sum(path.stat().st_size for path in data.rglob("*.parquet"))
+    result |= {"engine": given.engine, "input": {"rows": given.rows, "bytes": size}}
+    result |= measured(given.engine, given.runs)
+    given.results.write_text(json.dumps({"benchmark": "expectations", **result}, indent=1) + "\n", encoding="utf-8")
 
 
 def pipelines() -> dict[str, Pipeline]:
@@ -55,8 +67,8 @@ def pipelines() -> dict[str, Pipeline]:
     return {"pipeline E": loads(text, SUITE), "with five row checks": loads(checked, SUITE)}
 
 
-def measured(engine: str, runs: int) -> None:
-    """Run both pipelines in turns, and print what that took."""
+def measured(engine: str, runs: int) -> dict[str, Any]:
+    """Run both pipelines in turns, and print what that took; return the seconds of each run and the rules."""
     both = pipelines()
     seconds: dict[str, list[float]] = {name: [] for name in both}
     reports: dict[str, RunReport] = {}
@@ -75,6 +87,8 @@ def measured(engine: str, runs: int) -> None:
         print(f"    {check.rule}: {check.broken:,} of {check.rows:,} rows, {check.verdict}")
     for stage in report.stages:
         print(f"    {stage.kind} {stage.name}: {stage.seconds * 1e3:.1f} ms")
+    rules = [{"rule": check.rule, "rows": check.rows, "broken": check.broken} for check in report.checks]
+    return {"seconds": seconds, "medians_s": medians, "ratio": checked / plain, "rules": rules}
 
 
 if __name__ == "__main__":

@@ -168,6 +168,22 @@ def memory_row(run: dict[str, Any]) -> str:
     return f"| {events} | {run['memory']} | {figures} |"
 
 
+def expectations_table(result: dict[str, Any]) -> str:
+    """Render what expectations cost."""
+    rows = [
+        f"| {name} | {1e3 * result['medians_s'][name]:.1f} | {1e3 * min(seconds[1:]):.1f} |"
+        for name, seconds in result["seconds"].items()
+    ]
+    first = next(iter(result["seconds"].values()))
+    return "\n".join([
+        "## What expectations cost", "",
+        f"Pipeline E without and with {len(result['rules'])} rules of five kinds (`not_null` of three columns, `in`, `range`, `matches`,",
+        f"`that`) on its stage of {result['rules'][0]['rows']:,} rows: milliseconds of {len(first) - 1} runs each, in turns in one process.",
+        f"The ratio of the medians is {result['ratio']:.3f}.  {size_of(result['input'])}.  {where(result)}", "",
+        "| pipeline | median | best |", "|---|---|---|", *rows, "",
+    ])  # fmt: skip
+
+
 def measured(benchmark: str) -> list[dict[str, Any]]:
     """Return the newest result of a benchmark, if there is one."""
     return [newest(benchmark)] if any((HERE / "results").glob(f"{benchmark}-*.json")) else []
@@ -183,6 +199,7 @@ def render() -> None:
         *(large_section(result, where(result)) for result in measured("large")),
         *(scaling_section(result, where(result)) for result in measured("scaling")),
         *(cluster_section(result, where(result)) for result in measured("cluster")),
+        *(expectations_table(result) for result in measured("expectations")),
         *(operations_table(result) for result in measured("operations")),
         parts_tables(newest("parts")),
         engines_table(newest("engines")),
