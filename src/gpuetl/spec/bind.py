@@ -122,7 +122,7 @@ class _Binder:
             except CycleError as error:
                 first, chain = from_first(error.args[1][:0:-1], list(reads))
                 message = coded("GE1014", f"the stages go in a circle: {' → '.join(shortened(chain))}")
-                self.add(message, "", self.spec.stages[first].from_, "stage", first)
+                self.add(message, "Begin one of them with a source.", self.spec.stages[first].from_, "stage", first)
                 self.relations[first], reads[first] = _Unread(origin=Origin("stage", first)), []
 
     def named(self, name: str, kind: str, of: str) -> Node:

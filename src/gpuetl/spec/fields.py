@@ -63,8 +63,8 @@ def read_keys(cls: type[T], node: Node, problems: Problems, within: str, **given
     """
     declared = keys_of(cls)
     if not isinstance(node.value, dict):
-        message = coded("GE1008", f"takes a map, got {node.kind}")
-        problems.add(message, f"Keys: {', '.join(declared)}.", node.place(), within)
+        hint = f"Keys: {', '.join(declared)}."
+        problems.add(coded("GE1008", f"takes a map, got {node.kind}"), hint, node.place(), within)
         return None
     values: dict[str, Any] = {}
     meant = ""

@@ -156,7 +156,7 @@ class _Reader:
         required = self.guarded(BOOLEAN.read, node.value["required"], within) if "required" in node.value else False
         if required is False and "default" not in node.value:
             message = coded("GE1018", "has neither required: true nor a default")
-            self.problems.add(message, "", node.place(), within)
+            self.problems.add(message, "Add required: true, or a default.", node.place(), within)
         if dtype is None:
             return ParameterSpec(NULL)
         return ParameterSpec(dtype, bool(required), self.default(node, dtype, within))
@@ -230,6 +230,8 @@ class _Reader:
             hint = f"Steps: {', '.join(STEPS)}."
             if isinstance(node.value, str) and node.value in STEPS:
                 hint = f"Write {node.value}: {'…' if required_keys(STEPS[node.value]) else '{}'}"
+            elif isinstance(node.value, dict) and node.value:
+                hint = "Begin each step with a dash of its own."
             self.problems.add(coded("GE1011", "a step is one verb and its arguments"), hint, node.place(), within)
             return None
         verb, value = next(node.items())
