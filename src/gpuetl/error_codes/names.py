@@ -69,7 +69,7 @@ docs/functions.md lists all functions.""",
         fix="Choose another name, or drop the other column first.",
         example="- rename: {id: key, day: key}",
         message="""\
-example.yaml:9:22: stage 'result', step 1: rename gives two columns the name 'key'
+example.yaml:9:22: stage 'result', step 1: rename gives two columns the name 'key'  [GE1023]
     - rename: {id: key, day: key}
                    ^^^
 Drop one of them first.""",
@@ -83,7 +83,7 @@ Drop one of them first.""",
         fix="Compute the second column in a step of its own.",
         example="- with_columns:\n    tax: amount * 0.2\n    total: amount + tax",
         message="""\
-example.yaml:11:27: stage 'result', step 1: 'tax' is computed in this same step
+example.yaml:11:27: stage 'result', step 1: 'tax' is computed in this same step  [GE1024]
     total: amount + tax
                     ^^^
 Compute what needs 'tax' in a with_columns step after this one.""",
@@ -92,8 +92,8 @@ Compute what needs 'tax' in a with_columns step after this one.""",
     ErrorPage(
         code="GE1025",
         title="unknown type",
-        cause="A schema, a parameter, a cast or a kernel names a type that gpuetl does not have.  The message lists the "
-        "types.",
+        cause="A schema, a parameter, a cast or a kernel names a type that gpuetl does not have.  The message lists "
+        "the types.",
         fix="Use one of the types that the message lists.",
         example="- cast: {id: integer128}",
         message="""\
@@ -107,11 +107,11 @@ Types: bool, boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, 
         code="GE1026",
         title="unknown time zone",
         cause="A type or a function names a time zone that is neither in the tz database nor an offset from UTC.",
-        fix="Use a name of the tz database such as `Europe/Berlin`, or an offset such as `+01:00`.  If no zone is found "
-        "at all, install the package tzdata.",
+        fix="Use a name of the tz database such as `Europe/Berlin`, or an offset such as `+01:00`.  If no zone is "
+        "found at all, install the package tzdata.",
         example="- with_columns:\n    at: CAST(day AS timestamp) AT TIME ZONE 'Europe/Berlim'",
         message="""\
-example.yaml:10:20: stage 'result', step 1: AT TIME ZONE does not know the time zone 'Europe/Berlim'
+example.yaml:10:20: stage 'result', step 1: AT TIME ZONE does not know the time zone 'Europe/Berlim'  [GE1026]
     at: CAST(day AS timestamp) AT TIME ZONE 'Europe/Berlim'
              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 Did you mean 'Europe/Berlin'?""",

@@ -125,7 +125,8 @@ example.yaml:9:16: stage 'result', step 1: takes a whole number, got text 'ten' 
     ErrorPage(
         code="GE1009",
         title="unknown language version",
-        cause="The key `gpuetl` names the version of the pipeline language, and this gpuetl does not know that version.",
+        cause="The key `gpuetl` names the version of the pipeline language, and your gpuetl does not know that "
+        "version.",
         fix="Write `gpuetl: 1`.  If the file needs a later version of the language, upgrade gpuetl.",
         kind="pipeline",
         example=(SOURCES + OUT).replace("gpuetl: 1", "gpuetl: 9"),
@@ -181,8 +182,8 @@ Use letters, digits and _.""",
     ErrorPage(
         code="GE1013",
         title="name declared twice",
-        cause="Two parts of a pipeline have the same name.  Sources and stages share their names, since steps and sinks "
-        "read both.",
+        cause="Two parts of a pipeline have the same name.  Sources and stages share their names, since steps and "
+        "sinks read both.",
         fix="Give one of them another name.",
         kind="pipeline",
         example=SOURCES + "stages:\n  sales: {from: sales, steps: [filter: amount > 0]}\n" + OUT,

@@ -56,8 +56,8 @@ Leave one out.""",
         code="GE1505",
         title="a CSV file cannot hold the column",
         cause="A column is a list, and a CSV file has one text for a value.",
-        fix="Write Parquet, or turn the list into rows with `explode`.  In a source, declare the column as a string and "
-        "split it.",
+        fix="Write Parquet, or turn the list into rows with `explode`.  In a source, declare the column as a string "
+        "and split it.",
         kind="pipeline",
         example=SOURCES + WORDS + "sinks:\n  out: {from: words, csv: out.csv, mode: overwrite}\n",
         message="""\
