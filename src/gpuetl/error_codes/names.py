@@ -106,7 +106,7 @@ Types: bool, boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, 
     ErrorPage(
         code="GE1026",
         title="unknown time zone",
-        cause="A type or a function names a time zone that is neither in the tz database nor an offset from UTC.",
+        cause="A type or a function names a time zone that is not in the tz database, and is not an offset from UTC.",
         fix="Use a name of the tz database such as `Europe/Berlin`, or an offset such as `+01:00`.  If no zone is "
         "found at all, install the package tzdata.",
         example="- with_columns:\n    at: CAST(day AS timestamp) AT TIME ZONE 'Europe/Berlim'",

@@ -57,8 +57,8 @@ Give the path of a pipeline's YAML file.""",
     ErrorPage(
         code="GE1004",
         title="YAML feature that gpuetl does not support",
-        cause="The file uses an anchor, an alias, a merge key, a tag, a directive, a second document, or a list or map "
-        "as a key.  gpuetl supports plain maps, lists and values.",
+        cause="gpuetl supports plain maps, lists and values.  The file uses an anchor, an alias, a merge key, a tag or "
+        "a directive, has a second document, or has a list or map as a key.",
         fix="Write the value out.  To use the same rows twice, give them a name as a stage.  Write a value that begins "
         "with &, * or ! in quotes.",
         kind="pipeline",
@@ -257,7 +257,8 @@ parameter 'min_amount': '1,000' is not a valid float64  [GE1017]""",
     ErrorPage(
         code="GE1018",
         title="wrong declaration of a parameter",
-        cause="A parameter is neither required nor has a default, is a list, or its default is not a single value.",
+        cause="A parameter has no default and is not required, its type is a list, or its default is not a single "
+        "value.",
         fix="Add `required: true` or a `default`.  `default: null` is a default, too.",
         kind="pipeline",
         example=WITH_PARAMETER.replace(", required: true", ""),
