@@ -116,14 +116,16 @@ class InvalidExpression(GpuetlError):
     def unknown_function(cls, name: str, have: Iterable[str], span: Span | None = None) -> Self:
         """Word a call of a function that the closed table does not hold."""
         return cls(
-            f"unknown function '{name}'", span, suggestion(name, have) or "docs/functions.md lists all functions."
+            coded("GE1022", f"unknown function '{name}'"),
+            span,
+            suggestion(name, have) or "docs/functions.md lists all functions.",
         )
 
     @classmethod
     def too_deep(cls, limit: int) -> Self:
         """Word an expression of more operators below each other than are taken."""
         hint = "Split the expression into columns, or use IN."
-        return cls(f"more than {limit} operators build on each other", None, hint)
+        return cls(coded("GE1114", f"more than {limit} operators build on each other"), None, hint)
 
 
 class UnknownColumn(InvalidExpression):
@@ -207,15 +209,15 @@ class RunFailed(StepError):
     @classmethod
     def unreadable(cls, path: str, error: Exception) -> Self:
         """Word a file that cannot be read or is not what its source says; what a library says is a line of its own."""
-        said, reason = first_line(error), system_reason(error)
+        said, reason, code = first_line(error), system_reason(error), "GE1403"
         if found := FIELDS.search(said):
-            reason = f"a row has {found['got']} fields, and the header has {found['expected']}"
+            reason, code = f"a row has {found['got']} fields, and the header has {found['expected']}", "GE1411"
         elif "utf" in said.lower():
             reason = "a string is not UTF-8"
         elif type(error) is ValueError:
             said, reason = "", said
         hint = "Check the file, or take it out of the source's path."
-        message = f"cannot read {path}: {reason or 'it is damaged, or not what its source says'}"
+        message = coded(code, f"cannot read {path}: {reason or 'it is damaged, or not what its source says'}")
         return cls().told(Problem(message, hint, row=f"The reader says: {said}" if said else ""))
 
 
@@ -234,7 +236,7 @@ class OutOfMemory(RunFailed):
     @classmethod
     def during(cls, origin: Hashable, told: str, rows: int = 0) -> Self:
         """Name the step, and say what was asked for and in use."""
-        error = cls.at(origin, f"out of memory: {told}")
+        error = cls.at(origin, coded("GE2007", f"out of memory: {told}"))
         error.where, error.what, error.rows = str(origin), str(error), rows
         return error
 
@@ -254,7 +256,7 @@ class SinkExists(StepError):
     def refused(cls, sink: Hashable, path: str) -> Self:
         """Name the sink and the modes that would go on."""
         advice = "Choose mode: overwrite, append or replace_partitions, or remove it."
-        return cls.at(sink, f"{path} exists.  {advice}")
+        return cls.at(sink, coded("GE1501", f"{path} exists.  {advice}"))
 
 
 class ContractBroken(GpuetlError):
@@ -304,7 +306,8 @@ class Problems:
         if problem not in self.found:
             self.found.append(problem)
         if len(self.found) == MAX_PROBLEMS:
-            raise InvalidPipeline([*self.in_order(), Problem(f"{MAX_PROBLEMS} problems: there may be more")])
+            note = f"{MAX_PROBLEMS} problems: there may be more"  # no error of its own: it has no code
+            raise InvalidPipeline([*self.in_order(), Problem(note)])
 
     def warn(self, message: str, hint: str = "", place: Place | None = None, within: str = "") -> None:
         """Keep one warning; the same text at the same place is kept once."""

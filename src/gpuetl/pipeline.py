@@ -15,6 +15,7 @@ from gpuetl.expressions.expression import Expression, as_syntax
 from gpuetl.io.dataset import Format
 from gpuetl.io.frames import to_table
 from gpuetl.io.rejected import REJECTED
+from gpuetl.messages import coded
 from gpuetl.spec.bind import bind
 from gpuetl.spec.caller import caller
 from gpuetl.spec.document import plain_node
@@ -85,7 +86,8 @@ class Pipeline:
         try:
             value = parse_value(default, kind)
         except ValueError as error:
-            raise InvalidPipeline.because(f"default: {error}", within=f"parameter '{name}'") from None
+            message = coded("GE1017", f"default: {error}")
+            raise InvalidPipeline.because(message, within=f"parameter '{name}'") from None
         self._declare("parameters", name, ParameterSpec(kind, required, value))
         return param(name)
 
@@ -112,7 +114,7 @@ class Pipeline:
         """Return the table of a source or stage that is declared."""
         if name.removesuffix(REJECTED) not in {*self.spec.sources, *self.spec.stages}:
             raise InvalidPipeline.because(
-                f"unknown source or stage '{name}'",
+                coded("GE1020", f"unknown source or stage '{name}'"),
                 have_hint(name, [*self.spec.sources, *self.spec.stages], noun="Sources and stages"),
             )
         return Table(self, name)
@@ -160,12 +162,13 @@ class Pipeline:
 
     def _declare(self, section: str, name: str, value: Any) -> None:
         if not is_identifier(name):
-            raise InvalidPipeline.because(f"'{name}' is not a name for {section}", "Use letters, digits and _.")
+            message = coded("GE1012", f"'{name}' is not a valid name for {section}")
+            raise InvalidPipeline.because(message, "Use letters, digits and _.")
         taken = (
             {*self.spec.sources, *self.spec.stages} if section in ("sources", "stages") else getattr(self.spec, section)
         )
         if name in taken:
-            raise InvalidPipeline.because(f"'{name}' is declared already", "Choose another name.")
+            raise InvalidPipeline.because(coded("GE1013", f"'{name}' is declared already"), "Choose another name.")
         changed: dict[str, Any] = {section: {**getattr(self.spec, section), name: value}}
         self.spec = replace(self.spec, **changed)
 
@@ -356,7 +359,7 @@ class Pipeline:
         problems = Problems()
         read = read_tests(plain_node([{"name": name, **keys}]), problems)
         if any(test.name == name for test in self.spec.tests):
-            problems.add(f"a test is named '{name}' already", "Choose another name.")
+            problems.add(coded("GE1013", f"a test is named '{name}' already"), "Choose another name.")
         problems.check()
         self.spec = replace(self.spec, tests=(*self.spec.tests, *read))
 

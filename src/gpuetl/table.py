@@ -10,6 +10,7 @@ from gpuetl.errors import InvalidPipeline
 from gpuetl.expressions.expression import as_syntax
 from gpuetl.expressions.syntax import Name
 from gpuetl.io.rejected import REJECTED
+from gpuetl.messages import coded
 from gpuetl.spec import steps as verbs
 from gpuetl.spec.caller import caller
 from gpuetl.spec.expect.rules import RULES, Rule, rule_of
@@ -198,14 +199,16 @@ class Table:
         if that is not None:
             rules.append(rule_of("that", _formula(that), common))
         if not rules:
-            raise InvalidPipeline.because("expect takes a rule", f"rules: {', '.join(RULES)}.", "expect")
+            message = coded("GE1604", "expect takes a rule")
+            raise InvalidPipeline.because(message, f"rules: {', '.join(RULES)}.", "expect")
         return replace(self, expectations=(*self.expectations, *rules))
 
     @property
     def rejected(self) -> Table:
         """The rows that the rules of this stage, or the reading of this source, have put in quarantine."""
         if self.steps or self.expectations:
-            raise InvalidPipeline.because("only a stage has rejected rows", "Name it: table.stage('name').rejected.")
+            message = coded("GE1603", "only a stage has rejected rows")
+            raise InvalidPipeline.because(message, "Name it: table.stage('name').rejected.")
         return Table(self.pipeline, f"{self.origin}{REJECTED}")
 
     def stage(self, name: str) -> Table:
@@ -223,9 +226,10 @@ class Table:
         """Return the name of another table for a step; raise `InvalidPipeline` unless it is one of this pipeline."""
         if not isinstance(other, Table):
             hint = "pipeline.table('name') is the table of a source or stage."
-            raise InvalidPipeline.because(f"takes a table, got {type(other).__name__}", hint, verb)
+            message = coded("GE3008", f"takes a table, got {type(other).__name__}")
+            raise InvalidPipeline.because(message, hint, verb)
         if other.pipeline is not self.pipeline:
-            message = f"'{other.origin}' belongs to pipeline '{other.pipeline.spec.name}'"
+            message = coded("GE3008", f"'{other.origin}' belongs to pipeline '{other.pipeline.spec.name}'")
             raise InvalidPipeline.because(message, "Declare its source in this pipeline.", verb)
         return other.named()
 
@@ -251,7 +255,8 @@ def _calls(verb: str, columns: Mapping[str, Any]) -> dict[str, Formula]:
     for name, value in columns.items():
         if isinstance(value, str):
             hint = f"Write expr({value!r}), or lit({value!r}) for a constant."
-            raise InvalidPipeline.because(f"takes an expression, got the text {value!r}", hint, f"{verb}: {name}")
+            message = coded("GE3008", f"takes an expression, got the text {value!r}")
+            raise InvalidPipeline.because(message, hint, f"{verb}: {name}")
     return _formulas(columns)
 
 

@@ -146,7 +146,7 @@ def test_csv_files_with_a_header_alone_or_a_byte_order_mark_are_read(run, text):
         ("x" * 50_000_000, "p.yaml has more than 4,194,304 bytes"),
         ("\n".join(f"k{i}: {i}" for i in range(1_000)), "100 problems: there may be more"),
         (PIPELINE.replace("name: p", 'name: "\\ud800"'), "half of a character is not text"),
-        (PIPELINE.replace("name: p", "? [a]\n: b\nname: p"), "p.yaml:2:3: a key is a text"),
+        (PIPELINE.replace("name: p", "? [a]\n: b\nname: p"), "p.yaml:2:3: gpuetl does not support a list or map as a key"),
         (PIPELINE.replace("gpuetl: 1", "gpuetl: true"), "true or false as a version of the language is not known"),
         (PIPELINE.replace("gpuetl: 1", "gpuetl: 1.0"), "a number as a version of the language is not known"),
         (PIPELINE.replace("gpuetl: 1", "gpuetl: [1]"), "a list as a version of the language is not known"),
@@ -158,7 +158,7 @@ def test_csv_files_with_a_header_alone_or_a_byte_order_mark_are_read(run, text):
         (PIPELINE.replace("filter: x > 0", f"limit: {'9' * 20}"), "takes a whole number that fits int64"),
         (PIPELINE.replace("from: t", "from: s"), "the stages go in a circle: s → s"),
         (PIPELINE.replace("filter: x > 0", "join: {with: s, on: x}"), "the stages go in a circle: s → s"),
-        (PIPELINE.replace("  s: {", "  ../s: {"), "'../s' is not a name of a stage"),
+        (PIPELINE.replace("  s: {", "  ../s: {"), "'../s' is not a valid name of a stage"),
     ],
     ids=lambda text: str(text[:30]),
 )  # fmt: skip

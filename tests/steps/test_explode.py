@@ -194,13 +194,15 @@ def test_sinks_of_csv_and_of_partitions_by_lists_are_refused(t, pipeline, proble
     t.write_csv("out", "out.csv")
     t.write_parquet("parts", "parts", partition_by="tags")
     text = problem(t)
-    assert "sink 'out': a CSV file has no lists, as 'tags' is one\nUse Parquet, or explode it." in text
+    assert "sink 'out': a CSV file cannot hold lists, and 'tags' is one\nUse Parquet, or explode it." in text
     assert f"sink 'parts': {CANNOT}" in text
 
 
 def test_a_csv_source_has_no_lists(pipeline, problem):
     t = pipeline.read_csv("t", "t.csv", {"x": "list<int64>"})
-    assert "source 't': a CSV file has no lists, as 'x' is one\nDeclare it as a string, and split it." in problem(t)
+    assert "source 't': a CSV file cannot hold lists, and 'x' is one\nDeclare it as a string, and split it." in problem(
+        t
+    )
 
 
 def test_other_columns_are_not_exploded(t, problem):

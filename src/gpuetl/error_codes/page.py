@@ -80,6 +80,7 @@ class ErrorPage:
         parts = [
             f"{self.code}: {self.title}",
             self.cause,
+            *(f"{name}:\n\n{indent(content.strip(chr(10)), '    ')}" for name, content in self.files.items()),
             f"Example:\n\n{indent(self.example.strip(chr(10)), '    ')}",
             f"Message:\n\n{indent(self.message.strip(chr(10)), '    ')}",
             f"Fix: {self.fix}",
@@ -94,9 +95,15 @@ class ErrorPage:
         parts = [
             f"# {self.code}: {self.title}",
             self.cause,
+            *(f"`{name}`:\n\n```{suffix(name)}\n{content.strip(chr(10))}\n```" for name, content in self.files.items()),
             f"```{language}\n{self.example.strip(chr(10))}\n```",
             f"```text\n{self.message.strip(chr(10))}\n```",
             f"## Fix\n\n{self.fix}",
             *([f"```{language}\n{self.fixed.strip(chr(10))}\n```"] if self.fixed else []),
         ]
         return "\n\n".join(parts) + "\n"
+
+
+def suffix(name: str) -> str:
+    """Return what the name of a file ends in, which highlights its text."""
+    return name.rpartition(".")[2]

@@ -20,6 +20,7 @@ from gpuetl.io.paths import ImpossiblePath, checked_path, url_problem
 from gpuetl.io.rejected import COLUMNS as REJECTED_COLUMNS
 from gpuetl.io.rejected import REJECTED, RejectedRows, without_rejected
 from gpuetl.io.target import Target
+from gpuetl.messages import coded
 from gpuetl.plan.check import Check
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node, Origin
@@ -120,8 +121,8 @@ class _Binder:
                 return tuple(name for name in TopologicalSorter(reads).static_order() if name not in self.relations)
             except CycleError as error:
                 first, chain = from_first(error.args[1][:0:-1], list(reads))
-                message = f"the stages go in a circle: {' → '.join(shortened(chain))}"
-                self.add("stage", first, message, "", self.spec.stages[first].from_)
+                message = coded("GE1014", f"the stages go in a circle: {' → '.join(shortened(chain))}")
+                self.add(message, "Begin one of them with a source.", self.spec.stages[first].from_, "stage", first)
                 self.relations[first], reads[first] = _Unread(origin=Origin("stage", first)), []
 
     def named(self, name: str, kind: str, of: str) -> Node:
@@ -135,8 +136,8 @@ class _Binder:
         if name != owner and owner in self.relations:
             source = owner in self.spec.sources
             how = "Set on_bad_row: quarantine on it" if source else "Give one of its rules on_fail: quarantine"
-            message = f"'{owner}' puts no rows in quarantine, so there is no '{name}'"
-            self.add(kind, of, message, f"{how}, or read '{owner}'.", name)
+            message = coded("GE1603", f"'{owner}' puts no rows in quarantine, so there is no '{name}'")
+            self.add(message, f"{how}, or read '{owner}'.", name, kind, of)
         else:
             self.unknown.setdefault(str(name), []).append((kind, of, name))
         return _Unread()
@@ -150,13 +151,13 @@ class _Binder:
             lines = sorted({line for line, _ in places})[1:]
             also = f" It is named on line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}, too." if lines else ""
             hint = have_hint(name, have, noun="Sources and stages") + also
-            self.add(kind, of, f"unknown source or stage '{name}'", hint, at)
+            self.add(coded("GE1020", f"unknown source or stage '{name}'"), hint, at, kind, of)
 
     def place_of(self, value: object) -> Place | None:
         node = node_of(value)
         return node.place() if node else None
 
-    def add(self, kind: str, of: str, message: str, hint: str, at: object) -> None:
+    def add(self, message: str, hint: str, at: object, kind: str, of: str) -> None:
         node = node_of(at)
         place = node.place() if node else place_of(self.spec, Origin(kind, of))
         self.problems.add(message, hint, place, f"{kind} '{of}'")
@@ -165,8 +166,10 @@ class _Binder:
         try:
             whole = resolve_scalars(text, self.parameters, self.run_id)
             return None if self.is_url(kind, of, whole, text) else checked_path(self.folder / whole)
-        except (UnresolvedScalar, ImpossiblePath) as error:
-            self.add(kind, of, str(error), "", text)
+        except UnresolvedScalar as error:
+            self.add(str(error), "", text, kind, of)
+        except ImpossiblePath as error:
+            self.add(coded("GE1008", str(error)), "", text, kind, of)
         except UnboundScalar:  # `validate` without the value of a required parameter: the path is not known yet
             self.is_url(kind, of, text, text)
         return None
@@ -174,7 +177,8 @@ class _Binder:
     def is_url(self, kind: str, of: str, whole: str, text: str) -> bool:
         """Tell whether a path is a URL, which is a problem."""
         if problem := url_problem(whole):
-            self.add(kind, of, *problem, text)
+            message, hint = problem
+            self.add(coded("GE1409", message), hint, text, kind, of)
         return problem is not None
 
     def context(self, origin: Origin) -> Context:
@@ -211,18 +215,14 @@ class _Binder:
         if not states_all and (spec.schema or spec.format != "csv") and (path is None or not self.looks_at_files):
             return _Unread(origin=origin)
         if spec.format == "csv" and not spec.schema:
-            self.add(
-                "source",
-                name,
-                "a CSV source needs a schema",
-                "Add schema: {column: type, …}; a CSV file states no types.",
-                spec.path,
-            )
+            message = coded("GE1402", "a CSV source needs a schema")
+            hint = "Add schema: {column: type, …}; a CSV file states no types."
+            self.add(message, hint, spec.path, "source", name)
             return _Unread(origin=origin)
         self.no_lists("source", name, spec, spec.schema)
         if spec.format != "csv" and spec.on_bad_row != "fail":
             hint = "Take it out: Parquet files state their types."
-            self.add("source", name, "on_bad_row is for CSV files", hint, spec.path)
+            self.add(coded("GE1008", "on_bad_row is for CSV files"), hint, spec.path, "source", name)
         filtered = names_in(spec.filter.syntax) if spec.columns and spec.filter else frozenset[str]()
         dataset = Dataset(
             name, spec.format, path or self.folder, spec.schema, spec.partitions, spec.nulls or ("",), spec.delimiter,
@@ -245,14 +245,14 @@ class _Binder:
                 rejected = f"{name}{REJECTED}"
                 if rejected not in self.named_relations:
                     hint = f"Add a sink, such as rejects: {{from: {rejected}, parquet: out/rejects}}, or a stage."
-                    message = f"bad rows go to {rejected}, and nothing reads it"
-                    self.add("source", name, message, hint, spec.path)
+                    message = coded("GE1413", f"bad rows go to {rejected}, and nothing reads it")
+                    self.add(message, hint, spec.path, "source", name)
 
     def schema_of(self, dataset: Dataset, spec: SourceSpec) -> Schema | None:
         try:
             return dataset.schema
         except DatasetError as error:
-            self.add("source", dataset.name, str(error), error.hint, spec.path)
+            self.add(str(error), error.hint, spec.path, "source", dataset.name)
             return None
 
     def narrowed(self, node: Node, spec: SourceSpec | FrameSpec, context: Context) -> Node:
@@ -260,7 +260,8 @@ class _Binder:
         if spec.filter is not None:
             predicate = context.expression(spec.filter, node.schema)
             if predicate.dtype not in (BOOL, NULL, UNKNOWN):
-                context.problem("a filter takes a condition", "Compare it with something.", spec.filter)
+                message = coded("GE1117", "a filter takes a condition")
+                context.problem(message, "Compare it with something.", spec.filter)
             warn_of_no_rows(context, spec.filter, predicate, node.schema)
             node = Filter(source=node, predicate=predicate, origin=context.origin)
         if spec.columns:
@@ -297,10 +298,12 @@ class _Binder:
         readers |= {sink.from_ for sink in self.spec.sinks.values()}
         for name, stage in self.spec.stages.items():
             if not self.problems.found and quarantines(stage.expect) and name + REJECTED not in readers:
-                message = f"nothing reads '{name}{REJECTED}', the rows that its rules put in quarantine"
+                message = coded(
+                    "GE1602", f"nothing reads '{name}{REJECTED}', the rows that its rules put in quarantine"
+                )
                 hint = f"Add a sink: {{from: {name}{REJECTED}, parquet: …}}, or choose on_fail: drop."
                 rule = next(rule for rule in stage.expect if rule and rule.on_fail == "quarantine")
-                self.add("stage", name, message, hint, rule.located)
+                self.add(message, hint, rule.located, "stage", name)
 
     def sink(self, name: str, spec: SinkSpec) -> Write:
         origin, source = Origin("sink", name), self.named(spec.from_, "sink", name)
@@ -309,14 +312,15 @@ class _Binder:
         partition_by = context.keys(spec.partition_by, source.schema)
         self.no_lists("sink", name, spec, source.schema)
         if len(partition_by) == len(source.schema) > 0:
-            context.problem(
-                "partition_by takes every column, so that files would have none", "Leave one out.", spec.partition_by[0]
-            )
+            message = coded("GE1504", "partition_by takes every column, so that files would have none")
+            context.problem(message, "Leave one out.", spec.partition_by[0])
         if spec.mode == "replace_partitions" and not spec.partition_by:
-            context.problem("mode replace_partitions needs partition_by", "Add it, or use mode: overwrite.", spec.path)
+            message = coded("GE1503", "mode replace_partitions needs partition_by")
+            context.problem(message, "Add it, or use mode: overwrite.", spec.path)
         target = Target(name, spec.format, path, partition_by, spec.mode, spec.on_empty)
         if spec.mode == "append" and target.is_file:
-            context.problem("mode append needs a folder, and this path is one file", "Leave out the suffix.", spec.path)
+            message = coded("GE1503", "mode append needs a folder, and this path is one file")
+            context.problem(message, "Leave out the suffix.", spec.path)
         if spec.sort_by:
             source = Sort(source=source, by=sort_keys(context, spec.sort_by, source.schema), origin=origin)
         return Write(source=source, target=self.marked(context, target, spec, source), origin=origin)
@@ -324,13 +328,12 @@ class _Binder:
     def marked(self, context: Context, target: Target, spec: SinkSpec, source: Node) -> Target:
         """Return a target with what tells the files of equal runs: the run key, or all that is computed."""
         if spec.run_key and spec.mode != "append":
-            context.problem(
-                f"run_key is for mode append, and the mode is {spec.mode}", "Leave it out.", spec.run_key[0]
-            )
+            message = coded("GE1507", f"run_key is for mode append, and the mode is {spec.mode}")
+            context.problem(message, "Leave it out.", spec.run_key[0])
         for name in spec.run_key:
             if name not in self.parameters:
                 have = have_hint(name, self.parameters, noun="Parameters")
-                context.problem(f"run_key: unknown parameter '{name}'", have, name)
+                context.problem(coded("GE1021", f"run_key: unknown parameter '{name}'"), have, name)
         if spec.mode != "append" or any(name not in self.parameters for name in spec.run_key):
             return target
         of = str(self.spec.name), target.name
@@ -342,12 +345,12 @@ class _Binder:
         return replace(target, mark=mark_of("run", *of, digests_of([source])[id(source)]))
 
     def no_lists(self, kind: str, of: str, spec: SourceSpec | SinkSpec, columns: Mapping[str, DataType]) -> None:
-        """A CSV file has no lists."""
+        """Report columns of lists, which a CSV file cannot hold."""
         lists = [name for name, dtype in columns.items() if spec.format == "csv" and is_list(dtype)]
         if lists:
-            message = f"a CSV file has no lists, as '{lists[0]}' is one"
+            message = coded("GE1505", f"a CSV file cannot hold lists, and '{lists[0]}' is one")
             hint = "Use Parquet, or explode it." if kind == "sink" else "Declare it as a string, and split it."
-            self.add(kind, of, message, hint, spec.path)
+            self.add(message, hint, spec.path, kind, of)
 
     def distinct_targets(self) -> None:
         """A sink has a place of its own: writing it changes no other sink, no source, not the pipeline's folder."""
@@ -363,7 +366,8 @@ class _Binder:
         ]
         for number, target in enumerate(targets):
             for message in conflicts(target, targets[:number], sources, self.folder):
-                self.add("sink", target.name, message, "Give it a path of its own.", self.spec.sinks[target.name].path)
+                at = self.spec.sinks[target.name].path
+                self.add(coded("GE1502", message), "Give it a path of its own.", at, "sink", target.name)
 
 
 def key_text(value: Expr) -> str:

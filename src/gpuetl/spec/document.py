@@ -14,6 +14,7 @@ from ruamel.yaml.nodes import MappingNode, ScalarNode
 from ruamel.yaml.nodes import Node as YamlNode
 
 from gpuetl.errors import InvalidPipeline, Place, Problem, Problems, Span
+from gpuetl.messages import coded
 from gpuetl.spec import flow_commas
 from gpuetl.spec.scanner import new_yaml
 from gpuetl.spec.yaml_errors import QUOTE, mistake_of
@@ -100,12 +101,12 @@ def read_document(text: str, name: str, problems: Problems) -> Node | None:
     """Parse YAML text; returns None, with the problem kept, where it is no YAML or beyond the limits."""
     document = Document(name, tuple(text.splitlines()))
     if len(text) > MAX_CHARACTERS:
-        problems.add(f"{name} has {len(text):,} characters; {MAX_CHARACTERS:,} are allowed")
+        problems.add(coded("GE1002", f"{name} has {len(text):,} characters; {MAX_CHARACTERS:,} are allowed"))
         return None
     try:
         root = new_yaml().compose(io.StringIO(text))
         if root is None:
-            problems.add(f"{name} is empty", "See README.md for a first pipeline.")
+            problems.add(coded("GE1002", f"{name} is empty"), "See README.md for a first pipeline.")
             return None
         reader = _Reader(document, problems)
         tree = reader.node(root)
@@ -123,11 +124,11 @@ def read_text(path: Path, problems: Problems, name: str) -> str | None:
             text = file.read(MAX_FILE_BYTES + 1).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise InvalidPipeline(
-            [Problem(f"cannot read {path}: {reason}", "Give the path of a pipeline's YAML file.")]
-        ) from None
+        unreadable = coded("GE1002", f"cannot read {path}: {reason}")
+        raise InvalidPipeline([Problem(unreadable, "Give the path of a pipeline's YAML file.")]) from None
     if len(text) > MAX_FILE_BYTES:
-        problems.add(f"{name} has more than {MAX_FILE_BYTES:,} bytes; {MAX_CHARACTERS:,} characters are allowed")
+        message = f"{name} has more than {MAX_FILE_BYTES:,} bytes; {MAX_CHARACTERS:,} characters are allowed"
+        problems.add(coded("GE1002", message))
         return None
     return text
 
@@ -152,35 +153,39 @@ class _Reader:
     def node(self, yaml: YamlNode) -> Node:
         base = self.at(yaml, None)
         if id(yaml) in self.seen or yaml.anchor:
-            self.problems.add(
-                "gpuetl does not support anchors and aliases", "Write it out, or make it a stage.", base.place()
-            )
+            message = coded("GE1004", "gpuetl does not support anchors and aliases")
+            self.problems.add(message, "Write it out, or make it a stage.", base.place())
             self.incomplete = True
             return base
         self.seen.add(id(yaml))
         if isinstance(yaml, ScalarNode):
             return self.scalar(yaml)
         if str(yaml.tag) not in _COLLECTIONS:
-            self.problems.add(f"gpuetl does not support the tag '{shown_tag(yaml)}'", QUOTE, base.place())
+            self.unsupported_tag(yaml, base)
         if isinstance(yaml, MappingNode):
             return self.mapping(yaml)
         return self.at(yaml, tuple(self.node(item) for item in yaml.value))
+
+    def unsupported_tag(self, yaml: YamlNode, node: Node) -> None:
+        self.problems.add(coded("GE1004", f"gpuetl does not support the tag '{shown_tag(yaml)}'"), QUOTE, node.place())
 
     def scalar(self, yaml: ScalarNode) -> Node:
         node = self.at(yaml, self.text(yaml))
         tag = str(yaml.tag).removeprefix("tag:yaml.org,2002:")
         if tag not in ("str", "int", "float", "bool", "null", "timestamp"):
-            self.problems.add(f"gpuetl does not support the tag '{shown_tag(yaml)}'", QUOTE, node.place())
+            self.unsupported_tag(yaml, node)
             return node
         if tag in ("str", "timestamp") or (tag in ("int", "float") and "_" in yaml.value):  # no number in YAML 1.2
             return node
         try:
             value = self.construct(yaml)
         except ValueError:  # a number of thousands of digits
-            self.problems.add(f"'{yaml.value[:20]}…' has too many digits for a number", QUOTE, node.place())
+            message = coded("GE1008", f"'{yaml.value[:20]}…' has too many digits for a number")
+            self.problems.add(message, QUOTE, node.place())
             return node
         if tag == "float" and math.isinf(value) and "inf" not in yaml.value.lower():
-            self.problems.add(f"{yaml.value[:20]} is not a valid float64", "Infinity is written .inf.", node.place())
+            message = coded("GE1008", f"{yaml.value[:20]} is not a valid float64")
+            self.problems.add(message, "Infinity is written .inf.", node.place())
         return replace(self.at(yaml, value), written=str(yaml.value))
 
     def text(self, yaml: ScalarNode) -> str:
@@ -188,7 +193,8 @@ class _Reader:
         try:
             return str(yaml.value).encode("utf-16", "surrogatepass").decode("utf-16")
         except UnicodeDecodeError:
-            self.problems.add("half of a character is not text", "Write both halves.", self.at(yaml, "").place())
+            message = coded("GE1001", "half of a character is not text")
+            self.problems.add(message, "Write both halves.", self.at(yaml, None).place())
             return "\N{REPLACEMENT CHARACTER}"
 
     def mapping(self, yaml: MappingNode) -> Node:
@@ -196,15 +202,18 @@ class _Reader:
         keys: dict[str, Place] = {}
         for key, value in self.entries(yaml):
             if not isinstance(key, ScalarNode):
-                self.problems.add("a key is a text", "Write the key in quotes.", self.at(key, None).place())
+                message = coded("GE1004", "gpuetl does not support a list or map as a key")
+                self.problems.add(message, "Write the key in quotes.", self.at(key, None).place())
                 continue
             name = self.text(key)
             place = self.at(key, name).place()
             if name == "<<":
-                self.problems.add("gpuetl does not support merge keys", "Write the keys out.", place)
+                message = coded("GE1004", "gpuetl does not support merge keys")
+                self.problems.add(message, "Write the keys out.", place)
                 self.incomplete = True
             elif name in values:
-                self.problems.add(f"the key '{name}' is here twice", f"The first is on line {keys[name].line}.", place)
+                message = coded("GE1005", f"the key '{name}' is here twice")
+                self.problems.add(message, f"The first is on line {keys[name].line}.", place)
             else:
                 values[name], keys[name] = self.node(value), place
         return self.at(yaml, values, keys)
@@ -216,8 +225,8 @@ class _Reader:
             return
         for entry, cut in flow_commas.whole_entries(yaml.value):
             if cut:
-                message = f"a comma in {{ }} ends the value '{cut}'"
-                self.problems.add(message, flow_commas.HINT, self.at(entry[1], "").place())
+                message = coded("GE1015", f"a comma in {{ }} ends the value '{cut}'")
+                self.problems.add(message, flow_commas.HINT, self.at(entry[1], None).place())
             yield entry
 
     def at(self, yaml: YamlNode, value: Any, keys: dict[str, Place] | None = None) -> Node:

@@ -14,6 +14,7 @@ from dataclasses import MISSING, dataclass
 from typing import Any, Generic, TypeVar
 
 from gpuetl.errors import InvalidPipeline, Problems
+from gpuetl.messages import coded, recoded
 from gpuetl.spec.document import Node, plain_node
 from gpuetl.spec.synonyms import keys_hint, word_suggestion
 from gpuetl.spec.values import BadExpression, BadValue
@@ -62,7 +63,8 @@ def read_keys(cls: type[T], node: Node, problems: Problems, within: str, **given
     """
     declared = keys_of(cls)
     if not isinstance(node.value, dict):
-        problems.add(f"takes a map, got {node.kind}", f"Keys: {', '.join(declared)}.", node.place(), within)
+        hint = f"Keys: {', '.join(declared)}."
+        problems.add(coded("GE1008", f"takes a map, got {node.kind}"), hint, node.place(), within)
         return None
     values: dict[str, Any] = {}
     meant = ""
@@ -70,7 +72,7 @@ def read_keys(cls: type[T], node: Node, problems: Problems, within: str, **given
     for name, value in node.items():
         if name not in declared:
             meant += word_suggestion(name, declared)
-            problems.add(f"unknown key '{name}'", keys_hint(name, declared), node.keys[name], within)
+            problems.add(coded("GE1006", f"unknown key '{name}'"), keys_hint(name, declared), node.keys[name], within)
             complete = False
             continue
         try:
@@ -78,9 +80,8 @@ def read_keys(cls: type[T], node: Node, problems: Problems, within: str, **given
         except BadValue as error:
             for one in error.each:
                 bare = isinstance(one, BadExpression) or node.keys[name] == value.place()  # a bare value has no key
-                problems.add(
-                    f"{'' if bare else f'{name}: '}{one.message}", one.hint, (one.node or value).place(), within
-                )
+                message = one.message if bare else recoded(f"{name}: {one.message}", one.message)
+                problems.add(message, one.hint, (one.node or value).place(), within)
             if error.usable is None:
                 complete = False
             values[declared[name].name] = error.usable
@@ -89,7 +90,7 @@ def read_keys(cls: type[T], node: Node, problems: Problems, within: str, **given
             continue  # misspelt, and told
         if name not in node.value:
             what = declared[name].metadata["form"].what
-            problems.add(f"the key '{name}' is missing", f"It takes {what}.", node.place(), within)
+            problems.add(coded("GE1007", f"the key '{name}' is missing"), f"It takes {what}.", node.place(), within)
             complete = False
     return cls(**given, **values) if complete else None
 
@@ -125,7 +126,7 @@ def check_keys(value: Any, within: str) -> None:
             form.read(plain_node((form.checked or form.write)(own)))
         except BadValue as error:
             for one in error.each:
-                problems.add(f"{name}: {one.message}", one.hint, within=within)
+                problems.add(recoded(f"{name}: {one.message}", one.message), one.hint, within=within)
     problems.check()
 
 
@@ -134,7 +135,8 @@ def check_names(cls: Any, given: Iterable[str], within: str) -> None:
     declared = keys_of(cls)
     for name in given:
         if name not in declared:
-            raise InvalidPipeline.because(f"unknown key '{name}'", keys_hint(name, declared), within)
+            message = coded("GE1006", f"unknown key '{name}'")
+            raise InvalidPipeline.because(message, keys_hint(name, declared), within)
 
 
 def read_plain(form: Field[T], value: Any, within: str) -> T:

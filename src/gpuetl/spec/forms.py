@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from gpuetl.expressions.syntax import Constant, Name, refuse_depth
 from gpuetl.expressions.types import DURATION, INT64, NAMED, DataType, integer_fits, is_list, parse_type, type_name
 from gpuetl.expressions.zones import UnknownZone
+from gpuetl.messages import coded
 from gpuetl.spec.document import Node
 from gpuetl.spec.fields import Field
 from gpuetl.spec.synonyms import word_suggestion
@@ -23,7 +24,7 @@ def _scalar(node: Node, kind: type | tuple[type, ...], what: str) -> Any:
         shown = (
             f" '{node.value}'" if isinstance(node.value, str | int | float) and not isinstance(node.value, bool) else ""
         )
-        raise BadValue(f"takes {what}, got {node.kind}{shown}", node)
+        raise BadValue(coded("GE1008", f"takes {what}, got {node.kind}{shown}"), node)
     return node.value
 
 
@@ -31,7 +32,7 @@ def read_name(node: Node) -> Text:
     """Read a name; numbers and truth values are not names."""
     text = _scalar(node, str, "a name")
     if not text.strip():
-        raise BadValue("takes a name, got an empty text", node)
+        raise BadValue(coded("GE1008", "takes a name, got an empty text"), node)
     return Text(text, node)
 
 
@@ -41,7 +42,7 @@ def read_names(node: Node) -> tuple[Text, ...]:
     names = tuple(_all_read(read_name, nodes))
     for index, name in enumerate(names):
         if name in names[:index]:
-            raise BadValue(f"'{name}' is named twice", name.node)
+            raise BadValue(coded("GE1008", f"'{name}' is named twice"), name.node)
     return names
 
 
@@ -64,9 +65,9 @@ def read_mapping(read: Callable[[Node], T]) -> Callable[[Node], dict[str, T]]:
 
     def reader(node: Node) -> dict[str, T]:
         if not isinstance(node.value, dict):
-            raise BadValue(f"takes a map of names, got {node.kind}", node)
+            raise BadValue(coded("GE1008", f"takes a map of names, got {node.kind}"), node)
         if not node.value:
-            raise BadValue("takes a map with at least one entry", node)
+            raise BadValue(coded("GE1008", "takes a map with at least one entry"), node)
         values: dict[str, T] = {}
         errors: list[BadValue] = []
         usable = True
@@ -123,7 +124,7 @@ def _placeholder(formula: Formula | None) -> int:
 def read_selection(node: Node) -> dict[str, Formula]:
     """Read the columns of a select: names in a list, or a map of names to expressions."""
     if node.value in ({}, ()):
-        raise BadValue("keeps no column", node, "Keep at least one column.")
+        raise BadValue(coded("GE1207", "keeps no column"), node, "Keep at least one column.")
     if isinstance(node.value, dict):
         return read_mapping(read_formula)(node)
     return {name: Formula(Name(str(name)), name.node) for name in read_names(node)}
@@ -142,11 +143,11 @@ def read_type(node: Node) -> DataType:
     try:
         return parse_type(text)
     except UnknownZone as error:
-        raise BadValue(str(error), node, error.hint) from None
+        raise BadValue(coded("GE1026", str(error)), node, error.hint) from None
     except ValueError as error:
         names = [*NAMED, "decimal(p,s)", "timestamp[ZONE]", "list<TYPE>"]
         hint = f"Types: {', '.join(names)}. {word_suggestion(text, names)}"
-        raise BadValue(str(error), node, hint.rstrip()) from None
+        raise BadValue(coded("GE1025", str(error)), node, hint.rstrip()) from None
 
 
 def read_order(node: Node) -> tuple[Order, ...]:
@@ -160,7 +161,7 @@ def some(form: Field[T]) -> Field[T]:
 
     def read(node: Node) -> T:
         if node.value in ({}, ()):
-            raise BadValue(f"takes {form.what}, got none", node)
+            raise BadValue(coded("GE1008", f"takes {form.what}, got none"), node)
         return form.read(node)
 
     return replace(form, read=read)
@@ -176,7 +177,11 @@ def choice(*options: str) -> Field[str]:
     def read(node: Node) -> str:
         text = str(_scalar(node, str, f"one of {', '.join(options)}"))
         if text not in options:
-            raise BadValue(f"takes one of {', '.join(options)}, got '{text}'", node, word_suggestion(text, options))
+            raise BadValue(
+                coded("GE1008", f"takes one of {', '.join(options)}, got '{text}'"),
+                node,
+                word_suggestion(text, options),
+            )
         return text
 
     return Field(f"one of {', '.join(options)}", read)
@@ -192,9 +197,9 @@ def read_count(node: Node) -> int:
     """Read a whole number from 0."""
     number = _scalar(node, int, "a whole number")
     if number < 0:
-        raise BadValue(f"takes a whole number from 0, got {number}", node)
+        raise BadValue(coded("GE1008", f"takes a whole number from 0, got {number}"), node)
     if not integer_fits(number, INT64):
-        raise BadValue(f"takes a whole number that fits int64, got {number}", node)
+        raise BadValue(coded("GE1008", f"takes a whole number that fits int64, got {number}"), node)
     return int(number)
 
 
@@ -202,7 +207,7 @@ def read_integer(node: Node) -> int:
     """Read a whole number of 64 bits."""
     number = int(_scalar(node, int, "a whole number"))
     if not integer_fits(number, INT64):
-        raise BadValue(f"takes a whole number of 64 bits, got {number}", node)
+        raise BadValue(coded("GE1008", f"takes a whole number of 64 bits, got {number}"), node)
     return number
 
 
@@ -210,7 +215,7 @@ def read_fraction(node: Node) -> float:
     """Read a number from 0 to 1."""
     number = float(_scalar(node, (int, float), "a fraction from 0 to 1"))
     if not 0 <= number <= 1:
-        raise BadValue(f"takes a fraction from 0 to 1, got {number:g}", node)
+        raise BadValue(coded("GE1008", f"takes a fraction from 0 to 1, got {number:g}"), node)
     return number
 
 
@@ -229,7 +234,7 @@ def read_code(node: Node) -> Text:
     value = _scalar(node, str, "C++ text") if not isinstance(node.value, bool | int | float) else node.value
     text = str(value).lower() if isinstance(value, bool) else str(value)
     if not text.strip():
-        raise BadValue("takes C++ text, got an empty one", node)
+        raise BadValue(coded("GE1008", "takes C++ text, got an empty one"), node)
     return Text(text, node)
 
 
@@ -237,7 +242,7 @@ def read_delimiter(node: Node) -> str:
     """Read what stands between the columns of a CSV file: one character."""
     text = str(_scalar(node, str, "one character"))
     if len(text) != 1 or text in '"\r\n':
-        raise BadValue(f"takes one character, got {text!r}", node, 'Tabs are written "\\t".')
+        raise BadValue(coded("GE1008", f"takes one character, got {text!r}"), node, 'Tabs are written "\\t".')
     return text
 
 
@@ -245,9 +250,11 @@ def read_partition_type(node: Node) -> DataType:
     """Read the type of a column in the path; durations and lists have no text there."""
     dtype = read_type(node)
     if dtype == DURATION:
-        raise BadValue("a partition cannot be a duration", node, "Read it as a number, and compute the duration.")
+        raise BadValue(
+            coded("GE1008", "a partition cannot be a duration"), node, "Read it as a number, and compute the duration."
+        )
     if is_list(dtype):
-        raise BadValue("a partition cannot be a list", node, "Read it as a string, and split it.")
+        raise BadValue(coded("GE1008", "a partition cannot be a list"), node, "Read it as a string, and split it.")
     return dtype
 
 
@@ -256,7 +263,7 @@ def read_parameter_type(node: Node) -> DataType:
     dtype = read_type(node)
     if is_list(dtype):
         hint = "Give one text, as in 'a,b', and take list_contains(split($name, ','), column)."
-        raise BadValue("a parameter cannot be a list", node, hint)
+        raise BadValue(coded("GE1018", "a parameter cannot be a list"), node, hint)
     return dtype
 
 

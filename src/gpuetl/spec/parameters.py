@@ -25,6 +25,7 @@ from gpuetl.expressions.types import (
     is_integer,
     type_name,
 )
+from gpuetl.messages import coded
 
 if TYPE_CHECKING:  # the model holds rules, whose constants are parsed here
     from gpuetl.spec.model import ParameterSpec
@@ -44,19 +45,19 @@ def bind_parameters(declared: Mapping[str, ParameterSpec], given: Mapping[str, A
         try:
             bound[name] = _bind(name, spec, given)
         except ValueError as error:
-            problems.append(Problem(f"parameter '{name}': {error}"))
+            problems.append(Problem(coded("GE1017", f"parameter '{name}': {error}")))
             continue
         if need_all and isinstance(bound[name], Parameter):
-            problems.append(
-                Problem(f"parameter '{name}' ({type_name(spec.dtype)}) has no value", f"Give it with -p {name}=VALUE.")
-            )
+            message = coded("GE1016", f"parameter '{name}' ({type_name(spec.dtype)}) has no value")
+            problems.append(Problem(message, f"Give it with -p {name}=VALUE."))
     if problems:
         raise InvalidPipeline(problems)
     return bound
 
 
 def _unknown(name: str, declared: Mapping[str, ParameterSpec]) -> Problem:
-    return Problem(f"unknown parameter '{name}'", have_hint(name, declared, noun="Parameters"))
+    message = coded("GE1021", f"unknown parameter '{name}'")
+    return Problem(message, have_hint(name, declared, noun="Parameters"))
 
 
 def _bind(name: str, spec: ParameterSpec, given: Mapping[str, Any]) -> Expr:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from gpuetl.errors import Place, Problems
 from gpuetl.expressions.types import NULL
+from gpuetl.messages import coded
 from gpuetl.spec.document import Node, read_document, read_text
 from gpuetl.spec.expect.rules import Rule, read_rule
 from gpuetl.spec.fields import keys_of, read_keys, required_keys
@@ -62,13 +63,14 @@ class _Reader:
 
     def pipeline(self, root: Node) -> PipelineSpec | None:
         if not isinstance(root.value, dict):
-            self.problems.add(f"a pipeline is a map of {', '.join(KEYS)}, got {root.kind}", "", root.place())
+            message = coded("GE1008", f"a pipeline is a map of {', '.join(KEYS)}, got {root.kind}")
+            self.problems.add(message, "", root.place())
             return None
         self.known_keys(root, KEYS, "")
         self.version(root)
         name = root.value.get("name")
         if name is None:
-            self.problems.add("the key 'name' is missing", "Give the pipeline a name.", root.place())
+            self.problems.add(coded("GE1007", "the key 'name' is missing"), "Give the pipeline a name.", root.place())
         spec = PipelineSpec(
             name=self.guarded(read_name, name, "") or "pipeline" if name else "pipeline",
             description=self.description(root),
@@ -94,35 +96,40 @@ class _Reader:
     def version(self, root: Node) -> None:
         stated = root.value.get("gpuetl")
         if stated is None:
-            self.problems.add("the key 'gpuetl' is missing", f"Begin the file with gpuetl: {VERSION}.", root.place())
+            message = coded("GE1007", "the key 'gpuetl' is missing")
+            self.problems.add(message, f"Begin the file with gpuetl: {VERSION}.", root.place())
         elif type(stated.value) is not int or stated.value != VERSION:
             what = f"version {stated.value}" if type(stated.value) is int else f"{stated.kind} as a version"
-            self.problems.add(f"{what} of the language is not known", f"This is gpuetl: {VERSION}.", stated.place())
+            message = coded("GE1009", f"{what} of the language is not known")
+            self.problems.add(message, f"This is gpuetl: {VERSION}.", stated.place())
 
     def known_keys(self, node: Node, keys: tuple[str, ...], within: str) -> None:
         for name in node.value:
             if name in LATER:
-                self.problems.add(
-                    f"{LATER[name]} ('{name}') are not in this version", "Take the key out.", node.keys[name], within
-                )
+                message = coded("GE1006", f"{LATER[name]} ('{name}') are not in this version")
+                self.problems.add(message, "Take the key out.", node.keys[name], within)
             elif name not in keys:
-                self.problems.add(f"unknown key '{name}'", keys_hint(name, keys), node.keys[name], within)
+                message = coded("GE1006", f"unknown key '{name}'")
+                self.problems.add(message, keys_hint(name, keys), node.keys[name], within)
 
     def unique_names(self, root: Node, spec: PipelineSpec) -> None:
         for name in spec.stages:
             if name in spec.sources:
-                self.problems.add(f"'{name}' is a source and a stage", "Rename one.", root.value["stages"].keys[name])
+                message = coded("GE1013", f"'{name}' is a source and a stage")
+                self.problems.add(message, "Rename one.", root.value["stages"].keys[name])
 
     def entries(self, root: Node, section: str, kind: str, read: Callable[[str, Node], T | None]) -> dict[str, T]:
         node = root.value.get(section)
         if node is None or node.value is None:
             return {}
         if not isinstance(node.value, dict):
-            self.problems.add(f"{section} takes a map of names, got {node.kind}", "", node.place())
+            message = coded("GE1008", f"{section} takes a map of names, got {node.kind}")
+            self.problems.add(message, "", node.place())
             return {}
         for name in node.value:
             if not is_identifier(name):
-                self.problems.add(f"'{name}' is not a name of a {kind}", "Use letters, digits and _.", node.keys[name])
+                message = coded("GE1012", f"'{name}' is not a valid name of a {kind}")
+                self.problems.add(message, "Use letters, digits and _.", node.keys[name])
         self.places |= {(kind, name): place for name, place in node.keys.items()}
         read_entries = {name: read(name, entry) for name, entry in node.items()}
         return {name: entry for name, entry in read_entries.items() if entry is not None}
@@ -138,16 +145,18 @@ class _Reader:
     def parameter(self, name: str, node: Node) -> ParameterSpec:
         within = f"parameter '{name}'"
         if not isinstance(node.value, dict):
-            self.problems.add(f"takes a map, got {node.kind}", "Keys: type, required, default.", node.place(), within)
+            message = coded("GE1008", f"takes a map, got {node.kind}")
+            self.problems.add(message, "Keys: type, required, default.", node.place(), within)
             return ParameterSpec(NULL)  # of no type: what names it is not wrong for that
         self.known_keys(node, ("type", "required", "default", "description"), within)
         if "type" not in node.value:
-            self.problems.add("the key 'type' is missing", "", node.place(), within)
+            self.problems.add(coded("GE1007", "the key 'type' is missing"), "", node.place(), within)
             return ParameterSpec(NULL)
         dtype = self.guarded(PARAMETER_TYPE.read, node.value["type"], within)
         required = self.guarded(BOOLEAN.read, node.value["required"], within) if "required" in node.value else False
         if required is False and "default" not in node.value:
-            self.problems.add("has neither required: true nor a default", "", node.place(), within)
+            message = coded("GE1018", "has neither required: true nor a default")
+            self.problems.add(message, "Add required: true, or a default.", node.place(), within)
         if dtype is None:
             return ParameterSpec(NULL)
         return ParameterSpec(dtype, bool(required), self.default(node, dtype, within))
@@ -157,12 +166,13 @@ class _Reader:
             return None
         given = node.value["default"]
         if isinstance(given.value, dict | tuple):
-            self.problems.add(f"default: takes one value, got {given.kind}", "", given.place(), within)
+            message = coded("GE1018", f"default: takes one value, got {given.kind}")
+            self.problems.add(message, "", given.place(), within)
             return None
         try:
             return parse_written(given.value, given.written, dtype)
         except ValueError as error:
-            self.problems.add(f"default: {error}", "", given.place(), within)
+            self.problems.add(coded("GE1017", f"default: {error}"), "", given.place(), within)
             return None
 
     def located(self, cls: type[T], node: Node, within: str) -> T | None:
@@ -171,7 +181,7 @@ class _Reader:
         given = [name for name in formats if isinstance(node.value, dict) and name in node.value]
         if len(given) != 1:
             keys = ", ".join(keys_of(cls))
-            message = f"needs exactly one of {', '.join(formats)}: the path"
+            message = coded("GE1007", f"needs exactly one of {', '.join(formats)}: the path")
             self.problems.add(message, f"Other keys: {keys}.", node.place(), within)
             return None
         path = self.guarded(read_name, node.value[given[0]], within)
@@ -189,15 +199,18 @@ class _Reader:
     def stage(self, name: str, node: Node) -> StageSpec | None:
         within = f"stage '{name}'"
         if not isinstance(node.value, dict):
-            self.problems.add(f"takes a map, got {node.kind}", "Keys: from, steps, expect.", node.place(), within)
+            message = coded("GE1008", f"takes a map, got {node.kind}")
+            self.problems.add(message, "Keys: from, steps, expect.", node.place(), within)
             return None
         self.known_keys(node, ("from", "steps", "expect"), within)
         origin = self.guarded(read_name, node.value["from"], within) if "from" in node.value else None
         if "from" not in node.value:
-            self.problems.add("the key 'from' is missing", "It names a source or another stage.", node.place(), within)
+            message = coded("GE1007", "the key 'from' is missing")
+            self.problems.add(message, "It names a source or another stage.", node.place(), within)
         steps = node.value.get("steps")
         if steps is None or not isinstance(steps.value, tuple):
-            self.problems.add("needs steps: a list", "Write steps: [limit: 10].", (steps or node).place(), within)
+            message = coded("GE1007", "needs steps: a list")
+            self.problems.add(message, "Write steps: [limit: 10].", (steps or node).place(), within)
             return None
         built = [self.step(step, f"{within}, step {i}") for i, step in enumerate(steps.value, 1)]
         return StageSpec(origin or UNNAMED, tuple(built), self.rules(node, within), tuple(map(verb_of, steps.value)))
@@ -207,7 +220,8 @@ class _Reader:
         if node is None or node.value is None:
             return ()
         if not isinstance(node.value, tuple):
-            self.problems.add(f"expect takes a list of rules, got {node.kind}", "", node.place(), within)
+            message = coded("GE1008", f"expect takes a list of rules, got {node.kind}")
+            self.problems.add(message, "", node.place(), within)
             return (None,)
         return tuple(read_rule(rule, self.problems, f"{within}, expect") for rule in node.value)
 
@@ -216,12 +230,14 @@ class _Reader:
             hint = f"Steps: {', '.join(STEPS)}."
             if isinstance(node.value, str) and node.value in STEPS:
                 hint = f"Write {node.value}: {'…' if required_keys(STEPS[node.value]) else '{}'}"
-            self.problems.add("a step is one verb and its arguments", hint, node.place(), within)
+            elif isinstance(node.value, dict) and node.value:
+                hint = "Begin each step with a dash of its own."
+            self.problems.add(coded("GE1011", "a step is one verb and its arguments"), hint, node.place(), within)
             return None
         verb, value = next(node.items())
         if verb not in STEPS:
             hint = f"Steps: {', '.join(STEPS)}. {word_suggestion(verb, STEPS)}".rstrip()
-            self.problems.add(f"unknown step '{verb}'", hint, node.keys[verb], within)
+            self.problems.add(coded("GE1010", f"unknown step '{verb}'"), hint, node.keys[verb], within)
             return None
         return STEPS[verb].read(value, self.problems, within)
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import date, datetime
 
 from gpuetl.expressions.ir import Expr, Literal
+from gpuetl.messages import coded
 
 _REFERENCE = re.compile(r"\$\{([^}]*)\}")
 
@@ -41,15 +42,14 @@ def _value(reference: str, parameters: Mapping[str, Expr], run_id: str) -> str:
         variable, has_default, default = name.partition(":-")
         value = os.environ.get(variable, default if has_default else None)
         if value is None:
-            raise UnresolvedScalar(
-                f"the environment variable {variable} is not set, and has no default as in ${{env.{variable}:-data}}"
-            )
+            what = f"the environment variable {variable} is not set"
+            message = f"{what}, and has no default as in ${{env.{variable}:-data}}"
+            raise UnresolvedScalar(coded("GE1019", message))
         return value
     if reference == "run.id":
         return run_id
-    raise UnresolvedScalar(
-        f"unknown reference '${{{reference}}}': a path takes ${{params.NAME}}, ${{env.NAME:-default}} and ${{run.id}}"
-    )
+    allowed = "a path takes ${params.NAME}, ${env.NAME:-default} and ${run.id}"
+    raise UnresolvedScalar(coded("GE1019", f"unknown reference '${{{reference}}}': {allowed}"))
 
 
 def _parameter(value: Expr) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from gpuetl.errors import InvalidExpression, Place, Span
 from gpuetl.expressions.syntax import Syntax
+from gpuetl.messages import coded
 from gpuetl.plan.node import SortKey
 
 
@@ -142,9 +143,11 @@ def parse_order(text: str, node: Located | None = None) -> Order:
     """Read `column [asc | desc] [nulls first | last]`."""
     match = _ORDER.fullmatch(text.strip())
     if match is None:
-        raise BadValue("takes a column, then asc or desc", node)
+        raise BadValue(coded("GE1008", "takes a column, then asc or desc"), node)
     if wrong := _MISSPELT.search(match["column"]):
         way = wrong[1].lower()[: 4 if wrong[1].lower().startswith("d") else 3]
-        raise BadValue(f"takes a column, then asc or desc, got '{text}'", node, f"Write {way}, not {wrong[1]}.")
+        raise BadValue(
+            coded("GE1008", f"takes a column, then asc or desc, got '{text}'"), node, f"Write {way}, not {wrong[1]}."
+        )
     descending = (match["way"] or "").lower() == "desc"
     return Order(match["column"], descending, (match["nulls"] or "").lower() == "first", node)

@@ -15,6 +15,7 @@ from ruamel.yaml.representer import RoundTripRepresenter
 from gpuetl.errors import InvalidPipeline
 from gpuetl.expressions.types import type_name
 from gpuetl.expressions.unparse import constant_text
+from gpuetl.messages import coded
 from gpuetl.spec.fields import write_keys
 from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.read import VERSION
@@ -94,7 +95,8 @@ def _value(value: Any) -> Any:
 def _source(name: str, source: SourceSpec | FrameSpec) -> dict[str, Any]:
     if isinstance(source, FrameSpec):
         hint = "Write it to Parquet, and declare it with read_parquet."
-        raise InvalidPipeline.because("a frame in memory cannot be written as YAML", hint, f"source '{name}'")
+        message = coded("GE3008", "a frame in memory cannot be written as YAML")
+        raise InvalidPipeline.because(message, hint, f"source '{name}'")
     return _located(source)
 
 

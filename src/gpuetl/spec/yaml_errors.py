@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from gpuetl.errors import Place
+from gpuetl.messages import coded
 from gpuetl.spec import flow_commas
 
 QUOTE = "Write the value in quotes."
@@ -64,9 +65,9 @@ class _At(NamedTuple):
         line = next((n for n in range(self.line - 1, -1, -1) if self.lines[n].strip()), self.line)
         return _At(line, len(self.lines[line]) - len(self.lines[line].lstrip()), self.lines)
 
-    def mistake(self, message: str, hint: str) -> Mistake:
+    def mistake(self, message: str, hint: str, code: str = "GE1001") -> Mistake:
         """Return the mistake at this place."""
-        return Mistake(message, hint, self.line, self.column)
+        return Mistake(coded(code, message), hint, self.line, self.column)
 
 
 def _unclosed_quote(found: re.Match[str], at: _At, begun: _At) -> Mistake:
@@ -113,12 +114,14 @@ def _first_sign(found: re.Match[str], at: _At, begun: _At) -> Mistake:
     return shown.mistake(f"a value cannot begin with '{shown.sign or found[1]}'", QUOTE)
 
 
-def _at(message: str, hint: str, begun_there: bool = False) -> Callable[[re.Match[str], _At, _At], Mistake]:
+def _at(
+    message: str, hint: str, begun_there: bool = False, code: str = "GE1001"
+) -> Callable[[re.Match[str], _At, _At], Mistake]:
     """Return what words an error by its place alone; `{}` is what the pattern found."""
 
     def word(found: re.Match[str], at: _At, begun: _At) -> Mistake:
-        shown = (begun if begun_there else at).mistake(message, hint)
-        return shown._replace(message=message.format(*found.groups())) if found.groups() else shown
+        text = message.format(*found.groups()) if found.groups() else message
+        return (begun if begun_there else at).mistake(text, hint, code)
 
     return word
 
@@ -136,11 +139,17 @@ _WORDED: tuple[tuple[str, Callable[[re.Match[str], _At, _At], Mistake]], ...] = 
     (r"could not find expected ':'", _at("this line is not a key and a value", "Write key: value.", begun_there=True)),
     (r"sequence entries", _at("a list cannot begin here", "Begin it on the next line, or write [a, b].")),
     (r"scanning a block scalar", lambda found, at, begun: begun.mistake(f"unexpected '{begun.sign}'", QUOTE)),
-    (r"another document", _at("a file has one pipeline", "Write the second one to a file of its own.")),
+    (
+        r"another document",
+        _at("a file has one pipeline", "Write the second one to a file of its own.", code="GE1004"),
+    ),
     (r"<document start>", _at("this line is indented less than the first", "Begin all its keys in one column.")),
-    (r"it nests deeper than (\d+)", _at("it nests deeper than {}", "Write what is inside as a stage of its own.")),
+    (
+        r"it nests deeper than (\d+)",
+        _at("it nests deeper than {}", "Write what is inside as a stage of its own.", code="GE1002"),
+    ),
     (r"cannot start any token|expected the node content|an alias|an anchor|undefined alias|parsing a tag", _first_sign),
-    (r"YAML document|directive", _at("'%' begins a directive", "Take the line out.")),
+    (r"YAML document|directive", _at("'%' begins a directive", "Take the line out.", code="GE1004")),
 )  # fmt: skip
 """What words an error, by a pattern of the reader's."""
 
@@ -149,6 +158,7 @@ def _of_character(error: Any, lines: Sequence[str]) -> Mistake:
     """Word a character that no text has."""
     character = getattr(error, "character", None)
     if not isinstance(character, int):
-        return Mistake("this is not text that can be read", "Write the file as UTF-8.", 0, 0)
+        return Mistake(coded("GE1001", "this is not text that can be read"), "Write the file as UTF-8.", 0, 0)
     found = ((n, line.index(chr(character))) for n, line in enumerate(lines) if chr(character) in line)
-    return Mistake(f"the character U+{character:04X} is not text", "Take it out.", *next(found, (0, 0)))
+    message = coded("GE1001", f"the character U+{character:04X} is not text")
+    return Mistake(message, "Take it out.", *next(found, (0, 0)))

@@ -1,0 +1,52 @@
+"""Keys of sources."""
+
+from gpuetl.error_codes.page import ErrorPage
+from gpuetl.error_codes.pipeline_file import OUT, SOURCES
+
+REJECTS = "  rejects: {from: sales.rejected, parquet: rejects.parquet, mode: overwrite}\n"
+
+PAGES = (
+    ErrorPage(
+        code="GE1402",
+        title="CSV source without a schema",
+        cause="A CSV file states no types, so a CSV source needs a `schema`.",
+        fix="Add a `schema` with the columns to read and their types.",
+        kind="pipeline",
+        example=SOURCES.replace(", schema: {id: int64, amount: float64}", "") + OUT,
+        message="""\
+example.yaml:4:16: source 'sales': a CSV source needs a schema  [GE1402]
+    sales: {csv: sales.csv}
+                 ^^^^^^^^^
+Add schema: {column: type, …}; a CSV file states no types.""",
+        fixed=SOURCES + OUT,
+    ),
+    ErrorPage(
+        code="GE1409",
+        title="URL instead of a local path",
+        cause="gpuetl reads and writes local files.  The path of a source, sink or kernel is a URL.",
+        fix="Copy the files to this machine, or mount their store, and give the local path.",
+        kind="pipeline",
+        example=SOURCES.replace("sales.csv", '"s3://shop/sales.csv"') + OUT,
+        message="""\
+example.yaml:4:16: source 'sales': gpuetl reads and writes local files; 's3://shop/sales.csv' is a URL of the scheme s3  [GE1409]
+    sales: {csv: "s3://shop/sales.csv", schema: {id: int64, amount: float64}}
+                 ^^^^^^^^^^^^^^^^^^^^^
+Copy the files to this machine, or mount their store, and give the local path.""",
+        fixed=SOURCES + OUT,
+    ),
+    ErrorPage(
+        code="GE1413",
+        title="rejected rows are not read",
+        cause="A source puts bad rows in quarantine, and no stage or sink reads them.  They would be lost.",
+        fix="Add a sink or a stage that reads `<source>.rejected`.  To drop the quarantine, use `on_bad_row: fail` or "
+        "`null`.",
+        kind="pipeline",
+        example=SOURCES.replace("}}", "}, on_bad_row: quarantine}") + OUT,
+        message="""\
+example.yaml:4:16: source 'sales': bad rows go to sales.rejected, and nothing reads it  [GE1413]
+    sales: {csv: sales.csv, schema: {id: int64, amount: float64}, on_bad_row: quarantine}
+                 ^^^^^^^^^
+Add a sink, such as rejects: {from: sales.rejected, parquet: out/rejects}, or a stage.""",
+        fixed=SOURCES.replace("}}", "}, on_bad_row: quarantine}") + OUT + REJECTS,
+    ),
+)
