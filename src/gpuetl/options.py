@@ -70,11 +70,11 @@ class Cluster:
                 raise InvalidPipeline.because(coded("GE3004", f"option {name} is for a cluster that the run starts"))
 
     def check_engine(self, engine: str) -> None:
-        """Refuse these options for an engine that runs on no cluster."""
+        """Refuse these options for an engine that does not run on a cluster."""
         if self != Cluster() and engine not in CLUSTERED:
             engines = " or ".join(CLUSTERED)
             raise InvalidPipeline.because(
-                coded("GE3004", f"engine '{engine}' runs on no cluster"), f"Choose engine {engines}."
+                coded("GE3004", f"engine '{engine}' does not run on a cluster"), f"Choose engine {engines}."
             )
 
 

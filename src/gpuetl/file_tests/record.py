@@ -115,7 +115,7 @@ def sampled_rows(
             return {source: found[f":given:{source}"] for source in reads}, largest
         if largest is None or rows >= sizes[largest]:
             raise InvalidPipeline.because(
-                coded("GE1607", f"'{stage}' has no row on its sources"), "Choose a stage that has rows."
+                coded("GE1607", f"stage '{stage}' has no rows, so it gives no test"), "Choose a stage that has rows."
             )
         rows *= GROWTH
 

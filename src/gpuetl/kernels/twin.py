@@ -90,28 +90,28 @@ def call_twin(
         raise in_file("GE2006", f"{contract.function} in {contract.reference.name} raised", contract, error) from error
     if not isinstance(result, Mapping):
         raise EvaluationError(
-            coded("GE1303", f"{contract.function} gave a {type(result).__name__}, not a dict of arrays")
+            coded("GE1303", f"{contract.function} returned a {type(result).__name__}, not a dict of arrays")
         )
     if result.keys() != outputs.keys():
         raise EvaluationError(
-            coded("GE1303", f"{contract.function} gave {sorted(map(str, result))}; declared are {sorted(outputs)}")
+            coded("GE1303", f"{contract.function} returned {sorted(map(str, result))}; declared are {sorted(outputs)}")
         )
     return {name: _checked(contract, name, result[name], dtype, rows) for name, dtype in outputs.items()}
 
 
 def _checked(contract: Contract, name: str, value: Any, dtype: np.dtype[Any], rows: int) -> Array:
+    output = f"{contract.function}: output '{name}'"
     try:
         values = np.asarray(value)
     except (ValueError, TypeError) as error:
-        raise EvaluationError(
-            coded("GE1303", f"{contract.function}: output '{name}' is no array: {first_line(error)}")
-        ) from None
+        raise EvaluationError(coded("GE1303", f"{output} is not an array: {first_line(error)}")) from None
     if values.shape != (rows,):
         raise EvaluationError(
-            coded("GE1303", f"{contract.function}: output '{name}' has shape {values.shape}, the rows are {rows}")
+            coded(
+                "GE1303",
+                f"{output} has shape {values.shape}, and must have ({rows},): a value a row",
+            )
         )
     if values.dtype != dtype:
-        raise EvaluationError(
-            coded("GE1303", f"{contract.function}: output '{name}' is {values.dtype}, declared is {dtype}")
-        )
+        raise EvaluationError(coded("GE1303", f"{output} is {values.dtype}, declared is {dtype}"))
     return values

@@ -39,7 +39,7 @@ class Explode(Step):
             return Unknown(source=source, columns={str(self.column): WRONG}, origin=context.origin)
         if not is_list(dtype):
             message = coded("GE1210", f"explode takes a list, and '{self.column}' is {type_name(dtype)}")
-            context.problem(message, "split(text, ',') makes a list of a text.", self.column)
+            context.problem(message, "split(text, ',') makes a list of strings.", self.column)
         if self.index in source.schema:
             context.problem(
                 coded("GE1023", f"there is a column '{self.index}' already"), "Give the index another name.", self.index

@@ -119,7 +119,8 @@ class Distinct(Step):
         """Keep one row a key; `keep: first` needs an order."""
         if (self.keep == "first") != bool(self.order_by):
             message = coded("GE1208", "distinct with keep: first needs order_by, and order_by needs keep: first")
-            context.problem(message, "", self.on[0] if self.on else None)
+            hint = "Add keep: first." if self.order_by else "Add order_by: the columns that order a key's rows."
+            context.problem(message, hint, self.on[0] if self.on else None)
         if self.on is None and self.order_by:
             message = coded("GE1208", "rows that are equal in all columns have no first")
             context.problem(message, "Add on: the columns that tell rows apart.", self.order_by[0])
