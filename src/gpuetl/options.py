@@ -10,6 +10,7 @@ from typing import Any
 from gpuetl.backends.cudf.choices import CHOICES
 from gpuetl.backends.engines import CLUSTERED
 from gpuetl.errors import InvalidPipeline
+from gpuetl.messages import coded
 from gpuetl.optimize import NAMES, check_pass
 from gpuetl.physical import choices as physical
 
@@ -52,23 +53,29 @@ class Cluster:
     def __post_init__(self) -> None:
         tls = [Path(file) for file in (self.tls_ca, self.tls_cert, self.tls_key) if file]
         if tls and not (len(tls) == 3 and (self.address or "").startswith("tls://")):
-            needs = "TLS takes a cluster's address, tls://host:port, an authority, a certificate and its key"
+            needs = coded(
+                "GE3004", "TLS takes a cluster's address, tls://host:port, an authority, a certificate and its key"
+            )
             raise InvalidPipeline.because(needs)
         for file in tls:
             if not file.is_file():
-                raise InvalidPipeline.because(f"there is no file {file}")
+                raise InvalidPipeline.because(coded("GE3004", f"there is no file {file}"))
         for name in ("workers", "worker_memory"):
             value = getattr(self, name)
             if value is not None and (not isinstance(value, int) or value < 1):
-                raise InvalidPipeline.because(f"option {name} takes a whole number from 1, got {value!r}")
+                raise InvalidPipeline.because(
+                    coded("GE3004", f"option {name} takes a whole number from 1, got {value!r}")
+                )
             if value is not None and (self.address or self.client is not None):
-                raise InvalidPipeline.because(f"option {name} is for a cluster that the run starts")
+                raise InvalidPipeline.because(coded("GE3004", f"option {name} is for a cluster that the run starts"))
 
     def check_engine(self, engine: str) -> None:
-        """Refuse these options for an engine that runs on no cluster."""
+        """Refuse these options for an engine that does not run on a cluster."""
         if self != Cluster() and engine not in CLUSTERED:
             engines = " or ".join(CLUSTERED)
-            raise InvalidPipeline.because(f"engine '{engine}' runs on no cluster", f"Choose engine {engines}.")
+            raise InvalidPipeline.because(
+                coded("GE3004", f"engine '{engine}' does not run on a cluster"), f"Choose engine {engines}."
+            )
 
 
 @dataclass(frozen=True)
@@ -138,21 +145,23 @@ class RunOptions:
             if not isinstance(value, int) or value < least:
                 counted = "It counts rows." if name.endswith("_rows") else "It counts bytes."
                 raise InvalidPipeline.because(
-                    f"option {name} takes a whole number from {least}, got {value!r}", counted
+                    coded("GE3004", f"option {name} takes a whole number from {least}, got {value!r}"), counted
                 )
         object.__setattr__(self, "skip_passes", tuple(self.skip_passes))  # a list, too: plans are kept by it
         for name in self.skip_passes:
             check_pass(name, (*NAMES, *physical.CHOICES, *CHOICES))
         share = self.carried_share
         if share is not None and (not isinstance(share, int | float) or not share >= 0):
-            raise InvalidPipeline.because(f"option carried_share takes a number from 0, got {share!r}")
+            raise InvalidPipeline.because(coded("GE3004", f"option carried_share takes a number from 0, got {share!r}"))
         if self.trace is not None and not Path(self.trace).parent.is_dir():
             raise InvalidPipeline.because(
-                f"option trace: there is no folder {Path(self.trace).parent}", "Make it, or name another."
+                coded("GE3004", f"option trace: there is no folder {Path(self.trace).parent}"),
+                "Make it, or name another.",
             )
         if self.spill_folder is not None and not Path(self.spill_folder).is_dir():
             raise InvalidPipeline.because(
-                f"option spill_folder: there is no folder {self.spill_folder}", "Make it, or name another."
+                coded("GE3004", f"option spill_folder: there is no folder {self.spill_folder}"),
+                "Make it, or name another.",
             )
 
     @property
@@ -174,6 +183,6 @@ class RunOptions:
         unknown = options.keys() - cls.__dataclass_fields__.keys()
         if unknown:
             raise InvalidPipeline.because(
-                f"unknown option '{min(unknown)}'", f"Options: {', '.join(cls.__dataclass_fields__)}."
+                coded("GE3004", f"unknown option '{min(unknown)}'"), f"Options: {', '.join(cls.__dataclass_fields__)}."
             )
         return cls(skip_passes=tuple(skip_passes), **options)  # type: ignore[arg-type]

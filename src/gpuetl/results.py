@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from gpuetl.backends.backend import Backend
 from gpuetl.errors import PackageMissing
+from gpuetl.messages import coded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,4 +94,6 @@ def needed(module: str, what: str, install: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError:
-        raise PackageMissing(f'{what} needs the package {module}.  Install it: pip install "{install}"') from None
+        raise PackageMissing(
+            coded("GE3002", f'{what} needs the package {module}.  Install it: pip install "{install}"')
+        ) from None

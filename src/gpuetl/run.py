@@ -20,6 +20,7 @@ from gpuetl.contracts import accepted, with_samples
 from gpuetl.errors import ContractBroken, InvalidPipeline, Problem, have_hint
 from gpuetl.executors.execution import Execution, on_workers
 from gpuetl.io.rejected import without_rejected
+from gpuetl.messages import coded
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain_memory import chunk_lines
 from gpuetl.plan.plan import Plan
@@ -55,7 +56,7 @@ class Run:
         """Return a kept stage; raise `InvalidPipeline` for one that was not kept."""
         if name not in self.results:
             hint = have_hint(name, self.results, f"Keep others with run(keep=['{name}']).", "It kept")
-            raise InvalidPipeline.because(f"the run did not keep '{name}'", hint)
+            raise InvalidPipeline.because(coded("GE3008", f"the run did not keep '{name}'"), hint)
         return self.results[name]
 
 
@@ -141,7 +142,7 @@ def traced_run(
                 checks = with_samples(plan, checks, replace(execution, options=placed, recorder=Recorder()), capacity)
     for check in checks:
         if check.verdict == "warned":
-            recorder.warn(str(check))
+            recorder.warn(coded("GE1601", str(check)))
     funnel = Funnel(physical.roots, recorder.work, written_stages(pipeline))
     for remark in funnel.grown_joins():
         recorder.note(remark)

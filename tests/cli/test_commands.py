@@ -108,7 +108,7 @@ def test_failed_run_names_stage_step_and_row_and_writes_nothing(file: Path):
         (["-p", "least=two"], "parameter 'least': 'two' is not a valid int64"),
         (["-p", "least"], "'least' is not name=value"),
         (["-p", "least=1", "-p", "least=2"], "'least' is given twice: 1 and 2.  Give it once"),
-        (["--engine", "pandas", "--workers", "2"], "engine 'pandas' runs on no cluster"),
+        (["--engine", "pandas", "--workers", "2"], "engine 'pandas' does not run on a cluster"),
         (["--engine", "dask", "--workers", "0"], "option workers takes a whole number from 1, got 0"),
         (["--engine", "dask", "--tls-ca", "ca.pem"], "TLS takes a cluster's address"),
         (["--engine", "panda"], "Did you mean 'pandas'?"),

@@ -1,5 +1,6 @@
 """Every error code has a page, and the page's example prints what the page says."""
 
+import os
 import re
 import subprocess
 import sys
@@ -14,6 +15,8 @@ from gpuetl.error_codes.page import SALES
 
 FOLDER = Path(__file__).parents[2] / "docs" / "errors"
 SOURCE = Path(__file__).parents[2] / "src" / "gpuetl"
+ERROR = "gpuetl.errors."
+"""How an error begins below the traceback of a script."""
 TESTED = [page for page in PAGES.values() if not page.untested]
 
 
@@ -31,8 +34,9 @@ def printed(page, text, folder):
         (folder / name).write_text(content)
     if page.kind == "python":
         (folder / "example.py").write_text(text)
-        done = subprocess.run([sys.executable, "example.py"], capture_output=True, text=True, check=False)
-        return done.returncode, done.stderr.strip()
+        env = os.environ | {"PYTHONPATH": str(SOURCE.parent)}
+        done = subprocess.run([sys.executable, "example.py"], capture_output=True, text=True, check=False, env=env)
+        return done.returncode, done.stderr[max(done.stderr.find(ERROR), 0) :].strip()
     if page.kind == "command":
         done = gpuetl(*text.split()[1:])
     else:

@@ -102,7 +102,7 @@ def test_the_text_is_what_a_person_would_write(sales):
 
 
 def test_a_stage_without_rows_and_one_that_is_not_there(sales):
-    with pytest.raises(InvalidPipeline, match="'none' has no row on its sources"):
+    with pytest.raises(InvalidPipeline, match="stage 'none' has no rows"):
         recorded(sales, "none")
     with pytest.raises(InvalidPipeline, match="unknown stage 'sums'"):
         recorded(sales, "sums")

@@ -236,7 +236,7 @@ def test_a_text_that_does_not_compile_is_told(t, checked):
 def test_a_twin_that_breaks_its_declaration_is_told(t, checked):
     """Also of no rows."""
     outcome = checked(t.elementwise_kernel("z = 2 * x;", "x", {"z": "float64"}, "wrong.py:twice"))
-    assert outcome.findings[0].what == "it failed: twice gave ['y']; declared are ['z']"
+    assert outcome.findings[0].what == "it failed: twice returned ['y']; declared are ['z']"
 
 
 def test_every_shipped_kernel_equals_its_twin():

@@ -243,11 +243,11 @@ def test_a_declaration_that_does_not_fit_is_refused(source, problem, make, chang
 @pytest.mark.parametrize(
     ("reference", "message"),
     [
-        ("sums.py:too_short", "too_short: output 'total' has shape (0,), the rows are 1"),
+        ("sums.py:too_short", "too_short: output 'total' has shape (0,), and must have (1,)"),
         ("sums.py:too_narrow", "too_narrow: output 'total' is float32, declared is float64"),
-        ("sums.py:other_names", "other_names gave ['sum']; declared are ['total']"),
+        ("sums.py:other_names", "other_names returned ['sum']; declared are ['total']"),
         ("sums.py:raises", "raises in sums.py raised ValueError: no such luck"),
-        ("sums.py:nothing", "nothing gave a NoneType, not a dict of arrays"),
+        ("sums.py:nothing", "nothing returned a NoneType, not a dict of arrays"),
         (
             "sums.py:scaled_sum",
             "scaled_sum in sums.py raised TypeError: scaled_sum() missing 1 required positional argument",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from gpuetl.backends import driver, gpu_packages
 from gpuetl.errors import EngineUnavailable, PackageMissing, suggestion
+from gpuetl.messages import coded
 
 if TYPE_CHECKING:
     from gpuetl.backends.backend import Backend
@@ -51,8 +52,11 @@ def choose_engine(wanted: str) -> Choice:
         return Choice("cudf", found.gpu)
     if wanted == "cudf" and (found := look_for_gpu()).problem:
         raise EngineUnavailable(
-            f"engine 'cudf' cannot run here: {found.problem}.\n{found.fix}, or run with --engine pandas.  "
-            "`gpuetl doctor` says more."
+            coded(
+                "GE3001",
+                f"engine 'cudf' cannot run here: {found.problem}.\n{found.fix}, or run with --engine pandas.  "
+                "`gpuetl doctor` says more.",
+            )
         )
     if wanted == "cudf":
         driver.open_context()
@@ -62,7 +66,9 @@ def choose_engine(wanted: str) -> Choice:
         check_cluster_package(wanted)
         return Choice(wanted, "asked for")
     near = suggestion(wanted, (*ENGINES, "auto"))
-    raise EngineUnavailable(f"unknown engine '{wanted}'. Engines: auto, {', '.join(ENGINES)}. {near}".rstrip())
+    raise EngineUnavailable(
+        coded("GE3003", f"unknown engine '{wanted}'. Engines: auto, {', '.join(ENGINES)}. {near}".rstrip())
+    )
 
 
 def check_cluster_package(engine: str) -> None:
@@ -70,7 +76,9 @@ def check_cluster_package(engine: str) -> None:
     module, install = CLUSTER_PACKAGES[engine]
     if find_spec(module) is None:
         package = module.replace("_", "-")
-        raise PackageMissing(f"engine '{engine}' needs the package {package}.  Install it: pip install \"{install}\"")
+        raise PackageMissing(
+            coded("GE3002", f"engine '{engine}' needs the package {package}.  Install it: pip install \"{install}\"")
+        )
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,12 @@ import gc
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
+from typing import NoReturn
 
-from gpuetl import __version__
+from gpuetl import __version__, messages
 from gpuetl.cli import bench, doctor, explain, kernel, plan, run, test, validate, verify
 from gpuetl.cli.arguments import exit_codes
+from gpuetl.messages import coded
 
 COMMANDS = (run, validate, test, plan, verify, kernel, bench, doctor, explain)
 
@@ -39,10 +41,18 @@ def execute(arguments: Sequence[str] | None = None) -> None:
         given.pop("command")(**given)
 
 
+class Arguments(ArgumentParser):
+    """Reads a command line; its errors have a code too."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and what is wrong, and leave."""
+        super().error(messages.with_code(message, coded("GE3004", message)))
+
+
 def parser() -> ArgumentParser:
     """Return what reads the command line."""
     description = "Declarative ETL pipelines on NVIDIA GPUs, with answers that can be checked."
-    read = ArgumentParser("gpuetl", description=description, allow_abbrev=False)
+    read = Arguments("gpuetl", description=description, allow_abbrev=False)
     version = f"gpuetl {__version__}"
     read.add_argument("--version", action="version", version=version, help="print the version and leave")
     commands = read.add_subparsers(title="commands", metavar="COMMAND", required=True)

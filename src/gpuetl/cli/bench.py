@@ -7,6 +7,8 @@ from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gpuetl.messages import coded
+
 if TYPE_CHECKING:
     from gpuetl.ceilings.ceiling import Ceilings
     from gpuetl.cli.arguments import Commands
@@ -43,7 +45,9 @@ def device(folder: Path | None = None, json: bool = False) -> None:
     try:
         ceilings = measure(folder, gpu=bool(found.gpu))
     except OSError as error:
-        raise RunFailed(f"bench device: {error}.  Choose another folder: --folder, GPUETL_KERNEL_CACHE") from None
+        raise RunFailed(
+            coded("GE3004", f"bench device: {error}.  Choose another folder: --folder, GPUETL_KERNEL_CACHE")
+        ) from None
     if json:
         print(dumps(ceilings.to_dict(), indent=2))
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpuetl.errors import InvalidPipeline, suggestion
+from gpuetl.messages import coded
 
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
@@ -34,5 +35,7 @@ def explain(code: str) -> None:
     page = PAGES.get(code.strip("[]").upper())
     if page is None:
         near = suggestion(code.upper(), PAGES)
-        raise InvalidPipeline.because(f"'{code}' is not an error code", near or "gpuetl explain all lists the codes.")
+        raise InvalidPipeline.because(
+            coded("GE3004", f"'{code}' is not an error code"), near or "gpuetl explain all lists the codes."
+        )
     print(page.text, end="")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpuetl.cli.arguments import Params, add_command
+from gpuetl.messages import coded
 
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
@@ -49,7 +50,9 @@ def check(
 
     plan = load(file, root).plan(dict(params))
     if stage is not None and stage not in plan.stages:
-        raise InvalidPipeline.because(f"unknown stage '{stage}'", have_hint(stage, plan.stages, noun="Stages"))
+        raise InvalidPipeline.because(
+            coded("GE1020", f"unknown stage '{stage}'"), have_hint(stage, plan.stages, noun="Stages")
+        )
     roots = {id(node): node for node in (*plan.stages.values(), *plan.roots)}.values()
     kernels = [kernel for kernel in kernels_of(roots) if stage is None or kernel.origin.name == stage]
     machine = the_machine() if kernels else None
@@ -66,7 +69,9 @@ def the_machine() -> Any:
 
     if problem := (found := look_for_gpu()).problem:
         raise EngineUnavailable(
-            f"kernel check runs kernels on an NVIDIA GPU: {problem}.  {found.fix}, or see `gpuetl doctor`"
+            coded(
+                "GE3001", f"kernel check runs kernels on an NVIDIA GPU: {problem}.  {found.fix}, or see `gpuetl doctor`"
+            )
         )
     from gpuetl.backends.cudf.gpu.machine import machine
 

@@ -19,6 +19,7 @@ from gpuetl.cli.arguments import (
 )
 from gpuetl.cli.run import report_path
 from gpuetl.errors import InvalidPipeline
+from gpuetl.messages import coded
 
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
@@ -85,7 +86,9 @@ def run_tests(
         return
     if not pipeline.spec.tests:
         pipeline.plan(dict(params), unbound=True)  # report problems of the pipeline first
-        raise InvalidPipeline.because(f"no tests in {file}", "docs/language.md shows one, under Tests.")
+        raise InvalidPipeline.because(
+            coded("GE1606", f"no tests in {file}"), "docs/language.md shows one, under Tests."
+        )
     choice = choose_engine(engine)
     print(f"engine: {choice.name} ({choice.reason})")
     notes: dict[str, None] = {}

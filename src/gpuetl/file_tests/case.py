@@ -14,6 +14,7 @@ from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.types import BOOL, DATE, FLOAT64, INT64, STRING, TIMESTAMP, DataType, type_name
 from gpuetl.io.frames import SLICE_ROWS
 from gpuetl.io.rejected import without_rejected
+from gpuetl.messages import coded
 from gpuetl.pipeline import Pipeline
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
@@ -139,7 +140,10 @@ class _Preparation:
             if name not in spec.sources and name not in spec.unreadable:
                 hint = f"'{name}' is a stage: give rows for the sources that it reads." if name in spec.stages else ""
                 self.problem(
-                    f"unknown source '{name}'", hint or have_hint(name, spec.sources, noun="Sources"), name, "given"
+                    coded("GE1020", f"unknown source '{name}'"),
+                    hint or have_hint(name, spec.sources, noun="Sources"),
+                    name,
+                    "given",
                 )
         sources = {name: self.source(name, source, parameters) for name, source in spec.sources.items()}
         known = {name: source for name, source in sources.items() if source is not None}
@@ -162,17 +166,21 @@ class _Preparation:
         declared, values = self.pipeline.spec.parameters, dict(params)
         for name, cell in self.test.params.items():
             if name not in declared:
-                self.problem(f"unknown parameter '{name}'", have_hint(name, declared, noun="Parameters"), name)
+                self.problem(
+                    coded("GE1021", f"unknown parameter '{name}'"), have_hint(name, declared, noun="Parameters"), name
+                )
                 continue
             try:
                 values[str(name)] = cell.read(declared[name].dtype)
             except BadValue as error:
-                self.problem(f"parameter '{name}': {error.message}", error.hint, error)
+                self.problem(coded("GE1017", f"parameter '{name}': {error.message}"), error.hint, error)
         missing = [name for name, spec in declared.items() if spec.required and name not in values]
         for name in () if self.unbound else missing:
             if name not in self.test.params:
                 hint = f"Add it to the test's params, or give it with -p {name}=VALUE."
-                self.problem(f"parameter '{name}' ({type_name(declared[name].dtype)}) has no value", hint, None)
+                self.problem(
+                    coded("GE1016", f"parameter '{name}' ({type_name(declared[name].dtype)}) has no value"), hint, None
+                )
         return values
 
     def source(
@@ -220,7 +228,12 @@ class _Preparation:
                 columns[column] = inferred_type(row[place] for row in given.rows)
             except ValueError as error:
                 hint = f"Declare it: a schema on source '{name}' says the types of all its columns."
-                self.problem(f"the type of column '{column}' is not known: {error}", hint, column, f"given '{name}'")
+                self.problem(
+                    coded("GE1605", f"the type of column '{column}' is not known: {error}"),
+                    hint,
+                    column,
+                    f"given '{name}'",
+                )
                 columns[column] = pa.null()
         told = ", ".join(f"{column}: {type_name(dtype)}" for column, dtype in columns.items())
         self.notes.append(f"source '{name}': types are those of the given values ({told}), since {reason}")
@@ -229,7 +242,7 @@ class _Preparation:
     def known_columns(self, rows: RowsSpec, schema: Schema, where: str) -> None:
         for name in rows.columns:
             if name not in schema and not schema.open:
-                self.problem(f"unknown column '{name}'", have_hint(name, schema), name, where)
+                self.problem(coded("GE1003", f"unknown column '{name}'"), have_hint(name, schema), name, where)
 
     def table(self, rows: RowsSpec, schema: Schema, where: str) -> pa.Table:
         """Return rows in the columns of a schema; one that a row leaves out is null.
@@ -249,7 +262,7 @@ class _Preparation:
         try:
             return cell.read(dtype) if cell else None
         except BadValue as error:
-            self.problem(f"column '{name}': {error.message}", error.hint, error, where)
+            self.problem(coded("GE1605", f"column '{name}': {error.message}"), error.hint, error, where)
             return None
 
     def expected(self, name: str, rows: RowsSpec, plan: Plan) -> Expected | None:
@@ -259,11 +272,11 @@ class _Preparation:
         try:
             node = None if unknown else plan.keeping([name]).kept[name]
         except InvalidPipeline as error:
-            self.problem(f"unknown source or stage '{name}'", error.problems[0].hint, name, "expect")
+            self.problem(coded("GE1020", f"unknown source or stage '{name}'"), error.problems[0].hint, name, "expect")
             return None
         if node is None or reads_unknown(node):
             for source, reason in self.unknown.items():
-                message = f"source '{source}' is not given, and its columns are not known: {reason}"
+                message = coded("GE1605", f"source '{source}' is not given, and its columns are not known: {reason}")
                 self.problem(message, "Give rows for it, or declare its schema.", name, where)
             return None  # else it waits for the value of a parameter, or what is wrong is told
         self.known_columns(rows, node.schema, where)

@@ -20,6 +20,7 @@ from gpuetl.backends.engines import choose_engine
 from gpuetl.errors import GpuetlError, InvalidPipeline, Problems
 from gpuetl.file_tests.case import Unwritten
 from gpuetl.io.rejected import RejectedRows
+from gpuetl.messages import coded
 from gpuetl.optimize import optimize
 from gpuetl.options import RunOptions
 from gpuetl.pipeline import Pipeline
@@ -113,7 +114,9 @@ def sampled_rows(
         if found[stage].num_rows:
             return {source: found[f":given:{source}"] for source in reads}, largest
         if largest is None or rows >= sizes[largest]:
-            raise InvalidPipeline.because(f"'{stage}' has no row on its sources", "Choose a stage that has rows.")
+            raise InvalidPipeline.because(
+                coded("GE1607", f"stage '{stage}' has no rows, so it gives no test"), "Choose a stage that has rows."
+            )
         rows *= GROWTH
 
 
@@ -246,7 +249,9 @@ def rows_of(table: pa.Table) -> RowsSpec:
         try:
             columns.append([cell_of(value) for value in table.column(name).to_pylist()])
         except (OverflowError, ValueError):
-            message = f"column '{name}' has times before year 1 or after 9999, which a test cannot write"
+            message = coded(
+                "GE1607", f"column '{name}' has times before year 1 or after 9999, which a test cannot write"
+            )
             raise InvalidPipeline.because(message, "Filter them out, or write the test by hand.") from None
     return RowsSpec(tuple(map(Text, table.column_names)), tuple(zip(*columns, strict=True)), as_maps=False)
 
@@ -294,7 +299,7 @@ def file_with(text: str, name: str, item: str, test: TestSpec) -> str:
     again = read_pipeline_text(added, name, problems)
     if problems.found or again is None or again.tests[-1:] != (test,):
         hint = "Begin each test there with - name: on a line of its own, or add what the command prints by hand."
-        raise InvalidPipeline.because(f"the test has no place in the section tests of {name}", hint)
+        raise InvalidPipeline.because(coded("GE1607", f"the test has no place in the section tests of {name}"), hint)
     return added
 
 

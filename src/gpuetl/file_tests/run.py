@@ -21,6 +21,7 @@ from gpuetl.file_tests.case import Case, prepared_cases
 from gpuetl.file_tests.compare import compare_rows
 from gpuetl.file_tests.render import difference_text
 from gpuetl.file_tests.report import Outcome, TestReport, TestResult
+from gpuetl.messages import coded
 from gpuetl.options import RunOptions
 from gpuetl.pipeline import Pipeline
 from gpuetl.report.recorder import silent
@@ -53,7 +54,9 @@ def run_tests(
     cases = prepared_cases(pipeline, tests, params, problems, slice_rows=options.partition_rows)
     problems.check()
     if not cases:
-        raise InvalidPipeline.because(f"no tests in {pipeline.spec.name}", "docs/language.md shows one, under Tests.")
+        raise InvalidPipeline.because(
+            coded("GE1606", f"no tests in {pipeline.spec.name}"), "docs/language.md shows one, under Tests."
+        )
     start, results = perf_counter(), []
     with on_workers(choice.name, backend_of(choice.name, options), options, {}, silent) as (placed, _):
         for case in cases:
@@ -72,7 +75,7 @@ def selected(tests: Iterable[TestSpec], names: Iterable[str] | None) -> list[Tes
         found = [test for test in every if test.name == name or fnmatchcase(test.name, name)]
         if not found:
             raise InvalidPipeline.because(
-                f"no test is named '{name}'", have_hint(name, [t.name for t in every], noun="Tests")
+                coded("GE1606", f"no test is named '{name}'"), have_hint(name, [t.name for t in every], noun="Tests")
             )
         chosen |= {str(test.name): test for test in found}
     return [test for test in every if test.name in chosen]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from gpuetl.expressions.types import DataType, type_name
+from gpuetl.messages import coded
 
 C_TYPES: dict[str, DataType] = {
     "double": pa.float64(), "float": pa.float32(),
@@ -60,7 +61,7 @@ class KernelContract:
             return self.cuda.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-            raise KernelMismatch(f"cannot read {self.cuda}: {reason}") from None
+            raise KernelMismatch(coded("GE1301", f"cannot read {self.cuda}: {reason}")) from None
 
     @cached_property
     def parameters(self) -> tuple[CParameter, ...]:
@@ -70,7 +71,7 @@ class KernelContract:
         parameters = dict(declared).get(self.entry)
         if parameters is None:
             have = ", ".join(name for name, _ in declared) or "none"
-            raise KernelMismatch(f"{self.cuda.name} has no kernel '{self.entry}'.  It has: {have}")
+            raise KernelMismatch(coded("GE1301", f"{self.cuda.name} has no kernel '{self.entry}'.  It has: {have}"))
         return tuple(_parse_parameter(text) for text in parameters.split(",") if text.strip())
 
     def check(
@@ -87,7 +88,10 @@ class KernelContract:
         if len(got) != len(expected):
             order = ", ".join(what for what, _, _ in expected)
             raise KernelMismatch(
-                f"kernel '{self.entry}' has {len(got)} parameters, the step gives {len(expected)}: {order}"
+                coded(
+                    "GE1302",
+                    f"kernel '{self.entry}' has {len(got)} parameters, the step gives {len(expected)}: {order}",
+                )
             )
         for parameter, (what, dtype, pointer) in zip(got, expected, strict=True):
             self._check_one(parameter, what, dtype, pointer)
@@ -98,16 +102,20 @@ class KernelContract:
         bounds = re.search(rf"__launch_bounds__\s*\(\s*(\d+)[^;{{]*?\b{self.entry}\s*\(", source)
         if bounds and block > int(bounds[1]):
             found = f"kernel '{self.entry}' has __launch_bounds__({bounds[1]}), and block is {block}"
-            raise KernelMismatch(f"{found}.  Set block: {bounds[1]}, or declare more")
+            raise KernelMismatch(coded("GE1302", f"{found}.  Set block: {bounds[1]}, or declare more"))
 
     def _check_one(self, parameter: CParameter, what: str, dtype: DataType | None, pointer: bool) -> None:
         if parameter.pointer != pointer:
             form = "a pointer" if pointer else "passed by value"
-            raise KernelMismatch(f"kernel '{self.entry}': {what} must be {form}, but the source has '{parameter.text}'")
+            raise KernelMismatch(
+                coded("GE1302", f"kernel '{self.entry}': {what} must be {form}, but the source has '{parameter.text}'")
+            )
         if dtype is not None and parameter.dtype != device_type(dtype):
             wanted = type_name(parameter.dtype) if parameter.dtype else f"'{parameter.text}'"
             fix = f"Cast it, or declare {type_name(device_type(dtype))} in the kernel"
-            raise KernelMismatch(f"kernel '{self.entry}': {what} must be {wanted}, got {type_name(dtype)}.  {fix}")
+            raise KernelMismatch(
+                coded("GE1302", f"kernel '{self.entry}': {what} must be {wanted}, got {type_name(dtype)}.  {fix}")
+            )
 
 
 def device_type(dtype: DataType) -> DataType:
@@ -124,7 +132,9 @@ def device_type(dtype: DataType) -> DataType:
         return pa.int32()
     if dtype in C_TYPES.values():
         return dtype
-    raise KernelMismatch(f"a {type_name(dtype)} column cannot reach a kernel; number, time and bool columns can")
+    raise KernelMismatch(
+        coded("GE1302", f"a {type_name(dtype)} column cannot reach a kernel; number, time and bool columns can")
+    )
 
 
 def _expected(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gpuetl.expressions.types import DataType
+from gpuetl.messages import coded
 
 NAME = re.compile(r"[A-Za-z_]\w*")
 _WORDS = """
@@ -58,10 +59,10 @@ def unusable_names(roles: Mapping[str, Iterable[str]], masked: Container[str] = 
     seen: dict[str, str] = {}
     for role, name in ((role, name) for role, names in roles.items() for name in names):
         if not NAME.fullmatch(name) or name in TAKEN:
-            yield f"{role} '{name}' is not a name in C++; rename it in a step before"
+            yield coded("GE1304", f"{role} '{name}' is not a name in C++; rename it in a step before")
         for own in (name, f"{name}_valid") if role in masked else (name,):
             if own in seen:
-                yield f"{role} '{name}' and {seen[own]} are both '{own}' in the kernel; rename one"
+                yield coded("GE1304", f"{role} '{name}' and {seen[own]} are both '{own}' in the kernel; rename one")
             seen.setdefault(own, f"{role} '{name}'")
 
 
@@ -72,4 +73,4 @@ def names(text: str, name: str) -> bool:
 
 def null_argument(entry: str, name: str) -> str:
     """Word an argument without a value."""
-    return f"kernel '{entry}': argument '{name}' is null.  Give the parameter a value"
+    return coded("GE1306", f"kernel '{entry}': argument '{name}' is null.  Give the parameter a value")

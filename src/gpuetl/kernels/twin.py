@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from gpuetl.errors import EvaluationError, first_line
 from gpuetl.kernels.contract import KernelContract
 from gpuetl.kernels.texts import KernelTexts
+from gpuetl.messages import coded
 
 Array = NDArray[Any]
 Contract = KernelContract | KernelTexts
@@ -41,14 +42,14 @@ def load_twin(contract: Contract) -> Callable[..., Mapping[str, Array]]:
     try:
         module = _load(contract.reference, contract.reference.read_bytes())
     except (Exception, SystemExit) as error:
-        raise in_file(f"cannot load the kernel's twin {contract.reference}:", contract, error) from error
+        raise in_file("GE1303", f"cannot load the kernel's twin {contract.reference}:", contract, error) from error
     function = getattr(module, contract.function, None)
     if not callable(function):
-        raise EvaluationError(f"{contract.reference} has no function '{contract.function}'")
+        raise EvaluationError(coded("GE1303", f"{contract.reference} has no function '{contract.function}'"))
     return function  # type: ignore[no-any-return]
 
 
-def in_file(what: str, contract: Contract, error: BaseException) -> EvaluationError:
+def in_file(code: str, what: str, contract: Contract, error: BaseException) -> EvaluationError:
     """Say what a user's code raised, and show the line of the twin's file in which it did.
 
     The error's traceback begins there.
@@ -62,7 +63,7 @@ def in_file(what: str, contract: Contract, error: BaseException) -> EvaluationEr
     if line is None and isinstance(error, SyntaxError) and error.filename == name:
         line = error.lineno, error.text
     reason = error.msg if isinstance(error, SyntaxError) else str(error).strip().partition("\n")[0]
-    failed = EvaluationError(": ".join(filter(None, (f"{what} {type(error).__name__}", reason))))
+    failed = EvaluationError(coded(code, ": ".join(filter(None, (f"{what} {type(error).__name__}", reason)))))
     if line is not None:
         failed.shown = f"{name}:{line[0]}:\n    {(line[1] or '').strip()}".rstrip()
     return failed
@@ -86,21 +87,31 @@ def call_twin(
     try:
         result = function(*arrays, **arguments)
     except (Exception, SystemExit) as error:
-        raise in_file(f"{contract.function} in {contract.reference.name} raised", contract, error) from error
+        raise in_file("GE2006", f"{contract.function} in {contract.reference.name} raised", contract, error) from error
     if not isinstance(result, Mapping):
-        raise EvaluationError(f"{contract.function} gave a {type(result).__name__}, not a dict of arrays")
+        raise EvaluationError(
+            coded("GE1303", f"{contract.function} returned a {type(result).__name__}, not a dict of arrays")
+        )
     if result.keys() != outputs.keys():
-        raise EvaluationError(f"{contract.function} gave {sorted(map(str, result))}; declared are {sorted(outputs)}")
+        raise EvaluationError(
+            coded("GE1303", f"{contract.function} returned {sorted(map(str, result))}; declared are {sorted(outputs)}")
+        )
     return {name: _checked(contract, name, result[name], dtype, rows) for name, dtype in outputs.items()}
 
 
 def _checked(contract: Contract, name: str, value: Any, dtype: np.dtype[Any], rows: int) -> Array:
+    output = f"{contract.function}: output '{name}'"
     try:
         values = np.asarray(value)
     except (ValueError, TypeError) as error:
-        raise EvaluationError(f"{contract.function}: output '{name}' is no array: {first_line(error)}") from None
+        raise EvaluationError(coded("GE1303", f"{output} is not an array: {first_line(error)}")) from None
     if values.shape != (rows,):
-        raise EvaluationError(f"{contract.function}: output '{name}' has shape {values.shape}, the rows are {rows}")
+        raise EvaluationError(
+            coded(
+                "GE1303",
+                f"{output} has shape {values.shape}, and must have ({rows},): a value a row",
+            )
+        )
     if values.dtype != dtype:
-        raise EvaluationError(f"{contract.function}: output '{name}' is {values.dtype}, declared is {dtype}")
+        raise EvaluationError(coded("GE1303", f"{output} is {values.dtype}, declared is {dtype}"))
     return values

@@ -10,6 +10,7 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 
 from gpuetl.errors import InvalidPipeline, suggestion
+from gpuetl.messages import coded
 from gpuetl.optimize.fold_expressions import fold_expressions
 from gpuetl.optimize.prune_columns import prune_columns
 from gpuetl.optimize.push_filters import push_filters
@@ -56,5 +57,7 @@ def check_rung(name: str) -> str:
 def check_pass(name: str, have: Sequence[str]) -> str:
     """Return the name of a pass, or of what else may be left out; raise `InvalidPipeline` where there is none such."""
     if name not in have:
-        raise InvalidPipeline.because(f"unknown pass '{name}'", f"Passes: {', '.join(have)}. {suggestion(name, have)}")
+        raise InvalidPipeline.because(
+            coded("GE3004", f"unknown pass '{name}'"), f"Passes: {', '.join(have)}. {suggestion(name, have)}"
+        )
     return name

@@ -16,6 +16,7 @@ from gpuetl.io.dataset import Dataset
 from gpuetl.io.target import Target
 from gpuetl.kernels.contract import KernelContract
 from gpuetl.kernels.texts import KernelTexts
+from gpuetl.messages import coded
 from gpuetl.plan.check import Check
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
@@ -67,7 +68,7 @@ class Plan:
         for name in names:
             if name not in have:
                 raise InvalidPipeline.because(
-                    f"unknown stage '{name}'", have_hint(name, have, noun="Sources and stages")
+                    coded("GE1020", f"unknown stage '{name}'"), have_hint(name, have, noun="Sources and stages")
                 )
         return replace(self, kept={name: have[name] for name in names})
 

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from gpuetl.errors import Place
+from gpuetl.messages import coded
 from gpuetl.plan.check import REMOVED, ROWS, Check
 
 VERDICTS = {"fail": "failed", "warn": "warned", "drop": "dropped", "quarantine": "quarantined"}
@@ -115,7 +116,7 @@ def failure(reports: Iterable[CheckReport]) -> str:
     """Word the rules that failed, each with the first rows that break it."""
     failed = [report for report in reports if report.verdict == "failed"]
     count = "1 expectation" if len(failed) == 1 else f"{len(failed)} expectations"
-    return "\n\n".join([f"{count} failed; no sink has changed", *map(worded, failed)])
+    return coded("GE1601", "\n\n".join([f"{count} failed; no sink has changed", *map(worded, failed)]))
 
 
 def worded(report: CheckReport) -> str:

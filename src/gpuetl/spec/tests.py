@@ -16,6 +16,7 @@ from gpuetl.errors import Problems
 from gpuetl.expressions.types import DataType, is_list, type_name
 from gpuetl.expressions.unparse import constant_text
 from gpuetl.io.dataset import Format
+from gpuetl.messages import coded
 from gpuetl.spec.document import Node
 from gpuetl.spec.forms import BOOLEAN, read_name
 from gpuetl.spec.parameters import parse_written
@@ -49,13 +50,13 @@ class Cell:
         if self.value is None:
             return None
         if is_list(dtype) != isinstance(self.value, tuple):
-            raise BadValue(f"{self} is not of type {type_name(dtype)}", self.node)
+            raise BadValue(coded("GE1605", f"{self} is not of type {type_name(dtype)}"), self.node)
         if is_list(dtype):
             return [item.read(dtype.value_type) for item in self.value]
         try:
             return parse_written(self.value, self.written, dtype)
         except ValueError as error:
-            raise BadValue(str(error), self.node) from None
+            raise BadValue(coded("GE1605", str(error)), self.node) from None
 
     def __str__(self) -> str:
         if isinstance(self.value, tuple):
@@ -105,7 +106,9 @@ def read_tests(node: Node | None, problems: Problems) -> tuple[TestSpec, ...]:
     if node is None or node.value is None:
         return ()
     if not isinstance(node.value, tuple):
-        problems.add(f"tests takes a list of tests, got {node.kind}", "Begin each with - name: …", node.place())
+        problems.add(
+            coded("GE1008", f"tests takes a list of tests, got {node.kind}"), "Begin each with - name: …", node.place()
+        )
         return ()
     tests: dict[str, TestSpec] = {}
     for number, item in enumerate(node.value, 1):
@@ -113,7 +116,9 @@ def read_tests(node: Node | None, problems: Problems) -> tuple[TestSpec, ...]:
         if test is None:
             continue
         if test.name in tests:
-            problems.add(f"a second test is named '{test.name}'", "Give it a name of its own.", item.place())
+            problems.add(
+                coded("GE1013", f"a second test is named '{test.name}'"), "Give it a name of its own.", item.place()
+            )
         tests.setdefault(test.name, test)
     return tuple(tests.values())
 
@@ -127,13 +132,13 @@ class _Reader:
     def test(self, node: Node) -> TestSpec | None:
         before = len(self.problems.found)
         if not isinstance(node.value, dict):
-            self.problem(f"takes a map, got {node.kind}", f"keys: {', '.join(KEYS)}.", node)
+            self.problem(coded("GE1008", f"takes a map, got {node.kind}"), f"keys: {', '.join(KEYS)}.", node)
             return None
         name = self.guarded(read_name, node.value["name"]) if "name" in node.value else None
         if name is not None:
             self.within = f"test '{name}'"
         elif "name" not in node.value:
-            self.problem("the key 'name' is missing", "Say what the test shows.", node)
+            self.problem(coded("GE1007", "the key 'name' is missing"), "Say what the test shows.", node)
         self.known_keys(node, KEYS)
         params = {key: self.guarded(read_cell, value) for key, value in self.entries(node, "params")}
         given = {key: self.rows(value, f"given '{key}'", GIVEN_KEYS) for key, value in self.entries(node, "given")}
@@ -142,7 +147,7 @@ class _Reader:
         if len(self.problems.found) > before or name is None:
             return None
         if bool(expect) == bool(failure):
-            what = "has both expect and expect_failure" if failure else "expects nothing"
+            what = coded("GE1605", "has both expect and expect_failure" if failure else "expects nothing")
             hint = "Give it expect: rows of stages; or expect_failure: the words of an error."
             self.problem(what, hint, node)
             return None
@@ -160,7 +165,7 @@ class _Reader:
             return
         if not isinstance(found.value, dict):
             what = {"params": "parameters to values", "given": "sources to rows", "expect": "stages to rows"}[section]
-            self.problem(f"{section} takes a map of {what}, got {found.kind}", "", found)
+            self.problem(coded("GE1008", f"{section} takes a map of {what}, got {found.kind}"), "", found)
             return
         for name, value in found.items():
             yield Text(name, KeyPlace(found.keys[name])), value
@@ -172,7 +177,9 @@ class _Reader:
             return reader.maps(node, keys, {})
         if not isinstance(node.value, dict):
             reader.problem(
-                f"takes a list of rows, got {node.kind}", "Write - {column: value, …}, or [] for none.", node
+                coded("GE1008", f"takes a list of rows, got {node.kind}"),
+                "Write - {column: value, …}, or [] for none.",
+                node,
             )
             return None
         reader.known_keys(node, keys)
@@ -181,12 +188,12 @@ class _Reader:
             return reader.file(node, formats[0])
         if "rows" not in node.value:
             if node.value.keys() <= set(keys):  # an unknown key may be this one, misspelt
-                reader.problem("the key 'rows' is missing", f"keys: {', '.join(keys)}.", node)
+                reader.problem(coded("GE1007", "the key 'rows' is missing"), f"keys: {', '.join(keys)}.", node)
             return None
         options = reader.options(node)
         rows = node.value["rows"]
         if not isinstance(rows.value, tuple):
-            reader.problem(f"rows takes a list, got {rows.kind}", "", rows)
+            reader.problem(coded("GE1008", f"rows takes a list, got {rows.kind}"), "", rows)
             return None
         if "columns" in node.value:
             return reader.lists(node.value["columns"], rows, options)
@@ -194,7 +201,9 @@ class _Reader:
 
     def file(self, node: Node, name: Format) -> RowsFile | None:
         if len(node.value) > 1:
-            self.problem(f"{name} is the only key where a file has the rows", "Leave out the others.", node)
+            self.problem(
+                coded("GE1605", f"{name} is the only key where a file has the rows"), "Leave out the others.", node
+            )
         path = self.guarded(read_name, node.value[name])
         return RowsFile(name, path) if path else None
 
@@ -212,7 +221,9 @@ class _Reader:
         for number, row in enumerate(node.value, 1):
             if not isinstance(row.value, dict):
                 hint = "Write {column: value, …}, or lists as rows: beside columns: [a, b]."
-                self.problem(f"row {number} takes a map of columns to values, got {row.kind}", hint, row)
+                self.problem(
+                    coded("GE1605", f"row {number} takes a map of columns to values, got {row.kind}"), hint, row
+                )
                 continue
             for name in row.value:
                 columns.setdefault(name, Text(name, KeyPlace(row.keys[name])))
@@ -221,7 +232,7 @@ class _Reader:
             for number, row in enumerate(node.value, 1):
                 missing = [name for name in columns if isinstance(row.value, dict) and name not in row.value]
                 if missing:
-                    message = f"row {number} leaves out '{missing[0]}', which another row has"
+                    message = coded("GE1605", f"row {number} leaves out '{missing[0]}', which another row has")
                     self.problem(message, f"Write {missing[0]}: null where null is expected.", row)
         cells = tuple(tuple(row.get(name) for name in columns) for row in rows)
         return RowsSpec(tuple(columns.values()), cells, True, **options, node=node)
@@ -232,13 +243,18 @@ class _Reader:
         columns = tuple(name for item in names if (name := self.guarded(read_name, item)) is not None)
         for place, name in enumerate(columns):
             if name in columns[:place]:
-                self.problem(f"'{name}' is named twice", "", name)
+                self.problem(coded("GE1023", f"'{name}' is named twice"), "", name)
         rows: list[tuple[Cell | None, ...]] = []
         for number, row in enumerate(node.value, 1):
             if not isinstance(row.value, tuple):
-                self.problem(f"row {number} takes a list of values beside columns, got {row.kind}", "", row)
+                self.problem(
+                    coded("GE1605", f"row {number} takes a list of values beside columns, got {row.kind}"), "", row
+                )
             elif len(row.value) != len(names):
-                message = f"row {number} has {_counted(len(row.value), 'value')} for {_counted(len(names), 'column')}"
+                message = coded(
+                    "GE1605",
+                    f"row {number} has {_counted(len(row.value), 'value')} for {_counted(len(names), 'column')}",
+                )
                 self.problem(message, f"columns: {', '.join(columns)}.", row)
             else:
                 rows.append(tuple(self.guarded(read_cell, item) for item in row.value))
@@ -247,7 +263,7 @@ class _Reader:
     def known_keys(self, node: Node, keys: tuple[str, ...]) -> None:
         for name in node.value:
             if name not in keys:
-                self.problem(f"unknown key '{name}'", keys_hint(name, keys), KeyPlace(node.keys[name]))
+                self.problem(coded("GE1006", f"unknown key '{name}'"), keys_hint(name, keys), KeyPlace(node.keys[name]))
 
     def guarded(self, read: Callable[[Node], T], node: Node) -> T | None:
         try:
@@ -267,7 +283,9 @@ def read_cell(node: Node) -> Cell:
     if isinstance(value, tuple):
         return Cell(tuple(map(read_cell, value)), node=node)
     if isinstance(value, dict):
-        raise BadValue("a value is a text, a number, true, false, null, or a list of these, got a map", node)
+        raise BadValue(
+            coded("GE1605", "a value is a text, a number, true, false, null, or a list of these, got a map"), node
+        )
     if isinstance(value, timedelta):
         value = constant_text(value).removeprefix("INTERVAL ").strip("'")
     if isinstance(value, datetime):
@@ -279,7 +297,7 @@ def read_cell(node: Node) -> Cell:
     if value is None or isinstance(value, str):
         return Cell(value, "", node)
     if not isinstance(value, bool | int | float):
-        raise BadValue(f"a {type(value).__name__} is not a value that YAML has", node)
+        raise BadValue(coded("GE1605", f"a {type(value).__name__} is not a value that YAML has"), node)
     if value != value:
         value = math.nan  # the same object in each cell, which makes cells equal
     return Cell(value, node.written or number_text(value), node)
@@ -294,7 +312,7 @@ def number_text(value: float) -> str:
 def read_tolerance(node: Node) -> float:
     """Read how far floats may differ."""
     if isinstance(node.value, bool) or not isinstance(node.value, int | float) or not 0 <= node.value < float("inf"):
-        raise BadValue(f"tolerance takes a number from 0, got {read_cell(node)}", node)
+        raise BadValue(coded("GE1605", f"tolerance takes a number from 0, got {read_cell(node)}"), node)
     return float(node.value)
 
 

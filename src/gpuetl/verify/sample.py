@@ -14,6 +14,7 @@ from gpuetl.errors import InvalidPipeline
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column, Literal
 from gpuetl.expressions.types import BOOL, INT64
+from gpuetl.messages import coded
 from gpuetl.physical.estimate import CSV_ROW_BYTES
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node, Origin
@@ -62,7 +63,7 @@ def sample_filters(plan: Plan, rows: int) -> tuple[dict[int, Filter], tuple[str,
         For fewer than one row.
     """
     if rows < 1:
-        raise InvalidPipeline.because(f"a sample takes a whole number of rows from 1, got {rows}")
+        raise InvalidPipeline.because(coded("GE3004", f"a sample takes a whole number of rows from 1, got {rows}"))
     sizes = {node: source_rows(node) for node in walk_graph(*plan.roots) if isinstance(node, Read)}
     largest = max(sizes.values(), default=0)
     if largest <= rows:

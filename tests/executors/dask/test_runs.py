@@ -175,7 +175,7 @@ def test_a_client_is_taken_and_left_open(flights, cluster):
 
 def test_options_of_a_cluster_go_with_engines_that_run_on_one(flights):
     """What would not be used is refused."""
-    with pytest.raises(InvalidPipeline, match="engine 'pandas' runs on no cluster"):
+    with pytest.raises(InvalidPipeline, match="engine 'pandas' does not run on a cluster"):
         flights.run(engine="pandas", options=RunOptions(cluster=Cluster(workers=2)))
     with pytest.raises(InvalidPipeline, match="option workers is for a cluster that the run starts"):
         Cluster(address="tcp://127.0.0.1:1", workers=2)

@@ -13,6 +13,7 @@ from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column, Expr, Literal, RunId
 from gpuetl.expressions.types import BOOL, INT64, STRING
 from gpuetl.io.rejected import REJECTED
+from gpuetl.messages import coded
 from gpuetl.plan.check import REMOVED, ROWS, Check
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes import Aggregate, Filter, Limit, Project, Sort, passing
@@ -80,12 +81,14 @@ def check_names(context: Context, bound: Sequence[Bound], source: Node) -> None:
     names: set[str] = set()
     for term, _ in bound:
         if term.name in names:
-            context.problem(f"two rules are called '{term.name}'", "Give one of them another name.", term.at)
+            context.problem(
+                coded("GE1013", f"two rules are called '{term.name}'"), "Give one of them another name.", term.at
+            )
         names.add(term.name)
     at = next((term.at for term, rule in bound if rule.on_fail == "quarantine"), None)
     for name in (RULE_COLUMN, RUN_COLUMN):
         if at is not None and name in source.schema:
-            message = f"the stage has a column '{name}', as its rows in quarantine have"
+            message = coded("GE1023", f"the stage has a column '{name}', as its rows in quarantine have")
             context.problem(message, "Rename it.", at)
 
 

@@ -13,6 +13,7 @@ from gpuetl.expressions.ir import Column, Literal, columns_of
 from gpuetl.expressions.syntax import Constant
 from gpuetl.expressions.types import BOOL, NULL, STRING, type_name
 from gpuetl.expressions.unparse import constant_text, to_sql
+from gpuetl.messages import coded
 from gpuetl.plan.node import Node, Origin
 from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.document import plain_node
@@ -84,7 +85,7 @@ def read_given(node: TextNode) -> Given:
     """Read a constant, whose type is that of its column; digits that a float has lost stay as text."""
     value = node.value
     if isinstance(value, dict | tuple):
-        raise BadValue(f"takes a constant, got {node.kind}", node)
+        raise BadValue(coded("GE1604", f"takes a constant, got {node.kind}"), node)
     if isinstance(value, int | float) and not isinstance(value, bool) and node.written:
         value = node.written if not _same_digits(value, node.written) else value
     return Given(value, node)
@@ -101,10 +102,12 @@ def read_givens(node: TextNode) -> tuple[Given, ...]:
     """Read a list of constants; null is no value, and breaks no rule."""
     nodes = node.value if isinstance(node.value, tuple) else (node,)
     if not nodes:
-        raise BadValue("takes at least one value", node)
+        raise BadValue(coded("GE1604", "takes at least one value"), node)
     for item in nodes:
         if item.value is None:
-            raise BadValue("takes values, and null is none", item, "Null passes every rule but not_null.")
+            raise BadValue(
+                coded("GE1604", "takes values, and null is none"), item, "Null passes every rule but not_null."
+            )
     return tuple(map(read_given, nodes))
 
 
@@ -112,9 +115,9 @@ def read_bounds(node: TextNode) -> tuple[Given, Given]:
     """Read the least and the greatest value, either of which may be null."""
     nodes = node.value if isinstance(node.value, tuple) else ()
     if len(nodes) != 2:
-        raise BadValue("takes [least, greatest], either of which may be null", node)
+        raise BadValue(coded("GE1604", "takes [least, greatest], either of which may be null"), node)
     if nodes[0].value is None and nodes[1].value is None:
-        raise BadValue("takes at least one bound", node)
+        raise BadValue(coded("GE1604", "takes at least one bound"), node)
     return read_given(nodes[0]), read_given(nodes[1])
 
 
@@ -126,7 +129,9 @@ def read_pattern(node: TextNode) -> Text:
     try:
         parse_pattern(pattern)
     except InvalidPattern as error:
-        raise BadValue(f"cannot read the regular expression '{pattern}': {error}", node, error.hint) from None
+        raise BadValue(
+            coded("GE1113", f"cannot read the regular expression '{pattern}': {error}"), node, error.hint
+        ) from None
     return pattern
 
 
@@ -134,7 +139,7 @@ def read_reference(node: TextNode) -> Text:
     """Read a column of another stage or source, `stage.column`."""
     name = read_name(node)
     if not all(name.rpartition(".")[::2]):
-        raise BadValue(f"takes stage.column or source.column, got '{name}'", node)
+        raise BadValue(coded("GE1604", f"takes stage.column or source.column, got '{name}'"), node)
     return name
 
 
@@ -150,14 +155,14 @@ class Rows:
 def read_rows(node: TextNode) -> Rows:
     """Read `{min: 1, max: 10}`, of which one may be left out or null."""
     if not isinstance(node.value, dict) or not node.value:
-        raise BadValue(f"takes {{min: …, max: …}}, got {node.kind}", node)
+        raise BadValue(coded("GE1604", f"takes {{min: …, max: …}}, got {node.kind}"), node)
     for name in node.value:
         if name not in ("min", "max"):
-            raise BadValue(f"takes min and max, got '{name}'", node)
+            raise BadValue(coded("GE1604", f"takes min and max, got '{name}'"), node)
     given = {name: COUNT.read(item) for name, item in node.items() if item.value is not None}
     rows = Rows(given.get("min"), given.get("max"), node)
     if rows == Rows() or (rows.least is not None and rows.most is not None and rows.least > rows.most):
-        raise BadValue("takes min, max or both, and min is not greater than max", node)
+        raise BadValue(coded("GE1604", "takes min, max or both, and min is not greater than max"), node)
     return rows
 
 
@@ -255,7 +260,9 @@ class Matches(Rule):
         """Break where it does not."""
         for name in (each for each in self.patterns if context.known([each], source.schema)):
             if source.schema[name] != STRING:
-                message = f"matches takes a string column, and '{name}' is {type_name(source.schema[name])}"
+                message = coded(
+                    "GE1604", f"matches takes a string column, and '{name}' is {type_name(source.schema[name])}"
+                )
                 context.problem(message, "Take range, or that: with a CAST.", name)
                 continue
             condition = call("regexp_full_match", Column(str(name), STRING), Literal(str(self.patterns[name]), STRING))
@@ -310,7 +317,9 @@ class That(Rule):
         """Break where it is false."""
         condition = context.expression(self.that, source.schema)
         if condition.dtype not in (BOOL, NULL):
-            message = f"that takes a condition, and {to_sql(condition)} is {type_name(condition.dtype)}"
+            message = coded(
+                "GE1117", f"that takes a condition, and {to_sql(condition)} is {type_name(condition.dtype)}"
+            )
             text = isinstance(self.that.syntax, Constant) and isinstance(self.that.syntax.value, str)
             hint = 'In Python, SQL text is written expr("…").' if text else "Compare it with something."
             context.problem(message, hint, self.that)
@@ -335,15 +344,22 @@ def read_rule(node: TextNode, problems: Problems, within: str) -> Rule | None:
     """Read one entry of `expect`; returns None, with its problems kept, where it is wrong."""
     keys = [*RULES, *keys_of(Rule)]
     if not isinstance(node.value, dict):
-        problems.add(f"a rule is a map, got {node.kind}", f"rules: {', '.join(RULES)}.", node.place(), within)
+        problems.add(
+            coded("GE1604", f"a rule is a map, got {node.kind}"), f"rules: {', '.join(RULES)}.", node.place(), within
+        )
         return None
     verbs = [name for name in node.value if name in RULES]
     unknown = [name for name in node.value if name not in keys]
     if unknown and not verbs:
-        problems.add(f"unknown rule '{unknown[0]}'", keys_hint(unknown[0], keys), node.keys[unknown[0]], within)
+        problems.add(
+            coded("GE1604", f"unknown rule '{unknown[0]}'"), keys_hint(unknown[0], keys), node.keys[unknown[0]], within
+        )
         return None
     if len(verbs) != 1:
-        message = f"a rule is one of {', '.join(RULES)}; here {'are ' + ' and '.join(verbs) if verbs else 'is none'}"
+        message = coded(
+            "GE1604",
+            f"a rule is one of {', '.join(RULES)}; here {'are ' + ' and '.join(verbs) if verbs else 'is none'}",
+        )
         problems.add(message, "Write each as an entry of its own." if verbs else "", node.place(), within)
         return None
     count = len(problems.found)
@@ -357,14 +373,14 @@ def check_rule(rule: Rule, node: TextNode, problems: Problems, within: str) -> N
     """Tell of keys that mean nothing together."""
     if rule.on_fail in REMOVES and isinstance(rule, RowsRule):
         hint = "Choose fail or warn."
-        message = f"on_fail: {rule.on_fail} removes single rows, and this rule is for all of them"
+        message = coded("GE1604", f"on_fail: {rule.on_fail} removes single rows, and this rule is for all of them")
         problems.add(message, hint, node.keys.get("on_fail"), within)
     if rule.max_fraction and (rule.on_fail in REMOVES or isinstance(rule, RowsRule)):
         what = "rows" if isinstance(rule, RowsRule) else f"on_fail: {rule.on_fail}"
         hint = (
             "Leave it out." if isinstance(rule, RowsRule) else "For a limit, add the rule once more with on_fail: fail."
         )
-        problems.add(f"{what} takes no max_fraction", hint, node.keys.get("max_fraction"), within)
+        problems.add(coded("GE1604", f"{what} takes no max_fraction"), hint, node.keys.get("max_fraction"), within)
 
 
 def rule_of(verb: str, value: Any, common: Mapping[str, Any]) -> Rule:

@@ -11,6 +11,7 @@ from functools import cached_property
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column, Expr, Literal
 from gpuetl.expressions.types import BOOL, INT64, STRING, DataType, is_floating, type_name
+from gpuetl.messages import coded
 from gpuetl.plan.node import Node, Origin, SortKey
 from gpuetl.plan.nodes import Aggregate, Distinct, Filter, Join, Project, Sort
 from gpuetl.plan.schema import free_name
@@ -48,13 +49,13 @@ def constant(context: Context, given: Given, dtype: DataType) -> Literal | None:
     """Return a constant in the type of its column; None, with the problem told, where it is none."""
     value = given.value
     if dtype == STRING and not isinstance(value, str):
-        context.problem(f"'{value}' is not a string", "Write it in quotes.", given)
+        context.problem(coded("GE1604", f"'{value}' is not a string"), "Write it in quotes.", given)
         return None
     try:
         exact = repr(value) if isinstance(value, float) and not is_floating(dtype) else value
         return Literal(parse_value(exact, dtype), dtype)
     except ValueError as error:
-        context.problem(str(error), f"The column is {type_name(dtype)}.", given)
+        context.problem(coded("GE1604", str(error)), f"The column is {type_name(dtype)}.", given)
         return None
 
 
@@ -71,7 +72,7 @@ def within_bounds(context: Context, column: Column, bounds: tuple[Given, Given])
     if any(bound.value is not None and limit is None for bound, limit in zip(bounds, limits, strict=True)):
         return None
     if least is not None and most is not None and least.value > most.value:
-        context.problem("the least value is greater than the greatest", "Exchange them.", bounds[0])
+        context.problem(coded("GE1604", "the least value is greater than the greatest"), "Exchange them.", bounds[0])
         return None
     parts = [call("greater_equal", column, least)] if least is not None else []
     parts += [call("less_equal", column, most)] if most is not None else []
@@ -174,7 +175,7 @@ class Reference(KeyTerm):
         own, there = self.source.schema[self.columns[0]], self.target.schema[self.key]
         if meeting_type(own, there) is not None:
             return True
-        message = f"'{self.columns[0]}' is {type_name(own)}, and {written} is {type_name(there)}"
+        message = coded("GE1604", f"'{self.columns[0]}' is {type_name(own)}, and {written} is {type_name(there)}")
         context.problem(message, "Cast one of them first.", written)
         return False
 

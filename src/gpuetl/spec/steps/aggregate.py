@@ -11,6 +11,7 @@ from gpuetl.expressions.functions.aggregates import ORDERED
 from gpuetl.expressions.ir import Call, Column, Expr, calls_of
 from gpuetl.expressions.resolve import AGGREGATES, WRONG
 from gpuetl.expressions.types import INT64, UNKNOWN
+from gpuetl.messages import coded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
 from gpuetl.spec.fields import key
@@ -61,16 +62,20 @@ class Aggregate(Step):
         if ordered and not self.order_by:
             column, function = ordered[0]
             hint = "Add order_by: the columns that order a group's rows."
-            context.problem(f"{function} needs order_by", hint, next(name for name in self.columns if name == column))
+            context.problem(
+                coded("GE1205", f"{function} needs order_by"),
+                hint,
+                next(name for name in self.columns if name == column),
+            )
         unknown = any(expr.dtype == UNKNOWN for expr in outputs.values())
         if self.order_by and not ordered and not unknown:
             hint = "To order the rows that leave, add a sort step after."
-            context.problem("order_by is for first and last, and none is here", hint, self.order_by[0])
+            context.problem(coded("GE1205", "order_by is for first and last, and none is here"), hint, self.order_by[0])
 
     def output(self, context: Context, name: str, source: Node, by: tuple[str, ...]) -> Expr:
         """Return one output's expression; outside its aggregates it may read only the keys."""
         if name in by:
-            context.problem(f"'{name}' is a key and an output", "Give the output another name.", name)
+            context.problem(coded("GE1023", f"'{name}' is a key and an output"), "Give the output another name.", name)
         formula = self.columns[name]
         others = [other for other in self.columns if other != name]
         expr = context.expression(formula, source.schema, AGGREGATES, others)
@@ -78,7 +83,7 @@ class Aggregate(Step):
         if any(key not in source.schema for key in self.by):  # a key that is misspelt may be the column
             return expr if not loose else WRONG
         if loose:
-            message = f"column '{loose[0]}' has many values in a group"
+            message = coded("GE1206", f"column '{loose[0]}' has many values in a group")
             context.problem(message, f"Aggregate it, as in max({loose[0]}), or add it to by.", formula)
             return WRONG
         return expr

@@ -10,6 +10,7 @@ from gpuetl.expressions.ir import Cast, Column, Expr
 from gpuetl.expressions.resolve import WRONG
 from gpuetl.expressions.syntax import Name
 from gpuetl.expressions.types import DataType, can_cast, type_name
+from gpuetl.messages import coded
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Project, passing
 from gpuetl.spec.fields import key
@@ -75,7 +76,7 @@ class Drop(Step):
         dropped = context.known(self.columns, source.schema)
         kept = {name: expr for name, expr in passing(source.schema).items() if name not in dropped}
         if not kept and not source.schema.open:
-            context.problem("drop leaves no column", "Keep at least one.", self.columns[0])
+            context.problem(coded("GE1207", "drop leaves no column"), "Keep at least one.", self.columns[0])
         dropped_columns = Project(source=source, columns=kept, origin=context.origin)
         return context.doubtful(dropped_columns, self.columns, source.schema)
 
@@ -97,7 +98,9 @@ class Rename(Step):
             new = str(self.names[name]) if name in known else name
             if new in columns:
                 given = next(value for value in self.names.values() if str(value) == new)
-                context.problem(f"rename gives two columns the name '{new}'", "Drop one of them first.", given)
+                context.problem(
+                    coded("GE1023", f"rename gives two columns the name '{new}'"), "Drop one of them first.", given
+                )
             columns[new] = Column(name, dtype)
         renamed = Project(source=source, columns=columns, origin=context.origin)
         misspelt = {str(new): WRONG for old, new in self.names.items() if old not in source.schema}
@@ -120,7 +123,11 @@ class CastColumns(Step):
         for name, target in self.types.items():
             if name in known and not can_cast(source.schema[name], target):
                 context.problem(
-                    f"cannot cast '{name}' from {type_name(source.schema[name])} to {type_name(target)}", "", name
+                    coded(
+                        "GE1110", f"cannot cast '{name}' from {type_name(source.schema[name])} to {type_name(target)}"
+                    ),
+                    "",
+                    name,
                 )
         cast = Project(source=source, columns={**passing(source.schema), **casts}, origin=context.origin)
         return context.doubtful(cast, self.types, source.schema)

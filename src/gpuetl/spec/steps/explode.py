@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from gpuetl.expressions.resolve import WRONG
 from gpuetl.expressions.types import UNKNOWN, is_list, type_name
+from gpuetl.messages import coded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
 from gpuetl.spec.fields import key
@@ -37,10 +38,12 @@ class Explode(Step):
         if dtype == UNKNOWN:
             return Unknown(source=source, columns={str(self.column): WRONG}, origin=context.origin)
         if not is_list(dtype):
-            message = f"explode takes a list, and '{self.column}' is {type_name(dtype)}"
-            context.problem(message, "split(text, ',') makes a list of a text.", self.column)
+            message = coded("GE1210", f"explode takes a list, and '{self.column}' is {type_name(dtype)}")
+            context.problem(message, "split(text, ',') makes a list of strings.", self.column)
         if self.index in source.schema:
-            context.problem(f"there is a column '{self.index}' already", "Give the index another name.", self.index)
+            context.problem(
+                coded("GE1023", f"there is a column '{self.index}' already"), "Give the index another name.", self.index
+            )
         return nodes.Explode(
             source=source, column=str(self.column), keep_empty=self.keep_empty, index=str(self.index),
             origin=context.origin,

@@ -24,6 +24,7 @@ from gpuetl.expressions.types import (
     type_name,
 )  # fmt: skip
 from gpuetl.expressions.unparse import to_sql
+from gpuetl.messages import coded
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Project, passing
 from gpuetl.plan.schema import Schema
@@ -63,7 +64,7 @@ class FillNull(Step):
         fitted = as_type(value, column.dtype)
         if fitted is None:
             found = f"{to_sql(value)} ({type_name(value.dtype)})"
-            message = f"cannot fill '{name}' ({type_name(column.dtype)}) with {found}"
+            message = coded("GE1103", f"cannot fill '{name}' ({type_name(column.dtype)}) with {found}")
             context.problem(message, "Cast the value, or the column in a step before.", self.columns[name])
             return column
         return Call(FUNCTIONS["scalar", "coalesce"], (column, fitted), column.dtype)

@@ -11,6 +11,7 @@ from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Column, Expr
 from gpuetl.expressions.resolve import coerce
 from gpuetl.expressions.types import UNKNOWN, DataType, common_type, is_integer, type_name
+from gpuetl.messages import coded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes.join import MIRRORED, How, Validate
@@ -32,7 +33,7 @@ def read_pairs(node: TextNode) -> dict[str, str]:
     pairs = read_mapping(read_name)(node)
     for index, right in enumerate(pairs.values()):
         if right in list(pairs.values())[:index]:
-            raise BadValue(f"the right column '{right}' is named twice", right.node)
+            raise BadValue(coded("GE1201", f"the right column '{right}' is named twice"), right.node)
     return dict(pairs)
 
 
@@ -117,17 +118,23 @@ class Join(Step):
         """Tell of keys that are missing, or given to a join that has none."""
         if self.on is None:
             hint = f"It takes {PAIRS.what}.  Only how: cross goes without."
-            context.problem("the key 'on' is missing", hint, self.with_)
+            context.problem(coded("GE1201", "the key 'on' is missing"), hint, self.with_)
         else:
-            context.problem(f"{KEYLESS}, and takes no 'on'", "Leave it out, or choose how: inner.", next(iter(self.on)))
+            context.problem(
+                coded("GE1201", f"{KEYLESS}, and takes no 'on'"),
+                "Leave it out, or choose how: inner.",
+                next(iter(self.on)),
+            )
 
     def check_validate(self, context: Context) -> None:
         """Tell of checks and comparisons of keys that mean nothing to this kind of join."""
         if self.how in ("semi", "anti", "cross") and self.validate != "many_to_many":
             why = KEYLESS if self.how == "cross" else f"how: {self.how} gives a left row at most once, whatever repeats"
-            context.problem(f"{why}: there is nothing to validate", "Leave validate out.", self.with_)
+            context.problem(coded("GE1202", f"{why}: there is nothing to validate"), "Leave validate out.", self.with_)
         if self.how == "cross" and self.nulls_equal:
-            context.problem(f"{KEYLESS}: there are no keys for nulls_equal", "Leave it out.", self.with_)
+            context.problem(
+                coded("GE1201", f"{KEYLESS}: there are no keys for nulls_equal"), "Leave it out.", self.with_
+            )
 
     def key_pairs(self, context: Context, left: Node, right: Node) -> list[KeyPair]:
         """Return the keys that both sides have; each pair must have one type, or be integers of any width."""
@@ -139,7 +146,7 @@ class Join(Step):
                 dtype = meeting_type(left.schema[a], right.schema[b])
                 if dtype is None:
                     types = type_name(left.schema[a]), type_name(right.schema[b])
-                    message = f"cannot join '{a}' ({types[0]}) with '{b}' ({types[1]})"
+                    message = coded("GE1201", f"cannot join '{a}' ({types[0]}) with '{b}' ({types[1]})")
                     context.problem(message, "Cast one of them first.", a)
                 pairs.append(KeyPair(str(a), str(b), dtype or left.schema[a]))
         return pairs
@@ -150,7 +157,7 @@ class Join(Step):
         for name in (n for n, other in on.items() if n == other and not (left.open or right.open)):
             if name not in left and name not in right:
                 hint = have_hint(name, left.keys() & right.keys(), noun="Columns of both sides")
-                context.problem(f"unknown column '{name}'", hint, name)
+                context.problem(coded("GE1003", f"unknown column '{name}'"), hint, name)
         told = {n for n, other in on.items() if n == other and n not in left and n not in right}
         left_on = context.keys((name for name in on if name not in told), left)
         keys = (name for name in on.values() if name not in told)
@@ -167,7 +174,7 @@ class Join(Step):
         if not both:
             return right
         if not self.suffix:
-            message = f"both sides have {', '.join(both)}"
+            message = coded("GE1023", f"both sides have {', '.join(both)}")
             context.problem(message, f"Set suffix: _{self.with_}, or drop or rename them in one side.", self.with_)
             return nodes.Project(
                 source=right, columns=nodes.passing(right.schema.select(n for n in right.schema if n not in both))
@@ -176,7 +183,11 @@ class Join(Step):
         for name, dtype in right.schema.items():
             new = name + self.suffix if name in both else name
             if new in columns or (name in both and new in left.schema):
-                context.problem(f"the suffix gives two columns the name '{new}'", "Choose another suffix.", self.suffix)
+                context.problem(
+                    coded("GE1023", f"the suffix gives two columns the name '{new}'"),
+                    "Choose another suffix.",
+                    self.suffix,
+                )
             columns[new] = Column(name, dtype)
         return nodes.Project(source=right, columns=columns, origin=context.origin)
 

@@ -11,6 +11,7 @@ from gpuetl.expressions.types import NULL, UNKNOWN, DataType, type_name
 from gpuetl.io.paths import url_problem
 from gpuetl.kernels.contract import KernelContract, KernelMismatch, device_type
 from gpuetl.kernels.texts import KernelTexts
+from gpuetl.messages import coded, recoded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
 from gpuetl.plan.schema import Schema
@@ -102,9 +103,13 @@ class Kernel(Step):
         for name in NEEDED[kind]:
             if not getattr(self, name):
                 what = " and ".join(NEEDED[kind])
-                context.problem(f"the key '{name}' is missing", f"A kernel of kind {kind} takes {what}.", at)
+                context.problem(
+                    coded("GE1307", f"the key '{name}' is missing"), f"A kernel of kind {kind} takes {what}.", at
+                )
         if kind == "rows" and (self.by or self.order_by):
-            context.problem("a kernel over rows has no by and order_by", "Set kind: groups, or take them out.", at)
+            context.problem(
+                coded("GE1307", "a kernel over rows has no by and order_by"), "Set kind: groups, or take them out.", at
+            )
             return False
         for path in (self.cuda, self.reference):
             if problem := url_problem(path):
@@ -115,12 +120,12 @@ class Kernel(Step):
             given = getattr(self, field.name)
             if special and field.name not in own and given and given != field.default:
                 hint = f"It takes {', '.join((*NEEDED[kind], *TAKEN[kind]))}, besides what all kinds take."
-                context.problem(f"a kernel of kind {kind} has no {field.name}", hint, given)
+                context.problem(coded("GE1307", f"a kernel of kind {kind} has no {field.name}"), hint, given)
         if kind in ("groups", "scan") and not self.order_by:
             what = "a kernel over groups" if kind == "groups" else "a scan"
-            context.problem(f"{what} needs order_by", "Add by and order_by.", at)
+            context.problem(coded("GE1307", f"{what} needs order_by"), "Add by and order_by.", at)
         if not 1 <= self.block <= MAX_BLOCK:
-            context.problem(f"block takes 1 to {MAX_BLOCK} threads, got {self.block}", "", at)
+            context.problem(coded("GE1307", f"block takes 1 to {MAX_BLOCK} threads, got {self.block}"), "", at)
         return len(context.problems.found) == count
 
     def contract(self, context: Context) -> KernelContract | KernelTexts:
@@ -141,17 +146,23 @@ class Kernel(Step):
             contract.check(inputs, self.outputs, tuple(self.args), grouped, self.nulls == "masks")
             contract.check_block(self.block)
         except KernelMismatch as error:
-            context.problem(f"{error}.", "", self.entry if "has no kernel" in str(error) else self.cuda)
+            context.problem(recoded(f"{error}.", error), "", self.entry if "has no kernel" in str(error) else self.cuda)
 
     def argument(self, context: Context, name: str) -> Expr:
         """Return a scalar argument: a constant or a parameter."""
         formula = self.args[name]
         value = context.expression(formula, Schema())
         if columns_of(value):
-            context.problem(f"argument '{name}' is not a constant", "Give a number or a $parameter.", formula)
+            context.problem(
+                coded("GE1306", f"argument '{name}' is not a constant"), "Give a number or a $parameter.", formula
+            )
         elif value.dtype not in (NULL, UNKNOWN):
             try:
                 device_type(value.dtype)
             except KernelMismatch:
-                context.problem(f"argument '{name}' is a {type_name(value.dtype)}", "Kernels take numbers.", formula)
+                context.problem(
+                    coded("GE1306", f"argument '{name}' is a {type_name(value.dtype)}"),
+                    "Kernels take numbers.",
+                    formula,
+                )
         return value

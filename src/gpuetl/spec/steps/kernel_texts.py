@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gpuetl.expressions.types import type_name
 from gpuetl.kernels.contract import KernelMismatch, device_type
 from gpuetl.kernels.texts import REDUCED, KernelTexts, names, unusable_names
+from gpuetl.messages import coded, recoded
 from gpuetl.plan.schema import Schema
 from gpuetl.spec.steps.step import Context
 
@@ -38,11 +39,13 @@ def check_texts(step: Kernel, contract: KernelTexts, context: Context, schema: S
         try:
             device_type(dtype)
         except KernelMismatch as error:
-            context.problem(f"'{name}': {error}", "Cast it in a step before.", name)
+            context.problem(recoded(f"'{name}': {error}", error), "Cast it in a step before.", name)
     if step.form == "elementwise":
         for name in step.outputs:
             if not names(step.body, name):
-                context.problem(f"the body does not set output '{name}'", f"Write {name} = …;", step.body)
+                context.problem(
+                    coded("GE1304", f"the body does not set output '{name}'"), f"Write {name} = …;", step.body
+                )
         return
     check_operator(step, contract, context)
     (check_reduction if step.form == "reduction" else check_scan)(step, contract, context)
@@ -66,39 +69,65 @@ def check_operator(step: Kernel, contract: KernelTexts, context: Context) -> Non
     made, such = ("value", "a + b") if operator == "reduce" else ("state", "y = a.y + b.y;")
     for name in REDUCED:
         if not names(text, name):
-            context.problem(f"{operator} does not use {name}", f"It makes one {made} of a and b, such as {such}", text)
+            context.problem(
+                coded("GE1304", f"{operator} does not use {name}"),
+                f"It makes one {made} of a and b, such as {such}",
+                text,
+            )
         if name in step.args:
-            context.problem(f"argument '{name}' has the name of a {made} that is {operator}d", "Rename it.", name)
+            context.problem(
+                coded("GE1304", f"argument '{name}' has the name of a {made} that is {operator}d"), "Rename it.", name
+            )
     if not contract.texts["map"]:
-        context.problem("the key 'map' is missing", f"It makes one {made} of a row's inputs.", step.reference)
+        context.problem(
+            coded("GE1304", "the key 'map' is missing"), f"It makes one {made} of a row's inputs.", step.reference
+        )
 
 
 def check_reduction(step: Kernel, contract: KernelTexts, context: Context) -> None:
     """One result; nulls are no values."""
     if len(step.outputs) != 1:
-        context.problem("a reduction has one output", "Write a step for each.", step.reference)
+        context.problem(coded("GE1307", "a reduction has one output"), "Write a step for each.", step.reference)
     for name in step.by:
         if name in step.outputs:
-            context.problem(f"output '{name}' is a key too", "Give it another name.", name)
+            context.problem(coded("GE1023", f"output '{name}' is a key too"), "Give it another name.", name)
     if step.nulls == "masks":
-        context.problem("a reduction has no masks", "Fill the nulls in a step before, or propagate them.", step.nulls)
+        context.problem(
+            coded("GE1307", "a reduction has no masks"),
+            "Fill the nulls in a step before, or propagate them.",
+            step.nulls,
+        )
 
 
 def check_scan(step: Kernel, contract: KernelTexts, context: Context) -> None:
     """Each field of the state is set, and each output comes from the state."""
     for name in contract.state:
         if name in REDUCED:
-            context.problem(f"the state's field '{name}' has the name of a state that is combined", "Rename it.", name)
+            context.problem(
+                coded("GE1304", f"the state's field '{name}' has the name of a state that is combined"),
+                "Rename it.",
+                name,
+            )
         for key in ("map", "combine"):
             text = contract.texts[key]
             if text and not names(text, name):
-                context.problem(f"{key} does not set the state's field '{name}'", f"Write {name} = …;", text)
+                context.problem(
+                    coded("GE1304", f"{key} does not set the state's field '{name}'"), f"Write {name} = …;", text
+                )
     for name, dtype in step.outputs.items():
         if step.post:
             if not names(step.post, name):
-                context.problem(f"post does not set output '{name}'", f"Write {name} = …;", step.post)
+                context.problem(coded("GE1304", f"post does not set output '{name}'"), f"Write {name} = …;", step.post)
         elif contract.state.get(name) != dtype:
             found = f"is {type_name(dtype)}, and the state has no such field"
-            context.problem(f"output '{name}' {found}", f"Declare it in the state, or write post: {name} = …;", name)
+            context.problem(
+                coded("GE1304", f"output '{name}' {found}"),
+                f"Declare it in the state, or write post: {name} = …;",
+                name,
+            )
     if step.post and not step.state:
-        context.problem("the key 'state' is missing", "It has the fields of which post makes the outputs.", step.post)
+        context.problem(
+            coded("GE1304", "the key 'state' is missing"),
+            "It has the fields of which post makes the outputs.",
+            step.post,
+        )

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from gpuetl.errors import have_hint
+from gpuetl.messages import coded
 from gpuetl.spec.steps.step import Context
 
 
@@ -16,9 +17,11 @@ def twin_of(context: Context, reference: str, arguments: Iterable[str]) -> tuple
     file, _, function = reference.rpartition(":")
     path = Path(context.folder / file)
     if not file or not function.isidentifier():
-        context.problem(f"reference '{reference}' is not file.py:function", "", reference)
+        context.problem(coded("GE1303", f"reference '{reference}' is not file.py:function"), "", reference)
     elif not path.is_file():
-        context.problem(f"the kernel's twin {path} does not exist", "Write the kernel in NumPy there.", reference)
+        context.problem(
+            coded("GE1303", f"the kernel's twin {path} does not exist"), "Write the kernel in NumPy there.", reference
+        )
     else:
         check_twin(context, path, function, reference, arguments)
     return path, function
@@ -31,12 +34,14 @@ def check_twin(context: Context, path: Path, function: str, reference: str, argu
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
         reason = getattr(error, "msg", None) or getattr(error, "strerror", None) or "it cannot be read"
-        context.problem(f"the kernel's twin {path}{line}: {reason}", "Write it in Python.", reference)
+        context.problem(coded("GE1303", f"the kernel's twin {path}{line}: {reason}"), "Write it in Python.", reference)
         return
     if not {function, "*"} & {name for item in ast.walk(tree) if (name := _bound_name(item))}:
         defined = [item.name for item in tree.body if isinstance(item, ast.FunctionDef)]
         context.problem(
-            f"{path.name} has no function '{function}'", have_hint(function, defined, noun="Functions"), reference
+            coded("GE1303", f"{path.name} has no function '{function}'"),
+            have_hint(function, defined, noun="Functions"),
+            reference,
         )
     for item in tree.body:
         if isinstance(item, ast.FunctionDef) and item.name == function:
@@ -48,7 +53,9 @@ def check_arguments(context: Context, takes: ast.arguments, arguments: Iterable[
     names = [argument.arg for argument in (*takes.args, *takes.kwonlyargs)]
     for name in arguments:
         if name not in names and takes.kwarg is None:
-            context.problem(f"the twin has no argument '{name}'", have_hint(name, names, noun="Arguments"), name)
+            context.problem(
+                coded("GE1303", f"the twin has no argument '{name}'"), have_hint(name, names, noun="Arguments"), name
+            )
 
 
 def syntax_tree(path: Path) -> ast.Module:

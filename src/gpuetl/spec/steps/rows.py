@@ -12,6 +12,7 @@ from gpuetl.expressions.resolve import resolve_all
 from gpuetl.expressions.syntax import Constant, operands_of
 from gpuetl.expressions.types import BOOL, NULL, UNKNOWN, type_name
 from gpuetl.expressions.unparse import to_sql
+from gpuetl.messages import coded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.schema import Schema
@@ -34,7 +35,9 @@ class Filter(Step):
         """Filter by the predicate, which must be a truth value."""
         predicate = context.expression(self.predicate, source.schema)
         if predicate.dtype not in (BOOL, NULL, UNKNOWN):
-            message = f"a filter takes a condition, and {to_sql(predicate)} is {type_name(predicate.dtype)}"
+            message = coded(
+                "GE1117", f"a filter takes a condition, and {to_sql(predicate)} is {type_name(predicate.dtype)}"
+            )
             text = isinstance(self.predicate.syntax, Constant) and isinstance(self.predicate.syntax.value, str)
             hint = 'In Python, SQL text is written expr("…").' if text else "Compare it with something."
             context.problem(message, hint, self.predicate)
@@ -52,7 +55,7 @@ def warn_of_no_rows(context: Context, written: Formula, predicate: Expr, schema:
             null = "A comparison with null is never true: write IS NULL."
             hint = null if what == "null" else "Correct it, or take it out."
             shown = "it" if isinstance(expr, Literal) else to_sql(expr)
-            message = f"this filter keeps no row: {shown} is {what} for every row"
+            message = coded("GE1702", f"this filter keeps no row: {shown} is {what} for every row")
             context.warning(message, hint, PartPlace(written.node, part.span) if written.node else None)
 
 
@@ -62,7 +65,7 @@ def sort_keys(context: Context, order: Sequence[Order], schema: Schema) -> tuple
     for item in order:
         bare = item.column.removeprefix("-")
         if item.column not in schema and bare in schema:
-            context.problem(f"unknown column '{item.column}'", f"Write '{bare} desc'.", item)
+            context.problem(coded("GE1003", f"unknown column '{item.column}'"), f"Write '{bare} desc'.", item)
         elif context.keys([Text(item.column, item.node)], schema):
             keys.append(SortKey(item.column, item.descending, item.nulls_first))
     return tuple(keys)
@@ -115,10 +118,11 @@ class Distinct(Step):
     def build(self, context: Context, source: Node) -> Node:
         """Keep one row a key; `keep: first` needs an order."""
         if (self.keep == "first") != bool(self.order_by):
-            message = "distinct with keep: first needs order_by, and order_by needs keep: first"
-            context.problem(message, "", self.on[0] if self.on else None)
+            message = coded("GE1208", "distinct with keep: first needs order_by, and order_by needs keep: first")
+            hint = "Add keep: first." if self.order_by else "Add order_by: the columns that order a key's rows."
+            context.problem(message, hint, self.on[0] if self.on else None)
         if self.on is None and self.order_by:
-            message = "rows that are equal in all columns have no first"
+            message = coded("GE1208", "rows that are equal in all columns have no first")
             context.problem(message, "Add on: the columns that tell rows apart.", self.order_by[0])
         on = context.keys(source.schema if self.on is None else self.on, source.schema)
         order = sort_keys(context, self.order_by, source.schema)

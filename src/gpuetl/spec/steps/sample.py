@@ -11,6 +11,7 @@ from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Expr, Literal
 from gpuetl.expressions.syntax import Apply, Constant, Name
 from gpuetl.expressions.types import BOOL, INT64, is_list
+from gpuetl.messages import coded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.schema import Schema
@@ -46,7 +47,9 @@ class Sample(Step):
         """Filter by the hash, or sort by it and limit."""
         if (self.fraction is None) == (self.rows is None):
             hint = "Write sample: {fraction: 0.1}, or sample: {rows: 1000}."
-            context.problem("sample takes either fraction or rows", hint, self.by[0] if self.by else None)
+            context.problem(
+                coded("GE1209", "sample takes either fraction or rows"), hint, self.by[0] if self.by else None
+            )
             return source
         hashed = self.hashed(context, context.known(self.by, source.schema) or hashable(source.schema), source.schema)
         return self.share(context, source, hashed) if self.rows is None else self.first(context, source, hashed)

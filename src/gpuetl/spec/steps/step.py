@@ -86,7 +86,7 @@ class Context:
         if isinstance(error, UnknownColumn):
             hint = self.have_hint(error.name, schema, error.advice)
             if error.name in outputs:
-                message = f"'{error.name}' is computed in this same step"
+                message = coded("GE1024", f"'{error.name}' is computed in this same step")
                 hint = f"Compute what needs '{error.name}' in a with_columns step after this one."
             elif not suggestion(error.name, schema) and not error.advice and formula.syntax == Name(error.name):
                 hint = have_hint(error.name, schema, f"For a text write \"'{error.name}'\".")
@@ -127,7 +127,7 @@ class Context:
         names = tuple(names)
         for name in names:
             if name in schema and is_list(schema[name]):
-                message = f"'{name}' is {type_name(schema[name])}, and lists cannot be compared"
+                message = coded("GE1115", f"'{name}' is {type_name(schema[name])}, and lists cannot be compared")
                 self.problem(message, "Explode it in a step before.", name)
         return self.known(names, schema, of)
 

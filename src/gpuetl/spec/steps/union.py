@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from gpuetl.expressions.ir import Cast, Column, Expr, Literal
 from gpuetl.expressions.types import NULL, UNKNOWN, DataType, common_type, type_name
+from gpuetl.messages import coded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.schema import Schema
@@ -55,7 +56,7 @@ class Union(Step):
         for other, schema in zip(self.with_, schemas[1:], strict=True):
             dtype = schema.get(name, NULL)
             if (both := common_type(meeting, dtype)) is None:
-                message = f"'{name}' is {type_name(meeting)}, and {type_name(dtype)} in '{other}'"
+                message = coded("GE1203", f"'{name}' is {type_name(meeting)}, and {type_name(dtype)} in '{other}'")
                 context.problem(message, "Cast one of them first.", other)
             meeting = both or meeting
         return meeting
@@ -67,7 +68,7 @@ class Union(Step):
         for (lacks, at), schema in zip(sides, schemas, strict=True):
             if missing := [name for name in columns if name not in schema and name not in unsure]:
                 hint = "Set missing: null to fill them with null, or drop them from the others."
-                context.problem(f"{lacks} {', '.join(missing)}", hint, at)
+                context.problem(coded("GE1203", f"{lacks} {', '.join(missing)}"), hint, at)
 
 
 def _aligned(node: Node, schema: Schema, origin: Origin) -> Node:

@@ -9,6 +9,7 @@ from typing import ClassVar
 from gpuetl.expressions.ir import Call, calls_of
 from gpuetl.expressions.resolve import WINDOWS
 from gpuetl.expressions.types import DURATION, is_temporal, type_name
+from gpuetl.messages import coded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.schema import Schema
@@ -54,7 +55,7 @@ class Window(Step):
         """Every window needs an order; one over an interval needs it to begin with an ascending time."""
         if not self.order_by:
             context.problem(
-                f"{call.function.name} needs order_by",
+                coded("GE1204", f"{call.function.name} needs order_by"),
                 "Add order_by: the columns that order a group's rows.",
                 next(iter(self.columns)),
             )
@@ -67,7 +68,7 @@ class Window(Step):
         ):
             found = f"{order[0]} ({type_name(schema[order[0].column])})"
             needed = "order_by to begin with an ascending date or timestamp"
-            message = f"{call.function.name} over an interval needs {needed}, not {found}"
+            message = coded("GE1204", f"{call.function.name} over an interval needs {needed}, not {found}")
             context.problem(message, "Put the time first in order_by, or give a number of rows.", self.order_by[0])
 
 

@@ -1,0 +1,167 @@
+"""CUDA kernels."""
+
+from gpuetl.error_codes.page import ErrorPage
+
+CUDA = """\
+extern "C" __global__ void twice(const double* amount, double* y, long long n_rows) {
+    long long row = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (row < n_rows) y[row] = 2 * amount[row];
+}
+"""
+TWIN = """\
+def twice(amount, factor=2):
+    return {"y": factor * amount}
+
+
+def shorter(amount):
+    return {"y": amount[1:]}
+"""
+FILES = {"kernels.cu": CUDA, "kernels.py": TWIN}
+
+PAGES = (
+    ErrorPage(
+        code="GE1301",
+        title="kernel not found",
+        cause="The CUDA file of a kernel step cannot be read, or it has no kernel of the name that entry gives.",
+        fix="Correct the path or the name.  The kernel must be declared as __global__ void.",
+        example="""\
+- kernel:
+    cuda: kernels.cu
+    entry: double_it
+    reference: kernels.py:twice
+    inputs: amount
+    outputs: {y: float64}""",
+        message="""\
+example.yaml:11:18: stage 'result', step 1: kernels.cu has no kernel 'double_it'.  It has: twice.  [GE1301]
+    entry: double_it
+           ^^^^^^^^^""",
+        fixed="""\
+- kernel:
+    cuda: kernels.cu
+    entry: twice
+    reference: kernels.py:twice
+    inputs: amount
+    outputs: {y: float64}""",
+        files=FILES,
+    ),
+    ErrorPage(
+        code="GE1302",
+        title="kernel's parameters do not match the step",
+        cause="The parameters of the kernel in the CUDA file differ from the columns and arguments of the step in "
+        "number, order or type, or a column has a type that kernels cannot take, such as string.",
+        fix="Declare the parameters that the message lists, or cast the column in a step before.",
+        example="""\
+- kernel:
+    cuda: kernels.cu
+    entry: twice
+    reference: kernels.py:twice
+    inputs: id
+    outputs: {y: float64}""",
+        message="""\
+example.yaml:10:17: stage 'result', step 1: kernel 'twice': input 'id' must be float64, got int64.  Cast it, or declare int64 in the kernel.  [GE1302]
+    cuda: kernels.cu
+          ^^^^^^^^^^""",
+        fixed="""\
+- kernel:
+    cuda: kernels.cu
+    entry: twice
+    reference: kernels.py:twice
+    inputs: amount
+    outputs: {y: float64}""",
+        files=FILES,
+    ),
+    ErrorPage(
+        code="GE1303",
+        title="kernel's NumPy twin is missing or wrong",
+        cause="reference names a Python function that computes the same as the kernel, with NumPy.  The file or the "
+        "function does not exist, or the function returns other names, lengths or types than the step declares.",
+        fix="Let the function return a dict with an array for each output, of the declared type, with a value for "
+        "each row.",
+        example="- kernel: {body: y = 2 * amount;, reference: kernels.py:shorter, inputs: amount, outputs: {y: float64}}",
+        message="""\
+example.yaml:9:9: stage 'result', step 1: shorter: output 'y' has shape (1,), and must have (2,): a value a row  [GE1303]
+    - kernel: {body: y = 2 * amount;, reference: kernels.py:shorter, inputs: amount, outputs: {y: float64}}
+      ^^^^^^""",
+        fixed="- kernel: {body: y = 2 * amount;, reference: kernels.py:twice, inputs: amount, outputs: {y: float64}}",
+        files=FILES,
+    ),
+    ErrorPage(
+        code="GE1304",
+        title="kernel code lacks a part",
+        cause="The code of a kernel step does not set one of the outputs or a field of the state, does not use the "
+        "values a and b that it combines, or uses a column whose name is not a valid name in C++.",
+        fix="Add the missing statement, or rename the column in a step before.",
+        example="- kernel: {body: z = 2 * amount;, reference: kernels.py:twice, inputs: amount, outputs: {y: float64}}",
+        message="""\
+example.yaml:9:24: stage 'result', step 1: the body does not set output 'y'  [GE1304]
+    - kernel: {body: z = 2 * amount;, reference: kernels.py:twice, inputs: amount, outputs: {y: float64}}
+                     ^^^^^^^^^^^^^^^
+Write y = …;""",
+        fixed="- kernel: {body: y = 2 * amount;, reference: kernels.py:twice, inputs: amount, outputs: {y: float64}}",
+        files=FILES,
+    ),
+    ErrorPage(
+        code="GE1305",
+        title="kernel does not compile",
+        cause="The CUDA compiler refuses the code of a kernel step.  The lines below the message are the compiler's.",
+        fix="Correct the code.  gpuetl validate compiles kernels without running them.",
+        example="- kernel: {body: y = twice amount;, reference: kernels.py:twice, inputs: amount, outputs: {y: float64}}",
+        message="""\
+example.yaml:9:24: stage 'result', step 1: kernel 'twice' does not compile  [GE1305]
+    - kernel: {body: y = twice amount;, reference: kernels.py:twice, inputs: amount, outputs: {y: float64}}
+                     ^^^^^^^^^^^^^^^^^
+body:1: error: identifier "twice" is undefined
+  y = twice amount;
+      ^""",
+        fixed="- kernel: {body: y = 2 * amount;, reference: kernels.py:twice, inputs: amount, outputs: {y: float64}}",
+        files=FILES,
+        untested="needs a CUDA compiler",
+    ),
+    ErrorPage(
+        code="GE1306",
+        title="argument of a kernel",
+        cause="An argument of a kernel step is not a constant or a parameter, is not a number, a time or a boolean, "
+        "or is null.",
+        fix="Give a constant or a $parameter with a value.  Add a column to inputs, not to args.",
+        example="""\
+- kernel:
+    body: y = factor * amount;
+    reference: kernels.py:twice
+    inputs: amount
+    outputs: {y: float64}
+    args: {factor: "'2'"}""",
+        message="""\
+example.yaml:14:26: stage 'result', step 1: argument 'factor' is a string  [GE1306]
+    args: {factor: "'2'"}
+                   ^^^^^
+Kernels take numbers.""",
+        fixed="""\
+- kernel:
+    body: y = factor * amount;
+    reference: kernels.py:twice
+    inputs: amount
+    outputs: {y: float64}
+    args: {factor: 2}""",
+        files=FILES,
+    ),
+    ErrorPage(
+        code="GE1307",
+        title="keys do not fit the kind of kernel",
+        cause="A kernel step lacks a key that its kind needs, or has one that its kind does not take.  The other "
+        "keys give the kind: body makes it elementwise, reduce a reduction and combine a scan.",
+        fix="Add or remove the key that the message names.",
+        example="- kernel: {map: amount, reduce: a + b, reference: kernels.py:total, inputs: amount, "
+        "outputs: {total: float64}}",
+        message="""\
+example.yaml:9:57: stage 'result', step 1: the key 'identity' is missing  [GE1307]
+    - kernel: {map: amount, reduce: a + b, reference: kernels.py:total, inputs: amount, outputs: {total: float64}}
+                                                      ^^^^^^^^^^^^^^^^
+A kernel of kind reduction takes reduce and identity.""",
+        fixed="- kernel: {map: amount, reduce: a + b, identity: 0, reference: kernels.py:total, inputs: amount, "
+        "outputs: {total: float64}}",
+        files={
+            "kernels.py": "import numpy as np\n\n\ndef total(offsets, amount):\n"
+            '    return {"total": np.add.reduceat(amount, offsets[:-1])}\n'
+        },
+    ),
+)
