@@ -215,7 +215,8 @@ class RunFailed(StepError):
         elif type(error) is ValueError:
             said, reason = "", said
         hint = "Check the file, or take it out of the source's path."
-        message = f"cannot read {path}: {reason or 'it is damaged, or not what its source says'}"
+        code = "GE1411" if found else "GE1403"
+        message = coded(code, f"cannot read {path}: {reason or 'it is damaged, or not what its source says'}")
         return cls().told(Problem(message, hint, row=f"The reader says: {said}" if said else ""))
 
 
@@ -234,8 +235,9 @@ class OutOfMemory(RunFailed):
     @classmethod
     def during(cls, origin: Hashable, told: str, rows: int = 0) -> Self:
         """Name the step, and say what was asked for and in use."""
-        error = cls.at(origin, f"out of memory: {told}")
-        error.where, error.what, error.rows = str(origin), str(error), rows
+        message = coded("GE2007", f"out of memory: {told}")
+        error = cls.at(origin, message)
+        error.where, error.what, error.rows = str(origin), f"{origin}: {message}", rows
         return error
 
     def advised(self, advice: str) -> Self:
@@ -254,7 +256,7 @@ class SinkExists(StepError):
     def refused(cls, sink: Hashable, path: str) -> Self:
         """Name the sink and the modes that would go on."""
         advice = "Choose mode: overwrite, append or replace_partitions, or remove it."
-        return cls.at(sink, f"{path} exists.  {advice}")
+        return cls.at(sink, coded("GE1501", f"{path} exists.  {advice}"))
 
 
 class ContractBroken(GpuetlError):
@@ -350,5 +352,6 @@ def system_reason(error: BaseException) -> str:
 
 def first_line(error: BaseException) -> str:
     """Return the first line of an error's text, without its full stop."""
-    lines = str(error).strip().splitlines()
+    text = error.args[0] if isinstance(error, GpuetlError) and error.args else error  # without its code
+    lines = str(text).strip().splitlines()
     return lines[0].rstrip(".") if lines else type(error).__name__

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gpuetl.io.dataset import Dataset
 from gpuetl.io.paths import find_files, is_hidden
+from gpuetl.messages import coded
 
 SHOWN = 3
 LIKE_DATA = frozenset(
@@ -34,7 +35,7 @@ def overlooked_warning(dataset: Dataset) -> str | None:
         return None
     named = ", ".join(str(path) for path in left_out[:SHOWN]) + (", …" if len(left_out) > SHOWN else "")
     count = f"{len(left_out):,} file{'s' * (len(left_out) != 1)} of the path look like data and are not read"
-    return f"{count}, since {why}: {named}.  {fix}"
+    return coded("GE1705", f"{count}, since {why}: {named}.  {fix}")
 
 
 def of_folder(folder: Path, suffix: str) -> Iterator[Path]:
