@@ -207,15 +207,14 @@ class RunFailed(StepError):
     @classmethod
     def unreadable(cls, path: str, error: Exception) -> Self:
         """Word a file that cannot be read or is not what its source says; what a library says is a line of its own."""
-        said, reason = first_line(error), system_reason(error)
+        said, reason, code = first_line(error), system_reason(error), "GE1403"
         if found := FIELDS.search(said):
-            reason = f"a row has {found['got']} fields, and the header has {found['expected']}"
+            reason, code = f"a row has {found['got']} fields, and the header has {found['expected']}", "GE1411"
         elif "utf" in said.lower():
             reason = "a string is not UTF-8"
         elif type(error) is ValueError:
             said, reason = "", said
         hint = "Check the file, or take it out of the source's path."
-        code = "GE1411" if found else "GE1403"
         message = coded(code, f"cannot read {path}: {reason or 'it is damaged, or not what its source says'}")
         return cls().told(Problem(message, hint, row=f"The reader says: {said}" if said else ""))
 
@@ -235,9 +234,8 @@ class OutOfMemory(RunFailed):
     @classmethod
     def during(cls, origin: Hashable, told: str, rows: int = 0) -> Self:
         """Name the step, and say what was asked for and in use."""
-        message = coded("GE2007", f"out of memory: {told}")
-        error = cls.at(origin, message)
-        error.where, error.what, error.rows = str(origin), f"{origin}: {message}", rows
+        error = cls.at(origin, coded("GE2007", f"out of memory: {told}"))
+        error.where, error.what, error.rows = str(origin), f"{origin}: out of memory: {told}", rows
         return error
 
     def advised(self, advice: str) -> Self:

@@ -50,7 +50,7 @@ def step_failed(origin: Origin, error: Exception) -> StepError:
             origin, coded("GE2011", f"{name}{reason}"), "Check the disk and the folder's permissions, then run again."
         )
     if KERNEL_FAULT.search(str(error)):
-        message = coded("GE2012", "a kernel read or wrote outside of its arrays, and the GPU stopped")
+        message = coded("GE2012", "a kernel read or wrote memory outside its arrays, and the GPU stopped")
         return RunFailed.at(origin, message, "Check your kernels with `gpuetl kernel check`, then run again.")
     return RunFailed.at(origin, *unexpected(error))
 

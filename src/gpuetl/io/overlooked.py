@@ -34,7 +34,8 @@ def overlooked_warning(dataset: Dataset) -> str | None:
     if not left_out:
         return None
     named = ", ".join(str(path) for path in left_out[:SHOWN]) + (", …" if len(left_out) > SHOWN else "")
-    count = f"{len(left_out):,} file{'s' * (len(left_out) != 1)} of the path look like data and are not read"
+    one = "1 file of the path looks like data and is not read"
+    count = one if len(left_out) == 1 else f"{len(left_out):,} files of the path look like data and are not read"
     return coded("GE1705", f"{count}, since {why}: {named}.  {fix}")
 
 
