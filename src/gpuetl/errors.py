@@ -237,7 +237,7 @@ class OutOfMemory(RunFailed):
     def during(cls, origin: Hashable, told: str, rows: int = 0) -> Self:
         """Name the step, and say what was asked for and in use."""
         error = cls.at(origin, coded("GE2007", f"out of memory: {told}"))
-        error.where, error.what, error.rows = str(origin), str(error), rows
+        error.where, error.what, error.rows = str(origin), f"{origin}: out of memory: {told}", rows
         return error
 
     def advised(self, advice: str) -> Self:
@@ -353,5 +353,6 @@ def system_reason(error: BaseException) -> str:
 
 def first_line(error: BaseException) -> str:
     """Return the first line of an error's text, without its full stop."""
-    lines = str(error).strip().splitlines()
+    text = error.args[0] if isinstance(error, GpuetlError) and error.args else error  # without its code
+    lines = str(text).strip().splitlines()
     return lines[0].rstrip(".") if lines else type(error).__name__

@@ -15,6 +15,7 @@ from gpuetl.io.frames import FrameDataset
 from gpuetl.io.host_memory import host_memory
 from gpuetl.io.overlooked import overlooked_warning
 from gpuetl.io.rejected import RejectedRows
+from gpuetl.messages import recoded
 from gpuetl.optimize import optimize
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain import explain_physical
@@ -170,7 +171,8 @@ def explained(plan: Plan, options: RunOptions, engine: str) -> str:
         except (EngineUnavailable, PackageMissing) as error:
             if engine not in ENGINES:
                 raise
-            raise type(error)(f"{error}\nFor the plan of another machine say what it has: --memory 80GB") from None
+            message = f"{error.args[0]}\nFor the plan of another machine say what it has: --memory 80GB"
+            raise type(error)(recoded(message, error)) from None
     if memory is None:  # what the host has is known without an engine
         memory = (
             free_memory(load_backend("cudf"))
@@ -200,7 +202,7 @@ def overlooked_files(plan: Plan) -> Iterator[str]:
         if not isinstance(node, Read) or isinstance(node.dataset, FrameDataset | RejectedRows):
             continue
         if warning := overlooked_warning(node.dataset):
-            yield f"{node.origin}: {warning}"
+            yield recoded(f"{node.origin}: {warning}", warning)
 
 
 def check_files(plan: Plan) -> None:

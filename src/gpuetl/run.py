@@ -152,7 +152,7 @@ def traced_run(
         device=device_label(recorder.work.values()), fingerprint=fingerprint,
         stages=stage_reports(recorder, names_in_order(plan), funnel, ceilings),
         sinks=outputs.sinks, seconds=seconds, passes=passes, notes=tuple(recorder.notes),
-        warnings=tuple(recorder.warnings), checks=checks, memory=recorder.peaks,
+        warnings=recorder.shown_warnings, checks=checks, memory=recorder.peaks,
         spilled=dict(recorder.spilled), expected_memory=fit.peak, head=outputs.heads,
     )  # fmt: skip
     if report.broken:

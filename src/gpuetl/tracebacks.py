@@ -62,8 +62,9 @@ def unexpected(error: BaseException) -> tuple[str, str]:
 
     from gpuetl import __version__
     from gpuetl.errors import first_line
+    from gpuetl.messages import coded
 
     own = [frame for frame in extract_tb(error.__traceback__) if frame.filename.startswith(PACKAGE)]
     where = f" (gpuetl/{own[-1].filename.removeprefix(PACKAGE)}:{own[-1].lineno})" if own else ""
-    what = f"gpuetl failed unexpectedly: {type(error).__name__}: {first_line(error)}"
+    what = coded("GE2009", f"gpuetl failed unexpectedly: {type(error).__name__}: {first_line(error)}")
     return what, f"This is a bug in gpuetl {__version__}{where}. Report it with this message and the step's text."

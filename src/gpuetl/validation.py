@@ -11,6 +11,7 @@ from gpuetl.expressions.ir import Expr
 from gpuetl.io.dataset import Dataset, DatasetError
 from gpuetl.io.overlooked import overlooked_warning
 from gpuetl.io.rejected import RejectedRows
+from gpuetl.messages import coded, recoded
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Kernel, KernelReduction, Read
@@ -94,7 +95,8 @@ def check_sources(plan: Plan, spec: PipelineSpec, parameters: Mapping[str, Expr]
         if warning := overlooked_warning(dataset):
             problems.warn(warning, "", at, within)
         if len(found) > MOST_FILES:
-            problems.add(f"more than {MOST_FILES} files are not as the source says", "", at, within)
+            more = recoded(f"more than {MOST_FILES} files are not as the source says", found[-1])
+            problems.add(more, "", at, within)
 
 
 def datasets_of(plan: Plan) -> Iterator[tuple[str, Dataset]]:
@@ -120,13 +122,18 @@ def check_kernels(plan: Plan, spec: PipelineSpec, problems: Problems) -> Iterato
         try:
             logs = [compile_log(kernel) for kernel in user_kernels(operation)]
         except (NotChecked, EvaluationError) as error:
-            yield f"{label}, because {error}"
+            yield f"{label}, because {error.args[0]}"
             continue
         step = spec.stages[origin.name].steps[origin.step - 1]
         place = node_of(next((text for name in TEXTS if (text := getattr(step, name, ""))), None))
         for log in filter(None, logs):
             lines = users_lines(log)
-            problems.add(f"kernel '{entry}' does not compile", lines, place.place() if place else None, str(origin))
+            problems.add(
+                coded("GE1305", f"kernel '{entry}' does not compile"),
+                lines,
+                place.place() if place else None,
+                str(origin),
+            )
 
 
 def kernels_of(roots: Iterable[Node]) -> list[Kernel | KernelReduction]:

@@ -18,6 +18,8 @@ SOURCE = Path(__file__).parents[2] / "src" / "gpuetl"
 ERROR = "gpuetl.errors."
 """How an error begins below the traceback of a script."""
 TESTED = [page for page in PAGES.values() if not page.untested]
+ERRORS = [page for page in TESTED if not page.is_warning]
+WARNINGS = [page for page in TESTED if page.is_warning]
 
 
 @pytest.fixture
@@ -28,25 +30,33 @@ def folder(tmp_path, monkeypatch):
 
 
 def printed(page, text, folder):
-    """Run an example; return its exit code and what it prints on stderr."""
+    """Run an example; return its exit code and what it prints: the report of a warning, else the error."""
     for name, content in page.files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(content)
     if page.kind == "python":
         (folder / "example.py").write_text(text)
-        env = os.environ | {"PYTHONPATH": str(SOURCE.parent)}
-        done = subprocess.run([sys.executable, "example.py"], capture_output=True, text=True, check=False, env=env)
+        here = {**os.environ, "PYTHONPATH": str(SOURCE.parent)}
+        done = subprocess.run([sys.executable, "example.py"], capture_output=True, text=True, check=False, env=here)
+        if page.is_warning:
+            return done.returncode, done.stdout + done.stderr
         return done.returncode, done.stderr[max(done.stderr.find(ERROR), 0) :].strip()
     if page.kind == "command":
         done = gpuetl(*text.split()[1:])
     else:
         (folder / "example.yaml").write_text(page.whole(text))
         given = [part for name, value in page.params.items() for part in ("-p", f"{name}={value}")]
-        done = gpuetl("run", "example.yaml", "--engine", "pandas", "--quiet", *given)
-    return done.exit_code, done.stderr.strip()
+        quiet = [] if page.is_warning else ["--quiet"]
+        done = gpuetl("run", "example.yaml", "--engine", "pandas", *quiet, *given)
+    return done.exit_code, done.output if page.is_warning else done.stderr.strip()
 
 
-@pytest.mark.parametrize("page", TESTED, ids=lambda page: page.code)
+def unwrapped(text):
+    """Return a text with one space between words: a terminal breaks long lines."""
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("page", ERRORS, ids=lambda page: page.code)
 def test_an_example_prints_the_message_of_its_page(page, folder):
     code, text = printed(page, page.example, folder)
     assert code not in (0, None)
@@ -54,10 +64,20 @@ def test_an_example_prints_the_message_of_its_page(page, folder):
     assert f"[{page.code}]" in text.splitlines()[0]
 
 
+@pytest.mark.parametrize("page", WARNINGS, ids=lambda page: page.code)
+def test_an_example_prints_the_warning_of_its_page(page, folder):
+    code, text = printed(page, page.example, folder)
+    assert code == 0
+    assert page.message.startswith("warning: ")
+    assert unwrapped(page.message) in unwrapped(text)
+    assert f"[{page.code}]" in page.message.splitlines()[0]
+
+
 @pytest.mark.parametrize("page", [page for page in TESTED if page.fixed], ids=lambda page: page.code)
 def test_a_fixed_example_runs(page, folder):
     code, text = printed(page, page.fixed, folder)
     assert not code, text
+    assert f"[{page.code}]" not in text
 
 
 def test_the_pages_of_the_documentation_are_up_to_date():

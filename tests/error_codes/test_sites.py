@@ -20,6 +20,12 @@ def name_of(call):
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
+def collects(call):
+    """Tell whether a call of `add` is one of problems: sets, and others, have the method, too."""
+    of = call.func.value if isinstance(call.func, ast.Attribute) else None
+    return name_of(call) != "add" or (getattr(of, "attr", "") or getattr(of, "id", "")).endswith("problems")
+
+
 def is_text(node):
     """Tell whether an argument is written here: a text, or one with values put in."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
@@ -30,7 +36,7 @@ def is_text(node):
 def without_code(path):
     """Yield the places of texts that are written without a code."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call) and (name := name_of(node)) in {*TELLING, *PLACED}:
+        if isinstance(node, ast.Call) and (name := name_of(node)) in {*TELLING, *PLACED} and collects(node):
             place = PLACED.get(name, 0)
             if len(node.args) > place and is_text(node.args[place]):
                 yield f"{path.relative_to(SOURCE)}:{node.lineno}: {name}"

@@ -16,6 +16,7 @@ from gpuetl.io.dataset import RowGroup
 from gpuetl.io.spill_space import SpillSpace
 from gpuetl.io.staging import FileWriter
 from gpuetl.io.target import Target
+from gpuetl.messages import coded
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Map, Physical, Scan
 from gpuetl.plan.graph import walk_graph
@@ -146,7 +147,10 @@ def check_refusals(backend: Backend, roots: Iterable[Physical]) -> None:
     """Raise `InvalidPipeline` with each operation that the backend refuses, and why."""
     hint = "Run with --fallback, which runs it on pandas and says so, or with --engine pandas."
     problems = {
-        (str(operation.origin), f"{type(operation).__name__} cannot run on engine '{backend.name}': {reason}")
+        (
+            str(operation.origin),
+            coded("GE3001", f"{type(operation).__name__} cannot run on engine '{backend.name}': {reason}"),
+        )
         for operation in map(operation_of, walk_graph(*roots))
         if operation is not None and (reason := backend.refuses(operation))
     }

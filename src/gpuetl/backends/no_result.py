@@ -14,8 +14,9 @@ import pyarrow as pa
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.decimals import MAX_DIGITS, is_decimal
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, walk
-from gpuetl.expressions.types import BOOL, DATE, STRING, DataType, is_floating, is_integer, type_name
+from gpuetl.expressions.types import BOOL, DATE, DURATION, INT64, STRING, DataType, is_floating, is_integer, type_name
 from gpuetl.expressions.unparse import to_sql
+from gpuetl.messages import Message, code_of, coded
 from gpuetl.plan.nodes import Kernel, KernelReduction, Window
 
 DAY = 86_400_000_000
@@ -26,6 +27,21 @@ MOST_SHOWN = 200
 """Characters of a value in a row."""
 NULL_INSTEAD = {"CAST(": "TRY_CAST", "strptime(": "try_strptime"}
 """By what an expression begins with, the function that does the same and gives null where there is no result."""
+
+OVERFLOW = coded("GE2001", "overflow")
+BEYOND_MICROSECONDS = coded("GE2001", "more microseconds than int64 holds")
+BEYOND_DATES = coded("GE2003", "the result is beyond the range of dates")
+BEYOND_TIMESTAMPS = coded("GE2003", "the result is beyond the range of timestamps")
+OF_ANOTHER_FORM = coded("GE2003", "not a date and time of this form")
+YEAR_DIGITS = coded("GE2003", "the year must have 4 digits")
+OFFSET_SECONDS = coded("GE2003", "the zone's clock was then ahead by minutes and seconds; convert_zone it to UTC")
+SHOWN_TWICE = coded("GE2010", "the zone's clock shows it twice; see assume_zone's ambiguous")
+NEVER_SHOWN = coded("GE2010", "the zone's clock never shows it; see assume_zone's nonexistent")
+
+
+def not_valid(kind: str) -> Message:
+    """Return the reason of parts that make up no date, or no date and time."""
+    return coded("GE2003", f"not a valid {kind}")
 
 
 class NoResult(EvaluationError):
@@ -40,23 +56,26 @@ class NoResult(EvaluationError):
     values
         The arguments, as `pyarrow.Scalar`s.
     reason
-        Why, such as "overflow".
+        Why, with its code, such as `OVERFLOW`; for a cast, the code is that of casts.
     """
 
     def __init__(self, expr: Expr, row: int | None, values: Sequence[Any], reason: str) -> None:
         self.expr, self.values, self.reason = expr, tuple(values), reason
+        code = code_of(reason)
+        if isinstance(expr, Cast):
+            code = "GE2001" if expr.implicit else "GE2002"
         if isinstance(expr, Cast) and expr.dtype != STRING:
             reason = why_not(values[0], expr.dtype)
         elif reason == "overflow":
             reason = f"overflow of {type_name(expr.dtype)}"
         expression, those = to_sql(expr), f"for {', '.join(map(shown, values))}: {reason}"
         reads = dict.fromkeys(node.name for node in walk(expr) if isinstance(node, Column))
-        what = f"{expression} has no result, {those}"
+        what = coded(code, f"{expression} has no result, {those}")
         super().__init__(
             what, hint_of(expr, expression, reason, self.values), row, [name for name in reads if ":" not in name]
         )
         if row is not None:
-            self.args = (f"{expression} has no result in row {row}, {those}",)
+            self.args = (coded(code, f"{expression} has no result in row {row}, {those}"),)
 
     def in_row(self, row: int | None) -> NoResult:
         """Return the error of another row: that of the whole frame, after it was met in some of its rows."""
@@ -106,9 +125,15 @@ def decimal_of(value: pa.Scalar) -> Decimal | None:
 def null_input(operation: Kernel | KernelReduction, name: str, row: int) -> EvaluationError:
     """Return the error of the first null that a kernel forbids; `row` is its row in the order of groups, if any."""
     moved = isinstance(operation, Kernel) and operation.grouped
-    what = f"kernel '{operation.contract.entry}' forbids nulls, and input '{name}' is null"
+    what = coded("GE2005", f"kernel '{operation.contract.entry}' forbids nulls, and input '{name}' is null")
     hint = "Filter them out, or set nulls: propagate."
     return EvaluationError(what, hint, None if moved else row, operation.reads)
+
+
+def sum_overflow(dtype: DataType) -> EvaluationError:
+    """Return the error of a sum that its type does not hold."""
+    instead = {INT64: "float64 or decimal", DURATION: "a number"}.get(dtype, "float64")
+    return EvaluationError(coded("GE2001", f"sum leaves {type_name(dtype)}; cast the column to {instead}"))
 
 
 def window_overflow(operation: Window, call: Call, text: str, row: int, value: Callable[[str], Any]) -> EvaluationError:
@@ -118,8 +143,8 @@ def window_overflow(operation: Window, call: Call, text: str, row: int, value: C
     """
     arguments = (arg.name for arg in call.args if isinstance(arg, Column))
     names = dict.fromkeys([*operation.by, *(key.column for key in operation.order_by), *arguments])
-    error = EvaluationError(text.replace(f" at row {row}", ""))
-    error.args = (text,)
+    error = EvaluationError(coded("GE2001", text.replace(f" at row {row}", "")))
+    error.args = (coded("GE2001", text),)
     error.shown = f"The row: {written_values({name: value(name) for name in names if ':' not in name})}"
     return error
 

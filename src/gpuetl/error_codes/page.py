@@ -42,7 +42,7 @@ class ErrorPage:
     title
         The mistake in a few words.
     cause
-        When the error comes up, in one to three sentences.
+        When the error or warning comes up, in one to three sentences.
     fix
         What to do, in one to three sentences.
     example, fixed
@@ -69,6 +69,11 @@ class ErrorPage:
     files: dict[str, str] = field(default_factory=dict)
     params: dict[str, str] = field(default_factory=dict)
     untested: str = ""
+
+    @property
+    def is_warning(self) -> bool:
+        """Whether a run prints it in its report and goes on."""
+        return self.code.startswith("GE17")
 
     def whole(self, text: str) -> str:
         """Return the whole file of an example, which may be steps only."""

@@ -8,6 +8,7 @@ from gpuetl.io.commit import commit_sinks
 from gpuetl.io.marks import marked_files
 from gpuetl.io.other_columns import added_beside
 from gpuetl.io.staging import SinkWriter
+from gpuetl.messages import coded
 from gpuetl.report.recorder import Recorder
 from gpuetl.report.report import SinkReport
 
@@ -26,7 +27,7 @@ def commit(writers: Mapping[str, SinkWriter], recorder: Recorder) -> tuple[SinkR
     for writer in writers.values():
         if not writer.rows and writer.target.on_empty == "error":
             hint = "Look at the rows of each step (gpuetl run --steps), or set on_empty: write or keep"
-            raise writer.failed(f"got no rows, and has on_empty: error.  No sink has changed.  {hint}")
+            raise writer.failed(coded("GE1506", f"got no rows, and has on_empty: error.  No sink has changed.  {hint}"))
     for writer in writers.values():
         note_earlier_files(writer, recorder)
         warn_of_other_columns(writer, recorder)
@@ -45,10 +46,11 @@ def warn_of_other_columns(writer: SinkWriter, recorder: Recorder) -> None:
         f"with {name}" for name in new if name not in old
     ]
     what = ", ".join(changed[:MOST_COLUMNS]) + ", …" * (len(changed) > MOST_COLUMNS)
-    recorder.warn(
+    message = (
         f"sink '{writer.target.name}': the files that were added have other columns than {there}: {what}.  Write them "
         "to another folder, or write all files again"
     )
+    recorder.warn(coded("GE1707", message))
 
 
 def sink_report(name: str, writer: SinkWriter) -> SinkReport:
@@ -67,11 +69,13 @@ def tell_of_no_rows(writer: SinkWriter, recorder: Recorder) -> None:
         state = "was left as it is" if writer.path.exists() else "was not made"
         recorder.note(f"{head}: {target.path} {state} (on_empty: keep)")
     elif target.mode == "replace_partitions":
-        recorder.warn(f"{head}: no partition of {target.path} has changed.  Set on_empty: error to stop the run")
+        recorder.warn(
+            coded("GE1703", f"{head}: no partition of {target.path} has changed.  Set on_empty: error to stop the run")
+        )
     elif target.mode == "append":
-        recorder.warn(f"{head}: none were added to {target.path}.  {OTHER_CHOICES}")
+        recorder.warn(coded("GE1703", f"{head}: none were added to {target.path}.  {OTHER_CHOICES}"))
     else:
-        recorder.warn(f"{head}: {target.path} is empty now.  {OTHER_CHOICES}")
+        recorder.warn(coded("GE1703", f"{head}: {target.path} is empty now.  {OTHER_CHOICES}"))
 
 
 def note_earlier_files(writer: SinkWriter, recorder: Recorder) -> None:
@@ -85,8 +89,9 @@ def note_earlier_files(writer: SinkWriter, recorder: Recorder) -> None:
         key = ", ".join(target.run_key)
         recorder.note(f"sink '{target.name}': replaced {files} that a run with the same run_key ({key}) had appended")
     elif writer.rows:
-        recorder.warn(
+        message = (
             f"sink '{target.name}': {target.path} has {files} that the same pipeline appended before, with the same "
             "parameters: rows may be there twice.  Set run_key to the parameters that tell runs apart, as in "
             "run_key: [run_date]; a second append then replaces the first one's files"
         )
+        recorder.warn(coded("GE1704", message))

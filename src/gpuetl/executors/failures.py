@@ -19,6 +19,7 @@ from gpuetl.backends.no_result import written_values
 from gpuetl.errors import EvaluationError, Problem, RunFailed, StepError, system_reason
 from gpuetl.io.dataset import Dataset, DatasetError, RowGroup
 from gpuetl.io.frames import SLICE_ROWS
+from gpuetl.messages import coded
 from gpuetl.physical.nodes import Concat, Map, Physical, Scan, first_read
 from gpuetl.plan.node import FILTER, Node, Origin
 from gpuetl.plan.nodes import Filter, Project, Read
@@ -41,13 +42,15 @@ def step_failed(origin: Origin, error: Exception) -> StepError:
     if isinstance(error, DatasetError):
         return RunFailed.at(origin, str(error), error.hint)
     if isinstance(error, StepError):
-        found = error.problem or Problem(str(error))
+        found = error.problem or Problem(error.args[0])
         return error if found.within else error.told(replace(found, within=str(origin)), origin)
     if reason := system_reason(error):
         name = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
-        return RunFailed.at(origin, f"{name}{reason}", "Check the disk and the folder's permissions, then run again.")
+        return RunFailed.at(
+            origin, coded("GE2011", f"{name}{reason}"), "Check the disk and the folder's permissions, then run again."
+        )
     if KERNEL_FAULT.search(str(error)):
-        message = "a kernel read or wrote outside of its arrays, and the GPU stopped"
+        message = coded("GE2012", "a kernel read or wrote memory outside its arrays, and the GPU stopped")
         return RunFailed.at(origin, message, "Check your kernels with `gpuetl kernel check`, then run again.")
     return RunFailed.at(origin, *unexpected(error))
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from gpuetl.io.folders import make_folders, remove_folder
 from gpuetl.io.marks import marked_files
 from gpuetl.io.staging import SinkWriter
+from gpuetl.messages import coded
 from gpuetl.signals import held_signals
 
 
@@ -32,7 +33,7 @@ def commit_sinks(writers: Sequence[SinkWriter], done: Callable[[], None] = lambd
                 commit_sink(writer, moves)
             except OSError as error:
                 why = f"cannot move the files to {writer.path}: {error.strerror}"
-                raise writer.failed(f"{why}.  {outcome(moves.undo())}") from error
+                raise writer.failed(coded("GE1508", f"{why}.  {outcome(moves.undo())}")) from error
             except BaseException:
                 moves.undo()
                 raise

@@ -12,6 +12,7 @@ from pathlib import Path
 from gpuetl.errors import have_hint
 from gpuetl.io.csv_quotes import open_quote, unclosed
 from gpuetl.io.dataset import DatasetError
+from gpuetl.messages import coded
 
 MAX_HEADER_BYTES = 1 << 20
 
@@ -37,17 +38,17 @@ def read_header(path: Path, delimiter: str) -> Header:
             first = lines.readline(MAX_HEADER_BYTES)
             alone = not lines.read(1)
     except OSError as error:
-        raise DatasetError(f"cannot read {path}: {error.strerror or error}") from None
+        raise DatasetError(coded("GE1403", f"cannot read {path}: {error.strerror or error}")) from None
     if unclosed(first, delimiter) is not None:
         raise open_quote(path, 1)
     try:
         names = next(iter(read_records([first.decode("utf-8-sig")], delimiter=delimiter)), [])
     except (UnicodeDecodeError, CsvError):
         hint = "Save the file as UTF-8."
-        raise DatasetError(f"{path}: the first line is not column names in UTF-8", hint) from None
+        raise DatasetError(coded("GE1403", f"{path}: the first line is not column names in UTF-8"), hint) from None
     if not names:
         hint = "Add the header line, or take the file out of the source's path."
-        raise DatasetError(f"{path}: empty; a CSV file begins with a line of column names", hint)
+        raise DatasetError(coded("GE1414", f"{path}: empty; a CSV file begins with a line of column names"), hint)
     return Header(tuple(names), alone)
 
 

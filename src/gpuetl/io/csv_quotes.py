@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from gpuetl.io.dataset import DatasetError
+from gpuetl.messages import coded
 
 BLOCK_BYTES = 1 << 24
 
@@ -34,7 +35,7 @@ def check_quotes(path: Path, delimiter: str) -> None:
 def open_quote(path: Path, line: int) -> DatasetError:
     """Word a quote that is not closed."""
     hint = "Close it; inside of a field in quotes, a quote is written twice."
-    return DatasetError(f"{path}: the quote that opens in line {line} is not closed.  {hint}")
+    return DatasetError(coded("GE1415", f"{path}: the quote that opens in line {line} is not closed.  {hint}"))
 
 
 def unclosed(text: bytes, delimiter: str) -> int | None:

@@ -17,6 +17,7 @@ from gpuetl.errors import have_hint
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.types import DataType, common_type, is_floating, language_type, type_name
 from gpuetl.io.paths import find_files
+from gpuetl.messages import coded
 from gpuetl.plan.schema import Schema
 
 if TYPE_CHECKING:
@@ -140,8 +141,9 @@ class Dataset:
         paths = find_files(self.path, f".{self.format}")
         if not paths and not (self.declared and self.path.is_dir()):
             what = "does not exist" if not glob.has_magic(str(self.path)) else "matches no file"
+            message = f"{self.path} {what}" if not self.path.is_dir() else f"{self.path} holds no .{self.format} file"
             raise DatasetError(
-                f"{self.path} {what}" if not self.path.is_dir() else f"{self.path} holds no .{self.format} file",
+                coded("GE1401", message),
                 "Check the path; relative ones start at the pipeline's folder.",
             )
         return tuple(DataFile(path, self._partition_values(path)) for path in paths)
@@ -153,7 +155,8 @@ class Dataset:
         missing = [name for name in self.partitions if name not in written]
         if missing:
             raise DatasetError(
-                f"{path} has no '{missing[0]}=…' folder", have_hint(missing[0], written, noun="Folders of the path")
+                coded("GE1408", f"{path} has no '{missing[0]}=…' folder"),
+                have_hint(missing[0], written, noun="Folders of the path"),
             )
         return {name: None if written[name] == NULL_PARTITION else unquote(written[name]) for name in self.partitions}
 
@@ -194,7 +197,9 @@ class Dataset:
         dtype = language_type(stored)
         if dtype is None and (not self.wanted or name in self.wanted):
             hint = "Leave it out: name the columns to read in the source's columns, or in its schema."
-            raise DatasetError(f"column '{name}' has type {stored}, which gpuetl does not support", hint)
+            raise DatasetError(
+                coded("GE1407", f"column '{name}' has type {stored}, which gpuetl does not support"), hint
+            )
         return dtype
 
     def header(self, file: DataFile) -> Header:
@@ -266,7 +271,9 @@ class Dataset:
             return None if text is None else pa.scalar(text).cast(dtype).as_py()
         except pa.ArrowInvalid:
             hint = f"Declare '{name}' of another type in the source's partitions."
-            raise DatasetError(f"{file.path}: '{name}={text}' is not of type {type_name(dtype)}", hint) from None
+            raise DatasetError(
+                coded("GE1408", f"{file.path}: '{name}={text}' is not of type {type_name(dtype)}"), hint
+            ) from None
 
 
 def folder_values(path: Path) -> dict[str, str]:
@@ -285,10 +292,13 @@ def check_widens(file: DataFile, name: str, stored: DataType | None, planned: Da
     """
     if stored is None:
         hint = "Set missing_columns: null to read null there."
-        raise DatasetError(f"{file.path} has no column '{name}', which the source reads", hint)
+        raise DatasetError(coded("GE1404", f"{file.path} has no column '{name}', which the source reads"), hint)
     read = language_type(stored)
     loses = read is not None and is_decimal(read) and is_floating(planned)
     if read is None or loses or common_type(read, planned) != planned:
         raise DatasetError(
-            f"{file.path}: column '{name}' is {type_name(stored)}, and the source says {type_name(planned)}"
+            coded(
+                "GE1406",
+                f"{file.path}: column '{name}' is {type_name(stored)}, and the source says {type_name(planned)}",
+            )
         )

@@ -10,6 +10,7 @@ from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.types import STRING, DataType, common_type, is_floating, type_name
 from gpuetl.io.csv_header import case_hint, missing_hint
 from gpuetl.io.dataset import DataFile, Dataset, DatasetError, check_widens
+from gpuetl.messages import coded
 
 ADD_OR_IGNORE = "Set extra_columns: add to read it, with null for files that lack it, or extra_columns: ignore."
 
@@ -38,7 +39,9 @@ def with_extra_columns(dataset: Dataset, columns: Mapping[str, DataType]) -> dic
             if name in dataset.declared or name in dataset.partitions or found.get(name) == stored:
                 continue
             if not name:
-                raise DatasetError(f"{file.path}: a column of the header has no name", "Name it, or take it out.")
+                raise DatasetError(
+                    coded("GE1414", f"{file.path}: a column of the header has no name"), "Name it, or take it out."
+                )
             dtype = dataset.supported_type(name, stored)
             if dtype is None:
                 continue
@@ -48,7 +51,9 @@ def with_extra_columns(dataset: Dataset, columns: Mapping[str, DataType]) -> dic
             both = widened(found[name], dtype)
             if both is None:
                 one, other = first[name], f"{type_name(dtype)} in {file.path}"
-                message = f"column '{name}' is {type_name(found[name])} in {one.path if one else '?'}, and {other}"
+                message = coded(
+                    "GE1406", f"column '{name}' is {type_name(found[name])} in {one.path if one else '?'}, and {other}"
+                )
                 raise DatasetError(message, "No type holds both: declare the source's schema, or change one file.")
             found[name] = both
     return found
@@ -80,7 +85,9 @@ def check_columns(dataset: Dataset, file: DataFile) -> None:
         for name in stored:
             if name not in known and name not in dataset.partitions:
                 of = "the source's schema" if dataset.declared else str(dataset.files[0].path)
-                raise DatasetError(f"{file.path} has column '{name}', and {of} does not", ADD_OR_IGNORE)
+                raise DatasetError(
+                    coded("GE1405", f"{file.path} has column '{name}', and {of} does not"), ADD_OR_IGNORE
+                )
 
 
 def check_one(dataset: Dataset, file: DataFile, name: str, stored: DataType, planned: DataType) -> None:
@@ -88,7 +95,7 @@ def check_one(dataset: Dataset, file: DataFile, name: str, stored: DataType, pla
     if dataset.format == "parquet":
         check_widens(file, name, stored, planned)
     elif dataset.header(file).names.count(name) > 1:
-        raise DatasetError(f"{file.path}: two columns are named '{name}'", "Rename one in the header.")
+        raise DatasetError(coded("GE1412", f"{file.path}: two columns are named '{name}'"), "Rename one in the header.")
 
 
 def missing_column(dataset: Dataset, file: DataFile, name: str) -> DatasetError:
@@ -96,11 +103,11 @@ def missing_column(dataset: Dataset, file: DataFile, name: str) -> DatasetError:
     fill = "Set missing_columns: null to read null there."
     if dataset.format == "csv":
         near = missing_hint(name, dataset.header(file).names)
-        return DatasetError(f"{file.path}: there is no column '{name}'.  {near}", fill)
+        return DatasetError(coded("GE1404", f"{file.path}: there is no column '{name}'.  {near}"), fill)
     of = "the source's schema" if dataset.declared else str(dataset.files[0].path)
     stored = stored_columns(dataset, file)
     return DatasetError(
-        f"{file.path} has no column '{name}', and {of} does",
+        coded("GE1404", f"{file.path} has no column '{name}', and {of} does"),
         f"{have_hint(name, stored, case_hint(name, stored))}  {fill}",
     )
 

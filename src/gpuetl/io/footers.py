@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from gpuetl.expressions.types import DataType
 from gpuetl.io.dataset import ColumnValues, DataFile, DatasetError, RowGroup
+from gpuetl.messages import coded
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SAMPLED_FILES = 4
@@ -136,10 +137,10 @@ class Footers:
                 footer = footer_of(file.path)
             except (OSError, pa.ArrowException) as error:
                 raise DatasetError(
-                    f"{file.path} is not a Parquet file that can be read: {str(error).splitlines()[0]}"
+                    coded("GE1403", f"{file.path} is not a Parquet file that can be read: {str(error).splitlines()[0]}")
                 ) from None
             if footer.repeated is not None:
-                raise DatasetError(f"{file.path} has two columns named '{footer.repeated}'")
+                raise DatasetError(coded("GE1412", f"{file.path} has two columns named '{footer.repeated}'"))
             self._footers[file.path] = footer
         return self._footers[file.path]
 

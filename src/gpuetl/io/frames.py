@@ -14,6 +14,7 @@ from gpuetl.errors import InvalidPipeline, first_line
 from gpuetl.expressions.types import is_list, language_type
 from gpuetl.io.dataset import ColumnValues, DataFile, Dataset, RowGroup
 from gpuetl.io.large_texts import narrow_texts
+from gpuetl.messages import coded
 from gpuetl.plan.schema import Schema
 
 SLICE_ROWS = 1 << 20
@@ -78,11 +79,11 @@ def to_table(frame: Any, within: str) -> pa.Table:
     try:
         table = as_arrow(frame, within)
     except pa.ArrowException as error:
-        message = f"a column cannot be taken as Arrow: {'; '.join(map(str, error.args))}"
+        message = coded("GE1407", f"a column cannot be taken as Arrow: {'; '.join(map(str, error.args))}")
         raise InvalidPipeline.because(message, "Give it one type, or leave it out.", within) from None
     twice = {name for name in table.column_names if table.column_names.count(name) > 1}
     if twice:
-        raise InvalidPipeline.because(f"two columns are named '{min(twice)}'", "Rename one.", within)
+        raise InvalidPipeline.because(coded("GE1412", f"two columns are named '{min(twice)}'"), "Rename one.", within)
     return pa.table({name: in_language(table.column(name), name, within) for name in table.column_names})
 
 
@@ -100,19 +101,19 @@ def as_arrow(frame: Any, within: str) -> pa.Table:
     if hasattr(frame, "__arrow_c_stream__") and hasattr(frame, "columns"):
         return pa.table(frame)
     hint = "It takes an Arrow table, or a frame of pandas, Polars or cuDF."
-    raise InvalidPipeline.because(f"a {type(frame).__name__} is not a frame", hint, within)
+    raise InvalidPipeline.because(coded("GE3008", f"a {type(frame).__name__} is not a frame"), hint, within)
 
 
 def in_language(column: pa.ChunkedArray, name: str, within: str) -> pa.ChunkedArray:
     """Return a column in its type of the language."""
     dtype = language_type(column.type)
     if dtype is None:
-        message = f"column '{name}' has type {column.type}, which gpuetl does not support"
+        message = coded("GE1407", f"column '{name}' has type {column.type}, which gpuetl does not support")
         raise InvalidPipeline.because(message, "Leave it out, or convert it before.", within)
     try:
         if column.type == pa.large_string():  # one array may have more bytes than one of the language's holds
             return pa.chunked_array([part for chunk in column.chunks for part in narrow_texts(chunk)], dtype)
         return column if column.type == dtype else column.cast(dtype)
     except pa.ArrowInvalid as error:
-        message = f"column '{name}' cannot become {dtype} without loss: {first_line(error)}"
+        message = coded("GE1407", f"column '{name}' cannot become {dtype} without loss: {first_line(error)}")
         raise InvalidPipeline.because(message, "Round or convert it before.", within) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -43,10 +44,10 @@ def staying_files(writer: SinkWriter) -> Iterator[Path]:
 
 
 def columns_of(path: Path, form: Format) -> list[str]:
-    """Return a Parquet file's columns with their types, in the order of their names, or a CSV file's header line."""
+    """Return a Parquet file's columns with their types, in the order of their names, or a CSV file's header."""
     if form == "csv":
-        with path.open(encoding="utf-8") as file:
-            return [file.readline().strip()]
+        with path.open(encoding="utf-8", newline="") as file:
+            return [",".join(next(csv.reader(file), []))]
     return sorted(
         f"{field.name} ({type_name(language_type(field.type) or field.type)})" for field in pq.read_schema(path)
     )

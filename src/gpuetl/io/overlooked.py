@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gpuetl.io.dataset import Dataset
 from gpuetl.io.paths import find_files, is_hidden
+from gpuetl.messages import coded
 
 SHOWN = 3
 LIKE_DATA = frozenset(
@@ -33,8 +34,9 @@ def overlooked_warning(dataset: Dataset) -> str | None:
     if not left_out:
         return None
     named = ", ".join(str(path) for path in left_out[:SHOWN]) + (", …" if len(left_out) > SHOWN else "")
-    count = f"{len(left_out):,} file{'s' * (len(left_out) != 1)} of the path look like data and are not read"
-    return f"{count}, since {why}: {named}.  {fix}"
+    one = "1 file of the path looks like data and is not read"
+    count = one if len(left_out) == 1 else f"{len(left_out):,} files of the path look like data and are not read"
+    return coded("GE1705", f"{count}, since {why}: {named}.  {fix}")
 
 
 def of_folder(folder: Path, suffix: str) -> Iterator[Path]:

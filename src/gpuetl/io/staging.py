@@ -18,6 +18,7 @@ from gpuetl.io.hive import split_by_value
 from gpuetl.io.marks import part_prefix
 from gpuetl.io.paths import MAX_NAME_BYTES, is_hidden
 from gpuetl.io.target import Target
+from gpuetl.messages import coded
 from gpuetl.plan.node import Origin
 from gpuetl.signals import held_signals
 
@@ -140,7 +141,7 @@ class SinkWriter:
                 for folder in (self.new, self.old):
                     self.made += make_folders(folder)
         except OSError as error:
-            raise self.failed(f"cannot write beside {self.target.path}: {error.strerror}") from None
+            raise self.failed(coded("GE1508", f"cannot write beside {self.target.path}: {error.strerror}")) from None
 
     def check_target(self) -> None:
         """Refuse a target that the sink must not replace: see `prepare`."""
@@ -148,14 +149,16 @@ class SinkWriter:
         self.check_mode()
         if path.exists() and path.is_dir() == self.target.is_file:
             kinds = ("a folder", "a file") if self.target.is_file else ("a file", "a folder")
-            raise self.failed(f"{path} is {kinds[0]}, and the sink writes {kinds[1]}")
+            raise self.failed(coded("GE1508", f"{path} is {kinds[0]}, and the sink writes {kinds[1]}"))
         if self.target.mode == "overwrite":
             self.check_files(path)
 
     def check_files(self, folder: Path) -> None:
         """Refuse to replace a folder that holds files of others."""
         if other := other_file(folder, f".{self.target.format}"):
-            raise self.failed(f"{folder} holds other files, such as {other}; give the sink a folder of its own")
+            raise self.failed(
+                coded("GE1508", f"{folder} holds other files, such as {other}; give the sink a folder of its own")
+            )
 
     def check_mode(self) -> None:
         """Refuse a target that exists, in mode `error`; the commit asks again, since others write too."""
@@ -208,7 +211,9 @@ class SinkWriter:
         except GpuetlError:
             raise
         except Exception as error:  # of the system, of a library: the sink is named, and nothing has changed
-            raise self.failed(f"cannot write {path.name}: {system_reason(error) or first_line(error)}") from error
+            raise self.failed(
+                coded("GE1508", f"cannot write {path.name}: {system_reason(error) or first_line(error)}")
+            ) from error
         return WrittenFile(str(name), path.stat().st_size, time.perf_counter() - start)
 
     def make_folder(self, folder: Path) -> None:

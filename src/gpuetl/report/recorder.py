@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from threading import RLock, current_thread, get_ident
 from typing import Protocol
 
+from gpuetl import messages
 from gpuetl.backends.memory import MemoryMeter
 from gpuetl.ceilings.ceiling import Link
 from gpuetl.plan.node import Origin
@@ -150,6 +151,11 @@ class Recorder:
         """Keep a warning for the user, once."""
         if message not in self.warnings:
             self.warnings.append(message)
+
+    @property
+    def shown_warnings(self) -> tuple[str, ...]:
+        """The warnings as users see them, with their codes."""
+        return tuple(messages.with_code(warning, warning) for warning in self.warnings)
 
 
 _NOTED: ContextVar[Recorder | None] = ContextVar("recorder", default=None)

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from gpuetl.errors import Problem
 from gpuetl.expressions.ir import Expr
 from gpuetl.io.rejected import without_rejected
+from gpuetl.messages import coded
 from gpuetl.spec.model import PipelineSpec
 
 T = TypeVar("T")
@@ -50,4 +51,4 @@ def unused(spec: PipelineSpec, used_parameters: Set[str]) -> Iterator[Problem]:
 
 def warning(spec: PipelineSpec, kind: str, name: str, message: str, hint: str) -> Problem:
     """Word a warning at the place where a name is declared."""
-    return Problem(message, hint, spec.places.get((kind, name)), f"{kind} '{name}'")
+    return Problem(coded("GE1701", message), hint, spec.places.get((kind, name)), f"{kind} '{name}'")

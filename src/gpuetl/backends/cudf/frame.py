@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from gpuetl.backends.cudf.columns.piece import PieceColumns
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.errors import EvaluationError
+from gpuetl.messages import coded
 
 MAX_ROWS = (1 << 31) - 1
 """As many rows as a frame may have: kernels number rows in 32 bits, as libcudf does."""
@@ -44,6 +45,9 @@ def check_rows(rows: int) -> None:
     """Raise `EvaluationError` where rows that are put together are more than a frame has."""
     if rows > MAX_ROWS:
         raise EvaluationError(
-            f"a column would have {rows:,} rows, and a frame holds {MAX_ROWS:,}.  "
-            "Run with smaller partitions, or filter or aggregate before rows must meet"
+            coded(
+                "GE2008",
+                f"a column would have {rows:,} rows, and a frame holds {MAX_ROWS:,}.  "
+                "Run with smaller partitions, or filter or aggregate before rows must meet",
+            )
         )

@@ -16,6 +16,7 @@ from distributed import Client, LocalCluster, Security
 from gpuetl.errors import RunFailed, first_line
 from gpuetl.executors.dask.greeting import hear_greeting, unreachable
 from gpuetl.executors.dask.pool import DevicePool
+from gpuetl.messages import coded
 from gpuetl.options import Cluster
 from gpuetl.plan.node import Origin
 from gpuetl.report.recorder import Progress, silent
@@ -166,7 +167,7 @@ def starting() -> Iterator[None]:
     try:
         yield
     except (MemoryError, OSError, RuntimeError) as error:
-        raise RunFailed(f"cannot start a cluster on this machine: {first_line(error)}") from error
+        raise RunFailed(coded("GE3005", f"cannot start a cluster on this machine: {first_line(error)}")) from error
 
 
 def settings(options: Cluster) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import Any
 from distributed.comm import parse_address, parse_host_port
 
 from gpuetl.errors import EngineUnavailable, first_line
+from gpuetl.messages import coded
 
 ANSWER_S = 10
 """How long a scheduler may take to answer."""
@@ -60,7 +61,9 @@ def tls_context(security: Any) -> Any:
 def unreachable(address: str, error: Exception) -> EngineUnavailable:
     """Word why there is no connection to an address, and what to do."""
     why = getattr(error, "strerror", None) or first_line(error)
-    return EngineUnavailable(f"cannot connect to a scheduler at {address}: {why}.\n{advice(address, error)}")
+    return EngineUnavailable(
+        coded("GE3005", f"cannot connect to a scheduler at {address}: {why}.\n{advice(address, error)}")
+    )
 
 
 def advice(address: str, error: Exception) -> str:

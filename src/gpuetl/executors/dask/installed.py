@@ -14,6 +14,7 @@ from typing import Any
 import gpuetl
 from gpuetl.errors import EngineUnavailable, first_line
 from gpuetl.executors.dask.once import is_noted, note
+from gpuetl.messages import coded
 
 
 def check_installed(client: Any, workers: frozenset[str]) -> None:
@@ -42,8 +43,11 @@ def check_same(name: str, there: object) -> None:
     if there != installed():
         what = first_line(there) if isinstance(there, Exception) else f"it has {there}"
         raise EngineUnavailable(
-            f"the {name} cannot take a plan from {installed()}: {what}.\n"
-            "Plans travel as Python objects: install the same for the scheduler, its workers and here."
+            coded(
+                "GE3006",
+                f"the {name} cannot take a plan from {installed()}: {what}.\n"
+                "Plans travel as Python objects: install the same for the scheduler, its workers and here.",
+            )
         )
 
 

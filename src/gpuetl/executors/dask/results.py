@@ -15,6 +15,7 @@ from gpuetl.errors import RunFailed
 from gpuetl.executors.dask.account import Told, listen, stop_listening
 from gpuetl.executors.dask.graph import TaskGraph
 from gpuetl.executors.dask.placing import placed
+from gpuetl.messages import coded
 
 LOOK_S = 2.0
 """How often to see whether there are workers, while no task ends."""
@@ -82,7 +83,7 @@ def wait(
         except Empty:
             hopeless_at = monotonic() + PATIENCE_S if has_workers(client) else hopeless_at
             if monotonic() > hopeless_at:
-                raise RunFailed(f"the cluster has had no worker for {PATIENCE_S:.0f} s") from None
+                raise RunFailed(coded("GE3006", f"the cluster has had no worker for {PATIENCE_S:.0f} s")) from None
             continue
         hopeless_at = monotonic() + PATIENCE_S
         if isinstance(told, Told):
@@ -122,7 +123,7 @@ def has_workers(client: Any) -> bool:
 
 def lost(client: Any) -> RunFailed:
     """Word that the scheduler has gone."""
-    return RunFailed(f"the scheduler of the cluster is not there any more: {client.scheduler.address}")
+    return RunFailed(coded("GE3005", f"the scheduler of the cluster is not there any more: {client.scheduler.address}"))
 
 
 def check(future: Any, graph: TaskGraph) -> None:
@@ -141,9 +142,10 @@ def killed(error: Any, graph: TaskGraph) -> RunFailed:
     """Word that workers die of a task."""
     node = graph.origins.get(error.task)
     times = error.allowed_failures + 1
-    message = (
+    message = coded(
+        "GE3006",
         f"{times} workers died, one after another, while they ran it: the last one was "
         f"{error.last_worker.address}.  They may have run out of memory: make partitions smaller by --partition-rows, "
-        "or give workers more"
+        "or give workers more",
     )
     return RunFailed(message) if node is None else RunFailed.at(node.origin, message)

@@ -27,6 +27,7 @@ from gpuetl.executors.failures import row_in_source
 from gpuetl.executors.outputs import Outputs
 from gpuetl.io.staging import close_writers
 from gpuetl.io.write_files import WRITERS
+from gpuetl.messages import coded
 from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Exchange, Map
@@ -138,8 +139,11 @@ def until_none_is_lost(attempt: Callable[[], Attempt], recorder: Recorder) -> At
             if left:
                 recorder.begin_again(f"a worker was lost that others wanted rows from: begun again ({error})")
     raise RunFailed(
-        f"workers that others wanted rows from were lost {ATTEMPTS} times.  They may have run out of memory: make "
-        "partitions smaller by --partition-rows, or give workers more"
+        coded(
+            "GE3006",
+            f"workers that others wanted rows from were lost {ATTEMPTS} times.  They may have run out of memory: make "
+            "partitions smaller by --partition-rows, or give workers more",
+        )
     )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from gpuetl.executors.dask.writing import Written
 from gpuetl.io.folders import remove_folder
 from gpuetl.io.staging import SinkWriter, WrittenFile
+from gpuetl.messages import coded
 
 
 @dataclass
@@ -54,7 +55,7 @@ class SharedSinkWriter(SinkWriter):
         try:
             path.rename(self.new / name)
         except OSError as error:
-            raise self.failed(f"cannot move {path}, which a worker wrote: {error.strerror}") from error
+            raise self.failed(coded("GE1508", f"cannot move {path}, which a worker wrote: {error.strerror}")) from error
         self.files.append(file._replace(name=str(name)))
 
     def close(self) -> None:

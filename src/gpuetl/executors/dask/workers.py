@@ -13,6 +13,7 @@ from gpuetl.backends.engines import load_backend
 from gpuetl.errors import EngineUnavailable, first_line
 from gpuetl.executors.dask.cluster import HELD_SHARE
 from gpuetl.executors.dask.installed import check_installed, check_same, installed
+from gpuetl.messages import coded
 from gpuetl.plan.node import Origin
 from gpuetl.planning import Capacity, free_memory
 from gpuetl.report.recorder import Progress
@@ -65,9 +66,12 @@ def known(client: Any, backend: str, progress: Progress) -> Memory:
         with suppress(TimeoutError):
             client.wait_for_workers(1, timeout=max(1, until - time.monotonic()))
     raise EngineUnavailable(
-        f"the scheduler at {scheduler} had no worker for {WAIT_S} s.\n"
-        f"Start some by `dask worker {scheduler} --nthreads 1 --memory-limit 0`, for dask-cuda "
-        f"`dask cuda worker {scheduler}`, and see in their logs whether they reach it."
+        coded(
+            "GE3006",
+            f"the scheduler at {scheduler} had no worker for {WAIT_S} s.\n"
+            f"Start some by `dask worker {scheduler} --nthreads 1 --memory-limit 0`, for dask-cuda "
+            f"`dask cuda worker {scheduler}`, and see in their logs whether they reach it.",
+        )
     )
 
 
@@ -88,7 +92,9 @@ def asked(client: Any, backend: str) -> Memory:
     told = {worker: answer for worker, answer in answers.items() if not isinstance(answer, OSError)}  # dead since
     for worker, answer in told.items():
         if isinstance(answer, Exception):
-            raise EngineUnavailable(f"the worker at {worker} cannot run the engine: {first_line(answer)}")
+            raise EngineUnavailable(
+                coded("GE3006", f"the worker at {worker} cannot run the engine: {first_line(answer)}")
+            )
         check_same(f"worker at {worker}", answer[-1])
     memory = {worker: answer[:2] for worker, answer in told.items()}
     _SAID[client] = Said(time.monotonic(), backend, memory)

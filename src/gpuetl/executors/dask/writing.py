@@ -20,6 +20,7 @@ from gpuetl.executors.dask.shelf import SHELF
 from gpuetl.executors.guard import Guard
 from gpuetl.executors.outputs import file_writer, note_files, write_frame
 from gpuetl.io.staging import MOST_PARTS, SinkWriter, WrittenFile
+from gpuetl.messages import coded
 from gpuetl.plan.nodes import Write
 from gpuetl.threads import thread_count
 
@@ -55,7 +56,7 @@ class AttemptWriter(SinkWriter):
         except OSError:
             where = f"the worker on {socket.gethostname()} does not see the folder {self.new.parent}"
             raise self.failed(
-                f"{where}, which the run made.  Workers write to a folder that all of them share"
+                coded("GE1508", f"{where}, which the run made.  Workers write to a folder that all of them share")
             ) from None
 
     def make_folder(self, folder: Path) -> None:

@@ -18,9 +18,10 @@ from gpuetl.backends.cudf.expressions.emit import Emitter
 from gpuetl.backends.cudf.expressions.evaluate import columns_read
 from gpuetl.backends.cudf.expressions.kernels import MOST_KEPT
 from gpuetl.backends.cudf.vector import Vector
+from gpuetl.backends.no_result import sum_overflow
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Call, Expr, columns_of
-from gpuetl.expressions.types import DURATION, FLOAT64, INT64, NULL, type_name
+from gpuetl.expressions.types import FLOAT64, NULL
 
 
 def reduced(groups: Groups, calls: Mapping[str, Call]) -> dict[str, Vector]:
@@ -49,9 +50,7 @@ def finished(groups: Groups, calls: Mapping[str, Call], module: Any, finals: Any
     told = state.tolist() if groups.count else [0] * 2 * len(calls)
     for (name, call), fault in zip(calls.items(), told[: len(calls)], strict=True):
         if fault:
-            instead = {INT64: "float64 or decimal", DURATION: "a number"}.get(call.dtype, "float64")
-            what = f"sum leaves {type_name(call.dtype)}; cast the column to {instead}"
-            raise EvaluationError.of_column(name, EvaluationError(what))
+            raise EvaluationError.of_column(name, sum_overflow(call.dtype))
     pairs = zip(results.items(), told[len(calls) :], strict=True)
     return {name: with_nulls(made, int(count)) for (name, made), count in pairs}
 

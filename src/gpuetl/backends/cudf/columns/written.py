@@ -7,6 +7,7 @@ from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import DataType
+from gpuetl.messages import coded
 
 MOST = 1 << 31
 """Elements of a column of lists are fewer: its offsets have 32 bits.  Those of texts have 64 from as many bytes on."""
@@ -48,5 +49,7 @@ def list_offsets(offsets: Array, total: int) -> Array:
         Where there are 2^31 elements or more.
     """
     if total >= MOST:
-        raise EvaluationError(f"{total:,} elements are more than a column of lists holds.  Run with smaller partitions")
+        raise EvaluationError(
+            coded("GE2008", f"{total:,} elements are more than a column of lists holds.  Run with smaller partitions")
+        )
     return offsets.astype("int32")

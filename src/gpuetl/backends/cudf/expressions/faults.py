@@ -10,27 +10,40 @@ from gpuetl.backends.cudf.expressions.prepare import as_written
 from gpuetl.backends.cudf.interchange import to_arrow
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector
-from gpuetl.backends.no_result import NoResult
+from gpuetl.backends.no_result import (
+    BEYOND_DATES,
+    BEYOND_MICROSECONDS,
+    BEYOND_TIMESTAMPS,
+    NEVER_SHOWN,
+    OF_ANOTHER_FORM,
+    OFFSET_SECONDS,
+    OVERFLOW,
+    SHOWN_TWICE,
+    YEAR_DIGITS,
+    NoResult,
+    not_valid,
+)
 from gpuetl.expressions.ir import Expr, children, columns_of
 from gpuetl.expressions.types import type_name
+from gpuetl.messages import recoded
 
 Evaluate: TypeAlias = Callable[[Mapping[str, Expr], Mapping[str, Vector], int, Machine], Mapping[str, Vector]]
 
 REASONS = (
     "",
-    "overflow",
+    OVERFLOW,
     "{dtype} does not hold it exactly",
     "it is no {dtype}",
-    "the result is beyond the range of dates",
-    "the result is beyond the range of timestamps",
-    "not a valid date",
-    "not a valid date and time",
-    "not a date and time of this form",
-    "the year must have 4 digits",
-    "more microseconds than int64 holds",
-    "the zone's clock shows it twice; see assume_zone's ambiguous",
-    "the zone's clock never shows it; see assume_zone's nonexistent",
-    "the zone's clock was then ahead by minutes and seconds; convert_zone it to UTC",
+    BEYOND_DATES,
+    BEYOND_TIMESTAMPS,
+    not_valid("date"),
+    not_valid("date and time"),
+    OF_ANOTHER_FORM,
+    YEAR_DIGITS,
+    BEYOND_MICROSECONDS,
+    SHOWN_TWICE,
+    NEVER_SHOWN,
+    OFFSET_SECONDS,
     "it is neither 0 nor 1",
     "it has a time of day; use to_date",
     "it is beyond {dtype}",
@@ -45,7 +58,7 @@ def no_result(expr: Expr, fault: int, columns: Mapping[str, Vector], machine: Ma
     row, reason = row_and_reason(fault)
     there = take(columns, machine.arrays.full(1, row, "int64"), machine, missing=False)
     values = [value_of(arg, there, machine, evaluate) for arg in children(expr)]
-    written, words = as_written(expr), REASONS[reason].format(dtype=type_name(expr.dtype))
+    written, words = as_written(expr), recoded(REASONS[reason].format(dtype=type_name(expr.dtype)), REASONS[reason])
     return NoResult(written, row if columns_of(written) else None, values, words)
 
 

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from gpuetl.errors import EvaluationError
+from gpuetl.messages import coded
 
 _SAID = re.compile(
     r"^(?P<file>.+?)(?:\((?P<line>\d+)\)|:(?P<other_line>\d+):\d+): "
@@ -39,11 +40,11 @@ def does_not_compile(entry: str, log: str, source: str) -> EvaluationError:
     first, *others = users_lines(log).splitlines()
     place, *reason = _ERROR.split(first, 1)
     what = f"kernel '{entry}' does not compile" + (f": {place}: {reason[0]}" if reason else "")
-    failed = EvaluationError(what)
+    failed = EvaluationError(coded("GE1305", what))
     if reason and not (others and others[0].startswith(" ")):
         others = [*filter(None, [line_of(source, place)]), *others]
     failed.shown = "\n".join(others if reason else [first, *others])
-    failed.args = (f"{what}\n{failed.shown}".rstrip(),)
+    failed.args = (coded("GE1305", f"{what}\n{failed.shown}".rstrip()),)
     return failed
 
 
@@ -61,4 +62,4 @@ def refuse_block(entry: str, threads: int, most: int) -> None:
     """Raise `EvaluationError` for a block of more threads than a kernel's registers, or its declaration, allow."""
     if threads > most:
         found = f"kernel '{entry}' takes at most {most} threads a block on this GPU, and block is {threads}"
-        raise EvaluationError(f"{found}.  Set block: {most // 32 * 32 or most}")
+        raise EvaluationError(coded("GE1306", f"{found}.  Set block: {most // 32 * 32 or most}"))

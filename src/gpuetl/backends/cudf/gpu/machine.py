@@ -28,6 +28,7 @@ from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.memory import MemoryMeter, MemoryUse
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import DataType
+from gpuetl.messages import coded
 from gpuetl.report.recorder import compiling
 
 THREADS = 256
@@ -146,7 +147,7 @@ class GpuMachine:
         except self.arrays.cuda.compiler.CompileException as error:
             raise does_not_compile(str(entry), str(error), text) from None
         except self.arrays.cuda.driver.CUDADriverError:
-            raise EvaluationError(f"{path} has no kernel '{entry}'") from None
+            raise EvaluationError(coded("GE1301", f"{path} has no kernel '{entry}'")) from None
 
     def user_module(self, source: str, kernel: str) -> Any:
         """Compile as what the engine generates."""

@@ -14,6 +14,7 @@ from gpuetl.backends.cudf.joins.rows import KeyCodes, count_codes
 from gpuetl.backends.cudf.joins.slots import Lookup
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.errors import EvaluationError
+from gpuetl.messages import coded
 from gpuetl.plan.nodes import Join
 
 
@@ -24,7 +25,9 @@ def check_unique(operation: Join, frames: Sequence[Frame], keys: JoinKeys, right
             continue
         lookup = right if side else lookup_of(replace(keys, right=keys.left, left=keys.right), machine)
         if lookup.repeated:
-            raise EvaluationError(repeats(operation, side, frames[side], lookup.slots, lookup.size, machine))
+            raise EvaluationError(
+                coded("GE2004", repeats(operation, side, frames[side], lookup.slots, lookup.size, machine))
+            )
 
 
 def repeats(operation: Join, side: int, frame: Frame, codes: Array, size: int, machine: Machine) -> str:
@@ -52,8 +55,11 @@ def check_size(
         return
     why = most_repeated(operation, left, keys, machine) if keys else every_row(left, right)
     raise EvaluationError(
-        f"the join would have {rows:,} rows (about {size / 1e9:,.1f} GB): a frame holds {MAX_ROWS:,} at most, "
-        f"and this machine has {memory / 1e9:,.1f} GB.  {why}"
+        coded(
+            "GE2008",
+            f"the join would have {rows:,} rows (about {size / 1e9:,.1f} GB): a frame holds {MAX_ROWS:,} at most, "
+            f"and this machine has {memory / 1e9:,.1f} GB.  {why}",
+        )
     )
 
 

@@ -12,6 +12,7 @@ from gpuetl.backends.cudf.operation import run_operation
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import INT64
+from gpuetl.messages import coded
 from gpuetl.plan.nodes import Explode
 
 
@@ -31,9 +32,8 @@ def explode_lists(operation: Explode, machine: Machine, frame: Frame) -> Frame:
     ends = arrays.cumsum(repeats)
     total = int(ends[-1]) if frame.rows else 0
     if total > MAX_ROWS:
-        raise EvaluationError(
-            f"the explode would have {total:,} rows, more than {MAX_ROWS:,}.  Read smaller partitions, or filter before"
-        )
+        found = f"the explode would have {total:,} rows, more than {MAX_ROWS:,}"
+        raise EvaluationError(coded("GE2008", f"{found}.  Read smaller partitions, or filter before"))
     rows = repeat(arrays.arange(frame.rows), repeats, total, machine)
     place = arrays.arange(total) - (ends - repeats)[rows]
     found = lengths[rows] > 0

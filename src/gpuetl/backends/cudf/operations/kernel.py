@@ -22,6 +22,7 @@ from gpuetl.backends.no_result import null_input
 from gpuetl.errors import EvaluationError
 from gpuetl.kernels.contract import KernelContract, device_type
 from gpuetl.kernels.texts import KernelTexts, null_argument
+from gpuetl.messages import coded
 from gpuetl.plan.nodes import Kernel, KernelReduction
 
 MAX_OFFSET = 2**31 - 1
@@ -42,7 +43,9 @@ def run_kernel(operation: Kernel, machine: Machine, frame: Frame) -> Frame:
     if operation.grouped:
         if frame.rows > MAX_OFFSET:
             found = f"kernel '{operation.contract.entry}' has {frame.rows:,} rows in one partition"
-            raise EvaluationError(f"{found}, and offsets hold {MAX_OFFSET:,}.  Run with smaller partitions")
+            raise EvaluationError(
+                coded("GE2008", f"{found}, and offsets hold {MAX_OFFSET:,}.  Run with smaller partitions")
+            )
         order = sort_rows(frame, operation.sort_keys, len(operation.by), operation.presorted, machine, whole=True)
         note_ties(operation, operation.sort_keys, order.ties)
         frame, new_group = order.apply(frame, machine), order.new_group
@@ -173,7 +176,7 @@ def argument_columns(operation: Kernel | KernelReduction, machine: Machine) -> d
     values = evaluate(operation.arguments, {}, 1, machine)
     for name, vector in values.items():
         if vector.nulls:
-            raise EvaluationError(null_argument(operation.contract.entry, name))
+            raise EvaluationError(coded("GE1306", null_argument(operation.contract.entry, name)))
     return values
 
 

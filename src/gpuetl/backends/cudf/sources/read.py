@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from gpuetl import messages
 from gpuetl.backends.cudf.choices import chosen
 from gpuetl.backends.cudf.columns.concat import concat
 from gpuetl.backends.cudf.columns.gather import first_rows
@@ -171,4 +172,4 @@ def as_planned(vector: Vector, dtype: DataType, name: str, file: DataFile, rows:
     try:
         return evaluate({"": Cast(Column(name, vector.dtype), dtype)}, {name: vector}, rows, machine)[""]
     except NoResult as error:
-        raise DatasetError(f"{file.path}: column '{name}': {first_line(error)}") from None
+        raise DatasetError(messages.coded("GE1406", f"{file.path}: column '{name}': {first_line(error)}")) from None

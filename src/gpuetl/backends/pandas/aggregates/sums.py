@@ -9,13 +9,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gpuetl.backends.no_result import sum_overflow
 from gpuetl.backends.pandas.aggregates.grouped_rows import grouped, reduced
 from gpuetl.backends.pandas.columns.keys import Groups
 from gpuetl.backends.pandas.columns.masked import from_masked, to_masked
 from gpuetl.backends.pandas.expressions.decimals import halves, joined_halves
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.decimals import MAX_DIGITS
-from gpuetl.expressions.types import DURATION, INT64, DataType, type_name
+from gpuetl.expressions.types import DURATION, INT64, DataType
 
 WIDE = pa.decimal128(MAX_DIGITS, 0)
 
@@ -37,8 +38,7 @@ def narrowed(sums: Callable[[], Any], dtype: DataType) -> Any:
         found = sums()
         return found if found.type == dtype else found.cast(INT64).cast(dtype)
     except (pa.ArrowInvalid, EvaluationError):
-        instead = {INT64: "float64 or decimal", DURATION: "a number"}.get(dtype, "float64")
-        raise EvaluationError(f"sum leaves {type_name(dtype)}; cast the column to {instead}") from None
+        raise sum_overflow(dtype) from None
 
 
 def sum_of(dtype: DataType) -> DataType:

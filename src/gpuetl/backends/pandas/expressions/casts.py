@@ -22,6 +22,7 @@ from gpuetl.backends.pandas.expressions.functions.formats import iso_text
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.decimals import integer_decimal, is_decimal
 from gpuetl.expressions.types import BOOL, DATE, NULL, STRING, DataType, is_floating, is_integer, is_temporal, type_name
+from gpuetl.messages import coded
 
 
 def cast_value(value: Any, dtype: DataType, lenient: bool, implicit: bool) -> Any:
@@ -103,14 +104,14 @@ def _as_float(value: Any, dtype: DataType) -> Any:
     try:
         other = pc.not_equal(pc.cast(result, value.type), value)
     except pa.ArrowInvalid:
-        raise EvaluationError(f"{type_name(dtype)} does not hold it exactly") from None
+        raise EvaluationError(coded("GE2002", f"{type_name(dtype)} does not hold it exactly")) from None
     _refuse_where(other, f"{type_name(dtype)} does not hold it exactly")
     return result
 
 
 def _refuse_where(wrong: Any, why: str) -> None:
     if _is_any(wrong):
-        raise EvaluationError(why)
+        raise EvaluationError(coded("GE2002", why))
 
 
 def _is_any(condition: Any) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuetl.backends.no_result import BEYOND_DATES, BEYOND_TIMESTAMPS
 from gpuetl.backends.pandas.columns.column import over_columns
 from gpuetl.backends.pandas.columns.masked import INT64_MAX, INT64_MIN, Masked, from_masked, to_masked
 from gpuetl.backends.zones import Ints, zone_clock
@@ -96,7 +97,7 @@ class Clock:
         below = (self.days < least[0]) | ((self.days == least[0]) & (self.micros < least[1]))
         above = (self.days > greatest[0]) | ((self.days == greatest[0]) & (self.micros > greatest[1]))
         if (below | above).any():
-            raise EvaluationError("the result is beyond the range of timestamps")
+            raise EvaluationError(BEYOND_TIMESTAMPS)
         return self.days * DAY + self.micros
 
 
@@ -108,7 +109,7 @@ def first_day(months: Ints) -> Ints:
 def checked_days(days: Ints) -> Ints:
     """Return days that a date holds; raise `EvaluationError` for others."""
     if ((days < LEAST_DAY) | (days > GREATEST_DAY)).any():
-        raise EvaluationError("the result is beyond the range of dates")
+        raise EvaluationError(BEYOND_DATES)
     return days
 
 

@@ -17,6 +17,7 @@ from gpuetl.backends.pandas.columns.column import over_columns, whole
 from gpuetl.errors import EvaluationError, first_line
 from gpuetl.expressions.decimals import HALF_DIGITS, MAX_DIGITS, product_type, quotient_type, rounded_type, sum_type
 from gpuetl.expressions.types import FLOAT64, INT64, STRING, DataType, type_name
+from gpuetl.messages import coded
 
 WIDE_DIGITS = 76
 UNIT = Decimal(10**HALF_DIGITS)
@@ -47,8 +48,13 @@ def fitted(value: Any, dtype: DataType, result: DataType | None = None) -> Any:
 
 def _refusal(error: pa.ArrowInvalid, dtype: DataType) -> EvaluationError:
     if "data loss" in str(error):
-        return EvaluationError(f"it has more than {dtype.scale} decimals")
-    return EvaluationError(f"overflow of {type_name(dtype)}" if "precision" in str(error) else first_line(error))
+        return EvaluationError(coded("GE2002", f"it has more than {dtype.scale} decimals"))
+    return overflow_of(dtype) if "precision" in str(error) else EvaluationError(coded("GE2002", first_line(error)))
+
+
+def overflow_of(dtype: DataType) -> EvaluationError:
+    """Return the error of a value that has too many digits."""
+    return EvaluationError(coded("GE2001", f"overflow of {type_name(dtype)}"))
 
 
 def in_one_type(x: Any, y: Any) -> tuple[Any, Any]:
@@ -168,7 +174,7 @@ def from_text(text: Any, dtype: DataType) -> Any:
     magnitude = pc.abs(pc.cast(text, FLOAT64))
     limit = pa.scalar(1.01 * 10.0 ** (dtype.precision - dtype.scale))  # else Arrow's rescaling may wrap
     if pc.any(pc.greater(magnitude, limit)).as_py():
-        raise EvaluationError(f"overflow of {type_name(dtype)}")
+        raise overflow_of(dtype)
     try:
         return fitted(pc.cast(text, pa.decimal256(WIDE_DIGITS, dtype.scale)), dtype)
     except pa.ArrowInvalid as error:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.backends.no_result import NoResult
+from gpuetl.backends.no_result import OVERFLOW, NoResult
 from gpuetl.backends.pandas.columns.column import Column as Values
 from gpuetl.backends.pandas.columns.column import repeated, whole
 from gpuetl.backends.pandas.columns.gather import take_or_null
@@ -21,6 +21,7 @@ from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, can_fail
 from gpuetl.expressions.types import NULL
 from gpuetl.expressions.unparse import to_sql
+from gpuetl.messages import coded
 
 
 def evaluate_column(expr: Expr, frame: pa.Table) -> Values:
@@ -84,9 +85,9 @@ def checked(handler: Callable[..., Any], values: Sequence[Any], expr: Expr) -> A
     except (pa.ArrowInvalid, EvaluationError) as error:
         row, found = first_failure(handler, values)
         why = failure(handler, found) or error  # Arrow may have met another row first
-        raise NoResult(expr, row, found, str(why) if isinstance(why, EvaluationError) else "overflow") from None
+        raise NoResult(expr, row, found, why.what if isinstance(why, EvaluationError) else OVERFLOW) from None
     except pa.ArrowCapacityError:
-        what = f"{to_sql(expr)} makes more than 2 GiB of text in one partition"
+        what = coded("GE2008", f"{to_sql(expr)} makes more than 2 GiB of text in one partition")
         raise EvaluationError(what, "Run with fewer rows a partition: --partition-rows.") from None
 
 

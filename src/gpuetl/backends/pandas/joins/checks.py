@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from gpuetl.backends.pandas.columns.column import MAX_ROWS
 from gpuetl.backends.pandas.joins.rows import KeyCodes, count_codes
 from gpuetl.errors import EvaluationError
+from gpuetl.messages import coded
 from gpuetl.plan.nodes import Join
 
 Ints = NDArray[np.int64]
@@ -27,9 +28,12 @@ def check_unique(operation: Join, side: int, frame: pa.Table, codes: Ints, size:
     first = int(np.flatnonzero(codes == counts.argmax())[0])
     columns = (operation.left_on, operation.right_on)[side]
     raise EvaluationError(
-        f"the join is not {operation.written_validate}: {', '.join(names)} repeats on the {name} side, "
-        f"{written_key(frame, columns, names, first)} is in more than one row.  "
-        "Make the keys distinct, or relax validate"
+        coded(
+            "GE2004",
+            f"the join is not {operation.written_validate}: {', '.join(names)} repeats on the {name} side, "
+            f"{written_key(frame, columns, names, first)} is in more than one row.  "
+            "Make the keys distinct, or relax validate",
+        )
     )
 
 
@@ -42,8 +46,11 @@ def check_size(operation: Join, left: pa.Table, right: pa.Table, rows: int, keys
         return
     why = most_repeated(operation, left, keys) if keys else every_row(left, right)
     raise EvaluationError(
-        f"the join would have {rows:,} rows (about {size / 1e9:,.1f} GB): a frame holds {MAX_ROWS:,} at most, "
-        f"and this machine has {memory / 1e9:,.1f} GB.  {why}"
+        coded(
+            "GE2008",
+            f"the join would have {rows:,} rows (about {size / 1e9:,.1f} GB): a frame holds {MAX_ROWS:,} at most, "
+            f"and this machine has {memory / 1e9:,.1f} GB.  {why}",
+        )
     )
 
 

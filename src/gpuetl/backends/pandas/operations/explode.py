@@ -12,6 +12,7 @@ from gpuetl.backends.pandas.columns.masked import Masked, from_masked
 from gpuetl.backends.pandas.operation import run_operation
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import INT64
+from gpuetl.messages import coded
 from gpuetl.plan.nodes import Explode
 
 
@@ -29,9 +30,8 @@ def explode_lists(operation: Explode, frame: pa.Table) -> pa.Table:
     repeats = np.maximum(lengths, 1) if operation.keep_empty else lengths
     total = int(repeats.sum())
     if total > MAX_ROWS:  # before the lists are put into one array, which could not hold them
-        raise EvaluationError(
-            f"the explode would have {total:,} rows, more than {MAX_ROWS:,}.  Read smaller partitions, or filter before"
-        )
+        message = f"the explode would have {total:,} rows, more than {MAX_ROWS:,}"
+        raise EvaluationError(coded("GE2008", f"{message}.  Read smaller partitions, or filter before"))
     parts = list_parts(whole(lists))
     found = np.repeat(lengths > 0, repeats)
     place = arange(total) - np.repeat(np.cumsum(repeats) - repeats, repeats)

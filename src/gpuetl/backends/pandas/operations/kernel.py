@@ -18,6 +18,7 @@ from gpuetl.backends.pandas.windows.window import sorted_segments
 from gpuetl.errors import EvaluationError
 from gpuetl.kernels.texts import null_argument
 from gpuetl.kernels.twin import call_twin
+from gpuetl.messages import coded
 from gpuetl.plan.nodes import Kernel, KernelReduction
 
 Flags = NDArray[np.bool_]
@@ -39,7 +40,9 @@ def run_kernel(operation: Kernel, frame: pa.Table) -> pa.Table:
     if operation.grouped:
         if frame.num_rows > MAX_OFFSET:
             found = f"kernel '{operation.contract.entry}' has {frame.num_rows:,} rows in one partition"
-            raise EvaluationError(f"{found}, and offsets hold {MAX_OFFSET:,}.  Run with smaller partitions")
+            raise EvaluationError(
+                coded("GE2008", f"{found}, and offsets hold {MAX_OFFSET:,}.  Run with smaller partitions")
+            )
         frame, segments = sorted_segments(operation, frame)
     inputs = {name: to_masked(frame.column(name)) for name in operation.reads}
     outputs = twin_outputs(operation, inputs, segments, frame.num_rows)
@@ -117,7 +120,7 @@ def argument_values(operation: Kernel | KernelReduction) -> dict[str, Any]:
     for name, expr in operation.arguments.items():
         value = evaluate(expr, empty)
         if not value.is_valid:
-            raise EvaluationError(null_argument(operation.contract.entry, name))
+            raise EvaluationError(coded("GE1306", null_argument(operation.contract.entry, name)))
         values[name] = value.cast(storage_type(value.type)).as_py()
     return values
 

@@ -19,6 +19,7 @@ from gpuetl.expressions.types import STRING, DataType, type_name
 from gpuetl.io.csv_records import CsvRecords, shortened
 from gpuetl.io.dataset import DataFile, Dataset, DatasetError
 from gpuetl.io.rejected import COLUMNS
+from gpuetl.messages import coded, recoded
 from gpuetl.report.recorder import warn
 
 SHOWN = 3
@@ -157,10 +158,15 @@ class CsvRows:
         at = f"{self.file.path}:{self.places.line(record)}"
         if record in self.broken:
             hint = "Put texts that hold the delimiter in quotes, or set such rows aside: on_bad_row: quarantine."
-            return DatasetError(f"{at}: {self.counted(self.broken[record])}: {self.places.text(record)}", hint)
+            return DatasetError(
+                coded("GE1411", f"{at}: {self.counted(self.broken[record])}: {self.places.text(record)}"), hint
+            )
         dtype, row = self.types[name], firsts[name]
-        told = f"column '{name}': '{self.value(name, row)}' is not a valid {type_name(dtype)}, which is {reads(dtype)}"
-        return DatasetError(f"{at}: {told}", advice(name, decoded(self.texts.column(name))[0], dtype))
+        told = coded(
+            "GE1410",
+            f"column '{name}': '{self.value(name, row)}' is not a valid {type_name(dtype)}, which is {reads(dtype)}",
+        )
+        return DatasetError(recoded(f"{at}: {told}", told), advice(name, decoded(self.texts.column(name))[0], dtype))
 
     def warning(self) -> str:
         """Count what was read as null, or left out, with the first places."""
@@ -178,7 +184,7 @@ class CsvRows:
             if such:
                 lines = listed([f"line {self.places.line(record)}" for record in such[:SHOWN]], len(such))
                 parts.append(f"rows with {what}: {len(such):,} ({lines})")
-        return f"source '{self.dataset.name}': {self.file.path}: {'; '.join(parts)}"
+        return coded("GE1706", f"source '{self.dataset.name}': {self.file.path}: {'; '.join(parts)}")
 
     def shown(self, name: str, mask: NDArray[np.bool_]) -> Iterator[str]:
         """Yield the first bad values of a column with their lines."""

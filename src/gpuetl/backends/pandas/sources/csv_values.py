@@ -14,6 +14,7 @@ from gpuetl.backends.pandas.expressions.casts import cast_value
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import DURATION, INT64, STRING, DataType
 from gpuetl.io.dataset import Dataset
+from gpuetl.messages import coded
 
 LARGEST_BLOCK = (1 << 31) - 1
 
@@ -62,7 +63,7 @@ def typed(texts: pa.Table, types: Mapping[str, DataType]) -> pa.Table:
         if dtype != STRING:
             column, bad = values_of(texts.column(name), dtype)
             if bad is not None:
-                raise EvaluationError(f"column '{name}' has other texts than {dtype}")
+                raise EvaluationError(coded("GE1410", f"column '{name}' has other texts than {dtype}"))
             texts = texts.set_column(place, name, column)
     return texts
 

@@ -17,6 +17,7 @@ from gpuetl.errors import RunFailed, first_line
 from gpuetl.expressions.types import STRING, DataType, language_type
 from gpuetl.io.dataset import DataFile, Dataset, DatasetError, RowGroup, check_widens
 from gpuetl.io.frames import FrameDataset
+from gpuetl.messages import coded
 from gpuetl.plan.nodes import Read
 from gpuetl.threads import in_threads
 
@@ -99,4 +100,4 @@ def as_planned(column: Any, dtype: DataType, name: str, file: DataFile) -> Any:
     try:
         return pc.cast(column, dtype)
     except pa.ArrowInvalid as error:
-        raise DatasetError(f"{file.path}: column '{name}': {first_line(error)}") from None
+        raise DatasetError(coded("GE1406", f"{file.path}: column '{name}': {first_line(error)}")) from None

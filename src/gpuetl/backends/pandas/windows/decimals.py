@@ -24,6 +24,7 @@ from gpuetl.backends.pandas.windows.shift import previous_value
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.decimals import MAX_DIGITS, total_type
 from gpuetl.expressions.types import FLOAT64, INT64, type_name
+from gpuetl.messages import recoded
 
 LIMB = 0xFFFFFFFF
 GREATEST = divmod(10**MAX_DIGITS - 1, 1 << 64)
@@ -60,7 +61,7 @@ def decimal_difference(rows: WindowRows, x: Any, offset: int = 1) -> Any:
     try:
         return add_or_subtract(pc.subtract)(x, earlier)
     except EvaluationError as error:
-        raise EvaluationError(f"diff: {error}; cast the column to float64") from None
+        raise EvaluationError(recoded(f"diff: {error.what}; cast the column to float64", error.what)) from None
 
 
 def _means(x: Any, frame_starts: Ints, valid: NDArray[np.bool_] | None = None) -> Any:

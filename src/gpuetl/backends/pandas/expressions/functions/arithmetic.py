@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gpuetl.backends.no_result import OVERFLOW
 from gpuetl.backends.pandas.columns.column import over_columns
 from gpuetl.backends.pandas.columns.masked import Masked, from_masked, to_masked
 from gpuetl.backends.pandas.expressions import decimals
@@ -90,7 +91,7 @@ def round_doubles(x: Any, places: int) -> Any:
         vanishing = np.isfinite(values) & (places < 0) & (np.abs(values) <= power / 2)
         result = np.where(vanishing, values * 0, np.where(unchanged_values, values, result))
     if (np.isfinite(values) & ~np.isfinite(result)).any():
-        raise EvaluationError("overflow")
+        raise EvaluationError(OVERFLOW)
     return from_masked(Masked(result.astype(kind), column.valid), x.type)
 
 
@@ -116,7 +117,7 @@ def round_singles(x: Any, places: int) -> Any:
             rounded[near] = [exactly_rounded(value, places) for value in values[near]]
         result = np.where(near, rounded, values).astype(np.float32)
     if (np.isfinite(values) & ~np.isfinite(result)).any():
-        raise EvaluationError("overflow")
+        raise EvaluationError(OVERFLOW)
     return from_masked(Masked(result, column.valid), x.type)
 
 

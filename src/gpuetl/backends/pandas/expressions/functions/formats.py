@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gpuetl.backends.no_result import OFFSET_SECONDS, YEAR_DIGITS
 from gpuetl.backends.pandas.columns.column import over_columns
 from gpuetl.backends.pandas.columns.masked import Masked, from_masked, to_masked
 from gpuetl.backends.pandas.expressions.clock import SECOND, Clock
@@ -64,7 +65,7 @@ def _written(times: Any, form: str) -> Any:
     clock = Clock.of(column.values, times.type)
     years = clock.thursday.year if "G" in letters_of(form) else clock.year
     if (column.valid & ((years < 0) | (years > 9999) | (clock.year < 0) | (clock.year > 9999))).any():
-        raise EvaluationError("the year must have 4 digits")
+        raise EvaluationError(YEAR_DIGITS)
     offset = {"z": offsets(column, times.type)} if "z" in letters_of(form) else {}
     return compose(form, clock, column.valid, offset)
 
@@ -96,7 +97,7 @@ def offsets(column: Masked, dtype: DataType) -> Any:
     """Return the offsets of a zone's clock, such as `+0200`; raise `EvaluationError` where one has seconds."""
     seconds = np.where(column.valid, zone_clock(dtype.tz).offsets_at(column.values // SECOND), 0)
     if (seconds % 60).any():
-        raise EvaluationError("the zone's clock was then ahead by minutes and seconds; convert_zone it to UTC")
+        raise EvaluationError(OFFSET_SECONDS)
     distinct, places = np.unique(seconds // 60, return_inverse=True)
     texts = [f"{'-' if m < 0 else '+'}{abs(m) // 60:02}{abs(m) % 60:02}" for m in distinct]
     return chosen(pa.array(texts, STRING), places, column.valid)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuetl.backends.no_result import BEYOND_DATES, BEYOND_MICROSECONDS, BEYOND_TIMESTAMPS, OVERFLOW, not_valid
 from gpuetl.backends.pandas.columns.masked import INT64_MAX, INT64_MIN
 from gpuetl.backends.pandas.expressions.clock import DAY, SECOND, Clock, by_row, checked_days, first_day
 from gpuetl.backends.pandas.expressions.functions.zones import instants
@@ -31,11 +32,11 @@ def make_date(year: Any, month: Any, day: Any) -> Any:
 def days_of(year: Ints, month: Ints, day: Ints, kind: str = "date") -> Ints:
     """Return the days since 1970 of calendar dates; raise `EvaluationError` where they are none."""
     if ((month < 1) | (month > 12) | (year < -YEARS) | (year > YEARS)).any():
-        raise EvaluationError(f"not a valid {kind}")
+        raise EvaluationError(not_valid(kind))
     months = (year - 1970) * 12 + month - 1
     first = first_day(months)
     if ((day < 1) | (day > first_day(months + 1) - first)).any():
-        raise EvaluationError(f"not a valid {kind}")
+        raise EvaluationError(not_valid(kind))
     return first + day - 1
 
 
@@ -49,7 +50,7 @@ def compose(year: Ints, month: Ints, day: Ints, hour: Ints, minute: Ints, *secon
     in_day = (hour >= 0) & (hour < 24) & (minute >= 0) & (minute < 60)
     seconds = second[0] if second else np.zeros(1)
     if not (in_day & (seconds >= 0) & (seconds < 60)).all():
-        raise EvaluationError("not a valid date and time")
+        raise EvaluationError(not_valid("date and time"))
     micros = np.rint(seconds * SECOND).astype(np.int64)
     return Clock(days_of(year, month, day, "date and time"), micros).moved(hour * 3600 + minute * 60).microseconds()
 
@@ -68,7 +69,7 @@ def whole_micros(values: NDArray[Any], length: int) -> Ints:
     else:
         fits = (values >= -(-INT64_MIN // length)) & (values <= INT64_MAX // length)
     if not fits.all():
-        raise EvaluationError("more microseconds than int64 holds")
+        raise EvaluationError(BEYOND_MICROSECONDS)
     return values.astype(np.int64) if is_float else values * length
 
 
@@ -90,7 +91,7 @@ def add_months(x: Any, n: Any) -> Any:
 def checked(amounts: Ints, limit: int) -> Ints:
     """Return amounts that lead no further than `limit`; raise `EvaluationError` for others."""
     if ((amounts < -limit) | (amounts > limit)).any():
-        raise EvaluationError("the result is beyond the range of dates")
+        raise EvaluationError(BEYOND_DATES)
     return amounts
 
 
@@ -128,7 +129,7 @@ def first_of(unit: str, clock: Clock) -> Ints:
 def earlier(values: Ints, by: Ints) -> Ints:
     """Subtract what is not negative; raise `EvaluationError` below int64."""
     if (values < INT64_MIN + by).any():
-        raise EvaluationError("the result is beyond the range of timestamps")
+        raise EvaluationError(BEYOND_TIMESTAMPS)
     return values - by
 
 
@@ -161,7 +162,7 @@ def difference(x: Ints, y: Ints) -> Ints:
     """Subtract; raise `EvaluationError` beyond int64."""
     less = x - y
     if (((x ^ y) & (x ^ less)) < 0).any() or (less == INT64_MIN).any():
-        raise EvaluationError("overflow")
+        raise EvaluationError(OVERFLOW)
     return less
 
 

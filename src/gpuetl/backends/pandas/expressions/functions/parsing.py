@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gpuetl.backends.no_result import OF_ANOTHER_FORM
 from gpuetl.backends.pandas.columns.column import over_columns
 from gpuetl.backends.pandas.columns.masked import Masked, from_masked, to_masked
 from gpuetl.backends.pandas.expressions.clock import DAY, SECOND, THURSDAY, Clock, first_day
@@ -29,7 +30,7 @@ def strptime(text: Any, form: Any) -> Any:
     result = try_strptime(text, form)
     lost = pc.and_(pc.is_valid(text), pc.is_null(result))
     if (lost if isinstance(lost, pa.Scalar) else pc.any(lost)).as_py():
-        raise EvaluationError("not a date and time of this form")
+        raise EvaluationError(OF_ANOTHER_FORM)
     return result
 
 

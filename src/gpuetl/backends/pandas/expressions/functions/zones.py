@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gpuetl.backends.no_result import NEVER_SHOWN, SHOWN_TWICE
 from gpuetl.backends.pandas.expressions.clock import SECOND, Clock, by_row
 from gpuetl.backends.zones import Ints, zone_clock
 from gpuetl.errors import EvaluationError
@@ -35,9 +36,9 @@ def instants(clock: Clock, zone: str, ambiguous: str = "raise", nonexistent: str
     before, after, change = zone_clock(zone).instants_of(local)
     twice, never = before < after, before > after
     if ambiguous == "raise" and twice.any():
-        raise EvaluationError("the zone's clock shows it twice; see assume_zone's ambiguous")
+        raise EvaluationError(SHOWN_TWICE)
     if nonexistent == "raise" and never.any():
-        raise EvaluationError("the zone's clock never shows it; see assume_zone's nonexistent")
+        raise EvaluationError(NEVER_SHOWN)
     seconds = np.where(never, change, np.where(twice & (ambiguous == "latest"), after, before))
     days, rest = np.divmod(seconds, 86_400)
     micros = np.where(never, 0 if nonexistent == "latest" else -1, fraction)

@@ -1,0 +1,444 @@
+"""Sources: paths, files and columns."""
+
+from gpuetl.error_codes.page import ErrorPage
+
+PAGES = (
+    ErrorPage(
+        code="GE1401",
+        title="the path matches no file",
+        cause=("The path of a source does not exist, a glob matches no file, or a folder holds no file of the format."),
+        fix=(
+            "Correct the path.  Relative paths start at the folder of the pipeline file.  A folder may be empty"
+            " if the source states its columns."
+        ),
+        kind="pipeline",
+        example="""\
+gpuetl: 1
+name: example
+sources:
+  sales: {csv: sale.csv, schema: {id: int64, amount: float64}}
+sinks:
+  out: {from: sales, parquet: out.parquet, mode: overwrite}
+""",
+        message="""\
+example.yaml:4:16: source 'sales': sale.csv does not exist  [GE1401]
+    sales: {csv: sale.csv, schema: {id: int64, amount: float64}}
+                 ^^^^^^^^
+Check the path; relative ones start at the pipeline's folder.""",
+        fixed="""\
+gpuetl: 1
+name: example
+sources:
+  sales: {csv: sales.csv, schema: {id: int64, amount: float64}}
+sinks:
+  out: {from: sales, parquet: out.parquet, mode: overwrite}
+""",
+    ),
+    ErrorPage(
+        code="GE1403",
+        title="a file cannot be read",
+        cause=(
+            "A file of a source is missing its permissions, is damaged, is not UTF-8 text, or is not of the "
+            "format that the source names."
+        ),
+        fix="Name the right format, repair the file, or take it out of the path of the source.",
+        kind="pipeline",
+        example="""\
+gpuetl: 1
+name: example
+sources:
+  sales: {parquet: sales.csv}
+sinks:
+  out: {from: sales, parquet: out.parquet, mode: overwrite}
+""",
+        message="""\
+example.yaml:4:20: source 'sales': sales.csv is not a Parquet file that can be read: Parquet magic bytes not found in footer. Either the file is corrupted or this is not a parquet file.  [GE1403]
+    sales: {parquet: sales.csv}
+                     ^^^^^^^^^""",
+        fixed="""\
+gpuetl: 1
+name: example
+sources:
+  sales: {csv: sales.csv, schema: {id: int64, amount: float64}}
+sinks:
+  out: {from: sales, parquet: out.parquet, mode: overwrite}
+""",
+    ),
+    ErrorPage(
+        code="GE1404",
+        title="a column is missing in a file",
+        cause="A file lacks a column that the source reads.  Names are compared with upper and lower case.",
+        fix=(
+            "Correct the name or the delimiter in the source, or set `missing_columns: null` to read null for "
+            "columns that a file lacks."
+        ),
+        kind="pipeline",
+        example="""\
+gpuetl: 1
+name: example
+sources:
+  sales: {csv: sales.csv, schema: {id: int64, amount: float64, region: string}}
+sinks:
+  out: {from: sales, parquet: out.parquet, mode: overwrite}
+""",
+        message="""\
+example.yaml:4:16: source 'sales': sales.csv: there is no column 'region'.  Columns: amount, day, id.  [GE1404]
+    sales: {csv: sales.csv, schema: {id: int64, amount: float64, region: string}}
+                 ^^^^^^^^^
+Set missing_columns: null to read null there.""",
+        fixed="""\
+gpuetl: 1
+name: example
+sources:
+  sales: {csv: sales.csv, schema: {id: int64, amount: float64, region: string}, missing_columns: 'null'}
+sinks:
+  out: {from: sales, parquet: out.parquet, mode: overwrite}
+""",
+    ),
+    ErrorPage(
+        code="GE1405",
+        title="a file has an extra column",
+        cause=(
+            "A file has a column that the schema of the source, or else its first file, does not have, and the "
+            "source sets `extra_columns: error`."
+        ),
+        fix="Add the column to the schema, or set `extra_columns: ignore` to leave such columns out.",
+        kind="pipeline",
+        example="""\
+gpuetl: 1
+name: example
+sources:
+  sales: {csv: sales.csv, schema: {id: int64, amount: float64}, extra_columns: error}
+sinks:
+  out: {from: sales, parquet: out.parquet, mode: overwrite}
+""",
+        message="""\
+example.yaml:4:16: source 'sales': sales.csv has column 'day', and the source's schema does not  [GE1405]
+    sales: {csv: sales.csv, schema: {id: int64, amount: float64}, extra_columns: error}
+                 ^^^^^^^^^
+Set extra_columns: add to read it, with null for files that lack it, or extra_columns: ignore.""",
+        fixed="""\
+gpuetl: 1
+name: example
+sources:
+  sales: {csv: sales.csv, schema: {id: int64, amount: float64}, extra_columns: ignore}
+sinks:
+  out: {from: sales, parquet: out.parquet, mode: overwrite}
+""",
+    ),
+    ErrorPage(
+        code="GE1406",
+        title="the types of a column disagree",
+        cause=(
+            "A Parquet file stores a column in a type that does not widen without loss to the type of the "
+            "source, or the types of two files do not meet."
+        ),
+        fix="Write the files with one type, or declare a type in the `schema` of the source to which both widen.",
+        kind="python",
+        example="""\
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from gpuetl import Pipeline
+
+pq.write_table(pa.table({"id": [1, 2]}), "sales-1.parquet")
+pq.write_table(pa.table({"id": ["3", "4"]}), "sales-2.parquet")
+pipeline = Pipeline("example")
+pipeline.read_parquet("sales", "sales-*.parquet").write_parquet("out", "out.parquet")
+pipeline.run(engine="pandas")
+""",
+        message="""\
+gpuetl.errors.RunFailed: example.py:9: source 'sales': sales-2.parquet: column 'id' is string, and the source says int64  [GE1406]
+    pipeline.read_parquet("sales", "sales-*.parquet").write_parquet("out", "out.parquet")""",
+        fixed="""\
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from gpuetl import Pipeline
+
+pq.write_table(pa.table({"id": [1, 2]}), "sales-1.parquet")
+pq.write_table(pa.table({"id": [3, 4]}), "sales-2.parquet")
+pipeline = Pipeline("example")
+pipeline.read_parquet("sales", "sales-*.parquet").write_parquet("out", "out.parquet")
+pipeline.run(engine="pandas")
+""",
+    ),
+    ErrorPage(
+        code="GE1407",
+        title="a column type is not supported",
+        cause=(
+            "A Parquet file or a frame has a column of a type that gpuetl does not have, such as a struct or a "
+            "map, or whose values lose digits in the nearest type."
+        ),
+        fix=(
+            "Name the columns to read in `columns` or `schema` of the source, without this one, or convert the "
+            "column before."
+        ),
+        kind="python",
+        example="""\
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from gpuetl import Pipeline
+
+pq.write_table(pa.table({"id": [1, 2], "place": [{"x": 1}, {"x": 2}]}), "shops.parquet")
+pipeline = Pipeline("example")
+pipeline.read_parquet("shops", "shops.parquet").write_parquet("out", "out.parquet")
+pipeline.run(engine="pandas")
+""",
+        message="""\
+gpuetl.errors.InvalidPipeline: example.py:8: source 'shops': column 'place' has type struct<x: int64>, which gpuetl does not support  [GE1407]
+    pipeline.read_parquet("shops", "shops.parquet").write_parquet("out", "out.parquet")
+Leave it out: name the columns to read in the source's columns, or in its schema.""",
+        fixed="""\
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from gpuetl import Pipeline
+
+pq.write_table(pa.table({"id": [1, 2], "place": [{"x": 1}, {"x": 2}]}), "shops.parquet")
+pipeline = Pipeline("example")
+pipeline.read_parquet("shops", "shops.parquet", columns=["id"]).write_parquet("out", "out.parquet")
+pipeline.run(engine="pandas")
+""",
+    ),
+    ErrorPage(
+        code="GE1408",
+        title="a partition folder is missing or has a bad value",
+        cause=(
+            "The source declares `partitions`, and the path of a file has no folder `name=value` for one of "
+            "them, or its value is not of the declared type."
+        ),
+        fix="Correct the name or the type in `partitions`, or rename the folder.",
+        kind="pipeline",
+        files={
+            "lake/month=jan/sales.csv": """\
+id,amount
+1,10.50
+"""
+        },
+        example="""\
+gpuetl: 1
+name: example
+sources:
+  sales: {csv: lake, schema: {id: int64, amount: float64}, partitions: {month: int64}}
+sinks:
+  out: {from: sales, parquet: out.parquet, mode: overwrite}
+""",
+        message="""\
+example.yaml:4:16: source 'sales': lake/month=jan/sales.csv: 'month=jan' is not of type int64  [GE1408]
+    sales: {csv: lake, schema: {id: int64, amount: float64}, partitions: {month: int64}}
+                 ^^^^
+Declare 'month' of another type in the source's partitions.""",
+        fixed="""\
+gpuetl: 1
+name: example
+sources:
+  sales: {csv: lake, schema: {id: int64, amount: float64}, partitions: {month: string}}
+sinks:
+  out: {from: sales, parquet: out.parquet, mode: overwrite}
+""",
+    ),
+    ErrorPage(
+        code="GE1410",
+        title="a CSV value is not of its type",
+        cause=(
+            "A value in a CSV file is not written as its type demands.  The table of types in docs/language.md "
+            "says which texts each type reads."
+        ),
+        fix=(
+            "Correct the file, declare the column as string and convert it in a step, or set `on_bad_row` to "
+            "`null` or `quarantine`."
+        ),
+        kind="pipeline",
+        files={
+            "prices.csv": """\
+id,amount
+1,10.50
+2,12 EUR
+"""
+        },
+        example="""\
+gpuetl: 1
+name: example
+sources:
+  sales: {csv: prices.csv, schema: {id: int64, amount: float64}}
+sinks:
+  out: {from: sales, parquet: out.parquet, mode: overwrite}
+""",
+        message="""\
+example.yaml:4:16: source 'sales': prices.csv:3: column 'amount': '12 EUR' is not a valid float64, which is a number such as -1.5e3, inf or nan  [GE1410]
+    sales: {csv: prices.csv, schema: {id: int64, amount: float64}}
+                 ^^^^^^^^^^
+1 of the 2 values of the column in this file is not valid.  on_bad_row: quarantine sets such rows aside; on_bad_row: null reads such values as null.""",
+        fixed="""\
+gpuetl: 1
+name: example
+sources:
+  sales: {csv: prices.csv, schema: {id: int64, amount: string}}
+sinks:
+  out: {from: sales, parquet: out.parquet, mode: overwrite}
+""",
+    ),
+    ErrorPage(
+        code="GE1411",
+        title="a row has the wrong number of fields",
+        cause=(
+            "A row of a CSV file has more or fewer fields than the header.  Often a text holds the delimiter "
+            "and is not in quotes."
+        ),
+        fix="Put such texts in quotes, or set `on_bad_row` to `null` or `quarantine`.",
+        kind="pipeline",
+        files={
+            "shops.csv": """\
+id,place
+1,Bern
+2,Paris, France
+""",
+            "quoted.csv": """\
+id,place
+1,Bern
+2,"Paris, France"
+""",
+        },
+        example="""\
+gpuetl: 1
+name: example
+sources:
+  sales: {csv: shops.csv, schema: {id: int64, place: string}}
+sinks:
+  out: {from: sales, parquet: out.parquet, mode: overwrite}
+""",
+        message="""\
+example.yaml:4:16: source 'sales': shops.csv:3: 3 fields, expected 2: 2,Paris, France  [GE1411]
+    sales: {csv: shops.csv, schema: {id: int64, place: string}}
+                 ^^^^^^^^^
+Put texts that hold the delimiter in quotes, or set such rows aside: on_bad_row: quarantine.""",
+        fixed="""\
+gpuetl: 1
+name: example
+sources:
+  sales: {csv: quoted.csv, schema: {id: int64, place: string}}
+sinks:
+  out: {from: sales, parquet: out.parquet, mode: overwrite}
+""",
+    ),
+    ErrorPage(
+        code="GE1412",
+        title="two columns of a file have one name",
+        cause="A file or a frame has two columns of one name, so gpuetl cannot tell which of them to read.",
+        fix="Rename one of them in the file.",
+        kind="pipeline",
+        files={
+            "twice.csv": """\
+id,amount,amount
+1,10.50,11.00
+""",
+            "renamed.csv": """\
+id,amount,gross
+1,10.50,11.00
+""",
+        },
+        example="""\
+gpuetl: 1
+name: example
+sources:
+  sales: {csv: twice.csv, schema: {id: int64, amount: float64}}
+sinks:
+  out: {from: sales, parquet: out.parquet, mode: overwrite}
+""",
+        message="""\
+example.yaml:4:16: source 'sales': twice.csv: two columns are named 'amount'  [GE1412]
+    sales: {csv: twice.csv, schema: {id: int64, amount: float64}}
+                 ^^^^^^^^^
+Rename one in the header.""",
+        fixed="""\
+gpuetl: 1
+name: example
+sources:
+  sales: {csv: renamed.csv, schema: {id: int64, amount: float64}}
+sinks:
+  out: {from: sales, parquet: out.parquet, mode: overwrite}
+""",
+    ),
+    ErrorPage(
+        code="GE1414",
+        title="a CSV file has no header",
+        cause=(
+            "A CSV file is empty, or a column has no name in its first line.  The first line of a CSV file "
+            "holds the names of the columns."
+        ),
+        fix="Add the header line, or take the file out of the path of the source.",
+        kind="pipeline",
+        files={
+            "in/a.csv": """\
+id,amount
+1,10.50
+""",
+            "in/b.csv": "",
+        },
+        example="""\
+gpuetl: 1
+name: example
+sources:
+  sales: {csv: in, schema: {id: int64, amount: float64}}
+sinks:
+  out: {from: sales, parquet: out.parquet, mode: overwrite}
+""",
+        message="""\
+example.yaml:4:16: source 'sales': in/b.csv: empty; a CSV file begins with a line of column names  [GE1414]
+    sales: {csv: in, schema: {id: int64, amount: float64}}
+                 ^^
+Add the header line, or take the file out of the source's path.""",
+        fixed="""\
+gpuetl: 1
+name: example
+sources:
+  sales: {csv: in/a.csv, schema: {id: int64, amount: float64}}
+sinks:
+  out: {from: sales, parquet: out.parquet, mode: overwrite}
+""",
+    ),
+    ErrorPage(
+        code="GE1415",
+        title="a quote is not closed",
+        cause=(
+            "A field of a CSV file opens with a quote that is never closed, so the end of its row is not known."
+            "  `on_bad_row` does not apply."
+        ),
+        fix="Close the quote.  A quote inside a field in quotes is written twice.",
+        kind="pipeline",
+        files={
+            "open.csv": """\
+id,place
+1,"Bern
+2,Paris
+""",
+            "closed.csv": """\
+id,place
+1,"Bern"
+2,Paris
+""",
+        },
+        example="""\
+gpuetl: 1
+name: example
+sources:
+  sales: {csv: open.csv, schema: {id: int64, place: string}}
+sinks:
+  out: {from: sales, parquet: out.parquet, mode: overwrite}
+""",
+        message="""\
+example.yaml:4:16: source 'sales': open.csv: the quote that opens in line 2 is not closed.  Close it; inside of a field in quotes, a quote is written twice.  [GE1415]
+    sales: {csv: open.csv, schema: {id: int64, place: string}}
+                 ^^^^^^^^""",
+        fixed="""\
+gpuetl: 1
+name: example
+sources:
+  sales: {csv: closed.csv, schema: {id: int64, place: string}}
+sinks:
+  out: {from: sales, parquet: out.parquet, mode: overwrite}
+""",
+    ),
+)
