@@ -116,14 +116,16 @@ class InvalidExpression(GpuetlError):
     def unknown_function(cls, name: str, have: Iterable[str], span: Span | None = None) -> Self:
         """Word a call of a function that the closed table does not hold."""
         return cls(
-            f"unknown function '{name}'", span, suggestion(name, have) or "docs/functions.md lists all functions."
+            coded("GE1022", f"unknown function '{name}'"),
+            span,
+            suggestion(name, have) or "docs/functions.md lists all functions.",
         )
 
     @classmethod
     def too_deep(cls, limit: int) -> Self:
         """Word an expression of more operators below each other than are taken."""
         hint = "Split the expression into columns, or use IN."
-        return cls(f"more than {limit} operators build on each other", None, hint)
+        return cls(coded("GE1114", f"more than {limit} operators build on each other"), None, hint)
 
 
 class UnknownColumn(InvalidExpression):
