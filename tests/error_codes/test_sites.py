@@ -7,10 +7,10 @@ import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "gpuetl"
 TELLING = {
-    "add", "problem", "warn", "warning", "because", "Problem", "BadValue", "InvalidExpression", "TypeMismatch", "DatasetError",
-    "EvaluationError", "EngineUnavailable", "PackageMissing", "RunFailed", "ContractBroken", "NoResult", "InvalidPattern",
+    "add", "problem", "warn", "warning", "because", "Problem", "BadValue", "InvalidExpression", "DatasetError",
+    "EvaluationError", "EngineUnavailable", "PackageMissing", "RunFailed", "ContractBroken", "NoResult",
 }  # fmt: skip
-"""Functions and exceptions whose first argument is such a text."""
+"""Functions and exceptions whose first argument is such a text; a `TypeMismatch` has a code of its own."""
 PLACED = {"at": 1}
 """Those where it is another one."""
 

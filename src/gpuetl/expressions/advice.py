@@ -22,6 +22,7 @@ from gpuetl.expressions.types import (
     type_name,
 )
 from gpuetl.expressions.unparse import constant_text, to_sql
+from gpuetl.messages import recoded
 
 NAIVE_AND_ZONED = (
     "A naive and a zoned timestamp are different types: x AT TIME ZONE 'Europe/Berlin' makes one of the other, "
@@ -48,7 +49,8 @@ def shown_name(function: Function) -> str:
 def mismatch(function: Function, error: str) -> str:
     """Return the first line of an error of types: the operator is not named where the error's verb says it."""
     verbs = ("cannot compare", "cannot add", "cannot subtract", "cannot multiply", "cannot divide")
-    return error if error.startswith(verbs) and function.name in SIGNS else f"{shown_name(function)} {error}"
+    named = error.startswith(verbs) and function.name in SIGNS
+    return error if named else recoded(f"{shown_name(function)} {error}", error)
 
 
 def mismatch_hint(function: Function, args: Sequence[Expr]) -> str:

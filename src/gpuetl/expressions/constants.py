@@ -13,6 +13,7 @@ from sqlglot import exp
 from gpuetl.expressions.decimals import MAX_DIGITS, constant_decimal, is_decimal
 from gpuetl.expressions.syntax import Constant, Syntax
 from gpuetl.expressions.types import DATE, FLOAT64, INT64, TIMESTAMP, DataType, integer_fits, parse_type
+from gpuetl.messages import coded
 
 SQL_TYPES: dict[Any, str] = {
     exp.DataType.Type.BOOLEAN: "bool",
@@ -83,7 +84,7 @@ def converted(operand: Syntax, dtype: DataType) -> Constant | None:
         try:
             value = moment_of(text, dtype)
         except ValueError:
-            raise ValueError(f"'{text}' is not a valid {MOMENTS[dtype]}") from None
+            raise ValueError(coded("GE1112", f"'{text}' is not a valid {MOMENTS[dtype]}")) from None
     if text in NOT_FINITE and dtype == FLOAT64:
         value = float(text)
     return None if value is None else Constant(value, span=operand.span)
@@ -113,7 +114,7 @@ def interval_of(text: str) -> timedelta:
     """
     parts = _INTERVAL.findall(text)
     if not parts or _INTERVAL.sub("", text):
-        raise ValueError(f"'{text}' is not a valid interval")
+        raise ValueError(coded("GE1112", f"'{text}' is not a valid interval"))
     length = Fraction(0)
     for amount, name in parts:
         word = name.lower().removesuffix("s")
@@ -121,7 +122,7 @@ def interval_of(text: str) -> timedelta:
             raise UnknownUnit(name.lower())
         length += Fraction(amount) * _MICROSECONDS[word]
     if not integer_fits(round(length), INT64):
-        raise ValueError(f"the interval '{text}' is too long")
+        raise ValueError(coded("GE1112", f"the interval '{text}' is too long"))
     return timedelta(microseconds=round(length))
 
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from gpuetl.messages import coded
+
 MAX_DIGITS = 38
 HALF_DIGITS = 19  # no column has rows enough for a sum of such decimals to need more than 38
 _INTEGER_DIGITS = {8: 3, 16: 5, 32: 10, 64: 19}
@@ -113,11 +115,13 @@ def constant_decimal(value: Decimal) -> pa.DataType:
     """Return the narrowest decimal that holds `value` as it is written; raise `ValueError` beyond 38 digits."""
     _, written, exponent = value.as_tuple()
     if not isinstance(exponent, int):
-        raise ValueError(f"a Decimal of {value} is not a number and cannot stand in an expression")
+        raise ValueError(coded("GE1112", f"a Decimal of {value} is not a number and cannot stand in an expression"))
     scale = max(0, -exponent)
     digits = max(1, len(written) + max(0, exponent), scale)
     if digits > MAX_DIGITS:
-        raise ValueError(f"the number {value} takes {digits} decimal digits; {MAX_DIGITS} are the most")
+        raise ValueError(
+            coded("GE1116", f"the number {value} takes {digits} decimal digits; {MAX_DIGITS} are the most")
+        )
     return pa.decimal128(digits, scale)
 
 

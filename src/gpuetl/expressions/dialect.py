@@ -19,6 +19,7 @@ from sqlglot.tokenizer_core import TokenType
 from gpuetl.errors import InvalidExpression, Span
 from gpuetl.expressions.foreign import missing_word, refuse_signs, refused_word
 from gpuetl.expressions.syntax import MAX_OPERATORS
+from gpuetl.messages import coded
 
 MAX_CHARACTERS = 20_000
 MAX_DEPTH = 32  # of brackets: sqlglot spends some 20 frames of the stack on each
@@ -72,7 +73,7 @@ def parse_tree(text: str) -> exp.Expr:
     except SqlglotError as error:
         raise _syntax_error(text, words, error) from None
     except RecursionError:
-        raise InvalidExpression("this expression nests too deeply") from None
+        raise InvalidExpression(coded("GE1114", "this expression nests too deeply")) from None
     _refuse_depth(tree)
     return tree
 
@@ -149,9 +150,13 @@ def _refuse_depth(tree: exp.Expr) -> None:
 def _refuse_bombs(text: str) -> list[Any]:
     """Return the words of a text, which is within the limits and has no sign that the parser would misread."""
     if not text.strip():
-        raise InvalidExpression("this expression is empty", None, "A text is written in quotes of its own: \"'text'\".")
+        raise InvalidExpression(
+            coded("GE1101", "this expression is empty"), None, "A text is written in quotes of its own: \"'text'\"."
+        )
     if len(text) > MAX_CHARACTERS:
-        raise InvalidExpression(f"this expression has {len(text):,} characters; {MAX_CHARACTERS:,} are allowed")
+        raise InvalidExpression(
+            coded("GE1114", f"this expression has {len(text):,} characters; {MAX_CHARACTERS:,} are allowed")
+        )
     open_at: list[Any] = []
     words = _tokens(text)
     refuse_signs(text, words)
@@ -159,12 +164,14 @@ def _refuse_bombs(text: str) -> list[Any]:
         if token.token_type in _CLOSING.values():
             open_at.append(token)
         elif (opened := _CLOSING.get(token.token_type)) and (not open_at or open_at.pop().token_type != opened):
-            raise InvalidExpression(f"this '{token.text}' closes nothing", _span(token), "Take it out.")
+            raise InvalidExpression(
+                coded("GE1101", f"this '{token.text}' closes nothing"), _span(token), "Take it out."
+            )
         if len(open_at) > MAX_DEPTH:
-            raise InvalidExpression(f"parentheses nest deeper than {MAX_DEPTH}", _span(token))
+            raise InvalidExpression(coded("GE1114", f"parentheses nest deeper than {MAX_DEPTH}"), _span(token))
     if open_at:
         kind = "bracket" if open_at[-1].text == "[" else "parenthesis"
-        raise InvalidExpression(f"this {kind} is not closed", _span(open_at[-1]))
+        raise InvalidExpression(coded("GE1101", f"this {kind} is not closed"), _span(open_at[-1]))
     _refuse_intervals(words)
     return words
 
@@ -179,7 +186,7 @@ def _refuse_intervals(words: list[Any]) -> None:
             continue
         if not re.fullmatch(r"(\s*-?\d+(\.\d+)?\s*([A-Za-z]+\s*)?)+", token.text):
             raise InvalidExpression(
-                f"'{token.text}' is not a valid interval", _span(token), "Write interval '90 minutes'."
+                coded("GE1112", f"'{token.text}' is not a valid interval"), _span(token), "Write interval '90 minutes'."
             )
 
 
@@ -203,11 +210,13 @@ def _unclosed(text: str) -> InvalidExpression:
     blank = _QUOTED.sub(lambda match: " " * len(match[0]), text)
     opening = _OPENING.search(blank)
     if opening is None:
-        return InvalidExpression("gpuetl cannot read this expression", Span(0, len(text)))
+        return InvalidExpression(coded("GE1101", "gpuetl cannot read this expression"), Span(0, len(text)))
     if opening[0] == "/*":
-        return InvalidExpression("this comment is not closed", Span(*opening.span()), "Close it with */.")
+        return InvalidExpression(
+            coded("GE1101", "this comment is not closed"), Span(*opening.span()), "Close it with */."
+        )
     hint = "Close it; a quote inside a text is written twice: 'it''s'."
-    return InvalidExpression("this quote is not closed", Span(*opening.span()), hint)
+    return InvalidExpression(coded("GE1101", "this quote is not closed"), Span(*opening.span()), hint)
 
 
 def _syntax_error(text: str, words: list[Any], error: SqlglotError) -> InvalidExpression:
@@ -215,14 +224,18 @@ def _syntax_error(text: str, words: list[Any], error: SqlglotError) -> InvalidEx
     if refused := refused_word(words):
         return refused
     if not details or details[0].get("col") is None:
-        return InvalidExpression("gpuetl cannot read this expression", Span(0, len(text)), missing_word(words, ""))
+        return InvalidExpression(
+            coded("GE1101", "gpuetl cannot read this expression"), Span(0, len(text)), missing_word(words, "")
+        )
     word = str(details[0].get("highlight") or "")
     lines_before = text.splitlines(keepends=True)[: int(details[0]["line"]) - 1]
     stop = sum(map(len, lines_before)) + int(details[0]["col"])
     span = Span(max(0, stop - max(1, len(word))), stop)
     if stop >= len(text.rstrip()) and _UNFINISHED.match(str(details[0]["description"])):
-        return InvalidExpression("the expression ends too early", span, f"Write what comes after '{word}'.")
-    return InvalidExpression(f"unexpected '{word}'", span, missing_word(words, word))
+        return InvalidExpression(
+            coded("GE1101", "the expression ends too early"), span, f"Write what comes after '{word}'."
+        )
+    return InvalidExpression(coded("GE1101", f"unexpected '{word}'"), span, missing_word(words, word))
 
 
 _UNFINISHED = re.compile("Required keyword: '(expression|high)'|Expected END")

@@ -7,6 +7,7 @@ from gpuetl.expressions.functions import find_function
 from gpuetl.expressions.functions.aggregates import FILTERED
 from gpuetl.expressions.functions.windows import SKIPPING
 from gpuetl.expressions.syntax import Apply, Constant, Syntax
+from gpuetl.messages import coded
 
 
 def filtered_call(call: Syntax, condition: Syntax, span: Span | None) -> Syntax:
@@ -19,9 +20,11 @@ def filtered_call(call: Syntax, condition: Syntax, span: Span | None) -> Syntax:
     """
     function = find_function(call.function, ("aggregate", "window")) if isinstance(call, Apply) else None
     if not isinstance(call, Apply) or function is None:
-        raise InvalidExpression("FILTER belongs to an aggregate", span, "Write CASE WHEN condition THEN value END.")
+        raise InvalidExpression(
+            coded("GE1107", "FILTER belongs to an aggregate"), span, "Write CASE WHEN condition THEN value END."
+        )
     if function.kind == "window" and function.name not in SKIPPING:
-        message = f"{call.function} takes no FILTER: it does not skip nulls"
+        message = coded("GE1107", f"{call.function} takes no FILTER: it does not skip nulls")
         raise InvalidExpression(message, span, "Filter the rows in a step before.")
     if function.name == "count_rows":
         return Apply("count", (Apply("case", (condition, Constant(1))),), span=call.span)

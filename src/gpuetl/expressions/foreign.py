@@ -9,6 +9,7 @@ from typing import Any
 from sqlglot.tokenizer_core import TokenType
 
 from gpuetl.errors import InvalidExpression, Span
+from gpuetl.messages import coded
 
 CONDITION = "Write CASE WHEN condition THEN a ELSE b END, or if(condition, a, b)."
 PARAMETER = "A parameter is written $name."
@@ -105,7 +106,9 @@ def reference_in(text: str, words: Sequence[Any]) -> InvalidExpression | None:
             return _path_reference(found, Span(*found.span()))
         end = next((w.end for w in words[index:] if w.text == "}"), len(text) - 1)
         shown = text[word.start : end + 1]
-        return InvalidExpression(f"'{shown}' stands in paths only", Span(word.start, end + 1), PARAMETER)
+        return InvalidExpression(
+            coded("GE1109", f"'{shown}' stands in paths only"), Span(word.start, end + 1), PARAMETER
+        )
     return None
 
 
@@ -120,7 +123,7 @@ def _path_reference(found: re.Match[str], span: Span | None) -> InvalidExpressio
     value = f"${name}" if scope == "params" else "run_id()" if (scope, name) == ("run", "id") else ""
     joined = "" if found[0] == found.string else f"; to join it with a text, 'text' || {value}"
     hint = f"Write {value}{joined}." if value else "Declare a parameter, and write $name."
-    return InvalidExpression(f"'{found[0]}' stands in paths only", span, hint)
+    return InvalidExpression(coded("GE1109", f"'{found[0]}' stands in paths only"), span, hint)
 
 
 def _wrong_sign(text: str, words: Sequence[Any], index: int) -> InvalidExpression | None:
@@ -134,14 +137,16 @@ def _wrong_sign(text: str, words: Sequence[Any], index: int) -> InvalidExpressio
     if word.text == "?" and any(w.text == ":" for w in words[index:]):
         return _unsupported("? :", _span(word), CONDITION)
     if word.text in ("?", ":"):
-        return InvalidExpression(f"unexpected '{word.text}'", _span(word), _colon_hint(words, index))
+        return InvalidExpression(coded("GE1101", f"unexpected '{word.text}'"), _span(word), _colon_hint(words, index))
     if word.text == "{":
-        return InvalidExpression("unexpected '{'", _span(word), PARAMETER)
+        return InvalidExpression(coded("GE1101", "unexpected '{'"), _span(word), PARAMETER)
     if any(mark in _QUOTES for mark in word.text):
         plain = "".join(mark for mark in word.text if mark not in _QUOTES)
         return _unsupported(f"quotes such as {word.text[0]}", _span(word), f"Write straight quotes: '{plain}'.", "")
     if word.token_type == TokenType.SEMICOLON:
-        return InvalidExpression("unexpected ';'", _span(word), "Write one expression, without a semicolon.")
+        return InvalidExpression(
+            coded("GE1101", "unexpected ';'"), _span(word), "Write one expression, without a semicolon."
+        )
     return None
 
 
@@ -173,9 +178,11 @@ def _wrong_pair(text: str, word: Any, after: Any) -> InvalidExpression | None:
     span = Span(word.start, after.end + 1)
     empty = word.token_type in (TokenType.L_PAREN, TokenType.COMMA)
     if empty and after.token_type == TokenType.COMMA:
-        return InvalidExpression("unexpected ','", _span(after), "Write a value before the comma, or take it out.")
+        return InvalidExpression(
+            coded("GE1101", "unexpected ','"), _span(after), "Write a value before the comma, or take it out."
+        )
     if word.token_type == TokenType.COMMA and after.token_type in (TokenType.R_PAREN, TokenType.R_BRACKET):
-        return InvalidExpression("unexpected ','", _span(word), "Take out the last comma.")
+        return InvalidExpression(coded("GE1101", "unexpected ','"), _span(word), "Take out the last comma.")
     if after.start != word.end + 1:
         return None
     if word.token_type == TokenType.NUMBER and after.token_type == TokenType.VAR and word.text != "":
@@ -190,11 +197,11 @@ def _wrong_number(typed: str, span: Span) -> InvalidExpression:
     hint = f"Write {plain}." if plain.isdecimal() else "Write a number with digits and a decimal point, such as 1.5."
     if re.fullmatch(r"0[xX][0-9a-fA-F]+", typed):
         hint = f"Write {int(typed, 16)}."
-    return InvalidExpression(f"'{typed}' is not a number", span, hint)
+    return InvalidExpression(coded("GE1112", f"'{typed}' is not a number"), span, hint)
 
 
 def _unsupported(what: str, span: Span, hint: str, quote: str = "'") -> InvalidExpression:
-    return InvalidExpression(f"gpuetl does not support {quote}{what}{quote}", span, hint)
+    return InvalidExpression(coded("GE1102", f"gpuetl does not support {quote}{what}{quote}"), span, hint)
 
 
 def _span(word: Any) -> Span:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
+from gpuetl.messages import coded
+
 MONTHS = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",
@@ -44,10 +46,10 @@ def parse_format(text: str) -> tuple[Field | str, ...]:
             continue
         named = next(letters, "")
         if named != "%" and named not in SPECIFIERS:
-            raise ValueError(f"takes no '%{named}' in a format")
+            raise ValueError(coded("GE1113", f"takes no '%{named}' in a format"))
         parts.append("%" if named == "%" else Field(named))
     if not any(isinstance(part, Field) for part in parts):
-        raise ValueError(f"takes a format such as '%Y-%m-%d', got '{text}'")
+        raise ValueError(coded("GE1113", f"takes a format such as '%Y-%m-%d', got '{text}'"))
     return tuple(parts)
 
 
@@ -62,8 +64,12 @@ def check_readable(text: str) -> None:
     given = set(letters)
     if len(given) < len(letters):
         twice = next(letter for letter in letters if letters.count(letter) > 1)
-        raise ValueError(f"cannot read '%{twice}' twice, in '{text}'")
+        raise ValueError(coded("GE1113", f"cannot read '%{twice}' twice, in '{text}'"))
     if not any(all(given & choice for choice in needed) for needed in _DATES):
-        raise ValueError(f"needs a year, a month and a day, or %Y and %j, or %G, %V and %u, to read a date by '{text}'")
+        raise ValueError(
+            coded(
+                "GE1113", f"needs a year, a month and a day, or %Y and %j, or %G, %V and %u, to read a date by '{text}'"
+            )
+        )
     if "I" in given and not given & {"p", "H"}:
-        raise ValueError(f"needs %p beside %I, in '{text}'")
+        raise ValueError(coded("GE1113", f"needs %p beside %I, in '{text}'"))

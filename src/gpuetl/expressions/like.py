@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import TypeAlias
 
+from gpuetl.messages import coded
+
 
 class Wildcard(Enum):
     """What stands for characters that are not written."""
@@ -29,7 +31,7 @@ def parse_like(pattern: str, escape: str | None = None) -> tuple[Part, ...]:
         With what is wrong.
     """
     if escape is not None and len(escape) != 1:
-        raise InvalidLike(f"takes one character as escape, got '{escape}'")
+        raise InvalidLike(coded("GE1106", f"takes one character as escape, got '{escape}'"))
     parts: list[Part] = []
     characters = iter(pattern)
     for character in characters:
@@ -42,7 +44,7 @@ def parse_like(pattern: str, escape: str | None = None) -> tuple[Part, ...]:
 
 def _escaped(escape: str, character: str) -> str:
     if character not in ("%", "_", escape):
-        raise InvalidLike(f"takes %, _ or {escape} after the escape {escape}, got '{character}'")
+        raise InvalidLike(coded("GE1113", f"takes %, _ or {escape} after the escape {escape}, got '{character}'"))
     return character
 
 

@@ -17,6 +17,7 @@ from gpuetl.expressions.numbers import has_type
 from gpuetl.expressions.syntax import Constant
 from gpuetl.expressions.types import NAMED, SQL_NAMES, DataType, parse_type
 from gpuetl.expressions.zones import UnknownZone
+from gpuetl.messages import coded
 
 
 def number_or_text(node: exp.Literal) -> Constant:
@@ -33,11 +34,11 @@ def number_of(node: exp.Literal) -> int | float | Number:
     try:
         value: int | float = int(text) if text.isdecimal() else float(text)
     except ValueError:  # no digits after an exponent, or thousands of them
-        raise InvalidExpression(f"{text[:20]} is not a number", span_of(node)) from None
+        raise InvalidExpression(coded("GE1112", f"{text[:20]} is not a number"), span_of(node)) from None
     if isinstance(value, int):
         return value
     if math.isinf(value):
-        raise InvalidExpression(f"{text} is not a valid float64", span_of(node))
+        raise InvalidExpression(coded("GE1112", f"{text} is not a valid float64"), span_of(node))
     exact = Number.of(Decimal(text))
     return exact if exact != exact_decimal(value) and has_type(exact) else value
 
@@ -46,11 +47,13 @@ def interval(node: exp.Interval) -> Constant:
     """Return an interval as a constant; raise `InvalidExpression` where it has no fixed length or two units."""
     unit = node.args.get("unit")
     if isinstance(unit, exp.IntervalSpan):
-        raise InvalidExpression("an interval has one unit", span_of(node), "Write interval '90 minutes'.")
+        raise InvalidExpression(
+            coded("GE1112", "an interval has one unit"), span_of(node), "Write interval '90 minutes'."
+        )
     try:
         return Constant(interval_of(f"{node.this.name} {unit.name if unit else ''}".strip()), span=span_of(node))
     except UnknownUnit as error:
-        message = f"interval unit '{error}' is not supported"
+        message = coded("GE1112", f"interval unit '{error}' is not supported")
         raise InvalidExpression(message, span_of(node), error.hint) from None
     except ValueError as error:
         raise InvalidExpression(str(error), span_of(node), "Write interval '90 minutes'.") from None
@@ -66,7 +69,7 @@ def cast_target(node: exp.Cast) -> DataType:
     except ValueError:
         name = to.sql(dialect=Language).lower()
         hint = f"Types: {', '.join(NAMED)}, decimal(p,s). {suggestion(name, [*NAMED, *SQL_NAMES])}".rstrip()
-        raise InvalidExpression(f"unknown type '{name}'", span_of(node), hint) from None
+        raise InvalidExpression(coded("GE1025", f"unknown type '{name}'"), span_of(node), hint) from None
 
 
 LITERALS: dict[type[exp.Expr], Callable[[Any], Constant]] = {

@@ -8,6 +8,7 @@ from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.foreign import reference_in_text
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Syntax, parts
 from gpuetl.expressions.unparse import to_sql
+from gpuetl.messages import coded
 
 COMPARISONS = {"equal": "=", "not_equal": "<>", "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">="}
 
@@ -32,7 +33,7 @@ def doubts_in(syntax: Syntax) -> Iterator[InvalidExpression]:
             values = node.args[1:]
             if any(map(_is_null, values)) and not all(map(_is_null, values)):
                 hint = f"Write {_shown(node.args[0])} IS NULL OR … to keep rows without a value."
-                yield InvalidExpression("NULL in this list matches no row", node.span, hint)
+                yield InvalidExpression(coded("GE1108", "NULL in this list matches no row"), node.span, hint)
 
 
 def _null_comparison(node: Apply) -> InvalidExpression | None:
@@ -48,13 +49,15 @@ def _null_comparison(node: Apply) -> InvalidExpression | None:
         if any(map(_is_null, values)) and not all(map(_is_null, values)):
             rest = Apply("in", (inner.args[0], *(value for value in values if not _is_null(value))))
             hint = f"Take NULL out of the list: {_shown(Apply('not', (rest,)))}."
-            return InvalidExpression("NOT IN with NULL in its list is true for no row", node.span or inner.span, hint)
+            return InvalidExpression(
+                coded("GE1108", "NOT IN with NULL in its list is true for no row"), node.span or inner.span, hint
+            )
     return None
 
 
 def _never_true(node: Apply, shown: str, tested: Syntax, negated: bool = False) -> InvalidExpression:
     test = f"{_shown(tested)} IS {'NOT ' * negated}NULL"
-    return InvalidExpression(f"'{shown}' is true for no row", node.span, f"Write {test}.")
+    return InvalidExpression(coded("GE1108", f"'{shown}' is true for no row"), node.span, f"Write {test}.")
 
 
 def _is_null(node: Syntax) -> bool:

@@ -17,6 +17,7 @@ from gpuetl.expressions.foreign import SIGNS, WORDS
 from gpuetl.expressions.functions import INSTEAD, Kind, find_function, unknown_function
 from gpuetl.expressions.literals import LITERALS, cast_target
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax, Unreadable
+from gpuetl.messages import coded
 
 
 def parse_expression(text: str) -> Syntax:
@@ -42,7 +43,7 @@ def read_expression(text: str) -> tuple[Syntax, list[InvalidExpression]]:
     except InvalidExpression as error:
         return Unreadable(), [error]
     except RecursionError:
-        return Unreadable(), [InvalidExpression("this expression nests too deeply")]
+        return Unreadable(), [InvalidExpression(coded("GE1114", "this expression nests too deeply"))]
 
 
 OPERATORS: dict[type[exp.Expr], str] = {
@@ -134,7 +135,7 @@ class _Lowering:
         around = bracketed_span if isinstance(node, exp.Array | exp.Tuple) else whole_span
         span = around(self.text, span_of(node))
         hint = hint or "docs/language.md lists what an expression may have."
-        return InvalidExpression(f"gpuetl does not support '{shortened(self.text, span)}'", span, hint)
+        return InvalidExpression(coded("GE1102", f"gpuetl does not support '{shortened(self.text, span)}'"), span, hint)
 
     def refusal(self, node: exp.Expr) -> InvalidExpression:
         """Word a node of a kind that the language lacks."""
@@ -143,9 +144,13 @@ class _Lowering:
         if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Anonymous):
             return self.method(node)
         if isinstance(node, exp.Block):
-            return InvalidExpression("unexpected ';'", span_of(node), "Write one expression, without a semicolon.")
+            return InvalidExpression(
+                coded("GE1101", "unexpected ';'"), span_of(node), "Write one expression, without a semicolon."
+            )
         if isinstance(node, exp.Concat):
-            return InvalidExpression("there is no operator between two texts", span_of(node), "Write || to join them.")
+            return InvalidExpression(
+                coded("GE1101", "there is no operator between two texts"), span_of(node), "Write || to join them."
+            )
         shown = node.parent if isinstance(node, exp.Any) and node.parent else node
         return self.unsupported(shown, HINTS.get(type(node), ""))
 
@@ -154,10 +159,12 @@ class _Lowering:
         span = Span(alias.meta["start"], alias.meta["end"] + 1) if "start" in alias.meta else span_of(node)
         before = self.text[: span.start].rstrip() if span else ""
         if before.upper().endswith(" AS"):
-            return InvalidExpression(f"unexpected 'AS {alias.name}'", span, "The key of the map names the column.")
+            return InvalidExpression(
+                coded("GE1101", f"unexpected 'AS {alias.name}'"), span, "The key of the map names the column."
+            )
         quoted = alias.args.get("quoted")
         hint = f"Text is written in single quotes: '{alias.name}'." if quoted else WORDS.get(alias.name.upper(), "")
-        message = f"there is no operator before '{alias.name}'"
+        message = coded("GE1101", f"there is no operator before '{alias.name}'")
         return InvalidExpression(message, span, hint or "Write an operator, or one expression for each column.")
 
     def method(self, node: exp.Dot) -> InvalidExpression:
@@ -165,12 +172,14 @@ class _Lowering:
         call = node.expression
         shown = shortened(self.text, whole_span(self.text, span_of(node.this)))
         hint = INSTEAD.get(call.name) or f"Write {call.name}({', '.join([shown, *('…' for _ in call.expressions)])})."
-        return InvalidExpression(f"'{shown}.{call.name}()': SQL has no methods", span, hint)
+        return InvalidExpression(coded("GE1102", f"'{shown}.{call.name}()': SQL has no methods"), span, hint)
 
     def column(self, node: exp.Column) -> Syntax:
         if node.table:
             hint = f"Write {node.name}: after a join, columns have no prefix."
-            raise InvalidExpression(f"'{node.table}.{node.name}': columns have plain names", span_of(node), hint)
+            raise InvalidExpression(
+                coded("GE1102", f"'{node.table}.{node.name}': columns have plain names"), span_of(node), hint
+            )
         if isinstance(node.this, exp.Star):
             raise self.refusal(node.this)
         if node.name.startswith("$") and not node.this.quoted:
@@ -179,7 +188,9 @@ class _Lowering:
 
     def parameter(self, node: exp.Column) -> Syntax:
         if not re.fullmatch(r"\$[A-Za-z_]\w*", node.name):
-            raise InvalidExpression(f"'{node.name}' is not a parameter", span_of(node), "A parameter is written $name.")
+            raise InvalidExpression(
+                coded("GE1101", f"'{node.name}' is not a parameter"), span_of(node), "A parameter is written $name."
+            )
         return ParameterName(node.name[1:], span=span_of(node))
 
     def no_parameter(self, node: exp.Expr) -> Syntax:
@@ -197,7 +208,9 @@ class _Lowering:
             return Apply("count_rows", span=span)
         if len(positional) == 1 and isinstance(positional[0], exp.Distinct):
             if name != "count":
-                raise InvalidExpression("only count takes DISTINCT", span, "Use a distinct step before.")
+                raise InvalidExpression(
+                    coded("GE1102", "only count takes DISTINCT"), span, "Use a distinct step before."
+                )
             name, positional = f"{name}_distinct", positional[0].expressions
         if any(isinstance(a, exp.Star) for a in positional) and not _is_function(name):
             raise unknown_function(name, span, KINDS)
@@ -210,7 +223,9 @@ class _Lowering:
         if name in ("if", "iff"):
             if len(args) != 3 or keywords:
                 raise InvalidExpression(
-                    f"{name} takes a condition and two values", span, f"It is {name}(condition, value, otherwise)."
+                    coded("GE1104", f"{name} takes a condition and two values"),
+                    span,
+                    f"It is {name}(condition, value, otherwise).",
                 )
             return Apply("case", args, span=span)
         return Apply(name, args, tuple((k.this.name, self.lower(k.expression)) for k in keywords), span=span)
@@ -256,9 +271,13 @@ class _Lowering:
             hint = "Write x IN (1, 2), or list_contains(list, x) for a column of lists."
             if node.args.get("query"):
                 hint = "Write a join step with how: semi, or how: anti for NOT IN."
-            raise InvalidExpression("IN takes a list of values", whole_span(self.text, span_of(node)), hint)
+            raise InvalidExpression(
+                coded("GE1102", "IN takes a list of values"), whole_span(self.text, span_of(node)), hint
+            )
         if not node.expressions:
-            raise InvalidExpression("IN has no values", whole_span(self.text, span_of(node)), "Write x IN (1, 2).")
+            raise InvalidExpression(
+                coded("GE1101", "IN has no values"), whole_span(self.text, span_of(node)), "Write x IN (1, 2)."
+            )
         values = tuple(self.lower(value) for value in node.expressions)
         return Apply("in", (self.lower(node.this), *values), span=span_of(node))
 
@@ -272,7 +291,9 @@ class _Lowering:
         part = EXTRACT_PARTS.get(node.this.name.upper())
         if part is None:
             have = ", ".join(sorted(name.lower() for name in EXTRACT_PARTS))
-            raise InvalidExpression(f"extract has no part '{node.this.name.lower()}'", span_of(node), f"Parts: {have}.")
+            raise InvalidExpression(
+                coded("GE1106", f"extract has no part '{node.this.name.lower()}'"), span_of(node), f"Parts: {have}."
+            )
         return Apply(part, (self.lower(node.expression),), span=span_of(node))
 
     def cast(self, node: exp.Cast) -> Syntax:

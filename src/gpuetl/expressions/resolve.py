@@ -42,6 +42,7 @@ from gpuetl.expressions.types import (
     type_name,
 )
 from gpuetl.expressions.unparse import constant_text
+from gpuetl.messages import coded
 
 SCALARS: tuple[Kind, ...] = ("scalar",)
 AGGREGATES: tuple[Kind, ...] = ("aggregate", "scalar")
@@ -142,13 +143,15 @@ def _unknown_parameter(syntax: ParameterName, scope: Scope) -> InvalidExpression
     hint = have_hint(f"${syntax.name}", (f"${name}" for name in scope.parameters), noun="Parameters")
     if syntax.name in scope.columns:
         hint = f"'{syntax.name}' is a column: write {syntax.name} without $."
-    return InvalidExpression(f"unknown parameter '${syntax.name}'", syntax.span, hint)
+    return InvalidExpression(coded("GE1021", f"unknown parameter '${syntax.name}'"), syntax.span, hint)
 
 
 def cast_to(operand: Expr, syntax: CastTo) -> Cast:
     """Return the cast that the user wrote; types between which there is none are an error."""
     if not can_cast(operand.dtype, syntax.dtype):
-        raise InvalidExpression(f"cannot cast {type_name(operand.dtype)} to {type_name(syntax.dtype)}", syntax.span)
+        raise InvalidExpression(
+            coded("GE1110", f"cannot cast {type_name(operand.dtype)} to {type_name(syntax.dtype)}"), syntax.span
+        )
     if isinstance(operand, Literal) and not is_floating(syntax.dtype) and loses_digits(operand):
         assert operand.number is not None
         operand = coerce(operand, constant_decimal(operand.number))
@@ -232,7 +235,7 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
     _check_constants(function, args, syntax)
     if not function.lists and any(is_list(arg.dtype) for arg in args):
         hint = "Explode the list in a step before, or take list_get, list_contains or list_length of it."
-        raise InvalidExpression(f"{shown_name(function)} does not take lists", syntax.span, hint)
+        raise InvalidExpression(coded("GE1115", f"{shown_name(function)} does not take lists"), syntax.span, hint)
     if function.kind == "scalar" and (number := folded(function.name, args)):
         return number
     try:
@@ -248,7 +251,7 @@ def _apply(syntax: Apply, scope: Scope) -> Expr:
 
 def _run_id(syntax: Apply, scope: Scope) -> Expr:
     if operands(syntax):
-        raise InvalidExpression("run_id takes no arguments", syntax.span, "Write run_id().")
+        raise InvalidExpression(coded("GE1104", "run_id takes no arguments"), syntax.span, "Write run_id().")
     return RunId(scope.run_id, STRING, declared=True)
 
 
@@ -264,7 +267,7 @@ def _unknown(syntax: Apply, scope: Scope) -> InvalidExpression:
         if found := find_function(syntax.function, (kind,)):  # type: ignore[arg-type]
             if scope.inside and scope.inside.kind == kind:
                 return _nested(found, scope.inside, syntax)
-            message = f"{_written_name(syntax)} is {step} function and cannot stand here"
+            message = coded("GE1107", f"{_written_name(syntax)} is {step} function and cannot stand here")
             there = in_order(found) if "window" in scope.kinds else ""
             return InvalidExpression(message, syntax.span, there or f"Use it directly in {step} step.")
     if syntax.function in PRESENT:
@@ -278,12 +281,14 @@ def _written_name(syntax: Apply) -> str:
 
 def _present(name: str, syntax: Syntax) -> InvalidExpression:
     hint = "Pass it as a parameter, such as $run_date: a run can then be repeated with the same answer."
-    return InvalidExpression(f"gpuetl does not support the present, '{name}'", syntax.span, hint)
+    return InvalidExpression(coded("GE1102", f"gpuetl does not support the present, '{name}'"), syntax.span, hint)
 
 
 def _nested(inner: Function, outer: Function, syntax: Apply) -> InvalidExpression:
     article = "an" if outer.kind == "aggregate" else "a"
-    message = f"{shown_name(inner)} is {article} {outer.kind} function and cannot stand inside {outer.name}"
+    message = coded(
+        "GE1107", f"{shown_name(inner)} is {article} {outer.kind} function and cannot stand inside {outer.name}"
+    )
     hint = f"Use two {outer.kind} steps: {shown_name(inner)} in the first, {outer.name} in the second."
     return InvalidExpression(message, syntax.span, hint)
 
@@ -292,7 +297,7 @@ def _check_constants(function: Function, args: Sequence[Expr], syntax: Apply) ->
     """Refuse null, written or as a parameter's value, where a function takes a constant."""
     for slot, arg in zip(function.arguments, args, strict=False):
         if slot.constant and arg is not ABSENT and isinstance(arg, Literal) and arg.value is None:
-            message = f"{shown_name(function)} takes a constant that is not null as {slot.name}"
+            message = coded("GE1105", f"{shown_name(function)} takes a constant that is not null as {slot.name}")
             raise InvalidExpression(message, syntax.span, "A parameter needs a value or a default here.")
 
 
@@ -308,7 +313,9 @@ def _bind(function: Function, syntax: Apply) -> list[Syntax | None]:
     given: dict[str, Syntax] = dict(zip((slot.name for slot in slots), syntax.args, strict=False))
     for name, value in syntax.keywords:
         if name in given or name not in {slot.name for slot in slots}:
-            raise InvalidExpression(f"{function.name} has no open argument '{name}'", syntax.span, _signature(function))
+            raise InvalidExpression(
+                coded("GE1104", f"{function.name} has no open argument '{name}'"), syntax.span, _signature(function)
+            )
         given[name] = value
     missing = any(slot.name not in given and not slot.optional for slot in slots)
     if missing or len(syntax.args) > len(slots):
@@ -319,21 +326,25 @@ def _bind(function: Function, syntax: Apply) -> list[Syntax | None]:
     last = max((index for index, slot in enumerate(slots) if slot.name in given), default=-1)
     bound = [given.get(slot.name) for slot in slots[: last + 1]]
     if None in bound and function.kind == "scalar":
-        message = f"{function.name} needs {slots[bound.index(None)].name} where {slots[last].name} is given"
+        message = coded(
+            "GE1104", f"{function.name} needs {slots[bound.index(None)].name} where {slots[last].name} is given"
+        )
         raise InvalidExpression(message, syntax.span, _signature(function))
     return bound
 
 
 def _check_constant(function: Function, slot: Argument, written: Syntax, syntax: Apply) -> None:
     if slot.constant and not isinstance(written, Constant | ParameterName | Unreadable):
-        message = f"{shown_name(function)} takes a constant or a $parameter as {slot.name}"
+        message = coded("GE1105", f"{shown_name(function)} takes a constant or a $parameter as {slot.name}")
         raise InvalidExpression(message, written.span or syntax.span)
 
 
 def _arity(function: Function, syntax: Apply) -> InvalidExpression:
     count = len(syntax.args) + len(syntax.keywords)
     return InvalidExpression(
-        f"{shown_name(function)} got {count} argument{'s' * (count != 1)}", syntax.span, _signature(function)
+        coded("GE1104", f"{shown_name(function)} got {count} argument{'s' * (count != 1)}"),
+        syntax.span,
+        _signature(function),
     )
 
 

@@ -19,6 +19,7 @@ from gpuetl.expressions.decimals import (
     is_decimal,
 )
 from gpuetl.expressions.zones import UnknownZone, is_zone
+from gpuetl.messages import coded
 
 DataType: TypeAlias = pa.DataType
 
@@ -73,7 +74,7 @@ def parse_type(text: str) -> DataType:
         return pa.timestamp("us", tz=hit[1])
     if (hit := _LIST.fullmatch(name)) and not is_list(element := parse_type(hit[1])):
         return pa.list_(element)
-    raise ValueError(f"unknown type '{text}'")
+    raise ValueError(coded("GE1025", f"unknown type '{text}'"))
 
 
 def type_name(dtype: DataType) -> str:
@@ -128,7 +129,7 @@ def literal_type(value: Any) -> DataType:
     for kind, dtype in _CONSTANTS:
         if isinstance(value, kind):
             return pa.timestamp("us", tz="UTC") if isinstance(value, datetime) and value.tzinfo else dtype
-    raise ValueError(f"a {type(value).__name__} cannot stand in an expression")
+    raise ValueError(coded("GE1112", f"a {type(value).__name__} cannot stand in an expression"))
 
 
 # bool before int and datetime before date: each is a subclass of the other

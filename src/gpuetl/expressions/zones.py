@@ -7,6 +7,7 @@ from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
 from gpuetl.errors import suggestion
+from gpuetl.messages import coded
 
 _OFFSET = re.compile(r"([+-])([01]\d|2[0-3]):([0-5]\d)")
 
@@ -35,7 +36,7 @@ class UnknownZone(ValueError):
 
     def __init__(self, name: str) -> None:
         self.name = name
-        super().__init__(f"unknown time zone '{name}'")
+        super().__init__(coded("GE1026", f"unknown time zone '{name}'"))
 
     @property
     def hint(self) -> str:

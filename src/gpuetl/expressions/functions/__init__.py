@@ -23,6 +23,7 @@ from gpuetl.expressions.functions import (
 )
 from gpuetl.expressions.functions.function import Function, Kind, TypeMismatch
 from gpuetl.expressions.syntax import RUN_ID
+from gpuetl.messages import coded
 
 MODULES = (
     arithmetic,
@@ -96,7 +97,7 @@ def find_function(name: str, kinds: tuple[Kind, ...]) -> Function | None:
 def unknown_function(name: str, span: Span | None = None, kinds: tuple[Kind, ...] = ("scalar",)) -> InvalidExpression:
     """Word a call of a function that the table does not hold, with what to write instead."""
     if hint := INSTEAD.get(name):
-        return InvalidExpression(f"unknown function '{name}'", span, hint)
+        return InvalidExpression(coded("GE1022", f"unknown function '{name}'"), span, hint)
     return InvalidExpression.unknown_function(name, function_names(kinds), span)
 
 

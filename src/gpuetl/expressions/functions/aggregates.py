@@ -18,6 +18,7 @@ from gpuetl.expressions.functions.function import (
 )
 from gpuetl.expressions.ir import Call, Expr, Literal
 from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, NULL, is_floating, is_integer, is_number, type_name
+from gpuetl.messages import coded
 
 Aggregate = partial(Function, kind="aggregate", nulls="own")
 
@@ -58,7 +59,7 @@ def cut_at(args: Sequence[Expr]) -> Typing:
     """Numbers, and a constant in 0 to 1."""
     typing = in_float64(args)
     if isinstance(args[1], Literal) and not 0 <= args[1].value <= 1:
-        raise TypeMismatch(f"takes q from 0 to 1, got {args[1].value}")
+        raise TypeMismatch(coded("GE1106", f"takes q from 0 to 1, got {args[1].value}"))
     return typing
 
 

@@ -32,6 +32,7 @@ from gpuetl.expressions.functions.function import (
     TypeMismatch,
     Typing,
     check_between,
+    code_of_types,
     fixed,
     takes_one,
 )  # fmt: skip
@@ -52,6 +53,7 @@ from gpuetl.expressions.types import (
     is_temporal,
     type_name,
 )
+from gpuetl.messages import coded
 
 number = takes_one(is_number, "a number")
 
@@ -69,7 +71,9 @@ def calculated(operator: str) -> Rule:
             narrow = all(t in (pa.float32(), NULL) for t in types)
             dtype = pa.float32() if narrow else FLOAT64
             return [dtype] * len(args), dtype
-        raise TypeMismatch(f"cannot {operator} {' and '.join(type_name(t) for t in types)}")
+        raise TypeMismatch(
+            coded(code_of_types(*types), f"cannot {operator} {' and '.join(type_name(t) for t in types)}")
+        )
 
     return rule
 
@@ -83,7 +87,7 @@ def decimal_arithmetic(operator: str, types: Sequence[DataType]) -> Typing:
     result = product_type(*operands) if operator == "multiply" else sum_type(*operands)
     if result is None:
         names = " and ".join(map(type_name, operands))
-        raise TypeMismatch(f"of {names} has more than 38 digits after the point")
+        raise TypeMismatch(coded("GE1116", f"of {names} has more than 38 digits after the point"))
     return operands, result
 
 
@@ -159,7 +163,7 @@ def truncating(quotient: bool) -> Rule:
             return [INT64, INT64], INT64
         meeting = reduce(common_type, types)
         if meeting is None:
-            raise TypeMismatch(f"cannot divide {' and '.join(map(type_name, types))}")
+            raise TypeMismatch(coded("GE1116", f"cannot divide {' and '.join(map(type_name, types))}"))
         return [meeting, meeting], quotient_type(meeting) if quotient else meeting
 
     return rule

@@ -16,6 +16,7 @@ from gpuetl.expressions.functions.function import Function, Rule, TypeMismatch, 
 from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.types import BOOL, DATE, DURATION, FLOAT64, INT64, STRING, TIMESTAMP, DataType, is_temporal
 from gpuetl.expressions.zones import UnknownZone, is_zone
+from gpuetl.messages import coded
 
 DAY, MOMENT = "DATE '2013-03-09'", "TIMESTAMP '2013-03-09 17:05:30.25'"
 
@@ -39,7 +40,7 @@ def with_clock(rule: Rule) -> Rule:
 
 def unknown_zone(name: str) -> TypeMismatch:
     """Word a zone that is not in the tz database."""
-    return TypeMismatch(f"does not know the time zone '{name}'", UnknownZone(name).hint)
+    return TypeMismatch(coded("GE1026", f"does not know the time zone '{name}'"), UnknownZone(name).hint)
 
 
 def counted(args: Sequence[Expr]) -> Typing:

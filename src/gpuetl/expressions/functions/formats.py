@@ -24,6 +24,7 @@ from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing
 from gpuetl.expressions.functions.moments import moment_type
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.types import DATE, STRING, TIMESTAMP, type_name
+from gpuetl.messages import coded
 
 LETTERS = "docs/functions.md lists the specifiers."
 
@@ -32,7 +33,7 @@ def written(args: Sequence[Expr]) -> Typing:
     """A date, as its midnight, or a timestamp; and a format."""
     dtype = moment_type(args[0])
     if "z" in _letters(args[1]) and dtype in (DATE, TIMESTAMP):
-        raise TypeMismatch(f"takes a zoned timestamp for '%z', got {type_name(dtype)}")
+        raise TypeMismatch(coded("GE1111", f"takes a zoned timestamp for '%z', got {type_name(dtype)}"))
     return [TIMESTAMP if dtype == DATE else dtype, STRING], STRING
 
 

@@ -12,14 +12,18 @@ import pyarrow as pa
 
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.types import (
+    BOOL,
     FLOAT64,
     NULL,
     STRING,
     DataType,
     common_type,
+    is_exact,
     is_number,
+    is_temporal,
     type_name,
 )  # fmt: skip
+from gpuetl.messages import code_of, coded
 
 Kind = Choice["scalar", "aggregate", "window"]
 Typing: TypeAlias = tuple[Sequence[DataType], DataType]
@@ -29,11 +33,20 @@ Accepts: TypeAlias = Callable[[DataType], bool]
 
 
 class TypeMismatch(Exception):
-    """Arguments that a function does not take; worded for the user, without the place, and what to write instead."""
+    """Arguments that a function does not take; worded for the user, without the place, and what to write instead.
+
+    A text without a code is one of types: GE1103.
+    """
 
     def __init__(self, message: str, hint: str = "") -> None:
         self.hint = hint
-        super().__init__(message)
+        super().__init__(message if code_of(message) else coded("GE1103", message))
+
+
+def code_of_types(*types: DataType) -> str:
+    """Return the code of types that do not fit each other: too many digits, naive beside zoned, or any others."""
+    zoned = {bool(getattr(dtype, "tz", None)) for dtype in types if is_temporal(dtype)}
+    return "GE1116" if all(map(is_exact, types)) else "GE1111" if len(zoned) == 2 else "GE1103"
 
 
 @dataclass(frozen=True)
@@ -91,7 +104,8 @@ def fixed(*takes: DataType, returns: DataType) -> Rule:
     def rule(args: Sequence[Expr]) -> Typing:
         for arg, dtype in zip(args, takes, strict=False):
             if common_type(arg.dtype, dtype) != dtype:
-                raise TypeMismatch(f"takes {type_name(dtype)}, got {type_name(arg.dtype)}")
+                code = "GE1117" if dtype == BOOL else "GE1103"
+                raise TypeMismatch(coded(code, f"takes {type_name(dtype)}, got {type_name(arg.dtype)}"))
         return takes[: len(args)], returns
 
     return rule
@@ -100,7 +114,7 @@ def fixed(*takes: DataType, returns: DataType) -> Rule:
 def check_between(arg: Expr, what: str, least: int, greatest: int) -> None:
     """Refuse a constant that is not within limits."""
     if isinstance(arg, Literal) and arg.value is not None and not least <= arg.value <= greatest:
-        raise TypeMismatch(f"takes a {what} from {least:,} to {greatest:,}, got {arg.value:,}")
+        raise TypeMismatch(coded("GE1106", f"takes a {what} from {least:,} to {greatest:,}, got {arg.value:,}"))
 
 
 def takes_one(accepts: Accepts, what: str, returns: DataType | None = None) -> Rule:

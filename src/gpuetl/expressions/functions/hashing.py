@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, fixed
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.types import INT64, STRING, is_integer, type_name
+from gpuetl.messages import coded
 
 digest = fixed(STRING, returns=STRING)
 
@@ -28,7 +29,7 @@ def sharded(args: Sequence[Expr]) -> Typing:
     count = args[1]
     if not is_integer(count.dtype) or (isinstance(count, Literal) and count.value < 1):
         got = repr(count.value) if isinstance(count, Literal) else type_name(count.dtype)
-        raise TypeMismatch(f"takes a number of buckets from 1, got {got}")
+        raise TypeMismatch(coded("GE1106", f"takes a number of buckets from 1, got {got}"))
     return [args[0].dtype, INT64], INT64
 
 

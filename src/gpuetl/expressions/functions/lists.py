@@ -14,6 +14,7 @@ from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing
 from gpuetl.expressions.functions.meeting import meet
 from gpuetl.expressions.ir import Column, Expr, Literal
 from gpuetl.expressions.types import BOOL, INT64, NULL, STRING, DataType, is_integer, is_list, type_name
+from gpuetl.messages import coded
 
 ListFunction = partial(Function, lists=True)
 
@@ -52,7 +53,7 @@ def cut(args: Sequence[Expr]) -> Typing:
     """A text, and what separates its parts."""
     typing = fixed(STRING, STRING, returns=pa.list_(STRING))(args)
     if isinstance(args[1], Literal) and not args[1].value:
-        raise TypeMismatch("takes a separator of at least one character, got ''")
+        raise TypeMismatch(coded("GE1106", "takes a separator of at least one character, got ''"))
     return typing
 
 

@@ -8,6 +8,7 @@ from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing
 from gpuetl.expressions.functions.meeting import comparable, compared, meet, mixed
 from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.types import BOOL, NULL, type_name
+from gpuetl.messages import coded
 
 
 def connected(args: Sequence[Expr]) -> Typing:
@@ -20,7 +21,7 @@ def branches(args: Sequence[Expr]) -> Typing:
     pairs = len(args) // 2
     for condition in args[: 2 * pairs : 2]:
         if condition.dtype not in (BOOL, NULL):
-            raise TypeMismatch(f"takes a condition after WHEN, got {type_name(condition.dtype)}")
+            raise TypeMismatch(coded("GE1117", f"takes a condition after WHEN, got {type_name(condition.dtype)}"))
     values = [*args[1 : 2 * pairs : 2], *args[2 * pairs :]]
     dtype = meet(values, "mix")
     return [*[BOOL, dtype] * pairs, *[dtype] * (len(args) % 2)], dtype

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from gpuetl.expressions.decimals import constant_decimal, integer_decimal, is_decimal
-from gpuetl.expressions.functions.function import TypeMismatch, Typing
+from gpuetl.expressions.functions.function import TypeMismatch, Typing, code_of_types
 from gpuetl.expressions.ir import Call, Expr, Literal, branch_places
 from gpuetl.expressions.numbers import adapts_to_single, has_type
 from gpuetl.expressions.types import (
@@ -23,6 +23,7 @@ from gpuetl.expressions.types import (
     is_integer,
     type_name,
 )
+from gpuetl.messages import coded, recoded
 
 
 def types_beside(args: Sequence[Expr]) -> list[DataType]:
@@ -84,7 +85,7 @@ def _digits_of(arg: Expr) -> DataType | None:
         try:
             digits = constant_decimal(number.number)  # type: ignore[arg-type]
         except ValueError as error:
-            raise TypeMismatch(f"takes decimals here: {error}") from None
+            raise TypeMismatch(recoded(f"takes decimals here: {error}", error)) from None
         meeting = digits if meeting is None else _meet_two(meeting, digits, "mix")
     return meeting
 
@@ -116,7 +117,7 @@ def _integer(arg: Expr, dtype: DataType) -> int | None:
 def _meet_two(left: DataType, right: DataType, verb: str) -> DataType:
     meeting = common_type(left, right)
     if meeting is None:
-        raise TypeMismatch(f"cannot {verb} {type_name(left)} and {type_name(right)}")
+        raise TypeMismatch(coded(code_of_types(left, right), f"cannot {verb} {type_name(left)} and {type_name(right)}"))
     return meeting
 
 

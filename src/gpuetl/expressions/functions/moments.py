@@ -30,6 +30,7 @@ from gpuetl.expressions.types import (
     is_temporal,
     type_name,
 )
+from gpuetl.messages import coded
 
 UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond", "microsecond")
 LISTED = ", ".join(UNITS)
@@ -39,7 +40,7 @@ def check_unit(unit: Expr) -> None:
     """Refuse a text that names no unit."""
     if unit.dtype != STRING or (isinstance(unit, Literal) and unit.value not in UNITS):
         got = repr(unit.value) if isinstance(unit, Literal) else type_name(unit.dtype)
-        raise TypeMismatch(f"takes one of {LISTED}, got {got}")
+        raise TypeMismatch(coded("GE1106", f"takes one of {LISTED}, got {got}"))
 
 
 def truncated(args: Sequence[Expr]) -> Typing:
@@ -67,12 +68,13 @@ def bucketed(args: Sequence[Expr]) -> Typing:
     """A duration above zero, a timestamp (a date's is its midnight), and an origin of the same kind."""
     if args[0].dtype != DURATION or (isinstance(args[0], Literal) and args[0].value <= timedelta(0)):
         got = args[0].value if isinstance(args[0], Literal) else type_name(args[0].dtype)
-        raise TypeMismatch(f"takes an interval above zero, got {got}")
+        raise TypeMismatch(coded("GE1106", f"takes an interval above zero, got {got}"))
     dtype = moment_type(args[1])
     dtype = TIMESTAMP if dtype == DATE else dtype
     for origin in args[2:]:
         if common_type(moment_type(origin), dtype) is None:
-            raise TypeMismatch(f"takes an origin of {type_name(dtype)}, got {type_name(origin.dtype)}")
+            got = f"takes an origin of {type_name(dtype)}, got {type_name(origin.dtype)}"
+            raise TypeMismatch(coded("GE1111", got))
     return [DURATION, dtype, dtype][: len(args)], dtype
 
 
@@ -81,7 +83,9 @@ def moved(args: Sequence[Expr]) -> Typing:
     dtype = moment_type(args[0])
     if pa.types.is_timestamp(dtype) and dtype.tz:
         hint = "Move what its clock shows, local_time(x), and give the result its zone: … AT TIME ZONE '{}'."
-        raise TypeMismatch(f"takes a date or a naive timestamp, got {type_name(dtype)}", hint.format(dtype.tz))
+        raise TypeMismatch(
+            coded("GE1111", f"takes a date or a naive timestamp, got {type_name(dtype)}"), hint.format(dtype.tz)
+        )
     return [dtype, *fixed(INT64, returns=INT64)(args[1:])[0]], dtype
 
 

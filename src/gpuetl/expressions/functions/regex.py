@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from gpuetl.expressions.functions.function import Function, Rule, TypeMismatch, Typing, fixed
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.types import BOOL, INT64, STRING
+from gpuetl.messages import coded, recoded
 
 if TYPE_CHECKING:  # the readers of patterns are imported when there is one to read: few pipelines have any
     from gpuetl.expressions.regex import Pattern
@@ -38,7 +39,7 @@ def pattern_of(constant: Literal) -> Pattern:
     try:
         return parse_pattern(constant.value)
     except InvalidPattern as error:
-        raise TypeMismatch(f"cannot take the pattern '{constant.value}': {error}", error.hint) from None
+        raise TypeMismatch(recoded(f"cannot take the pattern '{constant.value}': {error}", error), error.hint) from None
 
 
 def replacement_of(constant: Literal) -> tuple[str | int, ...]:
@@ -48,14 +49,16 @@ def replacement_of(constant: Literal) -> tuple[str | int, ...]:
     try:
         return parse_replacement(constant.value)
     except InvalidPattern as error:
-        raise TypeMismatch(f"cannot take {error}", error.hint) from None
+        raise TypeMismatch(recoded(f"cannot take {error}", error), error.hint) from None
 
 
 def never_empty(pattern: Literal, hint: str) -> Pattern:
     """Refuse a pattern that matches between any two characters: engines differ on how often."""
     parsed = pattern_of(pattern)
     if parsed.can_be_empty:
-        raise TypeMismatch(f"cannot take the pattern '{pattern.value}': it can match the empty text", hint)
+        raise TypeMismatch(
+            coded("GE1113", f"cannot take the pattern '{pattern.value}': it can match the empty text"), hint
+        )
     return parsed
 
 
@@ -95,11 +98,14 @@ def check_group(number: int, pattern: Pattern) -> None:
     if not 0 <= number <= pattern.groups:
         groups = f"{pattern.groups} group{'s' * (pattern.groups != 1)}"
         raise TypeMismatch(
-            f"takes the number of a group, got {number}: the pattern has {groups}", "0 is the whole match."
+            coded("GE1106", f"takes the number of a group, got {number}: the pattern has {groups}"),
+            "0 is the whole match.",
         )
     if number in pattern.repeated_groups:
         hint = "Put the repetition inside the group: ((?:…)+)."
-        raise TypeMismatch(f"cannot take group {number}: it is repeated and so has several matches", hint)
+        raise TypeMismatch(
+            coded("GE1113", f"cannot take group {number}: it is repeated and so has several matches"), hint
+        )
 
 
 tested = checked(fixed(STRING, STRING, returns=BOOL))

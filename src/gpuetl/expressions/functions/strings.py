@@ -8,6 +8,7 @@ from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.like import InvalidLike, parse_like
 from gpuetl.expressions.types import BOOL, INT64, STRING
+from gpuetl.messages import coded
 
 text = fixed(STRING, STRING, STRING, returns=STRING)
 tested = fixed(STRING, STRING, returns=BOOL)
@@ -45,7 +46,7 @@ def padded(args: Sequence[Expr]) -> Typing:
     typing = fixed(STRING, INT64, STRING, returns=STRING)(args)
     check_between(args[1], "length", 0, MOST_CHARACTERS)
     if len(args) > 2 and isinstance(args[2], Literal) and len(args[2].value) != 1:
-        raise TypeMismatch(f"takes one character as fill, got '{args[2].value}'")
+        raise TypeMismatch(coded("GE1106", f"takes one character as fill, got '{args[2].value}'"))
     return typing
 
 
@@ -60,9 +61,11 @@ def divided(args: Sequence[Expr]) -> Typing:
     """A text, a separator that is not empty, and a place from 1, or from -1 at the end."""
     typing = fixed(STRING, STRING, INT64, returns=STRING)(args)
     if isinstance(args[1], Literal) and not args[1].value:
-        raise TypeMismatch("takes a separator that is not empty", "Write substring(text, place, 1) for one character.")
+        raise TypeMismatch(
+            coded("GE1106", "takes a separator that is not empty"), "Write substring(text, place, 1) for one character."
+        )
     if isinstance(args[2], Literal) and args[2].value == 0:
-        raise TypeMismatch("counts parts from 1, and from -1 at the end; got 0")
+        raise TypeMismatch(coded("GE1106", "counts parts from 1, and from -1 at the end; got 0"))
     return typing
 
 

@@ -35,6 +35,7 @@ from gpuetl.expressions.types import (
     is_temporal,
     type_name,
 )
+from gpuetl.messages import coded
 
 Window = partial(Function, kind="window", nulls="own")
 
@@ -44,7 +45,7 @@ def moved(args: Sequence[Expr]) -> Typing:
     for offset in args[1:2]:
         if offset != ABSENT and (not is_integer(offset.dtype) or (isinstance(offset, Literal) and offset.value < 0)):
             got = repr(offset.value) if isinstance(offset, Literal) else type_name(offset.dtype)
-            raise TypeMismatch(f"takes a number of rows from 0 as offset, got {got}")
+            raise TypeMismatch(coded("GE1106", f"takes a number of rows from 0 as offset, got {got}"))
     fixed(BOOL, returns=BOOL)(args[3:])
     dtype = meet([args[0], *args[2:3]], "mix")
     return [dtype, INT64, dtype, BOOL][: len(args)], dtype
@@ -70,7 +71,7 @@ def dealt(args: Sequence[Expr]) -> Typing:
     """A whole number from 1."""
     if not is_integer(args[0].dtype) or (isinstance(args[0], Literal) and args[0].value < 1):
         got = repr(args[0].value) if isinstance(args[0], Literal) else type_name(args[0].dtype)
-        raise TypeMismatch(f"takes a number of tiles from 1, got {got}")
+        raise TypeMismatch(coded("GE1106", f"takes a number of tiles from 1, got {got}"))
     return [INT64], INT64
 
 
@@ -80,7 +81,7 @@ def faded(args: Sequence[Expr]) -> Typing:
     if half_life != DURATION and not is_number(half_life):
         raise TypeMismatch(f"takes a number or an interval as half_life, got {type_name(half_life)}")
     if isinstance(args[1], Literal) and not _is_positive(args[1].value):
-        raise TypeMismatch(f"takes a half_life above zero, got {args[1].value}")
+        raise TypeMismatch(coded("GE1106", f"takes a half_life above zero, got {args[1].value}"))
     in_float64(args[:1])
     return [FLOAT64, DURATION if half_life == DURATION else FLOAT64], FLOAT64
 
@@ -89,7 +90,9 @@ def weighted(args: Sequence[Expr]) -> Typing:
     """A number, and exactly one of a half-life, a span of 1 row or more, and an alpha above 0, at most 1."""
     given = {name: arg for name, arg in zip(("half_life", "span", "alpha"), args[1:], strict=False) if arg != ABSENT}
     if len(given) != 1:
-        raise TypeMismatch(f"takes one of half_life, span and alpha, got {' and '.join(given) or 'none'}")
+        raise TypeMismatch(
+            coded("GE1104", f"takes one of half_life, span and alpha, got {' and '.join(given) or 'none'}")
+        )
     if "half_life" in given:
         return faded(args)
     ((name, arg),) = given.items()
@@ -97,7 +100,10 @@ def weighted(args: Sequence[Expr]) -> Typing:
         raise TypeMismatch(f"takes a number as {name}, got {type_name(arg.dtype)}")
     if isinstance(arg, Literal) and not (1 <= arg.value < inf if name == "span" else 0 < arg.value <= 1):
         raise TypeMismatch(
-            f"takes {'a span of 1 row or more' if name == 'span' else 'an alpha above 0, at most 1'}, got {arg.value}"
+            coded(
+                "GE1106",
+                f"takes {'a span of 1 row or more' if name == 'span' else 'an alpha above 0, at most 1'}, got {arg.value}",
+            )
         )
     return in_float64(args)
 
@@ -110,7 +116,7 @@ def gapped(args: Sequence[Expr]) -> Typing:
     """An interval that is not negative."""
     typing = fixed(DURATION, returns=INT64)(args)
     if isinstance(args[0], Literal) and args[0].value < timedelta(0):
-        raise TypeMismatch(f"takes a gap that is not negative, got {args[0].value}")
+        raise TypeMismatch(coded("GE1106", f"takes a gap that is not negative, got {args[0].value}"))
     return typing
 
 
@@ -123,9 +129,9 @@ def framed(result: Rule) -> Rule:
         if not rows and frame.dtype != DURATION:
             raise TypeMismatch(f"takes a number of rows or an interval as frame, got {type_name(frame.dtype)}")
         if rows and isinstance(frame, Literal) and frame.value < 1:
-            raise TypeMismatch(f"takes a frame of 1 row or more, got {frame.value}")
+            raise TypeMismatch(coded("GE1106", f"takes a frame of 1 row or more, got {frame.value}"))
         if not rows and isinstance(frame, Literal) and frame.value < timedelta(0):
-            raise TypeMismatch(f"takes a frame that is not negative, got {frame.value}")
+            raise TypeMismatch(coded("GE1106", f"takes a frame that is not negative, got {frame.value}"))
         types, dtype = result(args[:1])
         return [types[0], INT64 if rows else DURATION], dtype
 

@@ -13,10 +13,11 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 
 from gpuetl.expressions.functions.calendar import unknown_zone, with_clock
-from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing
+from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, code_of_types
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.types import DATE, NULL, STRING, TIMESTAMP, DataType, type_name
 from gpuetl.expressions.zones import is_zone
+from gpuetl.messages import coded
 
 CHOICES = ("earliest", "latest")
 NOON, INSTANT = "TIMESTAMP '2013-07-09 12:00:00'", "TIMESTAMPTZ '2013-07-09 10:00:00+00:00'"
@@ -41,18 +42,20 @@ def is_zoned(dtype: DataType) -> bool:
 def assumed(args: Sequence[Expr]) -> Typing:
     """A naive timestamp, a zone, and what to do with times that it shows twice or never."""
     if args[0].dtype not in (TIMESTAMP, DATE, NULL):
-        raise TypeMismatch(f"takes a naive timestamp, got {type_name(args[0].dtype)}")
+        code = code_of_types(TIMESTAMP, args[0].dtype)
+        raise TypeMismatch(coded(code, f"takes a naive timestamp, got {type_name(args[0].dtype)}"))
     for choice in args[2:]:
         if choice.dtype != STRING or (isinstance(choice, Literal) and choice.value not in (*CHOICES, "raise")):
             got = repr(choice.value) if isinstance(choice, Literal) else type_name(choice.dtype)
-            raise TypeMismatch(f"takes 'earliest', 'latest' or 'raise', got {got}")
+            raise TypeMismatch(coded("GE1106", f"takes 'earliest', 'latest' or 'raise', got {got}"))
     return [TIMESTAMP, *[STRING] * (len(args) - 1)], zoned_type(args[1])
 
 
 def shown(args: Sequence[Expr]) -> Typing:
     """A zoned timestamp, whose clock it is."""
     if args[0].dtype != NULL and not is_zoned(args[0].dtype):
-        raise TypeMismatch(f"takes a zoned timestamp, got {type_name(args[0].dtype)}")
+        code = code_of_types(pa.timestamp("us", tz="UTC"), args[0].dtype)
+        raise TypeMismatch(coded(code, f"takes a zoned timestamp, got {type_name(args[0].dtype)}"))
     return [args[0].dtype], TIMESTAMP
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from gpuetl.expressions.regex.tree import Ranges, complement, merged
+from gpuetl.messages import coded
 
 _DIGIT: Ranges = ((48, 57),)
 _WORD: Ranges = ((48, 57), (65, 90), (95, 95), (97, 122))
@@ -30,7 +31,7 @@ class InvalidPattern(ValueError):
 
     def __init__(self, message: str, hint: str = "") -> None:
         self.hint = hint
-        super().__init__(message)
+        super().__init__(coded("GE1113", message))
 
 
 class CharacterReader:
