@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gpuetl.error_codes import names
+from gpuetl.error_codes import expressions, names
 from gpuetl.error_codes.page import ErrorPage
 
-MODULES = (names,)
+MODULES = (expressions, names)
 PAGES: dict[str, ErrorPage] = {page.code: page for module in MODULES for page in module.PAGES}
 
 __all__ = ["MODULES", "PAGES", "ErrorPage"]
