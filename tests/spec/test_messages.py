@@ -71,7 +71,7 @@ MISTYPED = [
     ("a in l", "IN takes a list of values", "Write x IN (1, 2), or list_contains(list, x) for a column of lists."),
     ("coalesce(a, b,)", "unexpected ','", "Take out the last comma."),
     ("a, b", "unexpected ','", "Write one expression for each column, without a comma between them."),
-    ("(a + 1", "this parenthesis is not closed", ""),
+    ("(a + 1", "this parenthesis is not closed", "Write )."),
     ("a + 1)", "this ')' closes nothing", "Take it out."),
     ("a +", "the expression ends too early", "Write what comes after '+'."),
     ("a b", "there is no operator before 'b'", "Write an operator, or one expression for each column."),

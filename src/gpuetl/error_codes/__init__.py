@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpuetl.error_codes import (
     contracts,
     engines,
+    expressions,
     kernels,
     names,
     pipeline_file,
@@ -19,7 +20,7 @@ from gpuetl.error_codes import (
 from gpuetl.error_codes.page import ErrorPage
 
 MODULES = (
-    pipeline_file, names, steps, kernels, source_keys, sources, sink_keys, sinks, contracts, warnings,
+    pipeline_file, names, expressions, steps, kernels, source_keys, sources, sink_keys, sinks, contracts, warnings,
     running, engines,
 )  # fmt: skip
 PAGES: dict[str, ErrorPage] = {page.code: page for module in MODULES for page in module.PAGES}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 
-from gpuetl.expressions.constants import MOMENTS, moment_of
+from gpuetl.expressions.constants import MOMENTS, constant_form, moment_of
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.functions import Function
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
@@ -78,6 +78,16 @@ def mismatch_hint(function: Function, args: Sequence[Expr]) -> str:
     return ""
 
 
+def cast_hint(source: DataType, target: DataType) -> str:
+    """Return what to write where there is no cast from one type to the other; empty where that is not known."""
+    if is_number(source) and is_temporal(target):
+        instant = "to_date(from_epoch(x))" if target == DATE else "from_epoch(x)"
+        return f"Write {instant} for seconds since 1970."
+    if is_temporal(source) and is_number(target):
+        return "Write epoch(x) for seconds since 1970."
+    return NAIVE_AND_ZONED if is_temporal(source) and is_temporal(target) else ""
+
+
 def _moment_hint(function: Function, args: Sequence[Expr], moments: Sequence[DataType]) -> str:
     """Advise on dates and timestamps beside other types."""
     wanted = next((arg.dtype for arg in args if is_temporal(arg.dtype) and not isinstance(arg, Literal)), moments[0])
@@ -101,8 +111,7 @@ def _moment_text(value: str | date, dtype: DataType) -> str:
     if isinstance(value, str):
         value = next((found for kind in MOMENTS if (found := _read(value, kind))), value)
     if isinstance(value, str):
-        example = {DATE: "DATE '2026-01-31'"}.get(dtype, "TIMESTAMP '2026-01-31 10:00:00'")
-        return "TIMESTAMPTZ '2026-01-31 10:00:00+00:00'" if zoned else example
+        return constant_form(dtype)
     if dtype == DATE:
         return constant_text(value.date() if isinstance(value, datetime) else value)
     moment = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)

@@ -56,6 +56,13 @@ def moment_of(text: str, dtype: DataType) -> date | datetime:
     return value
 
 
+def constant_form(dtype: DataType) -> str:
+    """Return an example of how a constant of a type of dates or timestamps is written."""
+    if getattr(dtype, "tz", None):
+        return "TIMESTAMPTZ '2026-01-31 10:00:00+00:00'"
+    return "DATE '2026-01-31'" if dtype == DATE else "TIMESTAMP '2026-01-31 10:00:00'"
+
+
 NOT_FINITE = ("inf", "-inf", "nan")
 """SQL has no literals for these: they are written as casts."""
 _DIGITS = re.compile(r"-?[0-9]+(\.[0-9]+)?")

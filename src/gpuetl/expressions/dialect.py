@@ -22,6 +22,7 @@ from gpuetl.expressions.syntax import MAX_OPERATORS
 from gpuetl.messages import coded
 
 MAX_CHARACTERS = 20_000
+SPLIT = "Compute parts of it in columns of earlier steps."
 MAX_DEPTH = 32  # of brackets: sqlglot spends some 20 frames of the stack on each
 
 
@@ -168,10 +169,11 @@ def _refuse_bombs(text: str) -> list[Any]:
                 coded("GE1101", f"this '{token.text}' closes nothing"), _span(token), "Take it out."
             )
         if len(open_at) > MAX_DEPTH:
-            raise InvalidExpression(coded("GE1114", f"parentheses nest deeper than {MAX_DEPTH}"), _span(token))
+            raise InvalidExpression(coded("GE1114", f"parentheses nest deeper than {MAX_DEPTH}"), _span(token), SPLIT)
     if open_at:
         kind = "bracket" if open_at[-1].text == "[" else "parenthesis"
-        raise InvalidExpression(coded("GE1101", f"this {kind} is not closed"), _span(open_at[-1]))
+        closing = "]" if kind == "bracket" else ")"
+        raise InvalidExpression(coded("GE1101", f"this {kind} is not closed"), _span(open_at[-1]), f"Write {closing}.")
     _refuse_intervals(words)
     return words
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from sqlglot import exp
 
 from gpuetl.errors import InvalidExpression, Span
-from gpuetl.expressions.constants import EXTRACT_PARTS, converted
+from gpuetl.expressions.constants import EXTRACT_PARTS, constant_form, converted
 from gpuetl.expressions.decimals import Number
 from gpuetl.expressions.dialect import bracketed_span, parse_tree, refused_word_in, shortened, span_of, whole_span
 from gpuetl.expressions.filter_clause import filtered_call
@@ -302,7 +302,7 @@ class _Lowering:
         try:
             constant = None if lenient else converted(operand, target)
         except ValueError as error:
-            raise InvalidExpression(str(error), operand.span) from None
+            raise InvalidExpression(str(error), operand.span, f"Write it like {constant_form(target)}.") from None
         return constant or CastTo(operand, target, lenient, span=span_of(node))
 
     def at_time_zone(self, node: exp.AtTimeZone) -> Syntax:

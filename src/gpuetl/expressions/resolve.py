@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from gpuetl.errors import InvalidExpression, UnknownColumn, have_hint
-from gpuetl.expressions.advice import SIGNS, mismatch, mismatch_hint, shown_name
+from gpuetl.expressions.advice import SIGNS, cast_hint, mismatch, mismatch_hint, shown_name
 from gpuetl.expressions.decimals import constant_decimal, in_scale, is_decimal
 from gpuetl.expressions.functions import Function, Kind, TypeMismatch, find_function, in_order, unknown_function
 from gpuetl.expressions.functions.function import Argument
@@ -149,9 +149,8 @@ def _unknown_parameter(syntax: ParameterName, scope: Scope) -> InvalidExpression
 def cast_to(operand: Expr, syntax: CastTo) -> Cast:
     """Return the cast that the user wrote; types between which there is none are an error."""
     if not can_cast(operand.dtype, syntax.dtype):
-        raise InvalidExpression(
-            coded("GE1110", f"cannot cast {type_name(operand.dtype)} to {type_name(syntax.dtype)}"), syntax.span
-        )
+        message = coded("GE1110", f"cannot cast {type_name(operand.dtype)} to {type_name(syntax.dtype)}")
+        raise InvalidExpression(message, syntax.span, cast_hint(operand.dtype, syntax.dtype))
     if isinstance(operand, Literal) and not is_floating(syntax.dtype) and loses_digits(operand):
         assert operand.number is not None
         operand = coerce(operand, constant_decimal(operand.number))
