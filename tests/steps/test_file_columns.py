@@ -1,12 +1,11 @@
 """Files of one source whose columns differ: an error that names file and column, or what the source says."""
 
-import re
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import InvalidPipeline, Pipeline, RunFailed, col, expr, loads
+from messages import without_place
 from tables import table
 
 A = table({"k": "string", "x": "int32"}, ("a", 1), ("b", 2), ("c", 3))
@@ -80,7 +79,7 @@ def test_a_column_that_only_a_later_file_has_is_told(lake, pipeline, engine):
     pipeline.read_parquet("s", "lake").select("k").stage("only_k")
     with pytest.raises(RunFailed) as caught:
         pipeline.run(engine=engine)
-    assert str(caught.value) == (
+    assert without_place(str(caught.value)) == (
         f"source 's': {lake}/b.parquet has column 'y', and {lake}/a.parquet does not\n"
         "Set extra_columns: add to read it, with null for files that lack it, or extra_columns: ignore."
     )
@@ -88,11 +87,10 @@ def test_a_column_that_only_a_later_file_has_is_told(lake, pipeline, engine):
 
 def test_a_column_that_a_later_file_lacks_is_told(lake, pipeline):
     pipeline.read_parquet("s", "lake", extra_columns="ignore", schema={"k": "string"})
-    message = (
-        f"{lake}/b.parquet has no column 'k', and the source's schema does\nhave: l, x, y.  Set missing_columns: null"
-    )
-    with pytest.raises(RunFailed, match=re.escape(message)):
+    message = f"{lake}/b.parquet has no column 'k', and the source's schema does\nColumns: l, x, y.  Set missing_columns: null"
+    with pytest.raises(RunFailed) as caught:
         pipeline.run(engine="pandas", keep=["s"])
+    assert message in without_place(str(caught.value))
 
 
 @pytest.mark.parametrize(
@@ -103,8 +101,9 @@ def test_types_that_do_not_widen_are_told_with_both_files(tmp_path, pipeline, fi
         pq.write_table(table({"x": dtype}, (None,)), tmp_path / f"{name}.parquet")
     pipeline.read_parquet("s", "*.parquet", extra_columns="add")
     message = f"column 'x' is {first} in {tmp_path}/a.parquet, and {second} in {tmp_path}/b.parquet\nNo type holds both"
-    with pytest.raises(InvalidPipeline, match=re.escape(message)):
+    with pytest.raises(InvalidPipeline) as caught:
         pipeline.plan()
+    assert message in without_place(str(caught.value))
 
 
 def test_a_date_and_a_timestamp_meet_whatever_statistics_say(tmp_path, pipeline, check):
@@ -133,7 +132,7 @@ def test_csv_columns_that_the_schema_does_not_name_are_added_as_strings(csv_lake
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({}, "lake/c.csv: there is no column 'k'.  have: x.\nSet missing_columns: null to read null there."),
+        ({}, "lake/c.csv: there is no column 'k'.  Columns: x.\nSet missing_columns: null to read null there."),
         (
             {"extra_columns": "error"},
             "lake/b.csv has column 'more', and the source's schema does not\nSet extra_columns",
@@ -143,8 +142,9 @@ def test_csv_columns_that_the_schema_does_not_name_are_added_as_strings(csv_lake
 def test_csv_headers_are_compared_before_a_row_is_read(csv_lake, pipeline, keys, message):
     (pipeline.root / "lake/a.csv").write_text("k,x\nno row\n")
     pipeline.read_csv("s", "lake", {"k": "string", "x": "int64"}, **keys)
-    with pytest.raises(RunFailed, match=re.escape(message)):
+    with pytest.raises(RunFailed) as caught:
         pipeline.run(engine="pandas", keep=["s"])
+    assert message in without_place(str(caught.value))
 
 
 def test_the_keys_are_the_same_in_yaml(lake, pipeline):

@@ -6,6 +6,7 @@ import pytest
 
 from gpuetl import RunFailed, expr
 from gpuetl.backends.pandas.joins import checks as join_checks
+from messages import without_place
 from tables import table, write_source
 
 MILLION = 1_000_000
@@ -29,7 +30,7 @@ def message(steps):
     steps.stage("result")
     with pytest.raises(RunFailed) as caught:
         steps.pipeline.run(engine="pandas")
-    return str(caught.value)
+    return without_place(str(caught.value))
 
 
 @pytest.mark.parametrize("how", ["inner", "left", "right", "full"])

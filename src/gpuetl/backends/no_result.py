@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -13,11 +13,11 @@ import pyarrow as pa
 
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.decimals import MAX_DIGITS, is_decimal
-from gpuetl.expressions.ir import Call, Cast, Column, Expr, walk
+from gpuetl.expressions.ir import Call, Cast, Column, Expr, columns_of, walk
 from gpuetl.expressions.types import BOOL, DATE, DURATION, INT64, STRING, DataType, is_floating, is_integer, type_name
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.messages import Message, code_of, coded
-from gpuetl.plan.nodes import Kernel, KernelReduction, Window
+from gpuetl.plan.nodes import CARRIED, Kernel, KernelReduction, Project, Window
 
 DAY = 86_400_000_000
 NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,9})?")
@@ -141,12 +141,19 @@ def window_overflow(operation: Window, call: Call, text: str, row: int, value: C
 
     `value` gives a column's value there.  The number of the row, which `text` has, is one of sorted rows.
     """
-    arguments = (arg.name for arg in call.args if isinstance(arg, Column))
+    arguments = (name for arg in call.args if isinstance(arg, Column) for name in written_columns(operation, arg))
     names = dict.fromkeys([*operation.by, *(key.column for key in operation.order_by), *arguments])
     error = EvaluationError(coded("GE2001", text.replace(f" at row {row}", "")))
     error.args = (coded("GE2001", text),)
     error.shown = f"The row: {written_values({name: value(name) for name in names if ':' not in name})}"
     return error
+
+
+def written_columns(operation: Window, argument: Column) -> Iterable[str]:
+    """Return the column of an argument; of one that a window by carries has made, those from which it is made."""
+    if CARRIED in argument.name and isinstance(operation.source, Project):
+        return sorted(columns_of(operation.source.columns[argument.name]))
+    return (argument.name,)
 
 
 def written_values(row: Mapping[str, pa.Scalar]) -> str:

@@ -13,7 +13,7 @@ from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import ABSENT, Call, Column, Expr, Literal, columns_of
 from gpuetl.expressions.types import BOOL, INT64, DataType
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import Filter, Project, Window, passing
+from gpuetl.plan.nodes import CARRIED, Filter, Project, Window, passing
 from gpuetl.plan.schema import free_name
 
 SLACK = 1.0
@@ -107,7 +107,7 @@ class WindowSteps:
 
     def name(self, name: str) -> str:
         """Return a name that nothing has, for a column of an output."""
-        return free_name(f"{name}:carried", self.node.schema, self.own, self.calls, self.numbers)
+        return free_name(f"{name}{CARRIED}", self.node.schema, self.own, self.calls, self.numbers)
 
     def column(self, name: str, expr: Expr, carried: Expr | None = None) -> Column:
         """Make a column of a partition's rows, which carried rows have as `carried` or as the caller says later."""

@@ -135,7 +135,11 @@ class _Binder:
             return _Unread()
         if name != owner and owner in self.relations:
             source = owner in self.spec.sources
-            how = "Set on_bad_row: quarantine on it" if source else "Give one of its rules on_fail: quarantine"
+            how = (
+                f"Set on_bad_row: quarantine on source '{owner}'"
+                if source
+                else "Give one of its rules on_fail: quarantine"
+            )
             message = coded("GE1603", f"'{owner}' puts no rows in quarantine, so there is no '{name}'")
             self.add(message, f"{how}, or read '{owner}'.", name, kind, of)
         else:

@@ -11,7 +11,7 @@ from gpuetl.plan.nodes.project import Project, passing
 from gpuetl.plan.nodes.read import Read
 from gpuetl.plan.nodes.sort import Limit, Sort
 from gpuetl.plan.nodes.union import Union
-from gpuetl.plan.nodes.window import Grouped, Window
+from gpuetl.plan.nodes.window import CARRIED, Grouped, Window
 from gpuetl.plan.nodes.write import Write
 
 NODES = (
@@ -20,6 +20,6 @@ NODES = (
 )  # fmt: skip
 
 __all__ = [
-    "NODES", "Aggregate", "Distinct", "Explode", "Filter", "Grouped", "Join", "Kernel", "KernelReduction", "Limit",
-    "Project", "Read", "Sort", "Union", "Window", "Write", "passing",
+    "CARRIED", "NODES", "Aggregate", "Distinct", "Explode", "Filter", "Grouped", "Join", "Kernel", "KernelReduction",
+    "Limit", "Project", "Read", "Sort", "Union", "Window", "Write", "passing",
 ]  # fmt: skip

@@ -12,6 +12,9 @@ from gpuetl.expressions.unparse import to_sql
 from gpuetl.plan.node import Locality, SingleInput, SortKey
 from gpuetl.plan.schema import Schema
 
+CARRIED = ":carried"
+"""Stands in the name of a column that a window by carries makes of an argument."""
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Grouped(SingleInput):

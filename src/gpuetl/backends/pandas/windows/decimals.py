@@ -7,6 +7,7 @@ is an Arrow array of decimals with a value a row.
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gpuetl.backends.pandas.columns.masked import Masked, from_masked
-from gpuetl.backends.pandas.expressions.decimals import add_or_subtract
+from gpuetl.backends.pandas.expressions.decimals import WIDE_DIGITS, add_or_subtract
 from gpuetl.backends.pandas.expressions.means import decimal_limbs, nearest_floats
 from gpuetl.backends.pandas.windows.rows import WindowRows
 from gpuetl.backends.pandas.windows.scans import Ints
@@ -24,7 +25,6 @@ from gpuetl.backends.pandas.windows.shift import previous_value
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.decimals import MAX_DIGITS, total_type
 from gpuetl.expressions.types import FLOAT64, INT64, type_name
-from gpuetl.messages import recoded
 
 LIMB = 0xFFFFFFFF
 GREATEST = divmod(10**MAX_DIGITS - 1, 1 << 64)
@@ -54,14 +54,21 @@ def frame_decimal_mean(rows: WindowRows, x: Any, frame_starts: Ints) -> Any:
 
 
 def decimal_difference(rows: WindowRows, x: Any, offset: int = 1) -> Any:
-    """Return `x` less the `x` of `offset` rows before in the segment; null where either is."""
+    """Return `x` less the `x` of `offset` rows before in the segment; null where either is.
+
+    Raise `OverflowError` at the first row that takes 39 digits.
+    """
     numbers = np.arange(len(x))
     before = previous_value(rows, Masked.all_valid(numbers), offset)
     earlier = x.take(pa.array(before.values, INT64, mask=~before.valid))
     try:
         return add_or_subtract(pc.subtract)(x, earlier)
     except EvaluationError as error:
-        raise EvaluationError(recoded(f"diff: {error.what}; cast the column to float64", error.what)) from None
+        wide = pa.decimal256(WIDE_DIGITS - 1, x.type.scale)
+        apart = pc.abs(pc.subtract(x.cast(wide), earlier.cast(wide)))
+        limit = pa.scalar(Decimal(10) ** (MAX_DIGITS - x.type.scale), apart.type)
+        row = pc.index(pc.greater_equal(apart, limit), True).as_py()
+        raise OverflowError(f"diff: {error.what}; cast the column to float64", row) from None
 
 
 def _means(x: Any, frame_starts: Ints, valid: NDArray[np.bool_] | None = None) -> Any:
