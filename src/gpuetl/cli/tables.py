@@ -10,7 +10,7 @@ from rich.table import Table
 
 from gpuetl.ceilings.ceiling import Link
 from gpuetl.report.report import RunReport
-from gpuetl.report.steps import STEP_COLUMNS, rows_in, step_lines
+from gpuetl.report.steps import STEP_COLUMNS, rows_in, rows_out, step_lines
 from gpuetl.sizes import size
 
 
@@ -22,7 +22,7 @@ def stage_table(report: RunReport) -> Table:
     stages = report.stages
     columns: dict[str, list[str]] = {
         "rows in": [rows_in(stage) for stage in stages],
-        "rows out": [f"{stage.rows_out:,}" for stage in stages],
+        "rows out": [rows_out(stage) for stage in stages],
         "seconds": [f"{stage.seconds:.3f}" for stage in stages],
         "waited": ["" if stage.waited is None else f"{stage.waited:.3f}" for stage in stages],
         **(profile_columns(report) if report.memory else {"read": [some(stage.file_bytes) for stage in stages]}),

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from gpuetl.report.steps import STEP_COLUMNS, rows_in, step_lines
+from gpuetl.report.steps import STEP_COLUMNS, rows_in, rows_out, step_lines
 
 if TYPE_CHECKING:
     from gpuetl.report.report import RunReport
@@ -53,12 +53,12 @@ def stage_table(report: RunReport) -> str:
     names = ("kind", "name", "rows in", "rows out", "seconds", "waited", "on", *links, "peak memory", "limited by")
     rows = (
         (
-            s.kind, s.name, rows_in(s), s.rows_out, s.seconds, s.waited, s.device, *map(s.moved.get, links),
+            s.kind, s.name, rows_in(s), rows_out(s), s.seconds, s.waited, s.device, *map(s.moved.get, links),
             s.peak_bytes, s.limit,
         )
         for s in report.stages
     )  # fmt: skip
-    return table("Stages", names, rows, numbers=("rows in",))
+    return table("Stages", names, rows, numbers=("rows in", "rows out"))
 
 
 def checks_table(report: RunReport) -> str:

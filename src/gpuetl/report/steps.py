@@ -39,6 +39,11 @@ def rows_in(stage: StageReport) -> str:
     return " + ".join(counted(one.rows) or "?" for one in stage.inputs) or counted(stage.rows_in)
 
 
+def rows_out(stage: StageReport) -> str:
+    """Return the rows that a source, stage or sink gave; nothing for checks, which only count."""
+    return "" if stage.kind == "expect" else counted(stage.rows_out)
+
+
 def counted(rows: int | None) -> str:
     """Return a number of rows; nothing where it is not known."""
     return "" if rows is None else f"{rows:,}"
