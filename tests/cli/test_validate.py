@@ -42,10 +42,10 @@ def write(tmp_path, **files):
     [
         ("{csv: none.csv, schema: {x: int64}}", "p.yaml:5:12: source 's': none.csv does not exist"),
         ("{csv: 'n*.csv', schema: {x: int64}}", "n*.csv matches no file"),
-        ("{csv: 'a*.csv', schema: {x: int64, y: int64}}", "source 's': a2.csv: there is no column 'y'.  have: x."),
+        ("{csv: 'a*.csv', schema: {x: int64, y: int64}}", "source 's': a2.csv: there is no column 'y'.  Columns: x."),
         (
             "{csv: 'a*.csv', schema: {X: int64}}",
-            "a1.csv: there is no column 'X'.  have: x, y.  Did you mean 'x'?  Upper and lower case differ.",
+            "a1.csv: there is no column 'X'.  Columns: x, y. Did you mean 'x'?  Upper and lower case differ.",
         ),
         ("{csv: empty.csv, schema: {x: int64}}", "empty.csv: empty; a CSV file begins with a line of column names"),
         ("{csv: two.csv, schema: {x: int64}}", "two.csv: two columns are named 'x'"),

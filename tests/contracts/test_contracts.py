@@ -148,13 +148,13 @@ sinks:
 
 TOLD = """
 14:20: …: unknown column 'idd'
-15:19: …: 'A' is not a int64
-15:22: …: '1.5' is not a int64
+15:19: …: 'A' is not a valid int64
+15:22: …: '1.5' is not a valid int64
 15:35: …: '1' is not a string
 16:24: …, expect: in: takes values, and null is none
 17:24: …, expect: range: takes [least, greatest], either of which may be null
 18:22: …: the least value is greater than the greatest
-18:36: …: '0.5' is not a int32
+18:36: …: '0.5' is not a valid int32
 19:25: …, expect: matches: cannot read the regular expression '[A-': this '[' is not closed, at character 1
 20:19: …: matches takes a string column, and 'id' is int64
 21:28: …, expect: references: takes stage.column or source.column, got 'shops'
@@ -191,7 +191,8 @@ def test_everything_that_is_wrong_is_told_at_once(folder):
         ("      - references: {id: clean.id}\n", "the stages go in a circle: clean → clean"),
         (
             "      - {not_null: id, on_fail: quarantine}\nsinks:\n  r: {from: clean.rejectd, parquet: r}\n",
-            "unknown source or stage 'clean.rejectd'",
+            "unknown source or stage 'clean.rejectd'\nSources and stages: clean, clean.rejected, shops, txns. "
+            "Did you mean 'clean.rejected'?",
         ),
     ],
 )
@@ -199,7 +200,7 @@ def test_quarantine_has_a_reader_and_readers_have_a_quarantine(folder, rules, me
     with pytest.raises(InvalidPipeline) as caught:
         load(write(folder, rules)).plan()
     (problem,) = caught.value.problems
-    assert message in problem.message
+    assert message in f"{problem.message}\n{problem.hint}"
 
 
 def test_columns_of_a_quarantine_are_not_taken(folder):

@@ -28,22 +28,22 @@ def test_every_problem_of_a_test_has_its_place():
 daily.yaml:2:14: test 'amounts': unknown parameter 'lest'
     params: {lest: 1, least: much}
              ^^^^
-have: least.  Did you mean 'least'?""",
+Parameters: least. Did you mean 'least'?""",
         """\
-daily.yaml:2:30: test 'amounts': parameter 'least': 'much' is not a decimal(10,2)
+daily.yaml:2:30: test 'amounts': parameter 'least': 'much' is not a valid decimal(10,2)
     params: {lest: 1, least: much}
                              ^^^^""",
         """\
-daily.yaml:5:20: test 'amounts', given 'txns': column 'txn_id': 'one' is not a int64
+daily.yaml:5:20: test 'amounts', given 'txns': column 'txn_id': 'one' is not a valid int64
     - {txn_id: one, amuont: 1}
                ^^^""",
         """\
 daily.yaml:5:25: test 'amounts', given 'txns': unknown column 'amuont'
     - {txn_id: one, amuont: 1}
                     ^^^^^^
-have: amount, card_id, status, txn_id.  Did you mean 'amount'?""",
+Columns: amount, card_id, status, txn_id. Did you mean 'amount'?""",
         """\
-daily.yaml:6:31: test 'amounts', given 'txns': column 'amount': '1.005' is not a decimal(10,2)
+daily.yaml:6:31: test 'amounts', given 'txns': column 'amount': '1.005' is not a valid decimal(10,2)
     - {txn_id: 1, amount: 1.005}
                           ^^^^^""",
         """\
@@ -63,7 +63,7 @@ def test_expected_columns_and_values_are_checked():
 """
     assert heads(tests) == [
         "daily.yaml:3:37: test 'amounts', expect 'features': unknown column 'spent'",
-        "daily.yaml:3:53: test 'amounts', expect 'features': column 'card_id': '1.5' is not a int64",
+        "daily.yaml:3:53: test 'amounts', expect 'features': column 'card_id': '1.5' is not a valid int64",
         "daily.yaml:4:7: test 'amounts', expect: unknown source or stage 'fetures'",
     ]
 
@@ -126,7 +126,7 @@ def test_problems_of_the_pipeline_and_of_its_tests_are_told_at_once():
     tests = "  - {name: a, given: {txns: [{txn_id: x}]}, expect: {clean: []}}\n"
     assert [head.split("\n")[0].partition(": ")[2] for head in problems(tests, text)] == [
         "stage 'clean', step 1: unknown column 'amuont'",
-        "test 'a', given 'txns': column 'txn_id': 'x' is not a int64",
+        "test 'a', given 'txns': column 'txn_id': 'x' is not a valid int64",
     ]
 
 

@@ -73,7 +73,7 @@ def test_differences_are_told_in_a_small_table(engine, options):
     report = daily(DIFFERENT).test(engine=engine, options=options)
     found = outcomes(report)
     assert found.pop("failure").startswith(
-        "the run failed: stage 'known', step 1: the join is not many_to_one: card_id"
+        "the run failed: daily.yaml:18:32: stage 'known', step 1: the join is not many_to_one: card_id"
     )
     assert found == {
         "rows": """\
@@ -244,7 +244,7 @@ def test_tests_are_chosen_by_name_or_pattern():
     assert list(outcomes(pipeline.test(engine="pandas", names=["early", "late a"]))) == ["late a", "early"]
     with pytest.raises(InvalidPipeline, match="no test is named 'lat a'") as caught:
         pipeline.test(engine="pandas", names="lat a")
-    assert "have: early, late a, late b.  Did you mean 'late a'?" in str(caught.value)
+    assert "Tests: early, late a, late b. Did you mean 'late a'?" in str(caught.value)
 
 
 def test_no_tests_are_an_error():

@@ -117,7 +117,7 @@ def test_chains_of_conditions_that_are_too_long_are_refused(source, problem, mak
 
 @pytest.mark.parametrize("count", [0, 1])
 def test_and_takes_two_conditions_at_least(source, problem, count):
-    assert f"and got {count} argument" in problem(source(table({"x": "int64"}, (1,))).filter(applied(count)))
+    assert f"AND got {count} argument" in problem(source(table({"x": "int64"}, (1,))).filter(applied(count)))
 
 
 def test_brackets_that_could_not_be_read_back_are_not_written(source, pipeline):

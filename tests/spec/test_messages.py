@@ -359,9 +359,14 @@ def test_an_output_of_the_same_step_is_told_to_be_one(step):
     assert problem.endswith("Compute what needs 'new' in a with_columns step after this one.")
 
 
-def test_a_bare_word_may_be_a_text():
+def test_a_bare_word_may_be_a_string():
     (problem,) = problems(HEAD + stage("with_columns: {country: NO}"))
-    assert problem.endswith("Columns: amount, status, ts, user_id. For a text write \"'NO'\".")
+    assert problem.endswith("Columns: amount, status, ts, user_id. To mean a string, write \"'NO'\".")
+
+
+def test_a_listed_name_is_no_string():
+    (problem,) = problems(HEAD + stage("select: [NO]"))
+    assert problem.endswith("Columns: amount, status, ts, user_id.")
 
 
 # filters that keep no row

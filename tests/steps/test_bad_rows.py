@@ -105,6 +105,20 @@ sinks:
     assert len((pipeline.root / "rejects.csv").read_text().splitlines()) == 3
 
 
+def test_a_misspelt_quarantine_is_one_problem():
+    text = """
+gpuetl: 1
+name: p
+sources: {s: {csv: a.csv, schema: {x: int64}, on_bad_row: quarantine}}
+sinks: {rejects: {from: s.rejectd, csv: rejects.csv}}
+"""
+    with pytest.raises(InvalidPipeline) as caught:
+        loads(text).plan()
+    (problem,) = caught.value.problems
+    assert problem.message == "unknown source or stage 's.rejectd'"
+    assert problem.hint == "Sources and stages: s, s.rejected. Did you mean 's.rejected'?"
+
+
 def test_rejected_rows_of_steps_are_those_of_the_stage_before():
     """A stage of a source that is set aside needs no name of its own."""
     pipeline = loads("gpuetl: 1\nname: p\nsources: {s: {csv: a.csv, schema: {x: int64}, on_bad_row: quarantine}}\n")

@@ -90,11 +90,10 @@ class _Binder:
         stages = {name: self.relations[name] for name in self.spec.stages}
         sinks = {name: self.sink(name, sink) for name, sink in self.spec.sinks.items()}
         self.distinct_targets()
+        self.tell_of_unknown()
         self.read_rejected()
         self.quarantines_are_read()
-        self.tell_of_unknown()
         unread = unused(self.spec, self.parameters.used)
-        self.tell_of_unknown()
         return Plan(
             name=str(self.spec.name),
             sources=sources,
@@ -143,7 +142,7 @@ class _Binder:
 
     def tell_of_unknown(self) -> None:
         """Report each source or stage that does not exist once, where the file names it first."""
-        have = [*self.spec.sources, *self.spec.stages]
+        have = [*self.relations, *self.spec.sources, *self.spec.stages]  # with what rules put in quarantine
         for name, uses in self.unknown.items():
             places = {(place.line, place.column): use for use in uses if (place := self.place_of(use[2]))}
             kind, of, at = places[min(places)] if places else uses[0]
@@ -243,7 +242,8 @@ class _Binder:
         for name, spec in self.spec.sources.items():
             if isinstance(spec, SourceSpec) and spec.on_bad_row == "quarantine" and spec.format == "csv":
                 rejected = f"{name}{REJECTED}"
-                if rejected not in self.named_relations:
+                misspelt = any(unknown.startswith(f"{name}.") for unknown in self.unknown)
+                if rejected not in self.named_relations and not misspelt:
                     hint = f"Add a sink, such as rejects: {{from: {rejected}, parquet: out/rejects}}, or a stage."
                     message = f"bad rows go to {rejected}, and nothing reads it"
                     self.add("source", name, message, hint, spec.path)

@@ -88,8 +88,8 @@ class Context:
             if error.name in outputs:
                 message = f"'{error.name}' is computed in this same step"
                 hint = f"Compute what needs '{error.name}' in a with_columns step after this one."
-            elif not suggestion(error.name, schema) and not error.advice and formula.syntax == Name(error.name):
-                hint = have_hint(error.name, schema, f"For a text write \"'{error.name}'\".")
+            elif may_be_string(error, formula) and not suggestion(error.name, schema):
+                hint = have_hint(error.name, schema, f"To mean a string, write \"'{error.name}'\".")
         self.problems.add(message, hint, self.place(formula.node, error.span), str(self.origin))
 
     def known(self, names: Iterable[str], schema: Schema, of: str = "") -> tuple[str, ...]:
@@ -130,6 +130,11 @@ class Context:
                 message = f"'{name}' is {type_name(schema[name])}, and lists cannot be compared"
                 self.problem(message, "Explode it in a step before.", name)
         return self.known(names, schema, of)
+
+
+def may_be_string(error: UnknownColumn, formula: Formula) -> bool:
+    """Tell whether an unknown column is all of an expression, as in `country: NO`: a listed name is not one."""
+    return not error.advice and formula.syntax == Name(error.name) and formula.syntax.span is not None
 
 
 class Step:
