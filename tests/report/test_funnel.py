@@ -162,3 +162,17 @@ def test_a_source_tells_the_rows_that_were_not_read(small, pipeline, engine):
     small.filter(col("x") > 2).stage("s")
     source = pipeline.run(engine=engine).report.stages[0]
     assert (source.rows_out, source.skipped_rows) == (2, 2)
+
+
+def test_rows_that_rules_remove_are_a_line_of_their_own(small, funnel):
+    found = funnel(small.filter(expr("x > 1")).expect(that=expr("x < 4"), name="few", on_fail="drop"))
+    assert found["s"][1] == [(1, "filter", 4, 3, ""), (2, "expect", 3, 2, "")]
+
+
+def test_sinks_and_quarantines_have_the_rows_that_they_were_given(small, pipeline, engine, layout):
+    kept = small.expect(that=expr("x < 4"), name="few", on_fail="quarantine").stage("kept")
+    kept.write_csv("out", "out.csv", mode="overwrite")
+    kept.rejected.write_csv("rejects", "rejects.csv", mode="overwrite")
+    report = pipeline.run(engine=engine, keep=(), options=layout).report
+    rows = {stage.name: (stage.rows_in, stage.rows_out) for stage in report.stages if stage.kind != "source"}
+    assert (rows["out"], rows["rejects"], rows["kept.rejected"]) == ((3, 3), (1, 1), (4, 1))

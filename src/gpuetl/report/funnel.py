@@ -252,6 +252,9 @@ class Funnel:
             found += [replace(one, remark="a part of the step") if several and not one.remark else one for one in lines]
             if not parts:
                 found.append(StepRows(number, step.verb, None, None, "did not run: it changes no row here"))
+        if removing := self.parts(Origin("stage", name)):
+            rows = self.rows(removing[0].below), self.rows(removing[-1].top)
+            found.append(StepRows(len(self.written[name].steps) + 1, "expect", *rows))
         return tuple(found)
 
     def step(self, number: int, step: WrittenStep, part: Part) -> StepRows:

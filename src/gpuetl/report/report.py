@@ -148,7 +148,8 @@ def _stage_report(
     seconds = sum(work.seconds for work in own)
     is_stage = kind == "stage" and name in funnel.written
     inputs, steps = (funnel.inputs(name), funnel.steps(name)) if is_stage else ((), ())
-    began = [inputs[0].rows if inputs else None, *(step.rows_in for step in steps), own[0].rows_in]
+    entered = next((work.rows_in for work in own if work.rows_in), 0)  # an exchange before them counts none
+    began = [inputs[0].rows if inputs else None, *(step.rows_in for step in steps), entered]
     ended = [funnel.rows(funnel.last(relation)), own[-1].rows_out]
     return StageReport(
         kind=kind,
