@@ -13,7 +13,7 @@ from gpuetl.errors import EngineUnavailable, PackageMissing, RunFailed
 from gpuetl.io.dataset import DatasetError
 from gpuetl.io.frames import FrameDataset
 from gpuetl.io.host_memory import host_memory
-from gpuetl.io.overlooked import overlooked_warning
+from gpuetl.io.overlooked import overlooked_warnings
 from gpuetl.io.rejected import RejectedRows
 from gpuetl.messages import recoded
 from gpuetl.optimize import optimize
@@ -196,12 +196,12 @@ def free_memory(backend: Backend) -> int:
     return int((use.limit - use.in_use) * (HOST_SHARE if backend.device == "CPU" else 1))
 
 
-def overlooked_files(plan: Plan) -> Iterator[str]:
-    """Yield a warning for each source whose path has files that look like data and are not read."""
+def overlooked(plan: Plan) -> Iterator[str]:
+    """Yield the warnings of what sources have and do not read, files and columns."""
     for node in plan.nodes:
         if not isinstance(node, Read) or isinstance(node.dataset, FrameDataset | RejectedRows):
             continue
-        if warning := overlooked_warning(node.dataset):
+        for warning in overlooked_warnings(node.dataset):
             yield recoded(f"{node.origin}: {warning}", warning)
 
 

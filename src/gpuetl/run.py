@@ -24,7 +24,7 @@ from gpuetl.messages import coded
 from gpuetl.options import RunOptions
 from gpuetl.physical.explain_memory import chunk_lines
 from gpuetl.plan.plan import Plan
-from gpuetl.planning import lowered_again, overlooked_files, planned
+from gpuetl.planning import lowered_again, overlooked, planned
 from gpuetl.report.checks import check_reports, failure
 from gpuetl.report.funnel import Funnel, WrittenStage, WrittenStep
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
@@ -122,8 +122,8 @@ def traced_run(
         with timed(seconds, "optimize"):
             fit, passes, fingerprint = planned(plan, placed, choice.name, capacity)
             check_refusals(backend, fit.plan.roots)
-            for overlooked in overlooked_files(plan):
-                recorder.warn(overlooked)
+            for unread in overlooked(plan):
+                recorder.warn(unread)
             running = backend.traced(trace, placed.profile) if trace else backend
         resident = fit.resident_bytes if options.resident_bytes is None else options.resident_bytes
         for line in chunk_lines(fit):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gpuetl.errors import EvaluationError, InvalidPipeline, Problems
 from gpuetl.expressions.ir import Expr
 from gpuetl.io.dataset import Dataset, DatasetError
-from gpuetl.io.overlooked import overlooked_warning
+from gpuetl.io.overlooked import overlooked_warnings
 from gpuetl.io.rejected import RejectedRows
 from gpuetl.messages import coded, recoded
 from gpuetl.plan.graph import walk_graph
@@ -92,7 +92,7 @@ def check_sources(plan: Plan, spec: PipelineSpec, parameters: Mapping[str, Expr]
             found = [error]
         for wrong in found[:MOST_FILES]:
             problems.add(str(wrong), wrong.hint, at, within)
-        if warning := overlooked_warning(dataset):
+        for warning in () if found else overlooked_warnings(dataset):
             problems.warn(warning, "", at, within)
         if len(found) > MOST_FILES:
             more = recoded(f"more than {MOST_FILES} files are not as the source says", found[-1])

@@ -1,6 +1,7 @@
 """Files of one source whose columns differ: an error that names file and column, or what the source says."""
 
 import pyarrow as pa
+import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
@@ -155,3 +156,17 @@ def test_the_keys_are_the_same_in_yaml(lake, pipeline):
     assert again.fingerprint == pipeline.fingerprint
     with pytest.raises(InvalidPipeline, match="extra_columns: takes one of error, ignore, add, got 'keep'"):
         Pipeline("p").read_parquet("s", "lake", extra_columns="keep")
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_columns_that_later_files_add_to_a_schema_are_a_warning(pipeline, tmp_path, engine, form):
+    for name, rows in {"a": {"x": [1]}, "b": {"x": [2], "fee": [3]}}.items():
+        write = pq.write_table if form == "parquet" else pacsv.write_csv
+        write(pa.table(rows), tmp_path / f"{name}.{form}")
+    read = pipeline.read_csv if form == "csv" else pipeline.read_parquet
+    read("s", f"*.{form}", schema={"x": "int64"}).stage("r")
+    read("quiet", f"*.{form}", schema={"x": "int64"}, extra_columns="ignore").stage("q")
+    (warning,) = pipeline.run(engine=engine).report.warnings
+    assert warning.startswith("source 's': ")
+    assert "b." in warning
+    assert "they are not read: 'fee'" in warning

@@ -225,4 +225,44 @@ sinks:
   out: {from: sales, csv: amounts, mode: append}
 """,
     ),
+    ErrorPage(
+        code="GE1708",
+        title="a later file has columns that are not read",
+        cause=(
+            "The source chooses its columns by `schema` or `columns`, and a later file has columns that the first file"
+            " does not have.  They may be new, and wanted."
+        ),
+        fix="Add the columns to the schema, or set `extra_columns` to `add`, `ignore` or `error`.",
+        kind="pipeline",
+        files={
+            "in/a.csv": """\
+id,amount
+1,10.50
+""",
+            "in/b.csv": """\
+id,amount,fee
+2,3.00,0.10
+""",
+        },
+        example="""\
+gpuetl: 1
+name: example
+sources:
+  sales: {csv: in, schema: {id: int64, amount: float64}}
+sinks:
+  out: {from: sales, parquet: out.parquet, mode: overwrite}
+""",
+        message=(
+            "warning: source 'sales': in/b.csv has columns that in/a.csv does not have, and they are not read: 'fee'."
+            "  Set extra_columns: add to read them, or extra_columns: ignore  [GE1708]"
+        ),
+        fixed="""\
+gpuetl: 1
+name: example
+sources:
+  sales: {csv: in, schema: {id: int64, amount: float64}, extra_columns: ignore}
+sinks:
+  out: {from: sales, parquet: out.parquet, mode: overwrite}
+""",
+    ),
 )

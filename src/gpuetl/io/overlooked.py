@@ -1,4 +1,4 @@
-"""Files in a source's folder that look like data, and that the source does not read."""
+"""What a source has and does not read: files in its folder that look like data, columns that later files add."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gpuetl.io.dataset import Dataset
+from gpuetl.io.file_columns import stored_columns
 from gpuetl.io.paths import find_files, is_hidden
 from gpuetl.messages import coded
 
@@ -17,7 +18,37 @@ LIKE_DATA = frozenset(
 """Suffixes in lower case; files without one are those of some writers."""
 
 
-def overlooked_warning(dataset: Dataset) -> str | None:
+def overlooked_warnings(dataset: Dataset) -> Iterator[str]:
+    """Yield a warning for files that are not read, and one for columns that later files add.
+
+    Raises
+    ------
+    DatasetError
+        For a file that cannot be read.
+    """
+    yield from filter(None, (files_warning(dataset), columns_warning(dataset)))
+
+
+def columns_warning(dataset: Dataset) -> str | None:
+    """Name a column that a later file has, and that neither the first file nor the source's own choice has.
+
+    The choice of columns, by `schema` or `columns`, was made for the first file.  With the key `extra_columns` it is
+    meant for all of them.
+    """
+    if dataset.extra_columns or not dataset.files:
+        return None
+    first, *others = dataset.files
+    known = {*stored_columns(dataset, first), *dataset.declared, *dataset.wanted, *dataset.partitions, ""}
+    for file in others:
+        added = [name for name in stored_columns(dataset, file) if name not in known]
+        if added:
+            named = ", ".join(f"'{name}'" for name in added[:SHOWN]) + (", …" if len(added) > SHOWN else "")
+            what = f"{file.path} has columns that {first.path} does not have, and they are not read: {named}"
+            return coded("GE1708", f"{what}.  Set extra_columns: add to read them, or extra_columns: ignore")
+    return None
+
+
+def files_warning(dataset: Dataset) -> str | None:
     """Count the files that a source leaves out though they look like data, and name a few; None where there are none.
 
     Of a folder these are those that do not end in its format's suffix; of a glob, what is in folders that it matches.

@@ -225,8 +225,9 @@ stops.  That is before it reads a row, and the error names the file and the colu
     lake: {parquet: lake/events, extra_columns: add}
 
 Without the key `extra_columns`, extra columns are an error, unless the source has a `schema` or `columns`: then they
-are left out.  With `add`, types widen as in expressions, and two types that do not meet are an error that names both
-files.  Added columns of CSV files are strings.
+are left out, and a warning names those that the first file does not have either.  With `add`, types widen as in
+expressions, and two types that do not meet are an error that names both files.  Added columns of CSV files are
+strings.
 
 **Bad rows of CSV files.**  A value is bad if CAST does not read it, a row if it has too few or too many fields:
 
