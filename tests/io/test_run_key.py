@@ -133,4 +133,17 @@ def test_files_of_other_columns_are_warned_of(tmp_path, engine, form, mode):
         warnings = [line for line in run(pipeline, engine=engine, least=day).warnings if "'out'" in line]
         assert len(warnings) == len(columns) - 1
     assert "the files that were added have other columns than" in warnings[0]
-    assert ("with y (date)" if form == "parquet" else 'with "x","y"') in warnings[0]
+    assert ("with y (date)" if form == "parquet" else "with x,y") in warnings[0]
+
+
+def test_quotes_in_a_csv_header_are_no_other_columns(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "before.csv").write_text("x\n1\n")
+    (tmp_path / "in.csv").write_text("x\n2\n")
+    text = """
+gpuetl: 1
+name: p
+sources: {t: {csv: in.csv, schema: {x: int64}}}
+sinks: {out: {from: t, csv: out, mode: append}}
+"""
+    assert loads(text, tmp_path).run(engine="pandas").report.warnings == ()

@@ -27,7 +27,7 @@ def added_beside(writer: SinkWriter) -> tuple[Path, list[str], list[str]] | None
         return None
     try:
         old, new = (columns_of(path, writer.target.format) for path in (there, writer.new / writer.files[0].name))
-    except (OSError, ValueError, pa.ArrowException):
+    except (OSError, ValueError, csv.Error, pa.ArrowException):
         return None
     return None if old == new else (there, old, new)
 
