@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpuetl.error_codes import contracts, engines, kernels, names, steps
 from gpuetl.error_codes.page import ErrorPage
 
-MODULES = (names, steps, kernels, contracts, engines)
+MODULES = (contracts, engines, kernels, names, steps)
 PAGES: dict[str, ErrorPage] = {page.code: page for module in MODULES for page in module.PAGES}
 
 __all__ = ["MODULES", "PAGES", "ErrorPage"]
