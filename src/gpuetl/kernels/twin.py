@@ -107,10 +107,7 @@ def _checked(contract: Contract, name: str, value: Any, dtype: np.dtype[Any], ro
         raise EvaluationError(coded("GE1303", f"{output} is not an array: {first_line(error)}")) from None
     if values.shape != (rows,):
         raise EvaluationError(
-            coded(
-                "GE1303",
-                f"{output} has shape {values.shape}, and must have ({rows},): a value a row",
-            )
+            coded("GE1303", f"{output} has shape {values.shape}, and must have ({rows},): a value a row")
         )
     if values.dtype != dtype:
         raise EvaluationError(coded("GE1303", f"{output} is {values.dtype}, declared is {dtype}"))
