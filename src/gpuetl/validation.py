@@ -10,7 +10,6 @@ from gpuetl.errors import EvaluationError, InvalidPipeline, Problems
 from gpuetl.expressions.ir import Expr
 from gpuetl.io.dataset import Dataset, DatasetError
 from gpuetl.io.overlooked import overlooked_warnings
-from gpuetl.io.rejected import RejectedRows
 from gpuetl.messages import coded, recoded
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
@@ -103,7 +102,7 @@ def datasets_of(plan: Plan) -> Iterator[tuple[str, Dataset]]:
     """Yield the sources of files whose columns and paths are known."""
     for name, node in plan.sources.items():
         read = next((one for one in walk_graph(node) if isinstance(one, Read)), None)
-        if read and read.dataset.format != "memory" and not isinstance(read.dataset, RejectedRows):
+        if read and read.dataset.format != "memory":
             yield name, read.dataset
 
 

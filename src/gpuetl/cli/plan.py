@@ -36,14 +36,17 @@ def plan(
     memory: int | None = None,
 ) -> None:
     """Show what a run would do: filters pushed, columns and row groups read, rows expected, exchanges, memory."""
-    from gpuetl.optimize import check_rung
+    from gpuetl.optimize import check_rung, optimize
     from gpuetl.pipeline import load
     from gpuetl.plan.explain import explain_plan
+    from gpuetl.planning import explained
 
     options = run_options(skip, partition_rows, memory=memory)
-    pipeline = load(file, root)
-    show_warnings(pipeline.plan(dict(params)))
-    if rung is not None:
-        print(explain_plan(pipeline.optimized(dict(params), options, check_rung(rung)).plan))
-    else:
-        print(pipeline.explain(dict(params), options, engine))
+    bound = load(file, root).plan(dict(params))
+    show_warnings(bound)
+    wanted = bound.with_results()
+    with wanted.pointing():
+        if rung is not None:
+            print(explain_plan(optimize(wanted, options.skip_passes, check_rung(rung)).plan))
+        else:
+            print(explained(wanted, options, engine))
