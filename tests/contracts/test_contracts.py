@@ -300,3 +300,11 @@ def test_the_first_five_rows_are_shown(folder):
     with pytest.raises(ContractBroken) as caught:
         pipeline.run(engine="pandas")
     assert [row["x"] for row in caught.value.report.checks[0].sample] == ["2", "3", "4", "5", "6"]
+
+
+def test_every_quarantine_without_a_reader_is_reported(pipeline, source):
+    for name in ("a", "b"):
+        source(table({"x": "int64"}, (1,)), f"t{name}").expect(not_null="x", on_fail="quarantine").stage(name)
+    with pytest.raises(InvalidPipeline) as caught:
+        pipeline.plan()
+    assert [f"nothing reads '{name}.rejected'" in str(caught.value) for name in ("a", "b")] == [True, True]

@@ -79,7 +79,6 @@ class _Binder:
     datasets: list[Dataset] = field(default_factory=list)
     checks: dict[str, Node] = field(default_factory=dict)
     rules: list[Check] = field(default_factory=list)
-    named_relations: set[str] = field(default_factory=set)
     unknown: dict[str, list[tuple[str, str, str]]] = field(default_factory=dict)
 
     def plan(self) -> Plan:
@@ -92,7 +91,6 @@ class _Binder:
         sinks = {name: self.sink(name, sink) for name, sink in self.spec.sinks.items()}
         self.distinct_targets()
         self.tell_of_unknown()
-        self.read_rejected()
         self.quarantines_are_read()
         unread = unused(self.spec, self.parameters.used)
         return Plan(
@@ -126,7 +124,6 @@ class _Binder:
 
     def named(self, name: str, kind: str, of: str) -> Node:
         """Return the relation that a stage, join or sink names."""
-        self.named_relations.add(str(name))
         if name in self.relations:
             return self.relations[name]
         owner = without_rejected(name)
@@ -241,17 +238,6 @@ class _Binder:
         self.datasets.append(dataset)
         return Read(dataset=dataset, columns=schema.names, origin=origin)
 
-    def quarantines_are_read(self) -> None:
-        """Rows that leave a source for a quarantine that nothing reads would be lost."""
-        for name, spec in self.spec.sources.items():
-            if isinstance(spec, SourceSpec) and spec.on_bad_row == "quarantine" and spec.format == "csv":
-                rejected = f"{name}{REJECTED}"
-                misspelt = any(unknown.startswith(f"{name}.") for unknown in self.unknown)
-                if rejected not in self.named_relations and not misspelt:
-                    hint = f"Add a sink, such as rejects: {{from: {rejected}, parquet: out/rejects}}, or a stage."
-                    message = coded("GE1413", f"bad rows go to {rejected}, and nothing reads it")
-                    self.add(message, hint, spec.path, "source", name)
-
     def schema_of(self, dataset: Dataset, spec: SourceSpec) -> Schema | None:
         try:
             return dataset.schema
@@ -296,16 +282,25 @@ class _Binder:
             self.relations[name + REJECTED] = _Unread() if found.rejected is None else found.rejected
         return found.rows
 
-    def read_rejected(self) -> None:
-        """Rows that nobody reads would be lost: a stage or sink reads those in quarantine."""
-        readers = {name for stage in self.spec.stages.values() for name in stage.reads}
-        readers |= {sink.from_ for sink in self.spec.sinks.values()}
+    def quarantines_are_read(self) -> None:
+        """Report a quarantine that no stage and no sink reads: its rows would be lost."""
+        readers = {str(name) for stage in self.spec.stages.values() for name in stage.reads}
+        readers |= {str(sink.from_) for sink in self.spec.sinks.values()}
+        sound = not self.problems.found
+        for name, source in self.spec.sources.items():
+            rejected = f"{name}{REJECTED}"
+            misspelt = any(unknown.startswith(f"{name}.") for unknown in self.unknown)
+            if isinstance(source, FrameSpec) or source.format != "csv" or source.on_bad_row != "quarantine":
+                continue
+            if rejected not in readers and not misspelt:
+                hint = f"Add a sink, such as rejects: {{from: {rejected}, parquet: out/rejects}}, or a stage."
+                message = coded("GE1413", f"bad rows go to {rejected}, and nothing reads it")
+                self.add(message, hint, source.path, "source", name)
         for name, stage in self.spec.stages.items():
-            if not self.problems.found and quarantines(stage.expect) and name + REJECTED not in readers:
-                message = coded(
-                    "GE1602", f"nothing reads '{name}{REJECTED}', the rows that its rules put in quarantine"
-                )
-                hint = f"Add a sink: {{from: {name}{REJECTED}, parquet: …}}, or choose on_fail: drop."
+            rejected = f"{name}{REJECTED}"
+            if sound and quarantines(stage.expect) and rejected not in readers:
+                message = coded("GE1602", f"nothing reads '{rejected}', the rows that its rules put in quarantine")
+                hint = f"Add a sink: {{from: {rejected}, parquet: …}}, or choose on_fail: drop."
                 rule = next(rule for rule in stage.expect if rule and rule.on_fail == "quarantine")
                 self.add(message, hint, rule.located, "stage", name)
 
