@@ -170,3 +170,13 @@ def test_columns_that_later_files_add_to_a_schema_are_a_warning(pipeline, tmp_pa
     assert warning.startswith("source 's': ")
     assert "b." in warning
     assert "they are not read: 'fee'" in warning
+
+
+@pytest.mark.parametrize("header", ["x;y", "X,y"])
+def test_a_column_that_is_there_under_another_name_is_not_read_as_null(pipeline, tmp_path, header):
+    (tmp_path / "t.csv").write_text(f"{header}\n1,2\n")
+    pipeline.read_csv("s", "t.csv", schema={"x": "int64"}).stage("r")
+    with pytest.raises(RunFailed) as caught:
+        pipeline.run(engine="pandas")
+    assert "there is no column 'x'" in str(caught.value)
+    assert "missing_columns" not in str(caught.value)

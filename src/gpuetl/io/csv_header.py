@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from csv import Error as CsvError
 from csv import reader as read_records
 from dataclasses import dataclass
@@ -55,9 +55,13 @@ def read_header(path: Path, delimiter: str) -> Header:
 def missing_hint(name: str, names: Iterable[str]) -> str:
     """Say what to do about a name that a header lacks: another delimiter, or the nearest of its names."""
     names = list(names)
-    marks = [mark for mark in ",;\t|" if len(names) == 1 and mark in names[0]]
-    advice = f"Is the delimiter {marks[0]!r}?  Declare it: delimiter: {json.dumps(marks[0])}." if marks else ""
-    return have_hint(name, names, advice or case_hint(name, names))
+    return have_hint(name, names, delimiter_hint(names) or case_hint(name, names))
+
+
+def delimiter_hint(names: Sequence[str]) -> str:
+    """Return the delimiter that a header of one name seems to have, if there is one in it."""
+    mark = next((mark for mark in ",;\t|" if len(names) == 1 and mark in names[0]), "")
+    return f"Is the delimiter {mark!r}?  Declare it: delimiter: {json.dumps(mark)}." if mark else ""
 
 
 def case_hint(name: str, names: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from itertools import islice
 from gpuetl.errors import have_hint
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.types import STRING, DataType, common_type, is_floating, type_name
-from gpuetl.io.csv_header import case_hint, missing_hint
+from gpuetl.io.csv_header import case_hint, delimiter_hint, missing_hint
 from gpuetl.io.dataset import DataFile, Dataset, DatasetError, check_widens
 from gpuetl.messages import coded
 
@@ -99,17 +99,18 @@ def check_one(dataset: Dataset, file: DataFile, name: str, stored: DataType, pla
 
 
 def missing_column(dataset: Dataset, file: DataFile, name: str) -> DatasetError:
-    """Word a file that lacks a column."""
+    """Word a file that lacks a column; where it has the column by another name, to read null would lose it."""
     fill = "Set missing_columns: null to read null there."
     if dataset.format == "csv":
-        near = missing_hint(name, dataset.header(file).names)
+        names = dataset.header(file).names
+        fill = "" if delimiter_hint(names) or case_hint(name, names) else fill
+        near = missing_hint(name, names)
         return DatasetError(coded("GE1404", f"{file.path}: there is no column '{name}'.  {near}"), fill)
     of = "the source's schema" if dataset.declared else str(dataset.files[0].path)
     stored = stored_columns(dataset, file)
-    return DatasetError(
-        coded("GE1404", f"{file.path} has no column '{name}', and {of} does"),
-        f"{have_hint(name, stored, case_hint(name, stored))}  {fill}",
-    )
+    advice = case_hint(name, stored)
+    hint = have_hint(name, stored, advice) + ("" if advice else f"  {fill}")
+    return DatasetError(coded("GE1404", f"{file.path} has no column '{name}', and {of} does"), hint)
 
 
 def disagreements(dataset: Dataset, most: int) -> Iterator[DatasetError]:
