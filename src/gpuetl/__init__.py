@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from gpuetl.expressions.expression import Expression
     from gpuetl.options import Cluster, RunOptions
     from gpuetl.pipeline import Pipeline, load, loads
+    from gpuetl.sandbox import in_sandbox
     from gpuetl.table import Table
 
 __version__ = "0.1.0"
@@ -65,13 +66,13 @@ __version__ = "0.1.0"
 __all__ = [
     "Cluster", "ContractBroken", "EngineUnavailable", "Expression", "GpuetlError", "InvalidExpression",
     "InvalidPipeline", "OutOfMemory", "PackageMissing", "Pipeline", "RunFailed", "RunOptions", "SinkExists", "Table",
-    "col", "count", "cume_dist", "dense_rank", "expr", "lag", "lead", "lit", "load", "loads", "ntile", "param",
-    "percent_rank", "rank", "row_number", "run_id", "session_id", "when",
+    "col", "count", "cume_dist", "dense_rank", "expr", "in_sandbox", "lag", "lead", "lit", "load", "loads", "ntile",
+    "param", "percent_rank", "rank", "row_number", "run_id", "session_id", "when",
 ]  # fmt: skip
 
 show_short_tracebacks()
 
-_MODULES = ("errors", "expressions.build", "options", "pipeline", "table")
+_MODULES = ("errors", "expressions.build", "options", "pipeline", "sandbox", "table")
 
 
 def __getattr__(name: str) -> Any:

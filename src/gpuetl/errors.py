@@ -10,13 +10,22 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
 from gpuetl import messages
-from gpuetl.messages import coded, recoded
+from gpuetl.messages import SHOWN_CHARACTERS, coded, cut, readable, recoded
+from gpuetl.secrets import redacted
 
 if TYPE_CHECKING:
     from gpuetl.report.report import RunReport
 
-MAX_PROBLEMS = 100
-SHOWN_CHARACTERS = 240
+SHOWN_PROBLEMS = 20
+"""Of a file's problems, in the error's text; the error has all of them."""
+HINTED_PROBLEMS = 200
+"""Of a file's problems, those that list and compare names; later ones go without, so that thousands take seconds."""
+SHOWN_NAMES, SHOWN_NAMES_CHARACTERS = 30, 500
+"""Of names that a hint lists: how many, and how long they are together."""
+FILE_CHARACTERS = 150
+"""Of a file's path in a place: its end tells files apart."""
+MOST_COMPARED = 1_000
+"""Names that a misspelt one is compared with: of more, only those that begin or end like it."""
 FIELDS = re.compile(r"Expected (?P<expected>\d+) columns, got (?P<got>\d+)")
 """As Arrow words a row of a CSV file that has more or fewer fields than the header."""
 
@@ -43,7 +52,8 @@ class Place:
     width: int = 1
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}" + (f":{self.column}" if self.column else "")
+        file = self.file if len(self.file) <= FILE_CHARACTERS else f"…{self.file[-FILE_CHARACTERS:]}"
+        return f"{file}:{self.line}" + (f":{self.column}" if self.column else "")
 
     def underlined(self) -> str:
         """Return the source line, indented, with a caret under the range; nothing where the line is not known."""
@@ -67,10 +77,10 @@ class Problem:
     row: str = ""
 
     def __str__(self) -> str:
-        head = ": ".join(part for part in (str(self.place or ""), self.within, self.message) if part)
-        head = messages.with_code(head, self.message)
-        lines = (head, self.place and self.place.underlined(), self.row, self.hint)
-        return "\n".join(part for part in lines if part)
+        head = ": ".join(readable(part) for part in (str(self.place or ""), self.within, self.message) if part)
+        head = messages.with_code(readable(head), self.message)
+        lines = (head, self.place and self.place.underlined(), readable(self.row), readable(self.hint))
+        return redacted("\n".join(part for part in lines if part))
 
 
 class GpuetlError(Exception):
@@ -79,7 +89,10 @@ class GpuetlError(Exception):
     exit_code = 1
 
     def __str__(self) -> str:
-        return messages.with_code(super().__str__(), self)
+        return redacted(messages.with_code(self._text(), self))
+
+    def _text(self) -> str:
+        return readable(super().__str__())
 
     def _render_traceback_(self) -> list[str]:
         """Return the lines that notebooks show: see `tracebacks.py`."""
@@ -95,12 +108,18 @@ class InvalidPipeline(GpuetlError):
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
-        super().__init__("\n\n".join(map(str, self.problems)))
+        shown = [str(problem) for problem in self.problems[:SHOWN_PROBLEMS]]
+        if (more := len(self.problems) - len(shown)) > 0:
+            shown.append(f"… and {more:,} more problem{'s' * (more > 1)}")
+        super().__init__("\n\n".join(shown))
 
     @classmethod
     def because(cls, message: str, hint: str = "", within: str = "") -> Self:
         """Build the error of a single problem that has no place in a file."""
         return cls([Problem(message, hint, within=within)])
+
+    def _text(self) -> str:
+        return Exception.__str__(self)  # its problems are readable, and have codes at the ends of lines
 
 
 class InvalidExpression(GpuetlError):
@@ -182,6 +201,9 @@ class StepError(GpuetlError):
     output = ""
     problem: Problem | None = None
 
+    def _text(self) -> str:
+        return Exception.__str__(self)
+
     @classmethod
     def at(cls, origin: Hashable, message: str, hint: str = "", output: str = "") -> Self:
         """Say what happened at a step; the text has no place before `pointed` gives it one."""
@@ -212,6 +234,8 @@ class RunFailed(StepError):
         said, reason, code = first_line(error), system_reason(error), "GE1403"
         if found := FIELDS.search(said):
             reason, code = f"a row has {found['got']} fields, and the header has {found['expected']}", "GE1411"
+        elif "CRC checksum" in said:
+            reason, code = "a page is not what its checksum says", "GE1445"
         elif "utf" in said.lower():
             reason = "a string is not UTF-8"
         elif type(error) is ValueError:
@@ -294,25 +318,30 @@ class Problems:
     found: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
 
-    def add(self, message: str, hint: str = "", place: Place | None = None, within: str = "") -> None:
-        """Keep one problem; the same text at the same place is kept once.
+    _known: set[Problem] = field(default_factory=set, init=False, repr=False)
+    _known_warnings: set[Problem] = field(default_factory=set, init=False, repr=False)
 
-        Raises
-        ------
-        InvalidPipeline
-            With all of them, where they are so many that looking for more helps nobody.
-        """
+    def __post_init__(self) -> None:
+        self._known.update(self.found)
+        self._known_warnings.update(self.warnings)
+
+    def add(self, message: str, hint: str = "", place: Place | None = None, within: str = "") -> None:
+        """Keep one problem; the same text at the same place is kept once."""
         problem = Problem(message, hint, place if place and place.file else None, within)  # Python's data has no place
-        if problem not in self.found:
+        if problem not in self._known:
+            self._known.add(problem)
             self.found.append(problem)
-        if len(self.found) == MAX_PROBLEMS:
-            note = f"{MAX_PROBLEMS} problems: there may be more"  # no error of its own: it has no code
-            raise InvalidPipeline([*self.in_order(), Problem(note)])
+
+    @property
+    def hints_names(self) -> bool:
+        """Whether a problem still gets names that are near: each hint costs as much as there are names."""
+        return len(self.found) < HINTED_PROBLEMS
 
     def warn(self, message: str, hint: str = "", place: Place | None = None, within: str = "") -> None:
         """Keep one warning; the same text at the same place is kept once."""
         warning = Problem(message, hint, place if place and place.file else None, within)
-        if warning not in self.warnings:
+        if warning not in self._known_warnings:
+            self._known_warnings.add(warning)
             self.warnings.append(warning)
 
     def check(self) -> None:
@@ -327,7 +356,18 @@ class Problems:
 
 def nearest(name: str, have: Iterable[str]) -> str | None:
     """Return the one of `have` that a misspelt name may mean, if any is near."""
-    return next(iter(difflib.get_close_matches(name, list(have), n=1, cutoff=0.6)), None)
+    if len(name) > SHOWN_CHARACTERS:
+        return None
+    return next(iter(difflib.get_close_matches(name, _alike(name, have), n=1, cutoff=0.6)), None)
+
+
+def _alike(name: str, have: Iterable[str]) -> list[str]:
+    """Return the names that are compared with a misspelt one, which takes about 10 µs each."""
+    names = [other for other in have if len(other) <= SHOWN_CHARACTERS]
+    if len(names) <= MOST_COMPARED:
+        return names
+    start, end = name[:2], name[-2:]
+    return [other for other in names if other.startswith(start) or other.endswith(end)][:MOST_COMPARED]
 
 
 def suggestion(name: str, have: Iterable[str]) -> str:
@@ -336,14 +376,27 @@ def suggestion(name: str, have: Iterable[str]) -> str:
     return f"Did you mean '{near}'?" if near else ""
 
 
-def have_hint(name: str, have: Iterable[str], advice: str = "", noun: str = "Columns", limit: int = 30) -> str:
+def have_hint(name: str, have: Iterable[str], advice: str = "", noun: str = "Columns", limit: int = SHOWN_NAMES) -> str:
     """List what exists, and what to do, by default the nearest name: the second line of an unknown-name problem.
 
     `noun` says what the names are, in the plural and with a capital letter.
     """
     names = sorted(set(have))
-    listed = ", ".join(names[:limit]) + (f", and {len(names) - limit} more" if len(names) > limit else "")
+    listed = listing(names, limit)
     return f"{noun}: {listed or 'none'}. {advice or suggestion(name, names)}".rstrip()
+
+
+def listing(names: Sequence[str], limit: int = SHOWN_NAMES) -> str:
+    """Return names with commas between them: the first `limit`, or fewer long ones, and how many more there are."""
+    shown: list[str] = []
+    left = SHOWN_NAMES_CHARACTERS
+    for name in names[:limit]:
+        shown.append(cut(name))
+        left -= len(shown[-1])
+        if left <= 0:
+            break
+    more = len(names) - len(shown)
+    return ", ".join(shown) + (f", and {more} more" if more else "")
 
 
 def system_reason(error: BaseException) -> str:

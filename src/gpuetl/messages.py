@@ -2,6 +2,32 @@
 
 from __future__ import annotations
 
+import re
+
+SHOWN_CHARACTERS = 200
+"""Of a name, a value or an expression of the user's in a message."""
+LINE_CHARACTERS = 1_000
+"""Of a line of a message."""
+LONG = re.compile(rf"'(?P<quoted>[^'\n]{{{SHOWN_CHARACTERS}}})[^'\n]{{9,}}'|(?P<word>\S{{{SHOWN_CHARACTERS}}})\S{{9,}}")
+"""What a message quotes, or a word, that is too long; one that is cut, with the mark and a few signs, is not."""
+
+
+def cut(text: str, most: int = SHOWN_CHARACTERS) -> str:
+    """Return the beginning of a text that is longer than `most` characters, with a mark that it goes on."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def readable(text: str) -> str:
+    """Return a message that a reader can take in: long words and quotes are cut, and what is left of long lines."""
+    if len(text) <= SHOWN_CHARACTERS:
+        return text
+    lines = (LONG.sub(_beginning, line) for line in "".join(text).split("\n"))
+    return "\n".join(cut(line, LINE_CHARACTERS) for line in lines)
+
+
+def _beginning(found: re.Match[str]) -> str:
+    return f"'{found['quoted']}…'" if found["quoted"] else f"{found['word']}…"
+
 
 class Message(str):
     """The text of an error or warning, which remembers its code; equal to the plain string."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from gpuetl.backends.cudf.choices import CHOICES
 from gpuetl.backends.engines import CLUSTERED
 from gpuetl.errors import InvalidPipeline
+from gpuetl.kernels.options import KernelOptions
 from gpuetl.messages import coded
 from gpuetl.optimize import NAMES, check_pass
 from gpuetl.physical import choices as physical
@@ -39,6 +41,10 @@ class Cluster:
         Bytes from which a worker that is started moves results to disk; None is no limit.
     dashboard
         Where a cluster that is started serves its pages, such as `127.0.0.1:8787`; None is nowhere.
+    worker_timeout_s
+        Seconds, from 1, after which a worker that sends no heartbeat is given up: its work is done elsewhere.  A
+        scheduler that does not answer for so long ends the run.  A busy worker sends heartbeats; one whose task holds
+        the GIL all the time does not.
     """
 
     address: str | None = None
@@ -49,6 +55,7 @@ class Cluster:
     workers: int | None = None
     worker_memory: int | None = None
     dashboard: str | None = None
+    worker_timeout_s: float = 60.0
 
     def __post_init__(self) -> None:
         tls = [Path(file) for file in (self.tls_ca, self.tls_cert, self.tls_key) if file]
@@ -60,6 +67,11 @@ class Cluster:
         for file in tls:
             if not file.is_file():
                 raise InvalidPipeline.because(coded("GE3004", f"there is no file {file}"))
+        seconds = self.worker_timeout_s
+        if not isinstance(seconds, int | float) or not 1 <= seconds < inf:
+            raise InvalidPipeline.because(
+                coded("GE3004", f"option worker_timeout_s takes a number of seconds from 1, got {seconds!r}")
+            )
         for name in ("workers", "worker_memory"):
             value = getattr(self, name)
             if value is not None and (not isinstance(value, int) or value < 1):
@@ -115,9 +127,17 @@ class RunOptions:
     memory
         The bytes that the run may take where frames are: partitions are made so small that they fit, and the cudf
         engine allocates no more.  None is what is free.
+    kernel_timeout_s
+        Seconds after which a user's CUDA kernel that has not ended fails the run; None is no limit.
+    sanitize
+        Put guard bands around the outputs of users' CUDA kernels, and fail the run if a kernel wrote outside
+        of them.  It takes memory for one more copy of the outputs.
     trace
         Where to write a timeline of the run, also of one that fails, as Chrome's trace events, which Perfetto opens;
         with `profile` it has a track of what the device did when.
+    sync
+        Bring files and folders to disk before and after the sinks change, so that a power failure loses no sink.  False
+        is faster for many small files; a process that is killed loses nothing either way.
     cluster
         Where the engines `dask` and `dask-cuda` run.
     """
@@ -133,7 +153,10 @@ class RunOptions:
     spill_folder: str | Path | None = None
     profile: bool = False
     memory: int | None = None
+    kernel_timeout_s: float | None = None
+    sanitize: bool = False
     trace: str | Path | None = None
+    sync: bool = True
     cluster: Cluster = Cluster()
 
     def __post_init__(self) -> None:
@@ -150,6 +173,11 @@ class RunOptions:
         object.__setattr__(self, "skip_passes", tuple(self.skip_passes))  # a list, too: plans are kept by it
         for name in self.skip_passes:
             check_pass(name, (*NAMES, *physical.CHOICES, *CHOICES))
+        limit = self.kernel_timeout_s
+        if limit is not None and (not isinstance(limit, int | float) or not limit > 0):
+            raise InvalidPipeline.because(
+                coded("GE3004", f"option kernel_timeout_s takes a number of seconds above 0, got {limit!r}")
+            )
         share = self.carried_share
         if share is not None and (not isinstance(share, int | float) or not share >= 0):
             raise InvalidPipeline.because(coded("GE3004", f"option carried_share takes a number from 0, got {share!r}"))
@@ -163,6 +191,11 @@ class RunOptions:
                 coded("GE3004", f"option spill_folder: there is no folder {self.spill_folder}"),
                 "Make it, or name another.",
             )
+
+    @property
+    def kernels(self) -> KernelOptions:
+        """How users' kernels run."""
+        return KernelOptions(self.kernel_timeout_s, self.sanitize)
 
     @property
     def skipped_choices(self) -> frozenset[str]:

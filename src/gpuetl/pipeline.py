@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -16,12 +16,14 @@ from gpuetl.io.dataset import Format
 from gpuetl.io.frames import to_table
 from gpuetl.io.rejected import REJECTED
 from gpuetl.messages import coded
+from gpuetl.out_of_memory import planned_in_memory
 from gpuetl.spec.bind import bind
 from gpuetl.spec.caller import caller
 from gpuetl.spec.document import plain_node
 from gpuetl.spec.expect.rules import Rule
 from gpuetl.spec.fields import Field, check_keys, check_names, read_plain
 from gpuetl.spec.forms import (
+    BOOLEAN,
     EXTRA_COLUMNS,
     MISSING_COLUMNS,
     NAMES,
@@ -72,6 +74,7 @@ class Pipeline:
         self.spec = PipelineSpec(name=name, description=description)
         self.root = Path(root)
         self._problems = Problems()
+        self._numbers: dict[str, Iterator[int]] = {}
 
     @classmethod
     def from_spec(cls, spec: PipelineSpec, root: Path, problems: Problems) -> Self:
@@ -154,20 +157,15 @@ class Pipeline:
     def unused_name(self, origin: str) -> str:
         """Return a stage name that nothing has yet."""
         origin = origin.replace(".", "_")  # of rows in quarantine
-        return next(
-            n
-            for i in count(1)
-            if (n := f"{origin.replace('.', '_')}_{i}") not in self.spec.stages and n not in self.spec.sources
-        )
+        numbers = self._numbers.setdefault(origin, count(1))  # goes on where the last name was found
+        return next(n for i in numbers if (n := f"{origin}_{i}") not in self.spec.stages and n not in self.spec.sources)
 
     def _declare(self, section: str, name: str, value: Any) -> None:
         if not is_identifier(name):
             message = coded("GE1012", f"'{name}' is not a valid name for {section}")
             raise InvalidPipeline.because(message, "Use letters, digits and _.")
-        taken = (
-            {*self.spec.sources, *self.spec.stages} if section in ("sources", "stages") else getattr(self.spec, section)
-        )
-        if name in taken:
+        others = ("sources", "stages") if section in ("sources", "stages") else (section,)
+        if any(name in getattr(self.spec, other) for other in others):
             raise InvalidPipeline.because(coded("GE1013", f"'{name}' is declared already"), "Choose another name.")
         changed: dict[str, Any] = {section: {**getattr(self.spec, section), name: value}}
         self.spec = replace(self.spec, **changed)
@@ -204,10 +202,12 @@ class Pipeline:
         ------
         InvalidPipeline
             With everything that is wrong.
+        OutOfMemory
+            Where what files say of themselves does not fit memory.
         """
         parameters = bind_parameters(self.spec.parameters, params or {}, need_all=not unbound)
         problems = Problems(list(self._problems.found))
-        return bind(self.spec, parameters, self.root, run_id, problems, files)
+        return planned_in_memory(lambda: bind(self.spec, parameters, self.root, run_id, problems, files))
 
     def validate(self, params: Mapping[str, Any] | None = None, *, files: bool = True) -> Validation:
         """Check the pipeline, its tests, the files of its sources, and that its kernels compile, without reading rows.
@@ -428,7 +428,7 @@ def _source_keys(keys: dict[str, Any], within: str) -> dict[str, Any]:
     read = dict(keys)
     types: dict[str, Field[Any]] = {
         "schema": TYPES, "partitions": PARTITIONS, "extra_columns": EXTRA_COLUMNS, "missing_columns": MISSING_COLUMNS,
-        "on_bad_row": ON_BAD_ROW,
+        "on_bad_row": ON_BAD_ROW, "verify_checksums": BOOLEAN,
     }  # fmt: skip
     for name in types.keys() & read.keys():
         read[name] = read_plain(types[name], read[name], f"{within}: {name}" if name in CHOICES else within)

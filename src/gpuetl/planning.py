@@ -13,19 +13,23 @@ from gpuetl.errors import EngineUnavailable, PackageMissing, RunFailed
 from gpuetl.io.dataset import DatasetError
 from gpuetl.io.frames import FrameDataset
 from gpuetl.io.host_memory import host_memory
+from gpuetl.io.overlap import reached_by_another_name
 from gpuetl.io.overlooked import overlooked_warnings
 from gpuetl.io.rejected import RejectedRows
-from gpuetl.messages import recoded
+from gpuetl.messages import coded, recoded
 from gpuetl.optimize import optimize
 from gpuetl.options import RunOptions
+from gpuetl.out_of_memory import planned_in_memory
 from gpuetl.physical.explain import explain_physical
 from gpuetl.physical.explain_memory import memory_lines
 from gpuetl.physical.fit import EVERY_PARTITION, Fitted, fitted
 from gpuetl.physical.layout import Layout
 from gpuetl.physical.lower import PhysicalPlan, lower
 from gpuetl.physical.nodes import Scan
+from gpuetl.physical.row_limits import check_partitions, check_rows
+from gpuetl.physical.working_sets import DEVICE, HOST, WorkingSets
 from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.nodes import Read
+from gpuetl.plan.nodes import Read, Write
 from gpuetl.plan.plan import Plan
 from gpuetl.plan.value import NoValue, value_of
 
@@ -51,8 +55,12 @@ def lowered(plan: Plan, options: RunOptions, engine: str, workers: int = 1) -> t
     Raises
     ------
     RunFailed
-        For a source's file whose footer is not what it should be.
+        For a source's file whose footer is not what it should be, and for a step with too many rows.
     """
+    return planned_in_memory(lambda: _lowered(plan, options, engine, workers))
+
+
+def _lowered(plan: Plan, options: RunOptions, engine: str, workers: int) -> tuple[PhysicalPlan, dict[str, float]]:
     plan, passes = optimized_plan(plan, options)
     return lower(plan, layout_of(options, engine, workers)), passes
 
@@ -98,10 +106,18 @@ def planned(plan: Plan, options: RunOptions, engine: str, capacity: Capacity) ->
 
 def fitted_plan(plan: Plan, options: RunOptions, engine: str, capacity: Capacity) -> tuple[Fitted, dict[str, float]]:
     """Optimize a plan and lower it for a capacity, in the partitions that the user asks for or that fit."""
-    plan, passes = optimized_plan(plan, options)
+    plan, passes = planned_in_memory(lambda: optimized_plan(plan, options))
     layout = layout_of(options, engine, capacity.workers)
-    fit = fitted(plan, layout, capacity.memory, options.partition_rows is not None)
+    fit = planned_in_memory(
+        lambda: fitted(plan, layout, capacity.memory, options.partition_rows is not None, working_sets(engine))
+    )
+    check_partitions(fit.plan.roots)
     return replace(fit, most_ahead=most_ahead(engine, fit.plan, capacity.workers)), passes
+
+
+def working_sets(engine: str) -> WorkingSets:
+    """Return what an engine works with, on a cluster its workers."""
+    return HOST if CLUSTERED.get(engine, engine) == "pandas" else DEVICE
 
 
 def most_ahead(engine: str, plan: PhysicalPlan, workers: int) -> int:
@@ -132,6 +148,7 @@ def optimized_plan(plan: Plan, options: RunOptions) -> tuple[Plan, dict[str, flo
         optimized = optimize(plan, options.skip_passes)
         plan, passes = optimized.plan, optimized.seconds
     check_files(plan)
+    check_rows(plan.roots)
     return plan, passes
 
 
@@ -203,6 +220,22 @@ def overlooked(plan: Plan) -> Iterator[str]:
             continue
         for warning in overlooked_warnings(node.dataset):
             yield recoded(f"{node.origin}: {warning}", warning)
+
+
+def check_sinks(plan: Plan) -> None:
+    """Raise `RunFailed` for a sink that would change files of a source, which it reaches by another name."""
+    datasets = {node.dataset.path: node.dataset for node in plan.nodes if isinstance(node, Read)}
+    files = [one for one in datasets.values() if not isinstance(one, FrameDataset | RejectedRows)]
+    for sink in plan.sinks.values():
+        assert isinstance(sink, Write)
+        try:
+            found = next(reached_by_another_name(sink.target, files), None)
+        except DatasetError as error:
+            raise RunFailed.at(sink.origin, str(error), error.hint) from error
+        if found:
+            dataset, how = found
+            message = coded("GE1502", f"{how} source '{dataset.name}', by another name")
+            raise RunFailed.at(sink.origin, message, "Give the sink a path of its own.")
 
 
 def check_files(plan: Plan) -> None:

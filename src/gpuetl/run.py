@@ -11,26 +11,33 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gpuetl import messages
 from gpuetl.backends.backend import Backend, Device
 from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.engines import CLUSTERED, Choice, load_backend
 from gpuetl.backends.fallback import FallbackBackend, check_refusals
 from gpuetl.ceilings.cache import load_ceilings
 from gpuetl.contracts import accepted, with_samples
-from gpuetl.errors import ContractBroken, InvalidPipeline, Problem, have_hint
+from gpuetl.errors import ContractBroken, InvalidPipeline, Problem, have_hint, system_reason
+from gpuetl.executors.committing import recovered
 from gpuetl.executors.execution import Execution, on_workers
+from gpuetl.io.listing import watching
 from gpuetl.io.rejected import without_rejected
+from gpuetl.kernels.options import kernel_options
 from gpuetl.messages import coded
 from gpuetl.options import RunOptions
-from gpuetl.physical.explain_memory import chunk_lines
+from gpuetl.physical.explain_memory import chunk_lines, cut_lines, limit_warning
+from gpuetl.physical.fit import Fitted
+from gpuetl.plan.node import Origin
 from gpuetl.plan.plan import Plan
-from gpuetl.planning import lowered_again, overlooked, planned
+from gpuetl.planning import check_sinks, lowered_again, overlooked, planned
 from gpuetl.report.checks import check_reports, failure
 from gpuetl.report.funnel import Funnel, WrittenStage, WrittenStep
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
 from gpuetl.report.report import RunReport, device_label, stage_reports
 from gpuetl.report.trace import Trace, timed, tracing
 from gpuetl.results import Result
+from gpuetl.secrets import redacted
 from gpuetl.signals import noted
 from gpuetl.sizes import size
 
@@ -94,8 +101,17 @@ def run_pipeline(
     """Run a pipeline on the engine of choice: see `Pipeline.run`.  A signal tells what became of the sinks."""
     options = options or RunOptions()
     recorder = Recorder(progress or silent)
-    with tracing(Path(options.trace) if options.trace else None) as trace, noted(recorder.outcome):
-        return traced_run(pipeline, params, choice, wanted, options, recorder, trace)
+    lost: list[str] = []
+
+    def unwritten(error: OSError) -> None:
+        what = coded("GE3011", f"cannot write the trace to {options.trace}: {system_reason(error)}")
+        lost.append(messages.with_code(what, what))
+
+    looking = watching(lambda path, done, of: recorder.progress(Origin("folders below", path), done, of))
+    tracer = tracing(Path(options.trace) if options.trace else None, unwritten)
+    with tracer as trace, noted(recorder.outcome), looking:
+        done = traced_run(pipeline, params, choice, wanted, options, recorder, trace)
+    return replace(done, report=replace(done.report, warnings=(*done.report.warnings, *lost))) if lost else done
 
 
 def traced_run(
@@ -113,6 +129,10 @@ def traced_run(
     run_id = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
     with timed(seconds, "plan"):
         plan = wanted.of(pipeline.plan(params, run_id=run_id))
+        with plan.pointing():
+            has_changed = recovered(plan, recorder)
+        if has_changed:  # so may have the files of its sources
+            plan = wanted.of(pipeline.plan(params, run_id=run_id))
     for warning in wanted.warnings(plan):
         recorder.warn(str(warning))
     with timed(seconds, "load"):
@@ -122,17 +142,30 @@ def traced_run(
         with timed(seconds, "optimize"):
             fit, passes, fingerprint = planned(plan, placed, choice.name, capacity)
             check_refusals(backend, fit.plan.roots)
+            check_sinks(plan)
             for unread in overlooked(plan):
                 recorder.warn(unread)
             running = backend.traced(trace, placed.profile) if trace else backend
         resident = fit.resident_bytes if options.resident_bytes is None else options.resident_bytes
-        for line in chunk_lines(fit):
-            recorder.note(line)
+        add_memory_notes(recorder, fit, options)
         running_options, workers = replace(placed, resident_bytes=resident), capacity.addresses
         execution = Execution(
-            choice.name, running, running_options, recorder, run_id, seconds, workers, partial(accepted, plan)
+            choice.name,
+            running,
+            running_options,
+            recorder,
+            run_id,
+            seconds,
+            workers,
+            partial(accepted, plan),
+            plan.name,
         )
-        with measured(backend, options, recorder), recording(recorder), skipping(options.skipped_choices):
+        with (
+            measured(backend, options, recorder),
+            recording(recorder),
+            skipping(options.skipped_choices),
+            kernel_options(options.kernels),
+        ):
             execution.rehearse(fit.plan, fingerprint)
             physical, outputs = execution.run_to_fit(
                 fit.plan, partial(lowered_again, plan, options, choice.name), fit.partitions_ahead
@@ -151,13 +184,22 @@ def traced_run(
         pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
         device=device_label(recorder.work.values()), fingerprint=fingerprint,
         stages=stage_reports(recorder, names_in_order(plan), funnel, ceilings),
-        sinks=outputs.sinks, seconds=seconds, passes=passes, notes=tuple(recorder.notes),
+        sinks=outputs.sinks, seconds=seconds, passes=passes, notes=tuple(map(redacted, recorder.notes)),
         warnings=recorder.shown_warnings, checks=checks, memory=recorder.peaks,
-        spilled=dict(recorder.spilled), expected_memory=fit.peak, head=outputs.heads,
+        spilled=dict(recorder.spilled), expected_memory=fit.promised, head=outputs.heads,
     )  # fmt: skip
     if report.broken:
         raise ContractBroken(failure(checks), report)
     return Run(report, {name: result_of(frame, outputs.heads[name], backend) for name, frame in outputs.kept.items()})
+
+
+def add_memory_notes(recorder: Recorder, fit: Fitted, options: RunOptions) -> None:
+    """Say which sources are cut because of memory; warn where a limit that the user gave is too small."""
+    warning = "" if options.memory is None else limit_warning(fit, options.memory)
+    for line in cut_lines(fit) if warning else chunk_lines(fit):
+        recorder.note(line)
+    if warning:
+        recorder.warn(warning)
 
 
 def result_of(frame: Any, head: Any, backend: Backend) -> Result:

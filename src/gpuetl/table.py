@@ -234,11 +234,17 @@ class Table:
         return other.named()
 
     def write_parquet(self, name: str, path: str, **keys: Any) -> None:
-        """Declare a sink of the pipeline: `partition_by`, `sort_by`, `mode`, `on_empty` and `run_key` as in YAML."""
+        """Declare a sink of the pipeline.
+
+        Keys as in YAML: `partition_by`, `sort_by`, `mode`, `on_empty`, `run_key`, `keep_foreign`.
+        """
         self.pipeline.add_sink(name, "parquet", path, self.named(), **keys)
 
     def write_csv(self, name: str, path: str, **keys: Any) -> None:
-        """Declare a sink of the pipeline: `partition_by`, `sort_by`, `mode`, `on_empty` and `run_key` as in YAML."""
+        """Declare a sink of the pipeline.
+
+        Keys as in YAML: `partition_by`, `sort_by`, `mode`, `on_empty`, `run_key`, `keep_foreign`.
+        """
         self.pipeline.add_sink(name, "csv", path, self.named(), **keys)
 
 

@@ -14,7 +14,6 @@ import pytest
 from command import gpuetl
 from gpuetl.backends import engines
 from gpuetl.backends.engines import GpuSearch
-from gpuetl.sizes import size
 
 PIPELINE = """\
 gpuetl: 1
@@ -202,20 +201,21 @@ def test_plan_for_an_engine_that_cannot_run_here_says_how_to_have_it(file: Path,
 
 
 def test_a_run_says_what_was_cut_to_fit_memory(file: Path):
-    """And writes the same; the report has the peak that the plan tells of."""
-    many = pa.table({"x": pa.array(range(1000), pa.int64())})
-    pq.write_table(many, file.parent / "rows.parquet", row_group_size=100)
+    """And writes the same; the report adds what waits and what is being written to the peak of the plan."""
+    many = pa.table({"x": pa.array(range(3_000_000), pa.int64())})
+    pq.write_table(many, file.parent / "rows.parquet", row_group_size=100_000)
     file.write_text(PIPELINE.replace("parquet: out.parquet", "parquet: out"))
-    result = gpuetl("run", file, "--memory", "20kB", "--report", file.parent / "r.json")
+    result = gpuetl("run", file, "--memory", "60MB", "--report", file.parent / "r.json")
     assert result.exit_code == 0, result.output
     expected = json.loads((file.parent / "r.json").read_text())["expected_memory"]
-    plan = gpuetl("plan", file, "--memory", "20kB").stdout
-    assert f"expected peak: {size(expected)} of 20.0 kB, " in plan
+    plan = gpuetl("plan", file, "--memory", "60MB").stdout
+    assert "expected peak: 26.4 MB of 60.0 MB, " in plan
+    assert 26_400_000 < expected < 60_000_000
     assert "while the next partition is read" in plan
-    assert "partition is read" not in gpuetl("plan", file, "--memory", "20kB", "--engine", "dask").stdout  # nor ahead
-    note = "note: rows: 8.0 kB in memory, 10 partitions of up to 100 rows, since "
+    assert "partition is read" not in gpuetl("plan", file, "--memory", "60MB", "--engine", "dask").stdout  # nor ahead
+    note = "note: rows: 24.0 MB in memory, 30 partitions of up to 100,000 rows, since "
     assert note in " ".join(result.stdout.split())
-    assert pq.read_table(file.parent / "out").num_rows == 999
+    assert pq.read_table(file.parent / "out").num_rows == 2_999_999
 
 
 def test_plan_stops_before_a_pass(file: Path):

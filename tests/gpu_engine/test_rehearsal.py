@@ -280,7 +280,7 @@ def test_a_rehearsal_that_cannot_read_goes_on_with_rows_that_it_makes_up(
     assert named.ended
     assert "KERNEL reduce_chunks(" in entries(named)
     (failed,) = failures(trace)
-    assert failed.startswith("Scan was not rehearsed: RunFailed")
+    assert failed.startswith("Scan was not rehearsed: DatasetError")
 
 
 def test_row_groups_without_rows_are_passed_over(pipeline: gpuetl.Pipeline, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ import os
 from concurrent.futures import Executor, Future
 from datetime import date, datetime
 from decimal import Decimal
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -15,6 +14,8 @@ from gpuetl.io.staging import FileWriter, SinkWriter
 from gpuetl.io.target import Target
 from gpuetl.testing import assert_tables_equal
 from messages import without_place
+from sink_files import OF_EARLIER_VERSION, leftovers, refuse_moves
+from sink_files import sink_files as files
 from tables import NAN, table, write_source
 
 TYPES = {"k": "string", "x": "int64"}
@@ -35,14 +36,6 @@ def rewritten(pipeline, name, rows, **sink):
     other = Pipeline("other", root=pipeline.root)
     write_source(other, name, rows).write_parquet("out", **sink)
     return other
-
-
-def files(folder: Path):
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
-
-
-def leftovers(folder: Path):
-    return [path for path in folder.rglob("*") if path.name.startswith(".")]
 
 
 def test_a_path_with_the_format_s_suffix_is_one_file(t, tmp_path):
@@ -283,13 +276,6 @@ def test_a_folder_without_permission_is_told(t, tmp_path):
         run(t)
 
 
-def test_a_partition_value_that_is_no_folder_s_name_is_told(source, pipeline, tmp_path):
-    source(table(TYPES, ("x" * 300, 1))).write_parquet("out", "out", partition_by="k")
-    with pytest.raises(RunFailed, match="sink 'out': cannot write "):
-        pipeline.run(engine="pandas")
-    assert files(tmp_path) == ["t.parquet"]
-
-
 def test_null_and_its_folder_s_name_are_two_partitions(source, pipeline, tmp_path):
     source(table(TYPES, (None, 1), ("__HIVE_DEFAULT_PARTITION__", 2))).write_parquet("out", "out", partition_by="k")
     pipeline.run(engine="pandas")
@@ -321,7 +307,7 @@ def second_is_blocked(t, pipeline, tmp_path):
     (tmp_path / "second").mkdir()
     (tmp_path / "second/k=b").write_text("in the way")
     (tmp_path / "second/k=a").mkdir()
-    (tmp_path / "second/k=a/old.parquet").write_text("before")
+    (tmp_path / "second/k=a" / OF_EARLIER_VERSION).write_text("before")
     return Pipeline("again", root=tmp_path)
 
 
@@ -359,7 +345,10 @@ def test_a_folder_that_holds_other_files_is_not_overwritten(t, tmp_path, path):
     (tmp_path / "out" / path).parent.mkdir(parents=True)
     (tmp_path / "out" / path).write_text("mine")
     t.write_parquet("out", "out", mode="overwrite")
-    with pytest.raises(RunFailed, match=rf"sink 'out': .*/out holds other files, such as {path}; give the sink a fol"):
+    with pytest.raises(
+        RunFailed,
+        match=rf"sink 'out': .*/out holds 1 file that gpuetl did not write, or that changed since: {path}\.  Set keep_f",
+    ):
         run(t)
     assert (tmp_path / "out" / path).read_text() == "mine"
     assert not leftovers(tmp_path)
@@ -385,29 +374,37 @@ def test_a_link_is_written_through(t, tmp_path, path, exists):
 def disk_that_fails(t, tmp_path, monkeypatch):
     """Two sinks over old files; the second cannot be moved, nor can anything be moved back from then on."""
     (tmp_path / "first").mkdir()
-    (tmp_path / "first/old.parquet").write_text("before")
+    (tmp_path / "first" / OF_EARLIER_VERSION).write_text("before")
     t.write_parquet("first", "first", mode="overwrite")
     t.write_parquet("second", "second")
     broken = []
-    rename = Path.rename
 
-    def failing(path, target):
-        if broken or Path(target).name == "second":
-            broken.append(path)
-            raise OSError(5, "Input/output error")
-        return rename(path, target)
+    def is_broken(old, new):
+        broken.extend([new] * (new.name == "second"))
+        return bool(broken)
 
-    monkeypatch.setattr(Path, "rename", failing)
+    refuse_moves(monkeypatch, is_broken)
     return t
 
 
 def test_an_undo_that_fails_says_where_the_old_files_are(disk_that_fails, tmp_path):
     with pytest.raises(RunFailed) as caught:
         run(disk_that_fails)
-    (kept,) = tmp_path.glob(".first.*/old/*")
-    assert (kept / "old.parquet").read_text() == "before"
+    (kept,) = tmp_path.glob(".first.*/new")
+    assert (kept / OF_EARLIER_VERSION).read_text() == "before"
     assert without_place(str(caught.value)) == (
         f"sink 'second': cannot move the files to {tmp_path}/second: Input/output error.  "
-        f"Putting things back failed as well: new files stay at {tmp_path}/first; what was at {tmp_path}/first is in {kept}.  "
-        "Move them by hand before the next run"
+        f"Putting things back failed as well: {tmp_path}/first: Input/output error.  "
+        f"Nothing is lost: the next run, or gpuetl recover {tmp_path}/first {tmp_path}/second, goes on with it"
     )
+
+
+def test_the_next_run_goes_on_with_an_undo_that_failed(disk_that_fails, tmp_path, monkeypatch):
+    with pytest.raises(RunFailed):
+        run(disk_that_fails)
+    monkeypatch.undo()
+    assert not (tmp_path / "first" / OF_EARLIER_VERSION).exists()
+    (warning,) = run(disk_that_fails).report.warnings
+    assert "died while it changed its sinks.  Its commit was undone" in warning
+    assert pq.read_table(tmp_path / "second").num_rows == 5
+    assert not leftovers(tmp_path)

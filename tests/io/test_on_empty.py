@@ -4,6 +4,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import InvalidPipeline, Pipeline, RunFailed, RunOptions, SinkExists, col, loads
+from sink_files import leftovers, refuse_moves
 from tables import table, write_source
 
 TYPES = {"k": "string", "x": "int64"}
@@ -70,7 +71,7 @@ def test_keep_leaves_the_target_and_writes_the_other_sinks(empty_run, tmp_path, 
     assert rows_at(tmp_path / path) == 3
     assert rows_at(tmp_path / "other") == 3
     assert next((sink.name, sink.rows, sink.files, sink.written) for sink in report.sinks) == ("out", 0, 0, False)
-    assert not list(tmp_path.rglob(".*"))
+    assert not leftovers(tmp_path)
 
 
 @pytest.mark.parametrize(("path", "keys"), TARGETS)
@@ -79,7 +80,7 @@ def test_error_ends_the_run_before_any_sink_changes(empty_run, tmp_path, path, k
         empty_run(path, on_empty="error", **keys)
     assert rows_at(tmp_path / path) == 3
     assert not (tmp_path / "other").exists()
-    assert not list(tmp_path.rglob(".*"))
+    assert not leftovers(tmp_path)
 
 
 def test_keep_makes_no_target(source, pipeline, tmp_path, engine):
@@ -93,14 +94,7 @@ def test_keep_changes_nothing_where_a_later_sink_cannot_be_moved(pipeline, tmp_p
     t = write_source(pipeline, "t", table(TYPES, *ROWS))
     t.filter(col("x") > 5).write_parquet("out", "out", on_empty="keep")
     t.write_parquet("other", "other")
-    rename = type(tmp_path).rename
-
-    def blocked(path, target):
-        if target.name == "other":
-            raise OSError(5, "Input/output error")
-        return rename(path, target)
-
-    monkeypatch.setattr(type(tmp_path), "rename", blocked)
+    refuse_moves(monkeypatch, lambda old, new: new.name == "other")
     with pytest.raises(RunFailed, match="No sink has changed"):
         pipeline.run(engine="pandas")
     assert [path.name for path in tmp_path.iterdir()] == ["t.parquet"]
@@ -135,6 +129,9 @@ def test_a_folder_of_which_partitions_are_replaced_holds_no_other_files(source, 
     (tmp_path / "out/k=a").mkdir(parents=True)
     (tmp_path / "out/k=a/notes.txt").write_text("mine")
     source(table(TYPES, *ROWS)).write_parquet("out", "out", mode="replace_partitions", partition_by="k")
-    with pytest.raises(RunFailed, match=r"out/k=a holds other files, such as notes\.txt"):
+    with pytest.raises(
+        RunFailed,
+        match=r"/out holds 1 file that gpuetl did not write, or that changed since: k=a/notes\.txt\.  Set keep_f",
+    ):
         pipeline.run(engine="pandas")
     assert (tmp_path / "out/k=a/notes.txt").read_text() == "mine"

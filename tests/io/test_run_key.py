@@ -6,6 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import InvalidPipeline, Pipeline, RunFailed, RunOptions, loads, param
+from sink_files import leftovers, refuse_moves
 from tables import table, write_source
 
 TYPES = {"k": "string", "x": "int64"}
@@ -45,7 +46,7 @@ def test_a_second_append_of_a_run_key_replaces_the_first_one_s_files(tmp_path, e
     assert report.notes[-1] == told
     run(appending(tmp_path, [("c", 21)], **keys), None, engine)
     assert values(tmp_path / "out") == [4, 5, 10, 21]
-    assert not list(tmp_path.rglob(".*"))
+    assert not leftovers(tmp_path)
 
 
 def test_without_a_run_key_an_equal_run_is_warned_of(tmp_path, engine):
@@ -61,7 +62,7 @@ def test_a_run_key_is_of_one_sink_of_one_pipeline(tmp_path):
     """Others append to the same folder: what they wrote stays."""
     for names in ({}, {"name": "hourly"}, {"sink": "more"}):
         run(appending(tmp_path, [("a", 1)], run_key="run_date", **names))
-    (tmp_path / "out/part-by-hand.parquet").write_bytes(next((tmp_path / "out").iterdir()).read_bytes())
+    (tmp_path / "out/part-by-hand.parquet").write_bytes(next((tmp_path / "out").glob("*.parquet")).read_bytes())
     report = run(appending(tmp_path, [("a", 2)], run_key="run_date"))
     assert report.sinks[0].rows == 1
     assert values(tmp_path / "out") == [1, 1, 1, 2]
@@ -76,19 +77,12 @@ def test_no_rows_replace_those_of_the_run_key_unless_they_are_kept(tmp_path):
 
 def test_files_of_the_first_append_come_back_where_the_second_fails(tmp_path, monkeypatch):
     run(appending(tmp_path, [("a", 1)], run_key="run_date"))
-    before = {path: path.read_bytes() for path in (tmp_path / "out").iterdir()}
-    rename = type(tmp_path).rename
-
-    def blocked(path, target):
-        if target.parent.name == "out" and path.parent.name == "new":
-            raise OSError(5, "Input/output error")
-        return rename(path, target)
-
-    monkeypatch.setattr(type(tmp_path), "rename", blocked)
+    before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    refuse_moves(monkeypatch, lambda old, new: new.parent.name == "out" and old.parent.name == "new")
     with pytest.raises(RunFailed, match="No sink has changed"):
         run(appending(tmp_path, [("a", 2)], run_key="run_date"))
-    assert {path: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
-    assert not list(tmp_path.rglob(".*"))
+    assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == before
+    assert not leftovers(tmp_path)
 
 
 def test_rows_in_memory_are_not_known_to_be_equal(pipeline, tmp_path):

@@ -13,7 +13,7 @@ from gpuetl.physical.layout import Layout
 from gpuetl.physical.memory import expected_memory
 from gpuetl.physical.nodes import Scan
 from gpuetl.physical.widths import column_widths
-from gpuetl.physical.working_sets import SORTING, SPLIT, WORK
+from gpuetl.physical.working_sets import HOST_WORK, SORTING, SPLIT, WORK
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import NODES, Filter, Join, Read, Sort, Window, Write
 from plans import kept_plan, lowered
@@ -59,7 +59,7 @@ def needs(plan, options=AT_ONCE):
 
 def test_every_operation_says_what_it_works_with():
     """A node that is new needs an entry."""
-    assert WORK.keys() == set(NODES) - {Read, Write}
+    assert WORK.keys() == HOST_WORK.keys() == set(NODES) - {Read, Write}
 
 
 def test_reading_needs_the_file_as_it_is_and_decompressed_and_its_rows(pipeline, plan):

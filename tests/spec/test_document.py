@@ -47,7 +47,7 @@ def test_scalars_follow_yaml_1_2(text, value):
         ("", "p.yaml is empty\nSee README.md for a first pipeline."),
         ("# nothing\n\n", "p.yaml is empty\nSee README.md for a first pipeline."),
         ("[" * 100 + "]" * 100, f"p.yaml:1:66: it nests deeper than 64\n    {'[' * 100 + ']' * 100}\n    {' ' * 65}^\nWrite what is inside as a stage of its own."),
-        ("- " * 100 + "a", f"p.yaml:1:131: it nests deeper than 64\n    {('- ' * 100 + 'a')[10:]}\n    {' ' * 120}^\nWrite what is inside as a stage of its own."),
+        ("- " * 100 + "a", f"p.yaml:1:131: it nests deeper than 64\n    {('- ' * 100 + 'a')[30:]}\n    {' ' * 100}^\nWrite what is inside as a stage of its own."),
         ("a: " + "x" * MAX_CHARACTERS, f"p.yaml has {MAX_CHARACTERS + 3:,} characters; {MAX_CHARACTERS:,} are allowed"),
     ],
     ids=lambda text: text[:12],

@@ -69,6 +69,28 @@ class ResidentMemory:
         }
 
 
+class Growth:
+    """By how many bytes the resident set has grown since this was made; it may have become smaller."""
+
+    def __init__(self) -> None:
+        self.before = self.most = resident_set()
+        with suppress(OSError):
+            (PROCESS / "clear_refs").write_text("5")
+        self.at_first = told(HIGHEST)
+
+    def __call__(self) -> int:
+        """Return the growth."""
+        now = resident_set()
+        self.most = max(self.most, now)
+        return now - self.before
+
+    def highest(self) -> int:
+        """Return the greatest growth, of the moments when it was asked where Linux does not forget a peak."""
+        self()
+        peak = told(HIGHEST)
+        return (self.most if peak == self.at_first else max(self.most, peak)) - self.before
+
+
 def resident_set() -> int:
     """Return the bytes that the process has in memory."""
     return told(RESIDENT)

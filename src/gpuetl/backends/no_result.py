@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.decimals import MAX_DIGITS, is_decimal
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, columns_of, walk
 from gpuetl.expressions.types import BOOL, DATE, DURATION, INT64, STRING, DataType, is_floating, is_integer, type_name
-from gpuetl.expressions.unparse import to_sql
+from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import Message, code_of, coded
 from gpuetl.plan.nodes import CARRIED, Kernel, KernelReduction, Project, Window
+from gpuetl.value_texts import shown
 
 DAY = 86_400_000_000
 NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,9})?")
@@ -68,7 +67,7 @@ class NoResult(EvaluationError):
             reason = why_not(values[0], expr.dtype)
         elif reason == "overflow":
             reason = f"overflow of {type_name(expr.dtype)}"
-        expression, those = to_sql(expr), f"for {', '.join(map(shown, values))}: {reason}"
+        expression, those = shown_sql(expr), f"for {', '.join(map(cut, values))}: {reason}"
         reads = dict.fromkeys(node.name for node in walk(expr) if isinstance(node, Column))
         what = coded(code, f"{expression} has no result, {those}")
         super().__init__(
@@ -165,9 +164,14 @@ def written(value: pa.Scalar) -> str:
     """Return a value as an error names it: texts in quotes."""
     if not value.is_valid:
         return "null"
-    text = shown(value)
-    text = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
+    text = cut(value)
     return repr(text) if pa.types.is_string(value.type) else text
+
+
+def cut(value: pa.Scalar) -> str:
+    """Return a value's text, of a long one the beginning."""
+    text = shown(value)
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
 
 
 def number_type(expr: Expr, values: Sequence[Any]) -> str:
@@ -187,12 +191,3 @@ def number_type(expr: Expr, values: Sequence[Any]) -> str:
     if not after and before < INT64_DIGITS:
         return "int64"
     return f"decimal({USUAL_DIGITS if before + after <= USUAL_DIGITS else MAX_DIGITS},{after})"
-
-
-def shown(value: pa.Scalar) -> str:
-    """Return a value's text, also of a moment in a year that Python does not have."""
-    try:
-        return str(value.as_py())
-    except (OverflowError, ValueError):
-        days, micros = (value.value, 0) if pa.types.is_date(value.type) else divmod(value.value, DAY)
-        return f"{np.datetime64(days, 'D')}" + (f" {timedelta(microseconds=micros)}" if micros else "")

@@ -13,11 +13,13 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from gpuetl import __version__, messages
-from gpuetl.cli import bench, doctor, explain, kernel, plan, run, test, validate, verify
+from gpuetl.cli import bench, clean, doctor, explain, kernel, plan, recover, run, test, validate, verify
 from gpuetl.cli.arguments import exit_codes
+from gpuetl.cli.output import checked_output, open_standard_streams
 from gpuetl.messages import coded
+from gpuetl.sandbox import in_sandbox
 
-COMMANDS = (run, validate, test, plan, verify, kernel, bench, doctor, explain)
+COMMANDS = (run, validate, test, plan, verify, kernel, recover, clean, bench, doctor, explain)
 
 
 def main() -> None:
@@ -27,6 +29,7 @@ def main() -> None:
     they are made and once more at exit: a fifth of the time of a short command.
     """
     gc.disable()
+    open_standard_streams()
     try:
         execute()
     finally:
@@ -36,9 +39,10 @@ def main() -> None:
 def execute(arguments: Sequence[str] | None = None) -> None:
     """Run the command of these arguments, by default those of the process; raise `SystemExit` where it fails."""
     words = sys.argv[1:] if arguments is None else list(arguments)
-    given = vars(parser().parse_args([*words[1:], "--help"] if words[:1] == ["help"] else words))
-    with exit_codes():
-        given.pop("command")(**given)
+    with checked_output():
+        given = vars(parser().parse_args([*words[1:], "--help"] if words[:1] == ["help"] else words))
+        with exit_codes(), in_sandbox(given.pop("sandbox", None)):
+            given.pop("command")(**given)
 
 
 class Arguments(ArgumentParser):

@@ -7,10 +7,12 @@ import sys
 from argparse import Action, ArgumentError, ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gpuetl.errors import GpuetlError
+from gpuetl.secrets import redacted
 from gpuetl.signals import Stopped, stopping
 from gpuetl.sizes import read_size
 from gpuetl.tracebacks import unexpected
@@ -53,7 +55,17 @@ def add_command(commands: Commands, function: Callable[..., None], name: str = "
     command.add_argument(
         "--root", metavar="FOLDER", type=Path, help="where relative paths start; by default the file's folder"
     )
+    text = "for files of others: read and write only below it, and run no code of the file's author"
+    command.add_argument("--sandbox", metavar="FOLDER", type=existing_folder, help=text)
     return command
+
+
+def existing_folder(text: str) -> Path:
+    """Read the path of a folder that exists."""
+    path = Path(text)
+    if not path.is_dir():
+        raise ArgumentTypeError(f"there is no folder {path}")
+    return path
 
 
 def add_options(command: ArgumentParser) -> None:
@@ -88,6 +100,23 @@ def add_fallback(command: ArgumentParser) -> None:
     command.add_argument("--fallback", action="store_true", help=text)
 
 
+def add_kernel_timeout(command: ArgumentParser, seconds: float | None = None) -> None:
+    """Add the argument that limits the time of a user's kernel."""
+    text = f"fail where a CUDA kernel has not ended after so long; by default {f'{seconds:g}' if seconds else 'never'}"
+    command.add_argument("--kernel-timeout", metavar="SECONDS", type=seconds_above_0, default=seconds, help=text)
+
+
+def seconds_above_0(text: str) -> float:
+    """Read a number of seconds."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < inf:
+        raise ArgumentTypeError(f"'{text}' is not a number of seconds above 0")
+    return seconds
+
+
 def add_cluster(command: ArgumentParser) -> None:
     """Add the arguments that `cluster_options` takes."""
     group = command.add_argument_group("engines dask and dask-cuda")
@@ -99,6 +128,10 @@ def add_cluster(command: ArgumentParser) -> None:
         help="from there a worker that is started moves results to disk, such as 60GB; by default it does not",
     )  # fmt: skip
     group.add_argument("--dashboard", metavar="ADDRESS", help="serve the pages of dask there, as at 127.0.0.1:8787")
+    group.add_argument(
+        "--worker-timeout", metavar="SECONDS", type=float, dest="worker_timeout_s",
+        help="give up a worker that is silent for so long, and end the run if the scheduler is; by default 60",
+    )  # fmt: skip
     group.add_argument("--cluster", metavar="ADDRESS", help="run on an existing scheduler, such as tcp://host:8786")
     for name, what in (
         ("ca", "authority's certificate"),
@@ -145,19 +178,22 @@ def exit_codes() -> Iterator[None]:
     try:
         with stopping():
             yield
-            sys.stdout.flush()
     except GpuetlError as error:
         leave(f"error: {error}" if error.exit_code == 1 else str(error), error.exit_code)
     except Stopped as stop:
         leave(f"interrupted ({stop}): {getattr(stop, '__notes__', ['no sink has changed'])[0]}", stop.exit_code)
-    except BrokenPipeError:  # nobody reads on, as after `| head`: Python would say so once more when it ends
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(1) from None
     except Exception as error:
-        leave("error: " + "\n".join(unexpected(error)), 1)
+        leave(redacted("error: " + "\n".join(unexpected(error))), 1)
 
 
 def leave(message: str, exit_code: int) -> None:
-    """End the program with a message."""
-    print(message, file=sys.stderr)
+    """End the program with a message, if there is one."""
+    if message:
+        print(message, file=sys.stderr)
+    from gpuetl.lost_device import is_lost
+
+    if is_lost():  # to free the GPU's memory would wait for ever, or crash
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(exit_code)
     raise SystemExit(exit_code) from None

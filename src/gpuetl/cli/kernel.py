@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpuetl.cli.arguments import Params, add_command
+from gpuetl.cli.arguments import Params, add_command, add_kernel_timeout, leave
 from gpuetl.messages import coded
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from gpuetl.kernels.check.check import KernelCheck
 
 DIFFERENT = 3
+TIMEOUT_S = 60.0
+"""Of one launch: cases have a million rows at most."""
 
 
 def add_to(commands: Commands) -> None:
@@ -24,6 +27,7 @@ def add_to(commands: Commands) -> None:
     command.add_argument("--stage", metavar="STAGE", help="check the kernels of this stage alone")
     command.add_argument("--rtol", type=float, default=1e-12, help="what floats may differ by, relative to the twin's")
     command.add_argument("--atol", type=float, default=0.0, help="and absolute")
+    add_kernel_timeout(command, TIMEOUT_S)
     command.add_argument("--json", action="store_true", help="print the outcome as JSON")
 
 
@@ -34,17 +38,21 @@ def check(
     stage: str | None = None,
     rtol: float = 1e-12,
     atol: float = 0.0,
+    kernel_timeout: float = TIMEOUT_S,
     json: bool = False,
 ) -> None:
     """Run each kernel against its NumPy twin on generated inputs, and say what differs.  Exits 0 or 3.
 
     Sizes are those around warps and blocks, and a million rows; values are ordinary ones, then extremes with NaN and
     infinities; groups are one, one a row, and skewed.  Guard values around all arrays tell of writes out of bounds,
-    outputs hold a pattern that tells of rows that are not written, and two launches tell of races.  Floats may differ
+    outputs hold a pattern that tells of rows that are not written, and two launches tell of races.  A launch may
+    take --kernel-timeout seconds.  Floats may differ
     by --rtol, --atol, and what inputs 64 units in the last place away would explain.
     """
     from gpuetl.errors import InvalidPipeline, have_hint
     from gpuetl.kernels.check.check import check_kernel, kernels_of
+    from gpuetl.kernels.options import KernelOptions, kernel_options
+    from gpuetl.lost_device import is_lost
     from gpuetl.pipeline import load
     from gpuetl.testing.compare import Tolerance
 
@@ -56,10 +64,15 @@ def check(
     roots = {id(node): node for node in (*plan.stages.values(), *plan.roots)}.values()
     kernels = [kernel for kernel in kernels_of(roots) if stage is None or kernel.origin.name == stage]
     machine = the_machine() if kernels else None
-    done = [check_kernel(kernel, machine, tolerance=Tolerance(rtol, atol)) for kernel in kernels if machine]
+    tolerance, usable = Tolerance(rtol, atol), takewhile(lambda _: not is_lost(), kernels)
+    with kernel_options(KernelOptions(kernel_timeout)):
+        done = [check_kernel(kernel, machine, tolerance=tolerance) for kernel in usable if machine]
     print(as_json(done) if json else as_text(done))
+    if unchecked := kernels[len(done) :]:
+        names = ", ".join(f"'{kernel.contract.entry}'" for kernel in unchecked)
+        leave(f"not checked, since the GPU stopped: {names}.  Mend the kernel that stopped it first", DIFFERENT)
     if not all(outcome.ok for outcome in done):
-        raise SystemExit(DIFFERENT)
+        leave("", DIFFERENT)
 
 
 def the_machine() -> Any:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpuetl.cli.arguments import Params, add_command, add_memory, add_options, run_options, show_warnings
+from gpuetl.secrets import redacted
 
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
@@ -47,6 +48,6 @@ def plan(
     wanted = bound.with_results()
     with wanted.pointing():
         if rung is not None:
-            print(explain_plan(optimize(wanted, options.skip_passes, check_rung(rung)).plan))
+            print(redacted(explain_plan(optimize(wanted, options.skip_passes, check_rung(rung)).plan)))
         else:
-            print(explained(wanted, options, engine))
+            print(redacted(explained(wanted, options, engine)))

@@ -17,6 +17,7 @@ from gpuetl.report.recorder import Progress as OnProgress
 from gpuetl.report.recorder import silent
 from gpuetl.report.report import RunReport
 from gpuetl.sizes import size
+from gpuetl.value_texts import values_of
 
 MAX_COLUMNS = 8
 PLAIN_WIDTH = 160
@@ -115,16 +116,9 @@ def head_table(head: Any) -> Table:
     names = head.column_names[:MAX_COLUMNS]
     more = [f"+{len(head.column_names) - len(names)} columns"] if len(head.column_names) > len(names) else []
     table = new_table(*((name, "left") for name in names + more))
-    for row in zip(*(_values(head.column(name)) for name in names), strict=True):
+    for row in zip(*(values_of(head.column(name)) for name in names), strict=True):
         table.add_row(*map(_cell, row), *([""] if more else []))
     return table
-
-
-def _values(column: Any) -> list[Any]:
-    try:
-        return list(column.to_pylist())
-    except (OverflowError, ValueError):  # times that Python has not
-        return list(column.cast("string").to_pylist())
 
 
 def _cell(value: Any) -> str:

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import gc
+import os
+import sys
 from argparse import ArgumentTypeError
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from errno import EACCES
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gpuetl import messages
 from gpuetl.cli.arguments import (
     Params,
     add_cluster,
     add_command,
     add_fallback,
+    add_kernel_timeout,
     add_memory,
     add_options,
     cluster_options,
     run_options,
 )
-from gpuetl.errors import ContractBroken
+from gpuetl.cli.output import OUTPUT
+from gpuetl.errors import ContractBroken, RunFailed, system_reason
+from gpuetl.messages import coded
 from gpuetl.signals import noted
+from gpuetl.tracebacks import unexpected
 
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
@@ -41,6 +50,9 @@ def add_to(commands: Commands) -> None:
     add_fallback(command)
     text = "where frames go for which memory is short, but on a cluster; by default where temporary files are"
     command.add_argument("--spill-folder", metavar="FOLDER", help=text)
+    add_kernel_timeout(command)
+    text = "look for writes of CUDA kernels outside of their outputs, and name the kernel"
+    command.add_argument("--sanitize", action="store_true", help=text)
     add_cluster(command)
     command.add_argument("--profile", action="store_true", help="measure the memory that the run and each stage take")
     command.add_argument(
@@ -49,6 +61,8 @@ def add_to(commands: Commands) -> None:
     command.add_argument("--steps", action="store_true", help="show the rows in and out of every step")
     text = "compute the last stages and show their first rows; write no sink"
     command.add_argument("--no-write", dest="write", action="store_false", help=text)
+    text = "do not wait until files are on disk: faster, and a power failure may lose sinks"
+    command.add_argument("--no-sync", dest="sync", action="store_false", help=text)
     command.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
 
@@ -63,10 +77,13 @@ def run(
     memory: int | None = None,
     fallback: bool = False,
     spill_folder: str | None = None,
+    kernel_timeout: float | None = None,
+    sanitize: bool = False,
     profile: bool = False,
     trace: Path | None = None,
     steps: bool = False,
     write: bool = True,
+    sync: bool = True,
     quiet: bool = False,
     **cluster: Any,
 ) -> None:
@@ -79,7 +96,8 @@ def run(
     screen = Screen(quiet)
     options = run_options(
         skip, partition_rows, memory=memory, fallback=fallback, profile=profile, trace=trace,
-        spill_folder=spill_folder, cluster=cluster_options(cluster),
+        spill_folder=spill_folder, kernel_timeout_s=kernel_timeout, sanitize=sanitize, sync=sync,
+        cluster=cluster_options(cluster),
     )  # fmt: skip
     choice = choose_engine(engine)
     options.cluster.check_engine(choice.name)
@@ -93,18 +111,51 @@ def run(
             wanted = Wanted(keep, write, unused=write)
             done = run_pipeline(pipeline, dict(params), choice, wanted, options, progress).report
     except ContractBroken as error:
+        OUTPUT.is_result = False
         show(screen, error.report, report, steps)
         raise
+    OUTPUT.is_result = not done.sinks
     with noted(lambda: "all sinks are written" if write else "no sink has changed"):
         show(screen, done, report, steps)
 
 
 def show(screen: Screen, done: RunReport | None, path: Path | None, steps: bool) -> None:
-    """Print a run's report, and write it where the user wants it."""
-    if done is not None:
+    """Print a run's report, and write it where the user wants it.
+
+    The run is over: whatever goes wrong here is a warning, and the exit code stays that of the run.
+    """
+    if done is None:
+        return
+    try:
         screen.report(done, steps)
-        if path is not None:
-            done.write(path)
+    except Exception as error:
+        warn_of_report("cannot show the report", "\n".join(unexpected(error)))
+    if path is not None:
+        write_report(partial(done.write, path), path)
+
+
+def write_report(write: Callable[[], None], path: Path) -> None:
+    """Write a report to a file; a file that cannot be written is a warning."""
+    try:
+        write()
+    except OSError as error:
+        warn_of_report(f"cannot write the report to {path}", system_reason(error))
+    except Exception as error:
+        warn_of_report(f"cannot write the report to {path}", "\n".join(unexpected(error)))
+
+
+def warn_of_report(what: str, why: str) -> None:
+    """Say on stderr that a report is lost; where a command has no other result, it fails.
+
+    Raises
+    ------
+    RunFailed
+        Where no sink was written.
+    """
+    message = coded("GE3011", f"{what}: {why}")
+    if OUTPUT.is_result:
+        raise RunFailed(message)
+    print(messages.with_code(f"warning: {message}", message), file=sys.stderr)
 
 
 def report_path(text: str) -> Path:
@@ -114,4 +165,6 @@ def report_path(text: str) -> Path:
         raise ArgumentTypeError(f"there is no folder {path.parent}")
     if path.is_dir():
         raise ArgumentTypeError(f"{path} is a folder; name a file")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise ArgumentTypeError(f"{path} cannot be written: {os.strerror(EACCES)}")
     return path

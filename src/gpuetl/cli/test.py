@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,8 @@ from gpuetl.cli.arguments import (
     cluster_options,
     run_options,
 )
-from gpuetl.cli.run import report_path
+from gpuetl.cli.output import OUTPUT
+from gpuetl.cli.run import report_path, write_report
 from gpuetl.errors import InvalidPipeline
 from gpuetl.messages import coded
 
@@ -102,7 +104,8 @@ def run_tests(
         print(f"note: {note}")
     print(report.summary)
     if junit is not None:
-        report.write_junit(junit)
+        OUTPUT.is_result = report.passed
+        write_report(partial(report.write_junit, junit), junit)
     if not report.passed:
         sys.stdout.flush()
         raise SystemExit(FAILED)

@@ -12,6 +12,7 @@ from gpuetl.cli.arguments import (
     add_cluster,
     add_command,
     add_fallback,
+    add_kernel_timeout,
     add_options,
     cluster_options,
     run_options,
@@ -38,6 +39,7 @@ def add_to(commands: Commands) -> None:
     command.add_argument("--json", action="store_true", help="print the report as JSON, and nothing else")
     add_options(command)
     add_fallback(command)
+    add_kernel_timeout(command)
     add_cluster(command)
 
 
@@ -52,6 +54,7 @@ def verify(
     skip: Sequence[str] = (),
     partition_rows: int | None = None,
     fallback: bool = False,
+    kernel_timeout: float | None = None,
     **cluster: Any,
 ) -> None:
     """Compare an engine's stages with the pandas engine's.  Writes no sink; exits with 3 if they differ."""
@@ -60,7 +63,9 @@ def verify(
     from gpuetl.pipeline import load
 
     pipeline, screen = load(file, root), Screen(quiet=json)
-    options = run_options(skip, partition_rows, fallback=fallback, cluster=cluster_options(cluster))
+    options = run_options(
+        skip, partition_rows, fallback=fallback, kernel_timeout_s=kernel_timeout, cluster=cluster_options(cluster)
+    )
     gc.enable()
     with screen.progress() as progress:
         report = pipeline.verify(

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from gpuetl.error_codes import (
+    clusters,
+    commits,
     contracts,
     engines,
     expressions,
     kernels,
+    limits,
     names,
+    output,
+    parquet_files,
     pipeline_file,
     running,
     sink_keys,
@@ -20,8 +25,8 @@ from gpuetl.error_codes import (
 from gpuetl.error_codes.page import ErrorPage
 
 MODULES = (
-    pipeline_file, names, expressions, steps, kernels, source_keys, sources, sink_keys, sinks, contracts, warnings,
-    running, engines,
+    pipeline_file, names, expressions, steps, kernels, source_keys, sources, parquet_files, sink_keys, sinks, commits,
+    contracts, warnings, running, limits, engines, clusters, output,
 )  # fmt: skip
 PAGES: dict[str, ErrorPage] = {page.code: page for module in MODULES for page in module.PAGES}
 

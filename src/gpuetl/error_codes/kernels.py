@@ -164,4 +164,22 @@ A kernel of kind reduction takes reduce and identity.""",
             '    return {"total": np.add.reduceat(amount, offsets[:-1])}\n'
         },
     ),
+    ErrorPage(
+        code="GE1308",
+        title="a kernel wrote outside of its outputs",
+        cause="With --sanitize, guard values stand before and after each output of a CUDA kernel.  The kernel changed "
+        "some of them.",
+        fix="Compare the row with n_rows before you write.  `gpuetl kernel check` shows small examples.",
+        example=(
+            "- kernel: {cuda: kernels.cu, entry: shifted, inputs: amount, outputs: {y: float64}, reference: "
+            "kernels.py:shifted}"
+        ),
+        message="""\
+example.yaml:9:9: stage 'result', step 1: kernel 'shifted' (kernels.cu) wrote outside of its outputs: 1 values after \
+the last row of output 'y', the nearest 1 away  [GE1308]
+          - kernel: {cuda: kernels.cu, entry: shifted, inputs: amount, outputs: {y: float64}, reference: kernels.py:shifted}
+            ^^^^^^
+Compare the row with n_rows before you write.  `gpuetl kernel check` shows small examples.""",
+        untested="needs a CUDA compiler",
+    ),
 )

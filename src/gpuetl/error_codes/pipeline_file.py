@@ -94,7 +94,7 @@ The first is on line 10.""",
 example.yaml:6:44: sink 'out': unknown key 'if_exists'  [GE1006]
     out: {from: sales, parquet: out.parquet, if_exists: overwrite}
                                              ^^^^^^^^^
-Keys: from, partition_by, sort_by, mode, on_empty, run_key.""",
+Keys: from, partition_by, sort_by, mode, on_empty, run_key, keep_foreign.""",
         fixed=SOURCES + OUT,
     ),
     ErrorPage(
@@ -281,5 +281,37 @@ example.yaml:6:31: sink 'out': unknown reference '${run.date}': a path takes ${p
     out: {from: sales, parquet: "${run.date}.parquet", mode: overwrite}
                                 ^^^^^^^^^^^^^^^^^^^^^""",
         fixed=SOURCES + OUT.replace("out.parquet", '"${run.id}.parquet"'),
+    ),
+    ErrorPage(
+        code="GE1027",
+        title="path outside of the sandbox",
+        cause="The pipeline runs with --sandbox, and a source or a sink lies outside of that folder, or a symbolic "
+        "link leads out of it.",
+        fix="Use a path in the sandbox.  If you trust the author of the file, run it without --sandbox.",
+        kind="pipeline",
+        example=SOURCES + OUT.replace("out.parquet", "/etc/out.parquet"),
+        message="""\
+example.yaml:6:31: sink 'out': /etc/out.parquet is outside of the sandbox .  [GE1027]
+    out: {from: sales, parquet: /etc/out.parquet, mode: overwrite}
+                                ^^^^^^^^^^^^^^^^
+Use a path in the sandbox, or run without --sandbox if you trust the author of the file.""",
+        fixed=SOURCES + OUT,
+        untested="it needs --sandbox",
+    ),
+    ErrorPage(
+        code="GE1028",
+        title="code or environment variable in a sandbox",
+        cause="The pipeline runs with --sandbox, and has a kernel step, whose twin is Python code, or a path that reads "
+        "an environment variable.",
+        fix="If you trust the author of the file, run it without --sandbox.",
+        kind="pipeline",
+        example=SOURCES + OUT.replace("out.parquet", '"${env.HOME}/out.parquet"'),
+        message="""\
+example.yaml:6:31: sink 'out': '${env.HOME}/out.parquet' reads an environment variable, which a sandbox does not allow  [GE1028]
+    out: {from: sales, parquet: "${env.HOME}/out.parquet", mode: overwrite}
+                                ^^^^^^^^^^^^^^^^^^^^^^^^^
+Use a path in the sandbox, or run without --sandbox if you trust the author of the file.""",
+        fixed=SOURCES + OUT,
+        untested="it needs --sandbox",
     ),
 )

@@ -205,19 +205,82 @@ Check the disk and the folder's permissions, then run again.""",
         code="GE2012",
         title="a kernel accessed memory outside its arrays",
         cause=(
-            "A CUDA kernel read or wrote beyond the rows of its arrays, and the GPU stopped.  It does not say "
-            "which kernel did."
+            "A CUDA kernel read or wrote beyond the rows of its arrays, and the GPU stopped.  No sink has changed.  The "
+            "process cannot use the GPU any more; a worker of a cluster starts again."
         ),
-        fix="Check the index against `n_rows` in your kernels.  `gpuetl kernel check` runs them on small tables.",
+        fix="Check the index against `n_rows` in the kernel.  `gpuetl kernel check` runs it on small tables, and "
+        "`gpuetl run --sanitize` finds writes that the GPU does not notice.",
         example=(
             "- kernel: {cuda: kernels.cu, entry: shifted, inputs: amount, outputs: {y: float64}, reference: "
             "kernels.py:shifted}"
         ),
         message="""\
-example.yaml:9:9: stage 'result', step 1: a kernel read or wrote memory outside its arrays, and the GPU stopped  [GE2012]
+example.yaml:9:9: stage 'result', step 1: kernel 'shifted' (kernels.cu) read or wrote memory outside its arrays, \
+and the GPU stopped  [GE2012]
           - kernel: {cuda: kernels.cu, entry: shifted, inputs: amount, outputs: {y: float64}, reference: kernels.py:shifted}
             ^^^^^^
-Check your kernels with `gpuetl kernel check`, then run again.""",
+Find the access with `gpuetl kernel check`, or with `gpuetl run --sanitize`.""",
         untested="it needs a GPU",
+    ),
+    ErrorPage(
+        code="GE2013",
+        title="a kernel did not end in time",
+        cause="A CUDA kernel ran longer than --kernel-timeout allows.  No sink has changed.",
+        fix="Look for a loop that does not end.  If the kernel is only slow, raise --kernel-timeout.",
+        example=(
+            "- kernel: {cuda: kernels.cu, entry: endless, inputs: amount, outputs: {y: float64}, reference: "
+            "kernels.py:endless}"
+        ),
+        message="""\
+example.yaml:9:9: stage 'result', step 1: kernel 'endless' (kernels.cu) did not end within 5 s  [GE2013]
+          - kernel: {cuda: kernels.cu, entry: endless, inputs: amount, outputs: {y: float64}, reference: kernels.py:endless}
+            ^^^^^^
+Look for a loop that does not end, or raise --kernel-timeout.  Start Python again to use the GPU.""",
+        untested="it needs a GPU",
+    ),
+    ErrorPage(
+        code="GE2014",
+        title="the GPU is lost to this process",
+        cause=(
+            "An earlier run in the same process ended in an illegal access, or its kernel did not end.  CUDA then "
+            "refuses every call of the process."
+        ),
+        fix="Start Python, or the notebook's kernel, again.",
+        example="- sort: amount",
+        message="""\
+example.yaml:9:9: stage 'result', step 1: the GPU stopped, or a kernel on it did not end, earlier in this process  [GE2014]
+          - sort: amount
+            ^^^^
+Start Python again to use the GPU.""",
+        untested="it needs a GPU",
+    ),
+    ErrorPage(
+        code="GE2020",
+        title="the memory limit is too small for a step",
+        cause=(
+            "A step is expected to need more memory than --memory allows, also with the smallest partitions: one row "
+            "group of each source, or all rows where a step needs them in one place."
+        ),
+        fix=(
+            "Raise --memory to what the message says. To need less, write the sources in smaller row groups, read fewer "
+            "columns, or write to a folder instead of one file."
+        ),
+        example="- sort: amount",
+        message="""\
+sort of stage 'result', step 1 is expected to need 312.0 MB at once, even in the smallest partitions, and may take 200.0 MB.  The run may take more than that, or run out of memory.  Give it --memory 312.0 MB or more, write its sources in smaller row groups, or read fewer columns  [GE2020]""",
+        untested="the numbers depend on the files and on --memory",
+    ),
+    ErrorPage(
+        code="GE2021",
+        title="a run took more memory than its limit",
+        cause=(
+            "gpuetl keeps the resident memory of a run below --memory by small partitions and spilled frames. A step took "
+            "more than was expected, such as a join whose keys repeat more often than the files' metadata says."
+        ),
+        fix="Raise --memory, write the sources in smaller row groups, read fewer columns, or make keys distinct.",
+        example="- join: {with: sales, on: day}",
+        message="""\
+the run took 612.0 MB of memory, and --memory allows 500.0 MB.  Give it that much with --memory, write its sources in smaller row groups, or read fewer columns  [GE2021]""",
+        untested="the numbers depend on the files and on --memory",
     ),
 )

@@ -52,7 +52,7 @@ sinks:
   out: {from: sales, parquet: out.parquet, mode: overwrite}
 """,
         message="""\
-example.yaml:4:20: source 'sales': sales.csv is not a Parquet file that can be read: Parquet magic bytes not found in footer. Either the file is corrupted or this is not a parquet file.  [GE1403]
+example.yaml:4:20: source 'sales': sales.csv is not a Parquet file that can be read: the bytes PAR1 are missing at its end  [GE1403]
     sales: {parquet: sales.csv}
                      ^^^^^^^^^""",
         fixed="""\
@@ -437,6 +437,131 @@ gpuetl: 1
 name: example
 sources:
   sales: {csv: closed.csv, schema: {id: int64, place: string}}
+sinks:
+  out: {from: sales, parquet: out.parquet, mode: overwrite}
+""",
+    ),
+    ErrorPage(
+        code="GE1420",
+        title="a source file changed during the run",
+        cause=(
+            "A file of a source is not what it was when the run planned it: another program replaced, changed, moved or "
+            "deleted it.  gpuetl compares size, modification time and inode whenever it opens a file, and once more after "
+            "it has read it.  Rows of two versions would be mixed, so the run stops and changes no sink."
+        ),
+        fix=(
+            "Run again when the files are complete.  Programs that write while others read should write to a new name and "
+            "rename the file when it is complete."
+        ),
+        kind="command",
+        example="gpuetl run example.yaml",
+        message="""\
+error: example.yaml:4:16: source 'sales': sales.csv changed during the run: its size was 61 bytes and is 84 now, it was last modified at 2026-01-02 08:00:00.250000 UTC and is from 2026-01-02 08:00:07.500000 UTC now  [GE1420]
+    sales: {csv: sales.csv, schema: {id: int64, amount: float64}}
+                 ^^^^^^^^^
+Run again when no other program changes the files of the source.""",
+        untested="a program must change the file while the run reads it",
+    ),
+    ErrorPage(
+        code="GE1421",
+        title="the path is no file",
+        cause=(
+            "The path of a source, or what a glob or a folder has under the name of a data file, is a named pipe, a socket, "
+            "a device, or a link that leads to nothing or to itself.  gpuetl reads a file more than once, and needs its "
+            "size."
+        ),
+        fix="Write the rows to a file, repair the link, or take it out of the path of the source.",
+        kind="python",
+        example="""\
+import os
+
+from gpuetl import Pipeline
+
+os.mkfifo("rows.csv")
+pipeline = Pipeline("example")
+pipeline.read_csv("rows", "rows.csv", {"id": "int64"}).write_parquet("out", "out.parquet")
+pipeline.run(engine="pandas")
+""",
+        message="""\
+gpuetl.errors.RunFailed: example.py:7: source 'rows': rows.csv is a named pipe (FIFO), and gpuetl reads files  [GE1421]
+    pipeline.read_csv("rows", "rows.csv", {"id": "int64"}).write_parquet("out", "out.parquet")
+Write the rows to a file, or take it out of the source's path.""",
+        fixed="""\
+from pathlib import Path
+
+from gpuetl import Pipeline
+
+Path("rows.csv").write_text("id\\n1\\n")
+pipeline = Pipeline("example")
+pipeline.read_csv("rows", "rows.csv", {"id": "int64"}).write_parquet("out", "out.parquet")
+pipeline.run(engine="pandas")
+""",
+    ),
+    ErrorPage(
+        code="GE1422",
+        title="a folder cannot be listed",
+        cause=(
+            "The user of the run may not list a folder of a source, or may not enter one on the way to a file.  The rows "
+            "below it would be missing, so the run stops."
+        ),
+        fix="Give the user the permission to read and enter the folder, or choose a path that leaves the folder out.",
+        kind="pipeline",
+        example="""\
+gpuetl: 1
+name: example
+sources:
+  sales: {csv: lake, schema: {id: int64, amount: float64}}
+sinks:
+  out: {from: sales, parquet: out.parquet, mode: overwrite}
+""",
+        message="""\
+error: example.yaml:4:16: source 'sales': cannot list the folder lake/2026: Permission denied  [GE1422]
+    sales: {csv: lake, schema: {id: int64, amount: float64}}
+                 ^^^^
+Give the user of the run the permission to read and enter it, or leave it out of the source's path.""",
+        untested="root may list every folder",
+    ),
+    ErrorPage(
+        code="GE1460",
+        title="text follows a closing quote",
+        cause=(
+            "A field of a CSV file opens with a quote and goes on after the quote that closes it.  Either a quote "
+            "inside of the field is not written twice, or a quote before it is not closed and the field swallows "
+            "the rows between them."
+        ),
+        fix=(
+            "Write a quote inside of a field in quotes twice, close the open quote, or set `on_bad_row` to `null` "
+            "or `quarantine`."
+        ),
+        kind="pipeline",
+        files={
+            "pipes.csv": """\
+id,place
+1,"2" pipe"
+""",
+            "doubled.csv": """\
+id,place
+1,"2"" pipe"
+""",
+        },
+        example="""\
+gpuetl: 1
+name: example
+sources:
+  sales: {csv: pipes.csv, schema: {id: int64, place: string}}
+sinks:
+  out: {from: sales, parquet: out.parquet, mode: overwrite}
+""",
+        message="""\
+example.yaml:4:16: source 'sales': pipes.csv:2: text follows the closing quote of a field: 1,"2" pipe"  [GE1460]
+    sales: {csv: pipes.csv, schema: {id: int64, place: string}}
+                 ^^^^^^^^^
+Inside of a field in quotes, write a quote twice.  Or is a quote before it not closed?""",
+        fixed="""\
+gpuetl: 1
+name: example
+sources:
+  sales: {csv: doubled.csv, schema: {id: int64, place: string}}
 sinks:
   out: {from: sales, parquet: out.parquet, mode: overwrite}
 """,

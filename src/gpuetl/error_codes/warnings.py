@@ -265,4 +265,56 @@ sinks:
   out: {from: sales, parquet: out.parquet, mode: overwrite}
 """,
     ),
+    ErrorPage(
+        code="GE1725",
+        title="links to folders are not followed",
+        cause=(
+            "A source's folder, or what `**` matches, has a link to a folder elsewhere.  gpuetl follows links to files, "
+            "and links to folders that the path names.  It does not follow links to folders that it finds below: they "
+            "often lead to a folder of the same source, whose rows would be read twice."
+        ),
+        fix="Name the links in a glob, such as `lake/*/*.csv`, or read what they lead to by a source of its own.",
+        kind="python",
+        example="""\
+from pathlib import Path
+
+from gpuetl import Pipeline
+
+Path("lake").mkdir()
+Path("archive").mkdir()
+Path("lake/a.csv").write_text("id\\n1\\n")
+Path("lake/old").symlink_to("../archive")
+pipeline = Pipeline("example")
+pipeline.read_csv("sales", "lake", {"id": "int64"}).write_parquet("out", "out.parquet")
+for warning in pipeline.run(engine="pandas").report.warnings:
+    print(f"warning: {warning}")
+""",
+        message=(
+            "warning: source 'sales': 1 link to a folder is not followed: lake/old.  Read such a folder by a source of "
+            "its own, or name the link in a glob.  [GE1725]"
+        ),
+    ),
+    ErrorPage(
+        code="GE1726",
+        title="a source reads one file by two paths",
+        cause="A link, or a second name, makes a file appear twice below the path of a source.  Its rows are read twice.",
+        fix="Remove the link, or choose a path that matches one of the two names.",
+        kind="python",
+        example="""\
+from pathlib import Path
+
+from gpuetl import Pipeline
+
+Path("lake").mkdir()
+Path("lake/a.csv").write_text("id\\n1\\n")
+Path("lake/latest.csv").symlink_to("a.csv")
+pipeline = Pipeline("example")
+pipeline.read_csv("sales", "lake", {"id": "int64"}).write_parquet("out", "out.parquet")
+for warning in pipeline.run(engine="pandas").report.warnings:
+    print(f"warning: {warning}")
+""",
+        message=(
+            "warning: source 'sales': lake/latest.csv and lake/a.csv are one file, whose rows are read twice.  [GE1726]"
+        ),
+    ),
 )

@@ -14,6 +14,7 @@ from typing import Self
 from gpuetl.backends.backend import Frame
 from gpuetl.errors import OutOfMemory
 from gpuetl.executors.runner import Runner
+from gpuetl.lost_device import is_lost
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, matching
 from gpuetl.plan.graph import walk_graph
 
@@ -81,14 +82,23 @@ class ReadAhead:
             return None
         self.setup()
         try:
-            return self.in_thread.scan(*self.order[place])
+            return self.read_in_room(*self.order[place])
         except OutOfMemory:
             self.enough = False
             return None
 
+    def read_in_room(self, scan: Scan, index: int) -> Frame | None:
+        """Read a partition; None where a limit leaves no room for it now."""
+        if (budget := self.runner.budget) is None:
+            return self.in_thread.scan(scan, index)
+        with budget.room(id(scan)) as fits:
+            return self.in_thread.scan(scan, index) if fits else None
+
     def let_go(self) -> str:
         """Hold nothing that was read ahead, nor what is being read; nothing hinders that."""
         reading, self.reading, self.enough = self.reading, {}, False
+        if is_lost():  # who reads may wait for ever
+            return ""
         wait([future for future in reading.values() if not future.cancel()])
         return ""
 

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
-from gpuetl.io.commit import commit_sinks
+from gpuetl.errors import RunFailed
+from gpuetl.io.commit.dead_runs import finish_dead_runs, unfinished_commit
+from gpuetl.io.commit.sinks import commit_sinks
+from gpuetl.io.frames import FrameDataset
 from gpuetl.io.marks import marked_files
 from gpuetl.io.other_columns import added_beside
+from gpuetl.io.paths import is_hidden
 from gpuetl.io.staging import SinkWriter
 from gpuetl.messages import coded
+from gpuetl.plan.node import Origin
+from gpuetl.plan.nodes import Read, Write
+from gpuetl.plan.plan import Plan
 from gpuetl.report.recorder import Recorder
 from gpuetl.report.report import SinkReport
+from gpuetl.secrets import redacted
 
 MOST_COLUMNS = 6
+MOST_FILES = 3
 OTHER_CHOICES = "Set on_empty: keep to leave the target as it is, or on_empty: error to stop the run"
 
 
@@ -34,7 +44,34 @@ def commit(writers: Mapping[str, SinkWriter], recorder: Recorder) -> tuple[SinkR
         if not writer.rows:
             tell_of_no_rows(writer, recorder)
     commit_sinks(list(writers.values()), recorder.commit)
+    for writer in writers.values():
+        warn_of_kept_rows(writer, recorder)
     return tuple(sink_report(name, writer) for name, writer in writers.items())
+
+
+def recovered(plan: Plan, recorder: Recorder) -> bool:
+    """Finish or undo what runs that died left at the sinks of a plan; tell whether a sink has changed by that.
+
+    Raises
+    ------
+    RunFailed
+        Where a sink cannot be recovered, or a source's files are those of another sink that has to be.
+    """
+    changed = False
+    for name, write in plan.sinks.items():
+        if isinstance(write, Write):
+            remarks = finish_dead_runs(write.target.place, partial(RunFailed.at, Origin("sink", name)))
+            for warning in remarks.warnings:
+                recorder.warn(warning)
+            for note in remarks.notes:
+                recorder.note(note)
+            changed = changed or bool(remarks.warnings)
+    for node in plan.nodes:
+        if not isinstance(node, Read) or isinstance(node.dataset, FrameDataset):
+            continue
+        if problem := unfinished_commit(node.dataset):
+            raise RunFailed.at(node.origin, problem)
+    return changed
 
 
 def warn_of_other_columns(writer: SinkWriter, recorder: Recorder) -> None:
@@ -53,9 +90,20 @@ def warn_of_other_columns(writer: SinkWriter, recorder: Recorder) -> None:
     recorder.warn(coded("GE1707", message))
 
 
+def warn_of_kept_rows(writer: SinkWriter, recorder: Recorder) -> None:
+    """Warn of files of others that stay in a sink's folder, and that its readers take for the sink's."""
+    read = [name for name in writer.kept if name.suffix == f".{writer.target.format}" and not is_hidden(name.parts)]
+    if not read:
+        return
+    named = ", ".join(map(str, read[:MOST_FILES])) + ", …" * (len(read) > MOST_FILES)
+    files, them = ("1 file", "it if its") if len(read) == 1 else (f"{len(read):,} files", "them if their")
+    what = f"kept {files} that gpuetl did not write, and that readers of {writer.target.path} read too: {named}"
+    recorder.warn(coded("GE1721", f"sink '{writer.target.name}': {what}.  Move {them} rows do not belong there"))
+
+
 def sink_report(name: str, writer: SinkWriter) -> SinkReport:
     """Say what was written to a sink."""
-    path, files = str(writer.target.path), writer.files
+    path, files = redacted(str(writer.target.path)), writer.files
     if writer.leaves_target:
         return SinkReport(name, path, 0, 0, 0, written=False)
     return SinkReport(name, path, writer.rows, len(files), writer.file_bytes)

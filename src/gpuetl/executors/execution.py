@@ -60,6 +60,7 @@ class Execution:
     seconds: dict[str, float]
     workers: frozenset[str] = frozenset()
     accepts: Accepts = accept_all
+    pipeline: str = ""
 
     def rehearse(self, physical: PhysicalPlan, plan: str) -> None:
         """Begin to make ready, where frames will be, what the run will need: see `Backend.rehearse`."""

@@ -5,7 +5,6 @@ Nothing here runs before an operation has failed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,14 +18,13 @@ from gpuetl.backends.no_result import written_values
 from gpuetl.errors import EvaluationError, Problem, RunFailed, StepError, system_reason
 from gpuetl.io.dataset import Dataset, DatasetError, RowGroup
 from gpuetl.io.frames import SLICE_ROWS
+from gpuetl.lost_device import is_fault, lose_device, suspects
 from gpuetl.messages import coded
 from gpuetl.physical.nodes import Concat, Map, Physical, Scan, first_read
 from gpuetl.plan.node import FILTER, Node, Origin
 from gpuetl.plan.nodes import Filter, Project, Read
 from gpuetl.tracebacks import unexpected
 
-KERNEL_FAULT = re.compile(r"illegal(?: memory)? ?address|misaligned ?address|launch ?failure|\bILLEGAL_", re.IGNORECASE)
-"""As CUDA words that a kernel went outside of its arrays."""
 MOST_ROWS = 50_000_000
 """Of a partition, beyond which filters are not computed again to find a row of its file."""
 ROW = ":row"
@@ -49,8 +47,10 @@ def step_failed(origin: Origin, error: Exception) -> StepError:
         return RunFailed.at(
             origin, coded("GE2011", f"{name}{reason}"), "Check the disk and the folder's permissions, then run again."
         )
-    if KERNEL_FAULT.search(str(error)):
-        message = coded("GE2012", "a kernel read or wrote memory outside its arrays, and the GPU stopped")
+    if is_fault(error):
+        lose_device()
+        name = suspects() or "a kernel"
+        message = coded("GE2012", f"{name} read or wrote memory outside its arrays, and the GPU stopped")
         return RunFailed.at(origin, message, "Check your kernels with `gpuetl kernel check`, then run again.")
     return RunFailed.at(origin, *unexpected(error))
 

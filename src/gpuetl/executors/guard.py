@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import re
-import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TypeVar
 
 from gpuetl.backends.backend import Backend
 from gpuetl.errors import OutOfMemory
+from gpuetl.out_of_memory import asked_for, done_again, is_out_of_memory, let_go
 from gpuetl.plan.node import Origin
 from gpuetl.sizes import size
 
 Result = TypeVar("Result")
-TELLS = re.compile(r"cudaErrorMemoryAllocation|CUDA_ERROR_OUT_OF_MEMORY")
-"""In errors of the CUDA runtime and driver that Python gets as another kind than `MemoryError`."""
-ASKED = re.compile(r"(?:allocat(?:e|ing)|of size) ([\d.,]*\d) ?([KMGT]?i?B\b)?")
-"""As RMM, CuPy, NumPy and Arrow word what they did not get."""
 
 
 class Guard:
@@ -60,44 +55,5 @@ class Guard:
 
     def told(self, error: BaseException) -> str:
         """Say what was asked for, where the error tells, and what was in use then."""
-        asked = next((found for cause in causes(error) if (found := ASKED.search(str(cause)))), None)
         use = self.backend.memory_use()
-        amount = f"{asked[1]} {asked[2] or 'B'} were asked for, with " if asked else ""
-        return f"{amount}{size(use.in_use)} in use of {size(use.limit)}"
-
-
-def done_again(step: Callable[[], Result], free: Callable[[], object]) -> Result:
-    """Return what a step gives; where memory runs out the first time, free some and do it once more."""
-    try:
-        return step()
-    except Exception as error:
-        if not is_out_of_memory(error):
-            raise
-        let_go(error)
-    free()
-    return step()
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """Tell whether an error, or what it was raised from, says that memory ran out."""
-    return any(
-        isinstance(cause, MemoryError) or (isinstance(cause, RuntimeError) and TELLS.search(str(cause)))
-        for cause in causes(error)
-    )
-
-
-def causes(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error, and what it was raised from."""
-    while error is not None:
-        yield error
-        error = error.__cause__
-
-
-def let_go(error: BaseException | None) -> None:
-    """Clear the local variables of the functions that an error came through, and of those that led to it.
-
-    They would hold frames as long as anybody holds the error.
-    """
-    while error is not None:
-        traceback.clear_frames(error.__traceback__)
-        error = error.__cause__ or error.__context__
+        return f"{asked_for(error)}{size(use.in_use)} in use of {size(use.limit)}"

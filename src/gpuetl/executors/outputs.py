@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 
 from gpuetl.backends.backend import Backend, Frame
+from gpuetl.backends.memory import Growth
 from gpuetl.executors.ahead import ReadAhead
+from gpuetl.executors.budget import Budget
 from gpuetl.executors.committing import commit
 from gpuetl.executors.guard import Guard
 from gpuetl.executors.local import LocalExecutor
@@ -22,20 +24,26 @@ from gpuetl.executors.store import Store
 from gpuetl.io.spill_space import SpillSpace
 from gpuetl.io.staging import FileWriter, SinkWriter, close_writers
 from gpuetl.io.write_files import WRITERS
+from gpuetl.messages import coded
 from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.physical.memory import expected_memory
 from gpuetl.physical.nodes import Physical
+from gpuetl.physical.working_sets import HOST
 from gpuetl.plan.nodes import Write
 from gpuetl.plan.schema import Schema
 from gpuetl.report.recorder import Recorder, Work
 from gpuetl.report.report import SinkReport
 from gpuetl.report.trace import spanned, timed
 from gpuetl.report.traffic import write_traffic
+from gpuetl.sizes import size
 from gpuetl.threads import thread_count
 
 if TYPE_CHECKING:
     from gpuetl.executors.execution import Execution
 
+EXCESS = 1.15
+"""A limit is met up to this factor: pages of libraries and threads' stacks count too."""
 Accepts = Callable[[Mapping[str, pa.Table]], bool]
 """Looks at what was counted, by check, and tells whether the sinks may change."""
 
@@ -60,18 +68,26 @@ def execute(physical: PhysicalPlan, run: Execution, ahead: int = 0) -> Outputs:
     """
     backend, recorder, options, seconds = run.backend, run.recorder, run.options, run.seconds
     store = waiting_frames(backend, recorder, options)
-    runner = Runner(backend, recorder)
+    budget = budget_of(physical, backend, options)
+    runner = Runner(backend, recorder, budget=budget)
     reader = ReadAhead(runner, physical.roots, ahead) if ahead else None
     executor = LocalExecutor(runner, physical.roots, store, reader)
     threads = ThreadPoolExecutor(thread_count(), "gpuetl-writer", backend.thread_setup())
     in_threads = Guard(backend, store.spill_all)  # not the runner's, which waits for the threads
     writers = {
         name: SinkWriter(
-            write.target, run.run_id, file_writer(backend, name, write, source.schema, in_threads), threads
+            write.target,
+            run.run_id,
+            file_writer(backend, name, write, source.schema, in_threads, budget),
+            threads,
+            options.sync,
+            run.pipeline,
         )
         for name, (write, source) in physical.sinks.items()
     }
     runner.guard.frees.extend(partial(written, writer) for writer in writers.values())
+    if budget:
+        budget.frees += [*(partial(is_settled, writer) for writer in writers.values()), store.spill_oldest]
     head_rows = options.head_rows
     try:
         with timed(seconds, "run"), reader or nullcontext():
@@ -107,7 +123,24 @@ def execute(physical: PhysicalPlan, run: Execution, ahead: int = 0) -> Outputs:
                 reports = commit(writers, recorder)
     finally:
         close_writers(list(writers.values()), threads)
+    if budget:
+        warn_of_excess(budget, recorder)
     return Outputs(reports if accepted else (), heads, kept, checks)
+
+
+def budget_of(physical: PhysicalPlan, backend: Backend, options: RunOptions) -> Budget | None:
+    """Return what keeps to the limit of a run on the host, whose allocators keep to none; a GPU's does."""
+    if options.memory is None or backend.device == "GPU":
+        return None
+    return Budget(options.memory, Growth(), expected_memory(physical, HOST).steps)
+
+
+def warn_of_excess(budget: Budget, recorder: Recorder) -> None:
+    """Warn where a run took more than its limit and what measurement may be off by."""
+    if (highest := budget.highest()) > EXCESS * budget.limit:
+        took, most = size(highest), size(budget.limit)
+        advice = "Give it that much with --memory, write its sources in smaller row groups, or read fewer columns"
+        recorder.warn(coded("GE2021", f"the run took {took} of memory, and --memory allows {most}.  {advice}"))
 
 
 def waiting_frames(backend: Backend, recorder: Recorder, options: RunOptions) -> Store:
@@ -120,12 +153,19 @@ def waiting_frames(backend: Backend, recorder: Recorder, options: RunOptions) ->
     )
 
 
-def file_writer(backend: Backend, sink: str, write: Write, schema: Schema, guard: Guard) -> FileWriter:
-    """Return what writes a sink's files, the engine itself where it can; the trace of the run shows each file."""
+def file_writer(
+    backend: Backend, sink: str, write: Write, schema: Schema, guard: Guard, budget: Budget | None = None
+) -> FileWriter:
+    """Return what writes a sink's files, the engine itself where it can; the trace of the run shows each file.
+
+    Under a `budget` room is reserved for what a table is encoded to.
+    """
     writer = backend.file_writer(write.target, schema) or WRITERS[write.target.format]
 
     def guarded(table: Any, path: Path) -> None:
-        guard.run(write.origin, partial(writer.write, table, path))
+        encoded = int(HOST.encoded[write.target.format].share * table.nbytes) if budget else 0
+        with budget.reserving(encoded) if budget else nullcontext():
+            guard.run(write.origin, partial(writer.write, table, path))
 
     return replace(writer, write=spanned(guarded, f"write {sink}", "file"))
 
@@ -134,6 +174,12 @@ def written(writer: SinkWriter) -> str:
     """Wait until what was handed over is written, and so held no more."""
     writer.settle()
     return ""
+
+
+def is_settled(writer: SinkWriter) -> bool:
+    """Wait until what was handed over is written; nothing more is to be had of this writer."""
+    writer.settle()
+    return False
 
 
 def note_files(work: Work, writer: SinkWriter, backend: Backend) -> None:
@@ -170,6 +216,8 @@ def write_frame(runner: Runner, work: Work, frame: Frame, schema: Schema, writer
     """Begin to write one partition of a sink."""
     backend, guard, as_arrow = runner.backend, runner.guard, writer.writer.takes_arrow
     rows = backend.rows(frame)
+    if runner.budget:
+        runner.budget.make_room(int(HOST.encoded[writer.target.format].share * backend.nbytes(frame, schema)))
     with runner.recorder.timed(work):
         table = guard.run(work.origin, partial(backend.to_arrow, frame), rows) if as_arrow else frame
     if as_arrow:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from gpuetl.errors import OutOfMemory
-from gpuetl.executors.guard import is_out_of_memory, let_go
+from gpuetl.out_of_memory import is_out_of_memory, let_go
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Scan
 from gpuetl.plan.graph import walk_graph

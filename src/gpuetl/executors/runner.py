@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from gpuetl.backends.backend import Backend, Frame
 from gpuetl.errors import EvaluationError, GpuetlError, OutOfMemory, RunFailed, StepError
+from gpuetl.executors.budget import Budget
 from gpuetl.executors.carries import carried_by_itself, carried_on, combined
 from gpuetl.executors.failures import row_in_source, row_values, step_failed
 from gpuetl.executors.guard import Guard
@@ -26,11 +27,19 @@ Result = TypeVar("Result")
 class Runner:
     """Runs one node on one partition at a time.  It holds no frame and knows no other partition.
 
-    Each step is done again, once, where memory runs out: see `Guard`, by default one that has nothing to spill.
+    Each step is done again, once, where memory runs out: see `Guard`, by default one that has nothing to spill.  A
+    `budget` makes room for each step before it is done.
     """
 
-    def __init__(self, backend: Backend, recorder: Recorder, guard: Guard | None = None) -> None:
-        self.backend, self.recorder, self.guard = backend, recorder, guard or Guard(backend)
+    def __init__(
+        self, backend: Backend, recorder: Recorder, guard: Guard | None = None, budget: Budget | None = None
+    ) -> None:
+        self.backend, self.recorder, self.guard, self.budget = backend, recorder, guard or Guard(backend), budget
+
+    def make_room(self, node: Physical) -> None:
+        """Make room for what a node is expected to take on one partition, where there is a limit that nobody keeps."""
+        if self.budget:
+            self.budget.make_room_for(id(node))
 
     def step(
         self, node: Physical, rows: int, step: Callable[[], Result], index: int = 0, frames: Sequence[Frame] = ()
@@ -78,6 +87,7 @@ class Runner:
         work = self.recorder.of(scan.read, scan.origin)
         part, work.device = scan.parts[index], self.backend.device_of(scan.read)
         rows = sum(max(group.rows, 0) for group in part)
+        self.make_room(scan)
         with self.recorder.timed(work):
             frame = self.step(scan, rows, lambda: self.backend.read(scan.read, part), index)
         of_files = file_bytes(Scan(scan.read, (part,)))
@@ -127,6 +137,7 @@ class Runner:
         work.device = self.backend.device_of(node.operation)
         work.rows_in += self.backend.rows(frames[node.main]) if index < main.partitions else 0  # one that goes with all
         rows = sum(self.backend.rows(frame) for frame in frames)
+        self.make_room(node)
         with self.recorder.timed(work):
             made = self.step(node, rows, step, index, frames)
         work.moved.update(operation_traffic(self.backend, node.operation, frames, made[0]))
@@ -146,6 +157,7 @@ class Runner:
             return [frames[0]]
         work = self.recorder.of(node, node.origin)
         rows = self.backend.rows(frames[0])
+        self.make_room(node)
         with self.recorder.timed(work):
             pieces = self.step(node, rows, lambda: self.pieces(node, index, *frames))
         work.moved.update(copy_traffic(self.backend, pieces, node.schema))

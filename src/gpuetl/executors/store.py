@@ -100,6 +100,11 @@ class Store:
             self.recorder.spilled.update(waiting.spilled.went)
         return ""
 
+    def spill_oldest(self) -> bool:
+        """Spill the oldest frame that is not empty; tell whether that was possible."""
+        with self.lock:
+            return self.size > 0 and not self.spill(self.size - 1)
+
     def forget(self, waiting: Waiting) -> None:
         """Let go of a frame in the engine's memory."""
         if waiting in self.resident:

@@ -21,7 +21,7 @@ from gpuetl.expressions.types import (
     is_temporal,
     type_name,
 )
-from gpuetl.expressions.unparse import constant_text, to_sql
+from gpuetl.expressions.unparse import constant_text, shown_sql
 from gpuetl.messages import recoded
 
 NAIVE_AND_ZONED = (
@@ -68,9 +68,11 @@ def mismatch_hint(function: Function, args: Sequence[Expr]) -> str:
         return _condition_hint(function, args)
     if function.name == "concat":
         other = next((arg for arg in args if arg.dtype != STRING), args[0])
-        return f"|| joins texts. Write CAST({to_sql(other)} AS string) for a text, or OR between conditions."
+        return f"|| joins texts. Write CAST({shown_sql(other)} AS string) for a text, or OR between conditions."
     if function.name == "add" and STRING in types:
-        return f"Write {' || '.join(map(to_sql, args))} to join texts." if {*types} == {STRING} else "|| joins texts."
+        return (
+            f"Write {' || '.join(map(shown_sql, args))} to join texts." if {*types} == {STRING} else "|| joins texts."
+        )
     if BOOL in types and function.name != "case":
         return _boolean_hint(function, args)
     if STRING in types and any(map(is_number, types)):
@@ -130,10 +132,12 @@ def _condition_hint(function: Function, args: Sequence[Expr]) -> str:
     sign, wrong = SIGNS[function.name], next((arg for arg in args if arg.dtype != BOOL), args[0])
     before = next((arg for arg in args if isinstance(arg, Call) and arg.function.name in COMPARISONS), None)
     if isinstance(wrong, Literal) and before is not None:
-        compared = f"{to_sql(before.args[0])} {SIGNS[before.function.name]} {to_sql(wrong)}"
-        return f"Write {to_sql(before)} {sign} {compared}."
+        compared = f"{shown_sql(before.args[0])} {SIGNS[before.function.name]} {shown_sql(wrong)}"
+        return f"Write {shown_sql(before)} {sign} {compared}."
     return (
-        f"Compare it with something: {to_sql(wrong)} > 0." if is_number(wrong.dtype) else "Compare it with something."
+        f"Compare it with something: {shown_sql(wrong)} > 0."
+        if is_number(wrong.dtype)
+        else "Compare it with something."
     )
 
 
@@ -146,7 +150,7 @@ def _boolean_hint(function: Function, args: Sequence[Expr]) -> str:
     if column is not None and function.name in COMPARISONS:
         return f"'{column.name}' is a boolean: write {column.name}, or NOT {column.name}."
     boolean = next(arg for arg in args if arg.dtype == BOOL)
-    return f"Write CAST({to_sql(boolean)} AS int64) for 1 and 0." if function.name in SIGNS and column else ""
+    return f"Write CAST({shown_sql(boolean)} AS int64) for 1 and 0." if function.name in SIGNS and column else ""
 
 
 def _number_hint(function: Function, args: Sequence[Expr]) -> str:
@@ -156,9 +160,9 @@ def _number_hint(function: Function, args: Sequence[Expr]) -> str:
     if isinstance(text, Literal) and not text.declared:
         return f"Write {text.value} without quotes." if _is_number(text.value) else ""
     if isinstance(number, Literal) and not number.declared and function.name in (*COMPARISONS, "in", "coalesce"):
-        return f"Write '{to_sql(number)}' in quotes, or CAST({to_sql(text)} AS {type_name(number.dtype)})."
+        return f"Write '{shown_sql(number)}' in quotes, or CAST({shown_sql(text)} AS {type_name(number.dtype)})."
     target = number.operand.dtype if isinstance(number, Cast) else number.dtype
-    return f"Write CAST({to_sql(text)} AS {type_name(target)})."
+    return f"Write CAST({shown_sql(text)} AS {type_name(target)})."
 
 
 def _is_number(text: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.foreign import reference_in_text
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Syntax, parts
-from gpuetl.expressions.unparse import to_sql
+from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import coded
 
 COMPARISONS = {"equal": "=", "not_equal": "<>", "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">="}
@@ -66,6 +66,6 @@ def _is_null(node: Syntax) -> bool:
 
 def _shown(node: Syntax) -> str:
     try:
-        return to_sql(node)
+        return shown_sql(node)
     except TypeError:  # a part of it could not be read
         return "x"

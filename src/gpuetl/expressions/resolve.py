@@ -74,7 +74,7 @@ class Scope:
 
     In an `open` scope any column may be named: the schema is unknown since an earlier step is wrong.
     `inside` is the aggregate or window function whose argument this is, `run_id` what `run_id()` gives, and `errors`
-    collects what is wrong.
+    collects what is wrong; `hints` says whether an unknown column's error lists those that there are.
     """
 
     columns: Mapping[str, DataType]
@@ -83,6 +83,7 @@ class Scope:
     open: bool = False
     inside: Function | None = None
     run_id: str = "plan"
+    hints: bool = True
     errors: list[InvalidExpression] = field(default_factory=list, compare=False, repr=False)
 
 
@@ -140,7 +141,8 @@ def _typed(syntax: Syntax, scope: Scope) -> Expr:
 
 
 def _unknown_parameter(syntax: ParameterName, scope: Scope) -> InvalidExpression:
-    hint = have_hint(f"${syntax.name}", (f"${name}" for name in scope.parameters), noun="Parameters")
+    have = (f"${name}" for name in scope.parameters)
+    hint = have_hint(f"${syntax.name}", have, noun="Parameters") if scope.hints else ""
     if syntax.name in scope.columns:
         hint = f"'{syntax.name}' is a column: write {syntax.name} without $."
     return InvalidExpression(coded("GE1021", f"unknown parameter '${syntax.name}'"), syntax.span, hint)
@@ -196,7 +198,8 @@ def _column(syntax: Name, scope: Scope) -> Expr:
         return WRONG
     if syntax.name.lower() in PRESENT:
         raise _present(syntax.name, syntax)
-    raise UnknownColumn(syntax.name, scope.columns, syntax.span, _instead_of_column(syntax, scope))
+    have = scope.columns if scope.hints else ()
+    raise UnknownColumn(syntax.name, have, syntax.span, _instead_of_column(syntax, scope))
 
 
 def _instead_of_column(syntax: Name, scope: Scope) -> str:

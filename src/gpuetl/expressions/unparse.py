@@ -15,6 +15,7 @@ from gpuetl.expressions.decimals import Number, is_decimal, plain_number
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, Parameter, RunId
 from gpuetl.expressions.syntax import ASSOCIATIVE, RUN_ID, Apply, CastTo, Constant, Name, ParameterName, Syntax
 from gpuetl.expressions.types import literal_type, type_name
+from gpuetl.messages import cut
 
 _INFIX: dict[str, tuple[str, int]] = {
     "or": ("OR", 1), "and": ("AND", 2),
@@ -30,6 +31,11 @@ _NOT, _POSTFIX, _COMPARISON, _PREFIX, _ATOM = 3, 4, 4, 8, 9
 def to_sql(expression: Syntax | Expr) -> str:
     """Return the SQL text of a written or a typed expression; casts that typing put in are left out."""
     return _text(expression if isinstance(expression, Syntax) else _written(expression))[0]
+
+
+def shown_sql(expression: Syntax | Expr) -> str:
+    """Return the SQL text of an expression as a message shows it: of a long one the beginning."""
+    return cut(to_sql(expression))
 
 
 def _written(expr: Expr) -> Syntax:

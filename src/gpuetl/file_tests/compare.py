@@ -151,8 +151,10 @@ def tolerance_for(column: Any, given: float | None) -> Tolerance | None:
 def comparable(column: Any) -> list[Any]:
     """Return a column's values as Python objects that can be compared and hashed."""
     dtype = column.type
-    if pa.types.is_temporal(dtype):
-        column = column.cast(pa.int32()) if pa.types.is_date(dtype) else column.cast(INT64)
+    kind = dtype.value_type if is_list(dtype) else dtype
+    if pa.types.is_temporal(kind):
+        number = pa.int32() if pa.types.is_date(kind) else INT64
+        column = column.cast(pa.list_(number) if is_list(dtype) else number)
     values = column.to_pylist()
     return [None if value is None else tuple(value) for value in values] if is_list(dtype) else values
 

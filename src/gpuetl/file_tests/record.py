@@ -39,6 +39,7 @@ from gpuetl.spec.write import yaml_text
 from gpuetl.verify.check import answers
 from gpuetl.verify.compare import Contract, compare_tables
 from gpuetl.verify.sample import Traced, sample_filters, source_rows, traced_columns
+from gpuetl.whole_file import write_whole
 
 GROWTH = 8
 """How many times the rows that are asked for are sampled, and how many times more where the stage has none."""
@@ -306,4 +307,4 @@ def file_with(text: str, name: str, item: str, test: TestSpec) -> str:
 def write_into(path: Path, test: TestSpec) -> None:
     """Add a test to a pipeline's file."""
     text = path.read_text(encoding="utf-8")
-    path.write_text(file_with(text, str(path), text_of(test), test), encoding="utf-8")
+    write_whole(path, file_with(text, str(path), text_of(test), test).encode())

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import ClassVar, Literal
 from xml.etree import ElementTree
 
+from gpuetl.whole_file import write_whole
+
 Outcome = Literal["passed", "failed", "error"]
 
 
@@ -66,7 +68,7 @@ class TestReport:
 
     def write_junit(self, path: str | Path) -> None:
         """Write the results as JUnit XML."""
-        Path(path).write_bytes(junit_xml(self))
+        write_whole(path, junit_xml(self))
 
 
 def result_lines(result: TestResult) -> list[str]:

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from csv import Error as CsvError
-from csv import reader as read_records
 from dataclasses import dataclass
 from pathlib import Path
 
 from gpuetl.errors import have_hint
-from gpuetl.io.csv_quotes import open_quote, unclosed
-from gpuetl.io.dataset import DatasetError
+from gpuetl.io.csv_quotes import (
+    BYTE_ORDER_MARK,
+    fields_with_text_after,
+    open_quote,
+    quoted_fields,
+    record_end,
+    split_fields,
+    text_after_quote,
+)
+from gpuetl.io.dataset import DataFile, DatasetError
+from gpuetl.io.open_file import OpenFile, opened
 from gpuetl.messages import coded
 
+FIRST_BYTES = 1 << 13
 MAX_HEADER_BYTES = 1 << 20
+UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+NO_UTF_8 = "the first line is not column names in UTF-8"
+SAVE_AS_UTF_8 = "Save the file as UTF-8."
 
 
 @dataclass(frozen=True)
@@ -25,31 +36,78 @@ class Header:
     alone: bool
 
 
-def read_header(path: Path, delimiter: str) -> Header:
-    """Read the names in the first line, without a byte order mark.
+def read_header(file: DataFile, delimiter: str) -> Header:
+    r"""Read the names in the first line, without a byte order mark.
+
+    The line ends with \n, \r\n or \r.  A name in quotes may have several lines.
 
     Raises
     ------
     DatasetError
-        For a file that is empty, cannot be read, or is not UTF-8 text, and a name of several lines.
+        For a file that is empty, cannot be read, is not UTF-8 text, or has changed, and for a header with irregular
+        quotes.
     """
+    path = file.path
     try:
-        with path.open("rb") as lines:
-            first = lines.readline(MAX_HEADER_BYTES)
-            alone = not lines.read(1)
+        with opened(path, file.state) as source:
+            record, alone = first_record(source, delimiter)
     except OSError as error:
         raise DatasetError(coded("GE1403", f"cannot read {path}: {error.strerror or error}")) from None
-    if unclosed(first, delimiter) is not None:
-        raise open_quote(path, 1)
-    try:
-        names = next(iter(read_records([first.decode("utf-8-sig")], delimiter=delimiter)), [])
-    except (UnicodeDecodeError, CsvError):
-        hint = "Save the file as UTF-8."
-        raise DatasetError(coded("GE1403", f"{path}: the first line is not column names in UTF-8"), hint) from None
-    if not names:
+    if record.startswith(UTF_16_MARKS):
+        raise DatasetError(coded("GE1403", f"{path}: the file is UTF-16 text, not UTF-8"), SAVE_AS_UTF_8)
+    if not record:
         hint = "Add the header line, or take the file out of the source's path."
         raise DatasetError(coded("GE1414", f"{path}: empty; a CSV file begins with a line of column names"), hint)
-    return Header(tuple(names), alone)
+    if any(not field["end"] for field in quoted_fields(record, delimiter)):
+        raise open_quote(path, 1)
+    fields = split_fields(record, delimiter)
+    if fields_with_text_after(fields, delimiter):
+        raise text_after_quote(path, 1, record.decode("utf-8", "replace"))
+    try:
+        names = tuple(unquoted(field).decode() for field in fields)
+    except UnicodeDecodeError:
+        raise DatasetError(coded("GE1403", f"{path}: {NO_UTF_8}"), SAVE_AS_UTF_8) from None
+    if any("\0" in name for name in names):
+        hint = f"Is it UTF-16?  {SAVE_AS_UTF_8}"
+        raise DatasetError(coded("GE1403", f"{path}: the column names have NUL bytes, so the file is not text"), hint)
+    return Header(names, alone)
+
+
+def first_record(source: OpenFile, delimiter: str) -> tuple[bytes, bool]:
+    """Return the first record without its line end and a byte order mark, and whether nothing follows it.
+
+    Raises
+    ------
+    DatasetError
+        For a record of more than `MAX_HEADER_BYTES`.
+    """
+    with source.open() as file:
+        text, size = b"", FIRST_BYTES
+        while more := file.read(size):
+            text += more
+            start = len(BYTE_ORDER_MARK) * text.startswith(BYTE_ORDER_MARK)
+            end, following = record_end(text, start, delimiter)
+            if following < len(text):
+                return text[start:end], False
+            if len(text) > MAX_HEADER_BYTES:
+                raise long_header(source.path, text, delimiter)
+            size = len(text)
+        if not text:
+            return b"", True
+        return text[start:end], True
+
+
+def long_header(path: Path, text: bytes, delimiter: str) -> DatasetError:
+    """Word a header without an end: often its quote is not closed, or the file is no CSV file."""
+    if any(not field["end"] for field in quoted_fields(text, delimiter)):
+        return open_quote(path, 1)
+    hint = "A CSV file begins with a line of column names."
+    return DatasetError(coded("GE1403", f"{path}: the first line has more than {MAX_HEADER_BYTES:,} bytes"), hint)
+
+
+def unquoted(field: bytes) -> bytes:
+    """Return the value of a field: without its quotes, if it has any."""
+    return field[1:-1].replace(b'""', b'"') if field.startswith(b'"') else field
 
 
 def missing_hint(name: str, names: Iterable[str]) -> str:

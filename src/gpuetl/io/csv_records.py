@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import mmap
-import re
 from codecs import getincrementaldecoder
-from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuetl.io.csv_quotes import RETURN, goes_on, line_ends, quoted_fields, split_fields
+from gpuetl.io.open_file import OpenFile
+
 BLOCK_BYTES = 1 << 24
 LONGEST_TEXT = 2000
 """Characters of a record that are shown."""
-NEWLINE, RETURN = 10, 13
 
 
 class CsvRecords:
@@ -26,12 +24,11 @@ class CsvRecords:
         Whether an empty line is a record, as it is in a file of one column.
     """
 
-    def __init__(self, path: Path, delimiter: str, empty_lines: bool) -> None:
-        with path.open("rb") as file:
-            self.data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        self.delimiter = re.escape(delimiter.encode())
+    def __init__(self, path: OpenFile, delimiter: str, empty_lines: bool) -> None:
+        self.data = path.read_bytes()  # a file that is mapped and becomes shorter would end the process
+        self.delimiter = delimiter
         self.line_ends = np.concatenate([*line_ends(self.data), np.zeros(0, np.int64)])
-        inside = self.inside_quotes()
+        inside, after_quotes = self.inside_quotes()
         ends = self.line_ends[~inside]
         self.starts = np.concatenate([np.zeros(1, np.int64), ends + 1])
         self.stops = np.concatenate([ends, np.array([len(self.data)])])
@@ -42,17 +39,21 @@ class CsvRecords:
             alone = (self.stops == self.starts + 1) & (bytes_[self.starts] == RETURN)  # the rest of "\r\n"
             kept = (self.stops > self.starts) & ~alone
             self.starts, self.stops = self.starts[kept], self.stops[kept]
+        irregular = np.unique(np.searchsorted(self.starts, np.array(after_quotes, np.int64), side="right") - 1)
+        self.text_after_quote: tuple[int, ...] = tuple(irregular.tolist())
+        """The records with a field that goes on after its closing quote."""
 
-    def inside_quotes(self) -> NDArray[np.bool_]:
-        """Tell which line ends stand in a field in quotes."""
-        inside = np.zeros(len(self.line_ends), np.bool_)
+    def inside_quotes(self) -> tuple[NDArray[np.bool_], list[int]]:
+        """Tell which line ends stand in a field in quotes, and where a field goes on after its closing quote."""
+        inside, after = np.zeros(len(self.line_ends), np.bool_), list[int]()
         if self.data.find(b'"') < 0:
-            return inside
-        begins = rb"(?:\A(?:\xef\xbb\xbf)?|[\r\n]|" + self.delimiter + rb")"
-        for field in re.finditer(begins + rb'"(?P<value>[^"]*(?:""[^"]*)*)"', self.data):
+            return inside, after
+        for field in quoted_fields(self.data, self.delimiter):
+            if goes_on(self.data, field.end(), self.delimiter):
+                after.append(field.start("value"))
             first, last = np.searchsorted(self.line_ends, [field.start("value"), field.end("value")])
             inside[first:last] = True
-        return inside
+        return inside, after
 
     def is_utf8(self) -> bool:
         """Tell whether all bytes of the file are UTF-8."""
@@ -79,20 +80,7 @@ class CsvRecords:
 
     def fields(self, record: int) -> list[bytes]:
         """Return the fields of a record as they are written, with their quotes."""
-        value = rb'(?:"[^"]*(?:""[^"]*)*"?)?(?:(?!' + self.delimiter + rb").)*"
-        return re.findall(rb"(?:\A|" + self.delimiter + rb")(" + value + rb")", self.written(record), re.DOTALL)
-
-
-def line_ends(data: mmap.mmap) -> Iterator[NDArray[np.int64]]:
-    r"""Yield where lines end, block by block: at \n, and at \r that no \n follows."""
-    bytes_ = np.frombuffer(data, np.uint8)
-    for start in range(0, len(bytes_), BLOCK_BYTES):
-        block = bytes_[start : start + BLOCK_BYTES]
-        following = bytes_[start + 1 : start + BLOCK_BYTES + 1]
-        ends = block == NEWLINE
-        alone = block == RETURN
-        alone[: len(following)] &= following != NEWLINE
-        yield np.flatnonzero(ends | alone) + start
+        return split_fields(self.written(record), self.delimiter)
 
 
 def shortened(text: str, most: int = LONGEST_TEXT) -> str:

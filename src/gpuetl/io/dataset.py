@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -16,9 +15,13 @@ import pyarrow as pa
 from gpuetl.errors import have_hint
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.types import DataType, common_type, is_floating, language_type, type_name
-from gpuetl.io.paths import find_files
+from gpuetl.io.dataset_error import DatasetError as DatasetError  # noqa: PLC0414  others import it from here
+from gpuetl.io.file_state import FileState
+from gpuetl.io.listing import Listing, list_files
+from gpuetl.io.paths import check_sandbox
 from gpuetl.messages import coded
 from gpuetl.plan.schema import Schema
+from gpuetl.sandbox import OutsideSandbox
 
 if TYPE_CHECKING:
     from gpuetl.io.csv_header import Header
@@ -30,20 +33,16 @@ OnBadRow = Literal["fail", "null", "quarantine"]
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
-class DatasetError(Exception):
-    """A source whose files are missing or are not what it says; worded for the user, without the place."""
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        self.hint = hint
-        super().__init__(message)
-
-
 @dataclass(frozen=True)
 class DataFile:
-    """One file and the values of the partition columns in its path, as written there."""
+    """One file and the values of the partition columns in its path, as written there.
+
+    `state` is that in which the plan saw the file.  It goes where the file is read, and is compared there.
+    """
 
     path: Path
     partition: Mapping[str, str | None]
+    state: FileState | None = None
 
 
 @dataclass(frozen=True)
@@ -99,6 +98,8 @@ class Dataset:
         What becomes of a column that a file lacks.
     on_bad_row
         What becomes of a CSV file's rows with a value that is not of its type, or with too few or too many fields.
+    verify_checksums
+        Whether the pages of Parquet files that have a checksum are compared with it.
     """
 
     name: str
@@ -112,6 +113,7 @@ class Dataset:
     extra_columns: ExtraColumns = ""
     missing_columns: MissingColumns = "error"
     on_bad_row: OnBadRow = "fail"
+    verify_checksums: bool = False
 
     @property
     def fills(self) -> bool:
@@ -138,15 +140,37 @@ class Dataset:
             Where there is none, or one whose path lacks a partition column.  A folder without files has zero rows,
             where the pipeline states the columns.
         """
-        paths = find_files(self.path, f".{self.format}")
-        if not paths and not (self.declared and self.path.is_dir()):
-            what = "does not exist" if not glob.has_magic(str(self.path)) else "matches no file"
-            message = f"{self.path} {what}" if not self.path.is_dir() else f"{self.path} holds no .{self.format} file"
-            raise DatasetError(
-                coded("GE1401", message),
-                "Check the path; relative ones start at the pipeline's folder.",
-            )
-        return tuple(DataFile(path, self._partition_values(path)) for path in paths)
+        listed = self.listing.files
+        if not listed and not (self.declared and self.listing.is_folder):
+            raise self._no_files()
+        return tuple(DataFile(path, self._partition_values(path), state) for path, state in listed)
+
+    @cached_property
+    def listing(self) -> Listing:
+        """What the path names, found by one walk.
+
+        Raises
+        ------
+        DatasetError
+            For a folder that cannot be listed, and for what is no file.
+        """
+        listing = list_files(self.path, f".{self.format}")
+        try:
+            check_sandbox(path for path, _ in listing.files)
+        except OutsideSandbox as error:
+            raise DatasetError(str(error)) from None
+        return listing
+
+    def _no_files(self) -> DatasetError:
+        listing, hint = self.listing, "Check the path; relative ones start at the pipeline's folder."
+        message = f"{self.path} {'matches no file' if listing.is_glob else 'does not exist'}"
+        if listing.folders:
+            message = f"{self.path} matches no file, but the folder {listing.folders[0]}"
+            hint = f"A glob reads the files that it matches: write {self.path}/*{listing.suffix}, or name the folder."
+        elif listing.is_folder:
+            folder = "is a folder that" if self.path.suffix == listing.suffix else ""
+            message = " ".join(filter(None, (str(self.path), folder, f"holds no {listing.suffix} file")))
+        return DatasetError(coded("GE1401", message), hint)
 
     def _partition_values(self, path: Path) -> dict[str, str | None]:
         if not self.partitions:
@@ -194,8 +218,16 @@ class Dataset:
         DatasetError
             For one without that is to be read.
         """
+        wanted = not self.wanted or name in self.wanted
+        other = self.footers.other_names.get(name) if self.format == "parquet" else None
+        if other is not None:
+            if not wanted:
+                return None
+            shown = other.decode(errors="backslashreplace")
+            hint = "Rename it where the file is made, or name the columns to read in the source's columns."
+            raise DatasetError(coded("GE1441", f"the name of column '{shown}' is not UTF-8"), hint)
         dtype = language_type(stored)
-        if dtype is None and (not self.wanted or name in self.wanted):
+        if dtype is None and wanted:
             hint = "Leave it out: name the columns to read in the source's columns, or in its schema."
             raise DatasetError(
                 coded("GE1407", f"column '{name}' has type {stored}, which gpuetl does not support"), hint
@@ -213,7 +245,7 @@ class Dataset:
         if file.path not in self._headers:
             from gpuetl.io.csv_header import read_header
 
-            self._headers[file.path] = read_header(file.path, self.delimiter)
+            self._headers[file.path] = read_header(file, self.delimiter)
         return self._headers[file.path]
 
     @cached_property
@@ -241,7 +273,8 @@ class Dataset:
         if self.format == "csv":
             for file in self.files:
                 check_columns(self, file)
-            return tuple(RowGroup(f, 0, -1, {"": f.path.stat().st_size}, self.partition_ranges(f)) for f in self.files)
+            sizes = ((file, file.state.size if file.state else 0) for file in self.files)
+            return tuple(RowGroup(file, 0, -1, {"": size}, self.partition_ranges(file)) for file, size in sizes)
         planned, check = self.own_schema, partial(check_columns, self)
         return tuple(
             group for f in self.files for group in self.footers.row_groups(f, planned, self.partition_ranges(f), check)
@@ -269,7 +302,7 @@ class Dataset:
         text, dtype = file.partition[name], self.partitions[name]
         try:
             return None if text is None else pa.scalar(text).cast(dtype).as_py()
-        except pa.ArrowInvalid:
+        except (ValueError, OverflowError):  # of Arrow, or a date in a year that Python does not have
             hint = f"Declare '{name}' of another type in the source's partitions."
             raise DatasetError(
                 coded("GE1408", f"{file.path}: '{name}={text}' is not of type {type_name(dtype)}"), hint

@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
-import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
 from math import inf
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from gpuetl.expressions.types import DataType
 from gpuetl.io.dataset import ColumnValues, DataFile, DatasetError, RowGroup
-from gpuetl.messages import coded
+from gpuetl.io.file_state import FileState
+from gpuetl.io.open_file import OpenFile, opened
+from gpuetl.io.parquet_footer import (
+    DECRYPT,
+    BadFooter,
+    Chunk,
+    FileMetadata,
+    Leaf,
+    StoredSchema,
+    footer_bytes,
+    read_footer,
+)
+from gpuetl.io.parquet_limits import Limits, limits_of
+from gpuetl.messages import coded, recoded
+from gpuetl.out_of_memory import done_again, release_host_memory, told_of_host
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+PLAIN = 0
 SAMPLED_FILES = 4
 """Of so many files, spread over all of them, the first and the last row group tell how wide texts and lists are."""
 MOST_BITS = 32
 OFFSET_BYTES = 4
 """Where a text or list begins: Parquet's length of a text and Arrow's offset take as many."""
-MICROSECONDS = {"s": 1_000_000, "ms": 1000, "us": 1}
-Limits = tuple[Any, Any, int]
 MOST_KEPT = 1024
 SETTLED_NS = 1_000_000_000
 """A file that changed less than this ago may change again within one tick of its file system's clock."""
@@ -33,38 +43,42 @@ SETTLED_NS = 1_000_000_000
 class Group:
     """A row group: its rows, the bytes of each column in the file, and the columns' limits, decoded when asked for.
 
-    `leaves` has the column to which each of its chunks belongs.
+    `chunks` has those of each column, with the leaves whose values they are.
     """
 
-    def __init__(self, group: Any, leaves: Sequence[str], stored: Mapping[str, Any]) -> None:
-        self.rows: int = group.num_rows
-        self.stored = stored
-        self.chunks: dict[str, list[Any]] = {}
-        for place, name in enumerate(leaves):
-            self.chunks.setdefault(name, []).append(group.column(place))
-        self.file_bytes = {name: sum(one.total_compressed_size for one in each) for name, each in self.chunks.items()}
+    def __init__(self, rows: int, chunks: Sequence[Chunk], schema: StoredSchema) -> None:
+        self.rows = rows
+        self.chunks: dict[str, list[Chunk]] = {}
+        self._schema, self._first = schema, dict[str, Leaf]()
+        names = schema.arrow.names
+        for leaf, chunk in zip(schema.leaves, chunks, strict=True):
+            name = names[leaf.column]
+            self.chunks.setdefault(name, []).append(chunk)
+            self._first.setdefault(name, leaf)
+        self.file_bytes = {name: sum(one.compressed_bytes for one in each) for name, each in self.chunks.items()}
         self._limits: dict[str, Limits | None] = {}
 
     def limits(self, name: str) -> Limits | None:
         """Return (least, greatest, nulls) of a column, None where its statistics do not bound every value."""
         if name not in self._limits:
-            known = name in self.chunks
-            self._limits[name] = _range(self.chunks[name][0].statistics, self.stored[name]) if known else None
+            leaf = self._first.get(name)
+            stored = None if leaf is None else self._schema.arrow.field(leaf.column).type
+            self._limits[name] = None if leaf is None else limits_of(self.chunks[name][0], leaf, stored)
         return self._limits[name]
 
 
 class Footer:
     """What the footer of one file says, which was in a `state`; None where that may not tell of a later change."""
 
-    def __init__(self, metadata: Any, state: tuple[int, ...] | None) -> None:
+    def __init__(self, metadata: FileMetadata, state: FileState | None) -> None:
         self.metadata, self.state = metadata, state
-        self.schema = metadata.schema.to_arrow_schema()
+        self.schema = metadata.schema.arrow
 
     @cached_property
     def repeated(self) -> str | None:
         """The name of two columns, if there is one."""
-        names = self.schema.names
-        return min((name for name in names if names.count(name) > 1), default=None)
+        names = Counter(self.schema.names)
+        return min((name for name, count in names.items() if count > 1), default=None)
 
     @cached_property
     def stored(self) -> Mapping[str, Any]:
@@ -74,49 +88,41 @@ class Footer:
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         """The row groups."""
-        schema = self.metadata.schema
-        leaves = [column_of(schema.column(i).path, self.stored) for i in range(len(schema))]
-        return tuple(
-            Group(self.metadata.row_group(i), leaves, self.stored) for i in range(self.metadata.num_row_groups)
-        )
+        return tuple(Group(rows, chunks, self.metadata.schema) for rows, chunks in self.metadata.groups)
 
 
-def column_of(path: str, stored: Mapping[str, Any]) -> str:
-    """Return the column that a leaf belongs to: itself, or a list whose elements it has.  Names may have dots."""
-    return path if path in stored else max((name for name in stored if path.startswith(f"{name}.")), key=len)
-
-
-def footer_of(path: Path) -> Footer:
+def footer_of(path: Path, planned: FileState | None = None) -> Footer:
     """Return a file's footer, read anew where the file is not what it was.
 
     Raises
     ------
-    OSError, pa.ArrowException
+    DatasetError
+        Where it is not what the plan saw.
+    BadFooter, OSError, pa.ArrowException
         Where the file cannot be read or is not Parquet.
     """
-    stat = path.stat()
-    changed = max(stat.st_mtime_ns, stat.st_ctime_ns)
-    state = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
-    settled = time.time_ns() - changed > SETTLED_NS
-    return kept_footer(path, state) if settled else Footer(read_metadata(path), None)
+    with opened(path, planned) as file:
+        return kept_footer(file) if file.state.is_settled(SETTLED_NS) else Footer(read_metadata(file), None)
 
 
 @lru_cache(MOST_KEPT)
-def kept_footer(path: Path, state: tuple[int, ...]) -> Footer:
+def kept_footer(file: OpenFile) -> Footer:
     """Return the footer of a file that is in this state."""
-    return Footer(read_metadata(path), state)
+    return Footer(read_metadata(file), file.state)
 
 
-def read_metadata(path: Path) -> Any:
-    """Read a footer through a file of Arrow's, which looks for no file system."""
-    with pa.OSFile(str(path)) as file:
-        return pq.read_metadata(file)
+def read_metadata(file: OpenFile) -> FileMetadata:
+    """Read a footer."""
+    with file.open() as source:
+        return read_footer(footer_bytes(source))
 
 
 class Footers:
     """The footers of a source's files, as they are when they are first asked for."""
 
     def __init__(self) -> None:
+        self.other_names: dict[str, bytes] = {}
+        """Columns whose names are not UTF-8, by what stands for the names."""
         self._footers: dict[Path, Footer] = {}
         self._alike: Any = None
         self._lacking: list[str] = []
@@ -130,17 +136,24 @@ class Footers:
         Raises
         ------
         DatasetError
-            Where the file cannot be read or is not Parquet, or has two columns of one name.
+            Where the file cannot be read or is not Parquet, has two columns of one name, or memory runs out.
         """
         if file.path not in self._footers:
             try:
-                footer = footer_of(file.path)
+                footer = done_again(lambda: footer_of(file.path, file.state), release_host_memory)
+            except BadFooter as error:
+                raise DatasetError(recoded(f"{file.path} {error}", error), error.hint) from None
+            except MemoryError as error:
+                what = f"out of memory: reading the metadata of {file.path}: {told_of_host(error)}"
+                hint = "Write the file with fewer row groups or columns, or run where there is more memory."
+                raise DatasetError(coded("GE2007", what), hint) from None
             except (OSError, pa.ArrowException) as error:
                 raise DatasetError(
                     coded("GE1403", f"{file.path} is not a Parquet file that can be read: {str(error).splitlines()[0]}")
                 ) from None
             if footer.repeated is not None:
                 raise DatasetError(coded("GE1412", f"{file.path} has two columns named '{footer.repeated}'"))
+            self.other_names |= footer.metadata.schema.other_names
             self._footers[file.path] = footer
         return self._footers[file.path]
 
@@ -160,7 +173,7 @@ class Footers:
             for footer in map(self.footer, files[::step][:SAMPLED_FILES]):
                 self._sampled += [*footer.groups[:1], *footer.groups[1:][-1:]]
         chunks = [group.chunks[name][0] for group in self._sampled if group.rows and name in group.chunks]
-        rows, values = sum(group.rows for group in self._sampled), sum(chunk.num_values for chunk in chunks)
+        rows, values = sum(group.rows for group in self._sampled), sum(chunk.values for chunk in chunks)
         if not values:
             return None
         return ColumnValues(values / rows, sum(map(_text_bytes, chunks)) / values, max(map(_distinct, chunks)))
@@ -182,6 +195,9 @@ class Footers:
             Where `check` refuses the file's columns.
         """
         footer = self.footer(file)
+        if hidden := footer.metadata.encrypted.intersection(planned):
+            message = f"{file.path}: column '{min(hidden)}' is encrypted, and gpuetl has no keys"
+            raise DatasetError(coded("GE1442", message), f"{DECRYPT}  Or leave it out: name the columns to read.")
         if self._alike is None or not footer.schema.equals(self._alike):
             check(file)
             self._alike = footer.schema  # files of this schema need no further look
@@ -207,28 +223,25 @@ def is_other_time(stored: DataType, planned: DataType) -> bool:
     return bool(pa.types.is_date(stored) and pa.types.is_timestamp(planned))
 
 
-def _text_bytes(chunk: Any) -> float:
+def _text_bytes(chunk: Chunk) -> float:
     """Return the bytes of a chunk's texts with their offsets.
 
     Encoded as PLAIN they are that long in the file, before it is compressed.  Other encodings are shorter; the least
     and the greatest text tell then how long one is.
     """
-    size, statistics = float(chunk.total_uncompressed_size), chunk.statistics
-    if "PLAIN" in chunk.encodings and not chunk.has_dictionary_page:
+    size, bounds = float(chunk.uncompressed_bytes), chunk.bounds or chunk.old_bounds
+    if (PLAIN in chunk.encodings and chunk.dictionary_page is None) or bounds is None:
         return size
-    if chunk.physical_type != "BYTE_ARRAY" or statistics is None or not statistics.has_min_max:
-        return size
-    bounds = (statistics.min_raw, statistics.max_raw)  # bytes, whatever they mean
-    return max(size, int(chunk.num_values) * (OFFSET_BYTES + sum(map(len, bounds)) / 2))
+    return max(size, chunk.values * (OFFSET_BYTES + sum(map(len, bounds)) / 2))
 
 
-def _distinct(chunk: Any) -> float:
+def _distinct(chunk: Chunk) -> float:
     """Return how many distinct values a chunk has at most: those that its codes, of so many bits a row, can tell apart.
 
     The bytes of the dictionary are among those of the codes; where they are many, the number is far too large.
     """
-    bits = 8 * chunk.total_uncompressed_size / max(1, chunk.num_values)
-    return float(2**bits) if chunk.has_dictionary_page and bits < MOST_BITS else inf
+    bits = 8 * chunk.uncompressed_bytes / max(1, chunk.values)
+    return float(2**bits) if chunk.dictionary_page is not None and bits < MOST_BITS else inf
 
 
 class _Ranges(Mapping[str, tuple[Any, Any, int]]):
@@ -248,40 +261,3 @@ class _Ranges(Mapping[str, tuple[Any, Any, int]]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
-
-
-def _range(statistics: Any, stored: Any) -> Limits | None:
-    """Return (least, greatest, nulls) where the statistics bound every value.
-
-    NaN is left out of a float's bounds; a long string's bounds may be cut short, outwards.
-    """
-    if statistics is None or not statistics.has_null_count or pa.types.is_nested(stored):
-        return None
-    if not statistics.has_min_max:
-        return (None, None, statistics.null_count) if statistics.num_values == 0 else None
-    if pa.types.is_decimal(stored):
-        return None
-    if (pa.types.is_timestamp(stored) or pa.types.is_duration(stored)) and stored.unit == "ns":
-        return None
-    try:
-        least, greatest = _bounds(statistics, stored)
-    except (OverflowError, ValueError):  # a time that Python has not
-        return None
-    if isinstance(least, bytes) or (isinstance(least, float) and (least != least or greatest != greatest)):
-        return None
-    return least, greatest, statistics.null_count
-
-
-def _bounds(statistics: Any, stored: Any) -> tuple[Any, Any]:
-    """Return the least and greatest value.
-
-    Instants are made from their numbers, since pyarrow imports pandas for a zone; durations, too, since Parquet knows
-    of no unit, and files of a source may have different ones.
-    """
-    if pa.types.is_duration(stored):
-        unit = timedelta(microseconds=MICROSECONDS[stored.unit])
-        return statistics.min_raw * unit, statistics.max_raw * unit
-    if pa.types.is_timestamp(stored) and stored.tz is not None:
-        unit = timedelta(microseconds=MICROSECONDS[stored.unit])
-        return EPOCH + statistics.min_raw * unit, EPOCH + statistics.max_raw * unit
-    return statistics.min, statistics.max

@@ -1,6 +1,6 @@
 """Marks in the names of appended files: which run wrote them, so that a second one can replace or notice them.
 
-`part-<mark>-<run id>-00000.parquet`: no manifest is needed, and other tools see plain files.
+`part-<mark>-<run id>-00000.parquet`: other tools see plain files.
 """
 
 from __future__ import annotations

@@ -1,58 +1,116 @@
-"""Whether a sink would replace, or be read as, files that are not its own; told from paths alone."""
+"""Whether a sink would replace, or be read as, files that are not its own, by whatever names they are reached.
+
+Paths are compared as they are written, with their links resolved, and by the device and inode of their folders: a bind
+mount shows one folder under two paths.
+"""
 
 from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from gpuetl.io.dataset import Dataset
+from gpuetl.io.file_state import FileState
+from gpuetl.io.listing import is_visible
 from gpuetl.io.paths import is_hidden, plain_part
 from gpuetl.io.target import Target
 
-
-def absolute(path: Path) -> Path:
-    """Return the path from the root, without `.` and `..`; symbolic links stay as they are."""
-    return Path(os.path.normpath(path.absolute()))
+LINKED = ", through a link or a mount"
 
 
-def conflicts(target: Target, others: Sequence[Target], sources: Sequence[Dataset], folder: Path) -> list[str]:
+@dataclass(frozen=True)
+class Location:
+    """Where a path leads.
+
+    Parameters
+    ----------
+    written
+        The path from the root, without `.` and `..`; links stay as they are.
+    resolved
+        The path without links.
+    identities
+        Device and inode of `resolved` and of each folder above it, None for what does not exist.
+    """
+
+    written: Path
+    resolved: Path
+    identities: tuple[tuple[int, int] | None, ...]
+
+    @classmethod
+    def of(cls, path: Path) -> Location:
+        """Look at a path."""
+        resolved = Path(os.path.realpath(path))
+        identities = tuple(identity(one) for one in (resolved, *resolved.parents))
+        return cls(Path(os.path.normpath(path.absolute())), resolved, identities)
+
+    def below(self, folder: Location) -> Inside | None:
+        """Return how the path lies in a folder, or is it; None where it is elsewhere."""
+        if self.written.is_relative_to(folder.written):
+            return Inside(self.written.relative_to(folder.written).parts)
+        if self.resolved.is_relative_to(folder.resolved):
+            return Inside(self.resolved.relative_to(folder.resolved).parts, LINKED)
+        same = folder.identities[0]
+        depth = self.identities.index(same) if same is not None and same in self.identities else None
+        return None if depth is None else Inside(self.resolved.parts[len(self.resolved.parts) - depth :], LINKED)
+
+
+@dataclass(frozen=True)
+class Inside:
+    """The parts of a path below a folder, none for the folder itself; `how` says if it leads there by another name."""
+
+    parts: tuple[str, ...]
+    how: str = ""
+
+
+class Locations(dict[Path, Location]):
+    """Where paths lead, looked up once each."""
+
+    def __missing__(self, path: Path) -> Location:
+        self[path] = Location.of(path)
+        return self[path]
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """Return the device and inode of a path, None where it does not exist or cannot be looked at."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def conflicts(
+    target: Target, others: Sequence[Target], sources: Sequence[Dataset], folder: Path, at: Locations
+) -> list[str]:
     """Word what writing a sink would change besides it: other sinks, sources, the pipeline's own folder."""
-    found = [f"{how} sink '{other.name}'" for other in others if (how := overlap(target.path, other.path))]
-    if absolute(folder).is_relative_to(absolute(target.path)):
-        found.append("writes over the pipeline's own folder")
+    place = at[target.path]
+    found = [message for other in others if (message := overlap(place, at[other.path], other.name))]
+    if inside := at[folder].below(place):
+        found.append(f"writes over the pipeline's own folder{inside.how}")
     for source in sources:
-        if holds_source(target, source):
-            found.append(f"writes over source '{source.name}'")
-        elif feeds_source(target, source):
-            found.append(f"writes into its own source '{source.name}'")
+        plain = at[plain_part(source.path)]
+        if inside := plain.below(place):
+            found.append(f"writes over source '{source.name}'{inside.how}")
+        elif (inside := place.below(plain)) and feeds_source(target, source, inside.parts):
+            found.append(f"writes into its own source '{source.name}'{inside.how}")
     return found
 
 
-def overlap(path: Path, other: Path) -> str:
-    """Word how a sink's path lies to another's; nothing where they are apart."""
-    path, other = absolute(path), absolute(other)
-    if path == other:
-        return "writes the same path as"
-    if path.is_relative_to(other):
-        return "writes inside the path of"
-    return "has a path that holds that of" if other.is_relative_to(path) else ""
+def overlap(path: Location, other: Location, name: str) -> str:
+    """Word how a sink's path lies to another's, which is named; nothing where they are apart."""
+    if inside := path.below(other):
+        return f"writes {'inside the path of' if inside.parts else 'the same path as'} sink '{name}'{inside.how}"
+    holds = other.below(path)
+    return f"has a path that holds that of sink '{name}'{holds.how}" if holds else ""
 
 
-def holds_source(target: Target, dataset: Dataset) -> bool:
-    """Tell whether the target is the source's file or folder (of a glob: the part before it), or holds it."""
-    return absolute(plain_part(dataset.path)).is_relative_to(absolute(target.path))
-
-
-def feeds_source(target: Target, dataset: Dataset) -> bool:
-    """Tell whether files that the sink writes may be files of the source."""
-    path, plain = absolute(target.path), absolute(plain_part(dataset.path))
-    if not path.is_relative_to(plain) or is_hidden(path.relative_to(plain).parts):
-        return False
-    below = path.relative_to(plain).parts
-    rest = absolute(dataset.path).parts[len(plain.parts) :] or ("**", f"*.{dataset.format}")
+def feeds_source(target: Target, dataset: Dataset, below: Sequence[str]) -> bool:
+    """Tell whether files that the sink writes may be files of the source; `below` is where it lies in the source."""
+    rest = dataset.path.parts[len(plain_part(dataset.path).parts) :] or ("**", f"*.{dataset.format}")
     if target.is_file:
         return _matches(below, rest)
     ending = Path(rest[-1]).suffix
@@ -61,18 +119,93 @@ def feeds_source(target: Target, dataset: Dataset) -> bool:
 
 
 def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Tell whether a path matches a glob, in which `**` is any number of folders."""
+    """Tell whether a path matches a glob, in which `**` is any number of folders that are not hidden."""
     if not pattern:
         return not parts
     if pattern[0] == "**":
-        return any(_matches(parts[i:], pattern[1:]) for i in range(len(parts) + 1)) or len(pattern) == 1
-    return bool(parts) and fnmatchcase(parts[0], pattern[0]) and _matches(parts[1:], pattern[1:])
+        depth = next((place for place, part in enumerate(parts) if is_hidden((part,))), len(parts))
+        return any(_matches(parts[i:], pattern[1:]) for i in range(depth + 1)) or (
+            len(pattern) == 1 and depth == len(parts)
+        )
+    return bool(parts) and _matches_one(parts[0], pattern[0]) and _matches(parts[1:], pattern[1:])
 
 
 def _may_hold(folder: Sequence[str], pattern: Sequence[str]) -> bool:
     """Tell whether a path below the folder may match a glob."""
     if not pattern:
         return False
-    if not folder or pattern[0] == "**":
+    if not folder:
         return True
-    return fnmatchcase(folder[0], pattern[0]) and _may_hold(folder[1:], pattern[1:])
+    if pattern[0] == "**":
+        return _may_hold(folder, pattern[1:]) or (not is_hidden((folder[0],)) and _may_hold(folder[1:], pattern))
+    return _matches_one(folder[0], pattern[0]) and _may_hold(folder[1:], pattern[1:])
+
+
+def _matches_one(name: str, pattern: str) -> bool:
+    return fnmatchcase(name, pattern) and is_visible(name, pattern)
+
+
+def reached_by_another_name(target: Target, datasets: Iterable[Dataset]) -> Iterator[tuple[Dataset, str]]:
+    """Yield the sources whose files a sink would change under another name, with words for how.
+
+    The sink's file may be a hard link, the folder of a partition may be a link to a source, or a file of a source may
+    be a link to what the sink replaces.  Paths that overlap are told by `conflicts`.
+
+    Raises
+    ------
+    DatasetError
+        Where the files of a source cannot be listed.
+    """
+    links = linked_folders(target)
+    replaced = replaced_file(target)
+    for dataset in datasets:
+        if target.is_file and replaced is None:
+            continue
+        for file in linked_files(target, dataset, replaced):
+            yield dataset, f"{target.path} is {file} of"
+        for link in links:
+            if leads_to(link, target, dataset):
+                yield dataset, f"{link} leads to"
+
+
+def replaced_file(target: Target) -> FileState | None:
+    """Return the state of the file that a sink replaces; None where there is none."""
+    try:
+        return FileState.of(target.path.stat()) if target.is_file else None
+    except OSError:
+        return None
+
+
+def linked_files(target: Target, dataset: Dataset, replaced: FileState | None) -> Iterator[Path]:
+    """Yield the files of a source that are the file which a sink replaces, or links to one that it replaces."""
+    if replaced is not None:
+        yield from filter(None, [dataset.listing.by_identity.get(replaced.identity)])
+    elif target.mode != "append" and dataset.listing.file_links:
+        place = Location.of(target.path)
+        yield from (path for path in dataset.listing.file_links if Location.of(path.resolve()).below(place))
+
+
+def linked_folders(target: Target) -> list[Path]:
+    """Return the links among the folders of a sink's partitions."""
+    links, folders = [], [target.path]
+    for _ in target.partition_by:
+        entries = [entry for folder in folders for entry in folder_entries(folder)]
+        folders = [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
+        links += [Path(entry.path) for entry in entries if entry.is_symlink()]
+    return links
+
+
+def leads_to(link: Path, target: Target, dataset: Dataset) -> bool:
+    """Tell whether what a sink writes below a link may be files of a source, or replaces some."""
+    plain, place = Location.of(plain_part(dataset.path)), Location.of(link.resolve())
+    inside = place.below(plain)
+    return bool(plain.below(place) or (inside and feeds_source(target, dataset, inside.parts)))
+
+
+def folder_entries(folder: Path) -> list[os.DirEntry[str]]:
+    """Return what is in a folder; nothing where it does not exist or cannot be listed."""
+    try:
+        with os.scandir(folder) as found:
+            return list(found)
+    except OSError:
+        return []

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import glob
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gpuetl.io.dataset import Dataset
 from gpuetl.io.file_columns import stored_columns
-from gpuetl.io.paths import find_files, is_hidden
+from gpuetl.io.listing import list_files
 from gpuetl.messages import coded
 
 SHOWN = 3
@@ -19,14 +18,15 @@ LIKE_DATA = frozenset(
 
 
 def overlooked_warnings(dataset: Dataset) -> Iterator[str]:
-    """Yield a warning for files that are not read, and one for columns that later files add.
+    """Yield warnings of files and links that are not read, files that are read twice, and columns that later files add.
 
     Raises
     ------
     DatasetError
         For a file that cannot be read.
     """
-    yield from filter(None, (files_warning(dataset), columns_warning(dataset)))
+    warnings = (files_warning, links_warning, repeated_warning, columns_warning)
+    yield from filter(None, (warning(dataset) for warning in warnings))
 
 
 def columns_warning(dataset: Dataset) -> str | None:
@@ -42,8 +42,8 @@ def columns_warning(dataset: Dataset) -> str | None:
     for file in others:
         added = [name for name in stored_columns(dataset, file) if name not in known]
         if added:
-            named = ", ".join(f"'{name}'" for name in added[:SHOWN]) + (", …" if len(added) > SHOWN else "")
-            what = f"{file.path} has columns that {first.path} does not have, and they are not read: {named}"
+            names = ", ".join(f"'{name}'" for name in added[:SHOWN]) + (", …" if len(added) > SHOWN else "")
+            what = f"{file.path} has columns that {first.path} does not have, and they are not read: {names}"
             return coded("GE1708", f"{what}.  Set extra_columns: add to read them, or extra_columns: ignore")
     return None
 
@@ -53,35 +53,48 @@ def files_warning(dataset: Dataset) -> str | None:
 
     Of a folder these are those that do not end in its format's suffix; of a glob, what is in folders that it matches.
     """
-    suffix = f".{dataset.format}"
-    if dataset.path.is_dir():
-        left_out, why = list(of_folder(dataset.path, suffix)), f"only files that end in {suffix} are"
-        fix = "Rename them, or read them with a glob."
-    elif glob.has_magic(str(dataset.path)) and not dataset.path.exists():
-        left_out, why = list(of_glob(dataset.path, suffix)), "the glob matches their folder, and not them"
-        fix = f"Read the folder, or write **/*{suffix}."
+    listing, suffix = dataset.listing, f".{dataset.format}"
+    if listing.is_folder:
+        left_out = sorted(path for path in listing.others if path.suffix.lower() in LIKE_DATA)
+        why, fix = f"only files that end in {suffix} are", "Rename them, or read them with a glob."
     else:
-        return None
+        left_out, why = list(of_glob(dataset)), "the glob matches their folder, and not them"
+        fix = f"Read the folder, or write **/*{suffix}."
     if not left_out:
         return None
-    named = ", ".join(str(path) for path in left_out[:SHOWN]) + (", …" if len(left_out) > SHOWN else "")
     one = "1 file of the path looks like data and is not read"
     count = one if len(left_out) == 1 else f"{len(left_out):,} files of the path look like data and are not read"
-    return coded("GE1705", f"{count}, since {why}: {named}.  {fix}")
+    return coded("GE1705", f"{count}, since {why}: {named(left_out)}.  {fix}")
 
 
-def of_folder(folder: Path, suffix: str) -> Iterator[Path]:
-    """Yield the visible files below a folder that look like data and have another suffix."""
-    for path in sorted(folder.rglob("*")):
-        other = not path.name.endswith(suffix) and path.suffix.lower() in LIKE_DATA
-        if other and not is_hidden(path.parts[len(folder.parts) :]) and path.is_file():
-            yield path
-
-
-def of_glob(path: Path, suffix: str) -> Iterator[Path]:
+def of_glob(dataset: Dataset) -> Iterator[Path]:
     """Yield the files of the format in folders that a glob matches, where it does not match the files, too."""
-    matches = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207  as the source's files are found
-    folders = [Path(name) for name in matches if Path(name).is_dir()]
-    if folders:
-        read = set(find_files(path, suffix))
-        yield from (file for folder in folders for file in find_files(folder, suffix) if file not in read)
+    read = {file.path for file in dataset.files} if dataset.listing.folders else set()
+    for folder in sorted(dataset.listing.folders):
+        yield from (path for path, _ in list_files(folder, f".{dataset.format}").files if path not in read)
+
+
+def links_warning(dataset: Dataset) -> str | None:
+    """Name the links to folders that the source does not follow, and whose files it reads nowhere else."""
+    links = sorted(dataset.listing.links)
+    if not links:
+        return None
+    count = "1 link to a folder is" if len(links) == 1 else f"{len(links):,} links to folders are"
+    fix = "Read such a folder by a source of its own, or name the link in a glob."
+    return coded("GE1725", f"{count} not followed: {named(links)}.  {fix}")
+
+
+def repeated_warning(dataset: Dataset) -> str | None:
+    """Name a file that the source reads by two paths, as through a link."""
+    listing = dataset.listing
+    pairs = [(path, first) for path, state in listing.files if (first := listing.by_identity[state.identity]) != path]
+    if not pairs:
+        return None
+    path, other = pairs[0]
+    more = f"  So are {len(pairs) - 1:,} others." if len(pairs) > 1 else ""
+    return coded("GE1726", f"{path} and {other} are one file, whose rows are read twice.{more}")
+
+
+def named(paths: Sequence[Path]) -> str:
+    """Name the first paths."""
+    return ", ".join(map(str, paths[:SHOWN])) + (", …" if len(paths) > SHOWN else "")

@@ -1,4 +1,4 @@
-"""The files that a source's path names: one file, those of a glob, or those of a folder at any depth."""
+"""Paths as users write them: which are possible, which are URLs, and where a glob begins."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
+
+from gpuetl.sandbox import current_sandbox
 
 URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+)://")
 MAX_NAME_BYTES, MAX_PATH_BYTES = 255, 4096
@@ -48,22 +50,17 @@ def url_problem(path: str) -> tuple[str, str] | None:
     return message, "Copy the files to this machine, or mount their store, and give the local path."
 
 
-def find_files(path: Path, suffix: str) -> list[Path]:
-    """Return the files in the order of their paths; of a folder, those with the suffix.
+def check_sandbox(files: Iterable[Path]) -> None:
+    """Refuse files that lead out of the sandbox, if there is one: a glob may match links.
 
-    Hidden files, and those of hidden folders, are left out below the part of the path that is no glob, not above it.
+    Raises
+    ------
+    OutsideSandbox
+        With the first of them.
     """
-    plain = plain_part(path)
-    base = plain if plain.is_dir() else plain.parent
-    found: Iterable[Path]
-    if path.is_dir():
-        found = path.rglob(f"*{suffix}")
-    elif plain != path:
-        found = (Path(name) for name in glob.glob(str(path), recursive=True))
-    else:
-        found = [path]
-    above = len(base.parts)
-    return sorted(file for file in found if not is_hidden(file.parts[above:]) and file.is_file())
+    if sandbox := current_sandbox():
+        for file in files:
+            sandbox.check(file)
 
 
 def plain_part(path: Path) -> Path:

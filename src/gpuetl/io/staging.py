@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, wait
@@ -13,16 +14,24 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpuetl.errors import GpuetlError, RunFailed, SinkExists, first_line, system_reason
-from gpuetl.io.folders import make_folders, remove_folder
-from gpuetl.io.hive import split_by_value
+from gpuetl.io.commit.durable import sync
+from gpuetl.io.commit.lease import Lease, boot_id, hold
+from gpuetl.io.commit.locks import LockedTooLong, locked
+from gpuetl.io.commit.manifest import foreign_files
+from gpuetl.io.commit.moves import Unclear
+from gpuetl.io.commit.recovery import remove_staging, staging_folder
+from gpuetl.io.folders import make_folders
+from gpuetl.io.hive import ImpossibleName, ImpossiblePartition, check_folder, split_by_value
 from gpuetl.io.marks import part_prefix
-from gpuetl.io.paths import MAX_NAME_BYTES, is_hidden
+from gpuetl.io.paths import MAX_NAME_BYTES
 from gpuetl.io.target import Target
+from gpuetl.lost_device import is_lost
 from gpuetl.messages import coded
 from gpuetl.plan.node import Origin
 from gpuetl.signals import held_signals
 
 TABLES_IN_FLIGHT = 2
+SHOWN = 3
 MOST_PARTS = 16
 """Files that one table or frame becomes in a folder, and so those that threads write at a time.
 
@@ -63,21 +72,28 @@ class WrittenFile(NamedTuple):
 class SinkWriter:
     """Writes one sink's parts to a folder beside the target; `close` removes it, with what was not committed.
 
-    The folder has `new`, what the run writes, and `old`, what the commit sets aside.  A part of a folder is named
-    after the run, so that appended files never meet; in mode `append` also by the target's mark.  Files are written by
-    the `threads` while the run goes on with at most `TABLES_IN_FLIGHT` tables; `files`, in the order of their rows, are
-    known after `finish`.
+    The folder has `new`, what the run writes, `old`, what the commit sets aside, and the run's lease; only the user may
+    open it.  A part of a folder is named after the run, so that appended files never meet; in mode `append` also by the
+    target's mark.  Files are written by the `threads` while the run goes on with at most `TABLES_IN_FLIGHT` tables, and
+    synced unless `sync` is False; `files`, in the order of their rows, are known after `finish`.  `made` are folders
+    above the staging folder that were missing.  A commit that is `decided` and not done keeps the staging folder.
+    `kept` are files of others that stay in a folder that is replaced, relative to the target.
     """
 
     target: Target
     run_id: str
     writer: FileWriter
     threads: Executor
+    sync: bool = True
+    pipeline: str = ""
     rows: int = 0
     parts: int = 0
     files: list[WrittenFile] = field(default_factory=list)
     made: list[Path] = field(default_factory=list)
     in_flight: list[list[Future[WrittenFile]]] = field(default_factory=list)
+    lease: int | None = None
+    decided: bool = False
+    kept: list[Path] = field(default_factory=list)
 
     @property
     def origin(self) -> Origin:
@@ -97,8 +113,7 @@ class SinkWriter:
     @cached_property
     def path(self) -> Path:
         """The target, or what it points to where it is a symbolic link: the link stays."""
-        path = self.target.path
-        return Path(os.path.realpath(path)) if path.is_symlink() else path
+        return self.target.place
 
     @property
     def leaves_target(self) -> bool:
@@ -112,8 +127,7 @@ class SinkWriter:
     @property
     def staging(self) -> Path:
         """The folder beside the target, hidden from readers of the target."""
-        name = self.path.name.encode()[: MAX_NAME_BYTES - len(self.run_id) - 2].decode(errors="ignore")
-        return self.path.parent / f".{name}.{self.run_id}"
+        return staging_folder(self.path, self.run_id)
 
     @property
     def new(self) -> Path:
@@ -137,11 +151,26 @@ class SinkWriter:
         """
         try:
             self.check_target()
-            with held_signals():  # a folder that is made and not noted would stay
-                for folder in (self.new, self.old):
-                    self.made += make_folders(folder)
+            with held_signals() as held:  # a folder that is made and not noted would stay
+                self.made += make_folders(self.staging.parent)
+                with locked([self.staging.parent], held.deliver):  # others look at leases, and find one in each folder
+                    self.stage()
+        except LockedTooLong as error:
+            why = f"another run has been changing {error.folder} for minutes.  Run again"
+            raise self.failed(coded("GE1512", why)) from None
         except OSError as error:
             raise self.failed(coded("GE1508", f"cannot write beside {self.target.path}: {error.strerror}")) from None
+
+    def stage(self) -> None:
+        """Make the staging folder, which holds the run's lease."""
+        self.staging.mkdir(mode=0o700)
+        lease = Lease(
+            self.run_id, self.path.name, self.pipeline, socket.gethostname(), boot_id(), os.getpid(),
+            time.strftime("%Y-%m-%dT%H:%M:%S%z"), len(self.made),
+        )  # fmt: skip
+        self.lease = hold(self.staging, lease)
+        self.new.mkdir()
+        self.old.mkdir()
 
     def check_target(self) -> None:
         """Refuse a target that the sink must not replace: see `prepare`."""
@@ -150,15 +179,20 @@ class SinkWriter:
         if path.exists() and path.is_dir() == self.target.is_file:
             kinds = ("a folder", "a file") if self.target.is_file else ("a file", "a folder")
             raise self.failed(coded("GE1508", f"{path} is {kinds[0]}, and the sink writes {kinds[1]}"))
-        if self.target.mode == "overwrite":
-            self.check_files(path)
+        if self.target.mode == "overwrite" and path.is_dir():
+            self.refuse_foreign(path)
 
-    def check_files(self, folder: Path) -> None:
-        """Refuse to replace a folder that holds files of others."""
-        if other := other_file(folder, f".{self.target.format}"):
-            raise self.failed(
-                coded("GE1508", f"{folder} holds other files, such as {other}; give the sink a folder of its own")
-            )
+    def refuse_foreign(self, folder: Path) -> None:
+        """Refuse to replace a folder of the target that holds files of others; with `keep_foreign`, they are kept."""
+        others = [] if self.target.keep_foreign else foreign_files(self.path, folder)
+        if others:
+            named = ", ".join(str(name) for name in others[:SHOWN])
+            more = f" and {len(others) - SHOWN:,} more" if len(others) > SHOWN else ""
+            count = f"{len(others):,} file{'s' * (len(others) > 1)}"
+            them = "it" if len(others) == 1 else "them"
+            advice = f"Set keep_foreign: true to keep {them}, or give the sink a folder of its own"
+            what = f"{self.target.path} holds {count} that gpuetl did not write, or that changed since: {named}{more}"
+            raise self.failed(coded("GE1511", f"{what}.  {advice}"))
 
     def check_mode(self) -> None:
         """Refuse a target that exists, in mode `error`; the commit asks again, since others write too."""
@@ -192,9 +226,21 @@ class SinkWriter:
     def named_pieces(self, table: Any) -> list[tuple[Path, Any]]:
         """Return the files that a table becomes, relative to the folder."""
         pieces: list[tuple[Path, Any]] = []
-        for folder, rows in self.pieces(table):
-            pieces.append((Path(folder) / self.file_name(), rows))
+        try:
+            for folder, rows in self.pieces(table):
+                check_folder(folder, self.name_bytes)
+                pieces.append((Path(folder) / self.file_name(), rows))
+        except (ImpossibleName, ImpossiblePartition) as error:
+            raise self.failed(error.args[0]) from None
         return pieces
+
+    @cached_property
+    def name_bytes(self) -> int:
+        """The most bytes that the file system takes in the name of a folder."""
+        try:
+            return os.pathconf(self.staging, "PC_NAME_MAX")
+        except OSError:
+            return MAX_NAME_BYTES
 
     def file_name(self) -> str:
         """Return the name of the next file."""
@@ -208,6 +254,8 @@ class SinkWriter:
         try:
             self.make_folder(path.parent)
             self.writer.write(rows, path)
+            if self.sync:
+                sync(path)
         except GpuetlError:
             raise
         except Exception as error:  # of the system, of a library: the sink is named, and nothing has changed
@@ -230,12 +278,24 @@ class SinkWriter:
         """Word a failure of this sink."""
         return RunFailed.at(self.origin, why)
 
-    def close(self) -> None:
-        """Remove what was not committed, and the folders made for it; what could not be put back stays in `old`."""
-        remove_folder(self.new)
-        for folder in reversed(self.made):
-            with suppress(OSError):  # in use: by the target, by another sink
-                folder.rmdir()
+    def close(self, keep: bool = False) -> bool:
+        """Remove the staging folder, and the folders made for it; return whether nothing is left.
+
+        With `keep`, or where a commit is not done, the folder stays for the next run.
+        """
+        gone = not (self.decided or keep)
+        if gone:
+            try:
+                remove_staging(self.staging)
+            except (OSError, Unclear):  # what is left is found by the next run
+                gone = False
+            for folder in reversed(self.made):
+                with suppress(OSError):  # in use: by the target, by another sink
+                    folder.rmdir()
+        if self.lease is not None:
+            os.close(self.lease)
+            self.lease = None
+        return gone
 
 
 def close_writers(writers: Sequence[SinkWriter], threads: Executor) -> None:
@@ -252,12 +312,8 @@ def close_writers(writers: Sequence[SinkWriter], threads: Executor) -> None:
 
 def _close_all(writers: Sequence[SinkWriter], threads: Executor) -> None:
     with held_signals():
-        threads.shutdown(cancel_futures=True)
+        threads.shutdown(wait=not is_lost(), cancel_futures=True)
+        gone = True
         for writer in reversed(writers):  # folders that an earlier one made may hold a later one's
-            writer.close()
-
-
-def other_file(folder: Path, suffix: str) -> Path | None:
-    """Return a file below the folder that is neither hidden nor has the suffix, relative to the folder."""
-    files = (path.relative_to(folder) for path in folder.rglob("*") if not path.is_dir() and path.suffix != suffix)
-    return min((path for path in files if not is_hidden(path.parts)), default=None)
+            # the first one's folder says that the commit is done, which others that stay need
+            gone = writer.close(keep=writer is writers[0] and not gone) and gone

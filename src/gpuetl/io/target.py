@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -32,6 +33,12 @@ class Target:
     on_empty: OnEmpty = "write"
     run_key: tuple[str, ...] = ()
     mark: str = ""
+    keep_foreign: bool = False
+
+    @property
+    def place(self) -> Path:
+        """The path, or what it points to where it is a symbolic link: the link stays."""
+        return Path(os.path.realpath(self.path)) if self.path.is_symlink() else self.path
 
     @property
     def is_file(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -47,12 +47,14 @@ class KernelContract:
 
     The C parameters come in the order inputs (`const T*`), outputs (`U*`), args (by value), for groups
     `const int* offsets` and `int n_groups`, then `long long n_rows`; with masks, validity words follow each array.
+    `twin` is the text of the twin's file when the pipeline was planned: all partitions are computed by one text.
     """
 
     cuda: Path
     entry: str
     reference: Path
     function: str
+    twin: bytes | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def source(self) -> str:

@@ -37,12 +37,15 @@ class KernelTexts:
         The twin's file and function.
     state
         The fields of a scan's state.
+    twin
+        The text of the twin's file when the pipeline was planned: all partitions are computed by one text.
     """
 
     texts: Mapping[str, str]
     reference: Path
     function: str
     state: Mapping[str, DataType] = field(default_factory=dict)
+    twin: bytes | None = field(default=None, repr=False, compare=False)
 
     @property
     def entry(self) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +35,7 @@ def _load(path: Path, text: bytes) -> ModuleType:
 
 
 def load_twin(contract: Contract) -> Callable[..., Mapping[str, Array]]:
-    """Return the twin's function.
+    """Return the twin's function, as its file was when the pipeline was planned.
 
     Raises
     ------
@@ -40,13 +43,49 @@ def load_twin(contract: Contract) -> Callable[..., Mapping[str, Array]]:
         Where the file does not import or has no such function.
     """
     try:
-        module = _load(contract.reference, contract.reference.read_bytes())
+        text = contract.reference.read_bytes() if contract.twin is None else contract.twin
+        with exits_refused():
+            module = _load(contract.reference, text)
     except (Exception, SystemExit) as error:
         raise in_file("GE1303", f"cannot load the kernel's twin {contract.reference}:", contract, error) from error
     function = getattr(module, contract.function, None)
     if not callable(function):
         raise EvaluationError(coded("GE1303", f"{contract.reference} has no function '{contract.function}'"))
     return function  # type: ignore[no-any-return]
+
+
+class TwinExit(Exception):
+    """A twin asked to end the process."""
+
+
+_leave = os._exit
+_twins = _owner = 0
+_counting = Lock()
+
+
+@contextmanager
+def exits_refused() -> Iterator[None]:
+    """Raise `TwinExit` for `os._exit` in the block: it would end the run with a code that says nothing of it.
+
+    Processes that are forked in the block may leave.
+    """
+    global _twins, _owner  # noqa: PLW0603  how many threads are in such blocks, and of which process
+    with _counting:
+        _twins, _owner = _twins + 1, os.getpid()
+        os._exit = _refuse
+    try:
+        yield
+    finally:
+        with _counting:
+            _twins -= 1
+            if not _twins:
+                os._exit = _leave
+
+
+def _refuse(status: int) -> NoReturn:
+    if os.getpid() != _owner:
+        _leave(status)
+    raise TwinExit(f"os._exit({status})")
 
 
 def in_file(code: str, what: str, contract: Contract, error: BaseException) -> EvaluationError:
@@ -85,7 +124,8 @@ def call_twin(
     """
     function = load_twin(contract)
     try:
-        result = function(*arrays, **arguments)
+        with exits_refused():
+            result = function(*arrays, **arguments)
     except (Exception, SystemExit) as error:
         raise in_file("GE2006", f"{contract.function} in {contract.reference.name} raised", contract, error) from error
     if not isinstance(result, Mapping):

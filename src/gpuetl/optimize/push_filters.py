@@ -46,11 +46,19 @@ COMPARISONS = (
 )  # fmt: skip
 
 
+MOST_PARTS = 256
+"""More parts than this do not move on together: every node below would look at every one of them."""
+
+
 class Part(NamedTuple):
-    """One conjunct, and the step that wrote it: errors and reports name that step wherever the part ends up."""
+    """One conjunct, and the step that wrote it: errors and reports name that step wherever the part ends up.
+
+    `fails` is what `can_fail` found, once: each node below asks for it.
+    """
 
     expr: Expr
     origin: Origin
+    fails: bool
 
 
 def push_filters(plan: Plan) -> Plan:
@@ -79,14 +87,16 @@ def push_filters(plan: Plan) -> Plan:
 def split(node: Node, parts: list[Part]) -> tuple[list[list[Part]], list[Part]]:
     """Return, for each input, the parts that may be applied to it instead, and the parts that stay above `node`."""
     if isinstance(node, Filter):
-        own = [Part(expr, node.origin) for expr in conjuncts(node.predicate)]
-        return [own + [p for p in parts if not can_fail(p.expr)]], [p for p in parts if can_fail(p.expr)]
+        own = [Part(expr, node.origin, can_fail(expr)) for expr in conjuncts(node.predicate)]
+        if len(own) + len(parts) > MOST_PARTS:
+            return [own], parts
+        return [own + [p for p in parts if not p.fails]], [p for p in parts if p.fails]
     below: list[list[Part]] = [[] for _ in node.inputs]
     stay: list[Part] = []
     for part in parts:
         moved = passes(node, part.expr)
         for index, expr in moved:
-            below[index].append(Part(expr, part.origin))
+            below[index].append(Part(expr, part.origin, part.fails))
         if not moved:
             stay.append(part)
     return below, stay
@@ -95,7 +105,7 @@ def split(node: Node, parts: list[Part]) -> tuple[list[list[Part]], list[Part]]:
 def filtered(node: Node, parts: Sequence[Part]) -> Node:
     """Return `node` under a filter for each step that wrote some of the parts, without repeats; the first is below."""
     first_origin: dict[Expr, Origin] = {}
-    for expr, origin in parts:
+    for expr, origin, _ in parts:
         first_origin.setdefault(expr, origin)
     by_origin: dict[Origin, list[Expr]] = {}
     for expr, origin in first_origin.items():

@@ -1,18 +1,20 @@
 """Rows and bytes expected of a physical node, from footers.
 
-Where nothing is known of the values, filters keep all rows, and groups are as many as rows.  Elements of lists, rows of
-CSV files, and matches of keys that are unique on neither side are guesses.
+Where nothing is known of the values, filters keep all rows, and groups are as many as rows.  Elements of lists and rows
+of CSV files are guesses.  So are matches of keys that are unique on neither side: all keys count as equally frequent,
+and there are as many as footers allow (Selinger et al., "Access path selection in a relational database management
+system", 1979).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from math import inf
+from collections.abc import Iterable, Mapping, Sequence
+from math import exp, inf
 
 from gpuetl.io.dataset import RowGroup
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.physical.ranges import Boundaries
-from gpuetl.physical.widths import LIST_ELEMENTS, Widths, column_widths, distinct_keys, most_rows, total
+from gpuetl.physical.widths import LIST_ELEMENTS, Widths, distinct_keys, most_rows, total, widths_of
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Aggregate, Distinct, Explode, Join, KernelReduction, Limit, Sort, Union
@@ -27,19 +29,70 @@ def estimated_rows(*roots: Physical, widths: Mapping[int, Widths] | None = None)
     """
     rows: dict[int, int] = {}
     for node in walk_graph(*roots):
-        rows[id(node)] = _grouped(
-            node, _rows(node, [rows[id(child)] for child in node.inputs]), node.partitions, widths
-        )
+        inputs = [rows[id(child)] for child in node.inputs]
+        found, known = _rows(node, inputs), _of_inputs(node, widths)
+        found = found if known is None else _by_values(node, found, inputs, inputs, known)
+        rows[id(node)] = _grouped(node, found, node.partitions, known)
     return rows
 
 
-def _grouped(node: Physical, rows: int, partitions: int, widths: Mapping[int, Widths] | None) -> int:
-    """Return the rows that some partitions of a node have, which are fewer where it makes few groups in each."""
+def _by_values(node: Physical, rows: int, inputs: list[int], of_all: list[int], widths: Sequence[Widths]) -> int:
+    """Return the rows of a node, given what is expected without widths: these tell of keys' values and lists' lengths.
+
+    `inputs` are the rows of its inputs, `of_all` those of all partitions of these, and `widths` their columns'.
+    """
+    operation = node.operation if isinstance(node, Map) else None
+    if isinstance(operation, Explode):
+        elements = widths[0][operation.column].elements
+        return max(1, int(inputs[0] * (elements + operation.keep_empty * exp(-elements))))
+    if isinstance(operation, Join) and repeats(operation):
+        sides = zip(widths, (operation.left_on, operation.right_on), of_all, strict=True)
+        keys = max(1.0, *(min(distinct_keys(side, on), most) for side, on, most in sides))
+        return max(rows, int(inputs[0] * of_all[1] / keys))
+    return rows
+
+
+class Estimates:
+    """Rows and bytes of physical nodes, each computed once, for what asks about one node after another.
+
+    Lowering asks while it builds a plan.  Walking down to the sources each time would be quadratic.
+    """
+
+    def __init__(self) -> None:
+        self._most: dict[Physical, int] = {}
+        self._rows: dict[Physical, int] = {}
+        self._widths: dict[Physical, Widths] = {}
+
+    def most_rows(self, node: Physical) -> int:
+        """Return the rows that a node may give if each group has one row: see `estimated_rows`."""
+        for below in walk_graph(node, known=self._most):
+            self._most[below] = _rows(below, [self._most[child] for child in below.inputs])
+        return self._most[node]
+
+    def bytes(self, node: Physical) -> int:
+        """Return the bytes in memory of all rows that a node may give."""
+        for below in walk_graph(node, known=self._rows):
+            self._widths[below] = widths_of(below, [self._widths[child] for child in below.inputs])
+            rows = _rows(below, [self._rows[child] for child in below.inputs])
+            inputs = [self._widths[child] for child in below.inputs]
+            self._rows[below] = _grouped(below, rows, below.partitions, inputs)
+        return int(self._rows[node] * total(self._widths[node].values()))
+
+
+def _grouped(node: Physical, rows: int, partitions: int, widths: Sequence[Widths] | None) -> int:
+    """Return the rows that some partitions of a node have, which are fewer where it makes few groups in each.
+
+    `widths` are those of its inputs, if they are known.
+    """
     operation = node.operation if isinstance(node, Map) else None
     if widths is None or not isinstance(operation, Aggregate | KernelReduction | Distinct):
         return rows
     keys = operation.on if isinstance(operation, Distinct) else operation.by
-    return int(min(rows, distinct_keys(widths[id(node.inputs[0])], keys) * partitions)) if keys else rows
+    return int(min(rows, distinct_keys(widths[0], keys) * partitions)) if keys else rows
+
+
+def _of_inputs(node: Physical, widths: Mapping[int, Widths] | None) -> list[Widths] | None:
+    return None if widths is None else [widths[id(child)] for child in node.inputs]
 
 
 def rows_at_most(source: Physical) -> float:
@@ -52,10 +105,15 @@ def is_guess(node: Physical) -> bool:
     if isinstance(node, Scan):
         return most_rows(node) == inf
     operation = node.operation if isinstance(node, Map) else None
-    if isinstance(operation, Join) and operation.how not in ("cross", "semi", "anti"):
-        by_side = {"left": operation.unique[1], "right": operation.unique[0]}
-        return not by_side.get(operation.how, any(operation.unique))
-    return isinstance(operation, Explode)
+    return isinstance(operation, Explode) or (isinstance(operation, Join) and repeats(operation))
+
+
+def repeats(join: Join) -> bool:
+    """Tell whether rows of both sides may match several of the other."""
+    if join.how in ("cross", "semi", "anti"):
+        return False
+    by_side = {"left": join.unique[1], "right": join.unique[0]}
+    return not by_side.get(join.how, any(join.unique))
 
 
 def chunk_rows(*roots: Physical, of_all: Mapping[int, int], widths: Mapping[int, Widths]) -> dict[int, int]:
@@ -74,7 +132,10 @@ def chunk_rows(*roots: Physical, of_all: Mapping[int, int], widths: Mapping[int,
         elif isinstance(node, Concat):
             rows[id(node)] = max(inputs)
         else:
-            rows[id(node)] = _grouped(node, _operation_rows(node.operation, inputs, 1), 1, widths)
+            all_inputs = [of_all[id(child)] for child in node.inputs]
+            found, known = _operation_rows(node.operation, inputs, 1), [widths[id(child)] for child in node.inputs]
+            found = _by_values(node, found, inputs, all_inputs, known)
+            rows[id(node)] = _grouped(node, found, 1, known)
     return rows
 
 
@@ -123,8 +184,7 @@ def _joined_rows(join: Join, left: int, right: int) -> int:
 
 def estimated_bytes(node: Physical) -> int:
     """Return the bytes in memory of all rows that a node may give."""
-    widths = column_widths(node)
-    return int(estimated_rows(node, widths=widths)[id(node)] * total(widths[id(node)].values()))
+    return Estimates().bytes(node)
 
 
 def file_bytes(scan: Scan) -> int:

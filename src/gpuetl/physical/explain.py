@@ -30,10 +30,10 @@ def explain_physical(plan: PhysicalPlan) -> str:
         *(f"Check {name}" for name in plan.along),
     ]
     roots = [_Root(head, (root,)) for head, root in zip(heads, plan.roots, strict=True)]
-    rows = estimated_rows(*plan.roots)
+    rows, selecting = estimated_rows(*plan.roots), selecting_filters(plan)
     lines = draw(
         roots,
-        lambda node: node.head if isinstance(node, _Root) else describe(node, rows[id(node)]),
+        lambda node: node.head if isinstance(node, _Root) else describe(node, rows[id(node)], id(node) in selecting),
         lambda node: counts[id(node)] > 1,
     )
     return "\n".join([*lines, "", summary(plan)])
@@ -47,8 +47,19 @@ class _Root:
     inputs: tuple[Physical, ...]
 
 
-def describe(node: Physical, rows: int) -> str:
-    """Return one line for a physical node that may give `rows` rows."""
+def selecting_filters(plan: PhysicalPlan) -> set[int]:
+    """Return the filters, by identity, by which a source's row groups were selected: those right above it."""
+    found: set[int] = set()
+    for node in walk_graph(*plan.roots):
+        if isinstance(node, Map) and isinstance(node.operation, Filter):
+            (below,) = node.inputs
+            if id(below) in found or (isinstance(below, Scan) and below.read.pruning):
+                found.add(id(node))
+    return found
+
+
+def describe(node: Physical, rows: int, selects: bool = False) -> str:
+    """Return one line for a physical node that may give `rows` rows; a filter may have selected row groups."""
     if isinstance(node, Scan):
         return describe_scan(node, rows)
     expected = f"  ~{rows:,} rows"
@@ -57,7 +68,7 @@ def describe(node: Physical, rows: int) -> str:
         return f"{describe_operation(node.operation)}; carries up to {node.carried_rows:,} rows to {to}{expected}"
     if isinstance(node, Map):
         alone = isinstance(node.operation, Sort) and node.in_sequence and not isinstance(node.inputs[0], Exchange)
-        return describe_operation(node.operation) + "; partitions follow each other" * alone + expected
+        return describe_operation(node.operation, selects) + "; partitions follow each other" * alone + expected
     if isinstance(node, Concat):
         return f"{node.operation.describe()}: {node.partitions} partitions, one input's after the other's{expected}"
     return f"{describe_exchange(node)}: {node.source.partitions} to {node.partitions} partitions{expected}"
@@ -70,23 +81,17 @@ def describe_exchange(node: Exchange) -> str:
     return f"Exchange {node.route}{f' of 1 row in {node.one_in:,}' if isinstance(node, Boundaries) else ''}{by}"
 
 
-def describe_operation(operation: Node) -> str:
+def describe_operation(operation: Node, selects: bool = False) -> str:
     """Return an operation's line; a filter says which parts the row groups were selected by."""
     if isinstance(operation, Filter):
         parts = conjuncts(operation.predicate)
-        pushed = [to_sql(part) for part in parts if is_prunable(part)] if _reads_source(operation) else []
+        pushed = [to_sql(part) for part in parts if is_prunable(part)] if selects else []
         if pushed:
-            residual = [to_sql(part) for part in parts if to_sql(part) not in pushed]
+            known = frozenset(pushed)
+            residual = [text for text in map(to_sql, parts) if text not in known]
             rest = " AND ".join(residual) or "none"
             return f"Filter pushed to row groups: {' AND '.join(pushed)}; residual: {rest}; all re-applied"
     return operation.describe()
-
-
-def _reads_source(operation: Filter) -> bool:
-    source = operation.source
-    while isinstance(source, Filter):
-        source = source.source
-    return bool(getattr(source, "pruning", ()))
 
 
 def describe_scan(scan: Scan, rows: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gpuetl.messages import coded
 from gpuetl.physical.estimate import estimated_bytes, read_rows
 from gpuetl.physical.fit import Fitted
 from gpuetl.physical.memory import Expected
@@ -24,11 +25,29 @@ def memory_lines(fit: Fitted) -> list[str]:
 
 def chunk_lines(fit: Fitted) -> list[str]:
     """Return a line for each source that is cut so that it fits memory, with the reason, and one if it does not fit."""
-    lines = list(cut_sources(fit, fit.at_once)) if fit.at_once else []
+    lines = cut_lines(fit)
     if not fit.fits:
         needs = f"{work(fit.expected.at)} needs {size(fit.expected.bytes)} at once and may take {size(fit.budget)}"
         lines.append(f"may not fit, even in its smallest partitions: {needs}")
     return lines
+
+
+def cut_lines(fit: Fitted) -> list[str]:
+    """Return a line for each source that is cut so that it fits memory, with the reason."""
+    return list(cut_sources(fit, fit.at_once)) if fit.at_once else []
+
+
+def limit_warning(fit: Fitted, limit: int) -> str:
+    """Return what to warn of where a limit that the user gave is too small for the plan; nothing where it is not."""
+    if fit.fits:
+        return ""
+    least = size(fit.expected.bytes)
+    return coded(
+        "GE2020",
+        f"{work(fit.expected.at)} is expected to need {least} at once, even in the smallest partitions, and may take "
+        f"{size(min(limit, fit.budget))}.  The run may take more than that, or run out of memory.  Give it --memory "
+        f"{least} or more, write its sources in smaller row groups, or read fewer columns",
+    )
 
 
 def cut_sources(fit: Fitted, at_once: Expected) -> Iterator[str]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from gpuetl.errors import RunFailed
 from gpuetl.physical.estimate import read_rows
 from gpuetl.physical.layout import Layout
 from gpuetl.physical.lower import PhysicalPlan, lower
 from gpuetl.physical.memory import Expected, expected_memory
-from gpuetl.physical.nodes import Scan
+from gpuetl.physical.nodes import Exchange, Scan
+from gpuetl.physical.working_sets import DEVICE, WorkingSets
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.plan import Plan
 
@@ -54,6 +56,11 @@ class Fitted:
         return self.expected.bytes <= self.budget
 
     @property
+    def fits_ahead(self) -> bool:
+        """Whether it fits beside the next partition of a source, and tables that are being written."""
+        return self.expected.ahead + self.expected.writing <= self.budget
+
+    @property
     def suits_any_memory(self) -> bool:
         """Whether the plan is the same for any memory in which it fits: it was neither cut nor weighed."""
         return self.at_once is None and not self.weighed
@@ -61,13 +68,13 @@ class Fitted:
     @property
     def reads_ahead(self) -> bool:
         """Whether a source has several partitions, of which the next one may be read while one is computed."""
-        return self.most_ahead > 0 and self.expected.bytes < self.expected.ahead <= self.budget
+        return self.most_ahead > 0 and self.expected.bytes < self.expected.ahead and self.fits_ahead
 
     @cached_property
     def partitions_ahead(self) -> int:
         """How many partitions of sources may be read before they are asked for: all of them, one, or none."""
         scans = sum(node.partitions for node in walk_graph(*self.plan.roots) if isinstance(node, Scan))
-        if 1 < scans <= self.most_ahead and self.expected.together <= self.budget:
+        if 1 < scans <= self.most_ahead and self.expected.together + self.expected.writing <= self.budget:
             return scans
         return int(self.reads_ahead)
 
@@ -79,13 +86,18 @@ class Fitted:
         return self.expected.ahead if self.partitions_ahead else self.expected.bytes
 
     @property
+    def promised(self) -> int:
+        """The bytes that it is expected to take, with what waits and is being written as far as there is room."""
+        return self.peak + min(self.expected.waiting + self.expected.writing, self.resident_bytes)
+
+    @property
     def resident_bytes(self) -> int:
         """What frames that wait may take: what the rest leaves, or the least share, for the model is a bound."""
         return max(self.budget - self.peak, self.budget // LEAST_WAITING)
 
 
-def fitted(plan: Plan, layout: Layout, budget: int, fixed: bool = False) -> Fitted:
-    """Lower a plan for so much memory; `fixed` leaves the layout as it is.
+def fitted(plan: Plan, layout: Layout, budget: int, fixed: bool = False, sets: WorkingSets = DEVICE) -> Fitted:
+    """Lower a plan for so much memory; `fixed` leaves the layout as it is, `sets` says what the engine works with.
 
     Partitions are halved, down to a row group each, until one of them fits beside the next one, which is read ahead.
     Where none is small enough, it is that which needs least: rows that must be in one place do not get fewer.
@@ -98,21 +110,38 @@ def fitted(plan: Plan, layout: Layout, budget: int, fixed: bool = False) -> Fitt
         return exchanged()
 
     layout = replace(layout, exchanged_bytes=exchanged_bytes)
-    tried = [attempt(plan, layout, budget)]
-    layout = replace(layout, broadcast_bytes=min(layout.broadcast_bytes, budget // BROADCAST_SHARE))
-    while not fixed and tried[-1].expected.ahead > budget and (rows := halved(tried[-1].plan)):
-        layout = replace(layout, partition_rows=rows)
-        tried.append(attempt(plan, layout, budget))
-    best = min(
-        tried, key=lambda one: (one.expected.ahead > budget, not one.fits, 0 if one.fits else one.expected.bytes)
-    )
+    tried = [attempt(plan, layout, budget, sets)]
+    small = replace(layout, broadcast_bytes=min(layout.broadcast_bytes, budget // BROADCAST_SHARE))
+    if not fixed:
+        tried += halvings(plan, small, tried[0], sets)
+    if not fixed and not tried[-1].fits_ahead and sends_everywhere(tried[-1].plan):
+        tried.append(attempt(plan, replace(layout, broadcast_bytes=0), budget, sets))
+        tried += halvings(plan, replace(layout, broadcast_bytes=0), tried[-1], sets)
+    best = min(tried, key=lambda one: (not one.fits_ahead, not one.fits, 0 if one.fits else one.expected.bytes))
     return replace(best, at_once=None if best is tried[0] else tried[0].expected, weighed=weighed)
 
 
-def attempt(plan: Plan, layout: Layout, budget: int) -> Fitted:
+def halvings(plan: Plan, layout: Layout, first: Fitted, sets: WorkingSets) -> list[Fitted]:
+    """Return the plans with half as many rows a partition each, until one fits beside the next partition."""
+    tried = [first]
+    while not tried[-1].fits_ahead and (rows := halved(tried[-1].plan)):
+        try:
+            tried.append(attempt(plan, replace(layout, partition_rows=rows), first.budget, sets))
+        except RunFailed:  # smaller partitions would be too many
+            break
+    return tried[1:]
+
+
+def sends_everywhere(plan: PhysicalPlan) -> bool:
+    """Tell whether rows go to every partition of others."""
+    nodes = walk_graph(*plan.roots)
+    return any(isinstance(node, Exchange) and node.route == "broadcast" for node in nodes)
+
+
+def attempt(plan: Plan, layout: Layout, budget: int, sets: WorkingSets) -> Fitted:
     """Lower a plan, and look what it needs."""
     physical = lower(plan, layout)
-    return Fitted(physical, expected_memory(physical), budget)
+    return Fitted(physical, expected_memory(physical, sets), budget)
 
 
 def halved(plan: PhysicalPlan) -> int:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import singledispatchmethod
 
 from gpuetl.io.pruning import may_hold
 from gpuetl.physical.aggregates import two_phases
 from gpuetl.physical.carries import Carried, carried
-from gpuetl.physical.estimate import estimated_bytes, estimated_rows
+from gpuetl.physical.estimate import Estimates
 from gpuetl.physical.layout import Layout, first_groups, split_groups
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.physical.ranges import RangeExchange, by_range
+from gpuetl.physical.row_limits import MOST_PARTITIONS, too_many
 from gpuetl.physical.sequence import are_apart, follow_each_other
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node, Origin
@@ -58,8 +59,18 @@ def lower(plan: Plan, layout: Layout) -> PhysicalPlan:
     sinks = {name: (node, done[id(node)]) for name, node in plan.sinks.items() if isinstance(node, Write)}
     kept = {name: gathered(done[id(node)], node.origin) for name, node in plan.kept.items()}
     checks = {name: done[id(node)] for name, node in plan.checks.items()}  # of one row
-    first = {name: root for name, root in checks.items() if all(node.partitions == 1 for node in walk_graph(root))}
+    single = in_one_partition(checks.values())
+    first = {name: root for name, root in checks.items() if id(root) in single}
     return PhysicalPlan(sinks, kept, first, {name: root for name, root in checks.items() if name not in first})
+
+
+def in_one_partition(roots: Iterable[Physical]) -> set[int]:
+    """Return the nodes, by identity, whose rows are one partition all the way from the sources."""
+    single: set[int] = set()
+    for node in walk_graph(*roots):
+        if node.partitions == 1 and all(id(child) in single for child in node.inputs):
+            single.add(id(node))
+    return single
 
 
 def gathered(source: Physical, origin: Origin) -> Physical:
@@ -77,6 +88,7 @@ def sorted_in_one(source: Physical, origin: Origin) -> Physical:
 @dataclass(frozen=True)
 class _Lowering:
     layout: Layout
+    estimates: Estimates = field(default_factory=Estimates)
 
     def by_keys(self, source: Physical, keys: tuple[str, ...], origin: Origin) -> Physical:
         """Return the rows so that equal keys are in one partition; the source itself where they are already."""
@@ -158,7 +170,7 @@ class _Lowering:
             source = Map(replace(node), (source,))
         rows = self.layout.partition_rows
         node = replace(node, presorted=False)
-        if node.limit is not None or source.partitions == 1 or estimated_rows(source)[id(source)] <= rows:
+        if node.limit is not None or source.partitions == 1 or self.estimates.most_rows(source) <= rows:
             return Map(node, (gathered(source, node.origin),))
         return Map(node, (by_range(source, node.by, rows, node.origin),), in_sequence=True)
 
@@ -200,7 +212,7 @@ class _Lowering:
         """
         few = max(FEW_BYTES, FEW_BYTES_OF_ONE * partial.partitions)
         most = min(few, self.layout.broadcast_bytes) if self.layout.gathers_groups else 0
-        if partial.partitions > 1 and estimated_bytes(partial) <= most:
+        if partial.partitions > 1 and self.estimates.bytes(partial) <= most:
             return Exchange("gather", partial, origin, keys)
         return self.by_keys(partial, keys, origin)
 
@@ -221,7 +233,7 @@ class _Lowering:
 
     def is_small(self, side: Physical) -> bool:
         """Tell whether a side may go whole to every partition of the other."""
-        return side.partitions == 1 or estimated_bytes(side) <= self.layout.broadcast_bytes
+        return side.partitions == 1 or self.estimates.bytes(side) <= self.layout.broadcast_bytes
 
     def co_partitioned(self, node: Join, left: Physical, right: Physical) -> tuple[Physical, Physical]:
         """Exchange the sides by the join's keys, each only where it is not there yet."""
@@ -235,10 +247,10 @@ class _Lowering:
     @node.register
     def union(self, node: Union, left: Physical, right: Physical) -> Physical:
         """Pair partitions of the same keys, and two that fit one; else one input's come after the other's."""
-        rows = estimated_rows(left, right)
-        small = left.partitions == right.partitions == 1 and (
-            rows[id(left)] + rows[id(right)] <= self.layout.partition_rows
-        )
+        rows = self.estimates.most_rows(left) + self.estimates.most_rows(right)
+        small = left.partitions == right.partitions == 1 and rows <= self.layout.partition_rows
+        if (count := left.partitions + right.partitions) > MOST_PARTITIONS:
+            raise too_many(node.origin, f"{count:,} partitions, and a step has {MOST_PARTITIONS:,} at most")
         same_keys = left.partitions == right.partitions and left.partitioned_by == right.partitioned_by != ()
         return (Map if small or same_keys else Concat)(node, (left, right))
 

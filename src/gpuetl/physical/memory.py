@@ -6,8 +6,8 @@ Rows and widths are upper bounds (`estimate.py`), so this is one: filters keep e
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpuetl.expressions.types import STRING
@@ -15,17 +15,13 @@ from gpuetl.io.staging import TABLES_IN_FLIGHT
 from gpuetl.physical.carries import Carried, carried_copies
 from gpuetl.physical.estimate import chunk_rows, estimated_rows, file_bytes
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
-from gpuetl.physical.passes import go_along, passes_of
+from gpuetl.physical.passes import passes_of, separate_nodes
 from gpuetl.physical.widths import column_widths, total
-from gpuetl.physical.working_sets import FILE_COPIES, SPLIT, SPLIT_COPIES, TEXT_READING, work_of
+from gpuetl.physical.working_sets import DEVICE, TEXT_READING, Encoding, WorkingSets
 from gpuetl.plan.graph import walk_graph
 
 if TYPE_CHECKING:
     from gpuetl.physical.lower import PhysicalPlan
-
-
-ENCODED = 1.0
-"""A table is encoded to at most so much of what it takes."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +40,11 @@ class Expected:
         What exchanges and shared nodes may hold beside, all together: it may wait elsewhere.
     together
         The same as `bytes` where all partitions of all sources are read meanwhile.
+    writing
+        What tables take that threads write meanwhile, where the run waits for these when memory is short.
+    steps
+        What each step takes on one partition beside its inputs, by node: of an exchange, to cut it.  Inputs that may
+        have been spilled count too: they are read where they are used.
     """
 
     bytes: int
@@ -51,6 +52,8 @@ class Expected:
     at: Physical | None
     waiting: int
     together: int = 0
+    writing: int = 0
+    steps: Mapping[int, int] = field(default_factory=dict, compare=False, repr=False)
 
 
 class Need(NamedTuple):
@@ -65,14 +68,44 @@ def bytes_of(need: Need) -> float:
     return need.bytes
 
 
-def expected_memory(plan: PhysicalPlan) -> Expected:
-    """Return what the local executor needs for a plan: the most of its phases, one after another."""
+def expected_memory(plan: PhysicalPlan, sets: WorkingSets = DEVICE) -> Expected:
+    """Return what the local executor needs for a plan: the most of its phases, one after another.
+
+    `sets` says what the engine works with.
+    """
     if not plan.roots:
         return Expected(0, 0, None, 0)
-    model = _Model(plan.roots)
+    model = _Model(plan.roots, sets)
     most = max(model.phases(plan), key=bytes_of)
-    ahead, together = (int(most.bytes + more) for more in (model.next_read(), model.all_reads()))
-    return Expected(int(most.bytes), ahead, most.at, int(model.waiting()), together)
+    least = most.bytes + sets.fixed_bytes
+    ahead, together = (int(least + more) for more in (model.next_read(), model.all_reads()))
+    steps = {key: int(need) for key, need in model.steps.items()}
+    return Expected(int(least), ahead, most.at, int(model.waiting()), together, int(model.writing), steps)
+
+
+class Held:
+    """The bytes of columns that stay, by the identity of their width, and their sum, which each node asks for."""
+
+    def __init__(self) -> None:
+        self._sizes: dict[int, float] = {}
+        self.bytes = 0.0
+
+    def __contains__(self, width: int) -> bool:
+        return width in self._sizes
+
+    def more(self, columns: Mapping[int, float]) -> float:
+        """Return the bytes that columns add, which take the place of those in the same memory."""
+        return sum(size - self._sizes.get(width, 0.0) for width, size in columns.items())
+
+    def update(self, columns: Mapping[int, float]) -> None:
+        """Let columns stay."""
+        self.bytes += self.more(columns)
+        self._sizes.update(columns)
+
+    def clear(self) -> None:
+        """Let nothing stay."""
+        self._sizes.clear()
+        self.bytes = 0.0
 
 
 class _Model:
@@ -82,8 +115,9 @@ class _Model:
     is no column; `computed` the shared nodes that later phases find there.
     """
 
-    def __init__(self, roots: Sequence[Physical]) -> None:
-        self.roots, self.nodes = roots, list(walk_graph(*roots))
+    def __init__(self, roots: Sequence[Physical], sets: WorkingSets) -> None:
+        self.roots, self.nodes, self.sets = roots, list(walk_graph(*roots)), sets
+        self.steps: dict[int, float] = {}
         self.places = {id(node): place for place, node in enumerate(self.nodes)}
         self.readers = Counter(map(id, roots)) + Counter(id(child) for node in self.nodes for child in node.inputs)
         self.widths = column_widths(*roots)
@@ -91,8 +125,9 @@ class _Model:
         self.rows = chunk_rows(*roots, of_all=self.all_rows, widths=self.widths)
         self.tables: dict[int, dict[int, float]] = {}
         self.needs: dict[int, Need] = {}
-        self.held: dict[int, float] = {}
-        self.beside = 0.0
+        self.held = Held()
+        self.walked: set[Physical] = set()
+        self.beside = self.writing = 0.0
         self.computed: set[int] = set()
         self.exchanges = {id(node): node for node in self.nodes if isinstance(node, Exchange)}
 
@@ -110,23 +145,33 @@ class _Model:
 
     def phases(self, plan: PhysicalPlan) -> Iterator[Need]:
         """Yield what each phase needs, in their order: the sources of exchanges before the roots that read them."""
-        sinks = range(len(plan.first), len(plan.first) + len(plan.sinks))
+        formats = [write.target.format for write, _ in plan.sinks.values()]
+        sinks = dict(enumerate(formats, len(plan.first)))
         for place, root in enumerate(plan.roots):
-            for node in walk_graph(root) if self.exchanges else ():
+            for node in walk_graph(root, known=self.walked) if self.exchanges else ():
+                self.walked.add(node)
                 if exchange := self.exchanges.pop(id(node), None):
                     yield self.phase(exchange.source, exchange)
-            yield from self.written(root) if place in sinks else self.kept(root)
+            yield from self.written(root, self.sets.encoded[sinks[place]]) if place in sinks else self.kept(root)
 
-    def written(self, root: Physical) -> Iterator[Need]:
-        """Compute a sink's partitions: while one is computed, and after the last, those before are written."""
-        table = self.result(root)
-        yield self.phase(root, beside=(1 + ENCODED) * table * min(TABLES_IN_FLIGHT, root.partitions - 1))
-        self.beside += ENCODED * table * min(TABLES_IN_FLIGHT, root.partitions)
+    def written(self, root: Physical, encoding: Encoding) -> Iterator[Need]:
+        """Compute a sink's partitions: while one is computed, and after the last, those before are written.
+
+        `encoding` is what writing takes.
+        """
+        table, encoded = self.result(root), encoding.share
+        before = (1 + encoded) * table * min(TABLES_IN_FLIGHT, root.partitions - 1)
+        if self.sets.waits_for_writers:
+            self.writing = max(self.writing, before + encoding.fixed_bytes)
+            yield self.phase(root, beside=encoded * table)
+            return
+        yield self.phase(root, beside=before)
+        self.beside += encoded * table * min(TABLES_IN_FLIGHT, root.partitions)
         if root.partitions == 1:
             self.held.update(self.columns(root))
         else:
             self.beside += table * TABLES_IN_FLIGHT
-        yield Need(self.beside + sum(self.held.values()), root)
+        yield Need(self.beside + self.held.bytes, root)
 
     def kept(self, root: Physical) -> Iterator[Need]:
         """Compute the one partition of a root, which stays."""
@@ -141,8 +186,10 @@ class _Model:
         most = self.needs[id(root)]
         if into is not None and into.partitions > 1:
             table, rows = self.result(root), self.rows[id(root)]
-            split = table + max(SPLIT.before * rows, SPLIT_COPIES * table + SPLIT.beside * rows)
-            most = max(most, Need(split + sum(self.held.values()), into), key=bytes_of)
+            work = self.sets.split
+            split = max(work.before * rows, work.copies * table + work.beside * rows)
+            self.steps[id(into)] = split
+            most = max(most, Need(table + split + self.held.bytes, into), key=bytes_of)
         below = ((child, node) for node in nodes for child in node.inputs)
         resident = {id(child): self.result(child) for child, node in below if is_resident(child, node)}
         self.computed |= {id(node) for node in nodes if self.readers[id(node)] > 1 and not isinstance(node, Exchange)}
@@ -162,36 +209,44 @@ class _Model:
     def need(self, node: Physical) -> Need:
         """Return the most bytes in use while a partition is computed, with the columns that are held."""
         if isinstance(node, Exchange):  # pieces, and the rows put together
-            return Need(self.result(node) * (1 + (node.source.partitions > 1)) + sum(self.held.values()), node)
+            merged = self.result(node)
+            copies = self.sets.merge_copies if node.source.partitions > 1 else 0
+            return Need(merged * (1 + copies) + self.held.bytes, node)
         if isinstance(node, Scan):
             texts = sum(dtype == STRING for dtype in node.schema.values())
             largest = max(file_bytes(Scan(node.read, (part,))) for part in node.parts)
-            made = self.result(node) + largest * FILE_COPIES + self.rows[id(node)] * TEXT_READING * texts
-            return Need(made + sum(self.held.values()), node)
+            made = self.result(node) * (1 + self.sets.read_copies) + largest * self.sets.file_copies
+            made += self.rows[id(node)] * TEXT_READING * texts
+            self.steps[id(node)] = made
+            return Need(made + self.held.bytes, node)
         if id(node) in self.computed:
-            return Need(sum({**self.held, **self.columns(node)}.values()), node)
+            return Need(self.held.bytes + self.held.more(self.columns(node)), node)
         if isinstance(node, Concat):
             return max((self.needs[id(child)] for child in node.inputs), key=bytes_of)
         return self.map_need(node)
 
     def map_need(self, node: Map) -> Need:
         """Compute the inputs one after another, then the operation beside all of them."""
-        live, inputs, most = dict(self.held), dict[int, float](), Need(0, node)
+        inputs, most = dict[int, float](), Need(0, node)
         for child in node.inputs:
             inner, stays = self.needs[id(child)], is_resident(child, node)
             most = max(
                 most, Need(sum(inputs.values()) + inner.bytes - self.result(child) * stays, inner.at), key=bytes_of
             )
             inputs.update({} if stays else self.columns(child))
-        live.update(inputs)
-        made = sum(size for width, size in self.columns(node).items() if width not in live)
+        live = self.held.bytes + self.held.more(inputs)
+        new = (size for width, size in self.columns(node).items() if width not in inputs and width not in self.held)
+        made = sum(new)
         rows = max(self.rows[id(node)], sum(self.rows[id(child)] for child in node.inputs))
-        work = work_of(node.operation)
+        work = self.sets.of(node.operation)
         if isinstance(node, Carried):
             rows += node.carried_rows
             made += carried_copies(node, self.result(node.inputs[0]) / max(1, self.rows[id(node)])) * rows
-        own = sum(live.values()) + max(work.before * rows, made + work.beside * rows)
-        return max(most, Need(own, node), key=bytes_of)
+        copies = work.copies * sum(self.result(child) for child in node.inputs)
+        step = max(work.before * rows, made + work.beside * rows + copies)
+        spilled = (child for child in node.inputs if isinstance(child, Exchange) or self.readers[id(child)] > 1)
+        self.steps[id(node)] = step + sum(map(self.result, spilled))
+        return max(most, Need(live + step, node), key=bytes_of)
 
     def next_read(self) -> float:
         """Return the most that reading a partition of a source takes that has several."""
@@ -210,10 +265,10 @@ class _Model:
         All rows of a window wait, too, while what partitions carry on is combined.
         """
         combined = [node.inputs[0] for node in self.nodes if isinstance(node, Carried) and node.combined]
-        passes, waiting = passes_of(self.roots), sum(map(self.all_bytes, combined), 0.0)
+        apart, waiting = separate_nodes(passes_of(self.roots)), sum(map(self.all_bytes, combined), 0.0)
         for node in self.nodes:
             waits = node.route != "broadcast" if isinstance(node, Exchange) else self.readers[id(node)] > 1
-            if waits and (isinstance(node, Exchange) or not go_along(passes, node)):
+            if waits and (isinstance(node, Exchange) or id(node) in apart):
                 waiting += self.all_bytes(node)
             elif waits:
                 waiting += self.result(node)

@@ -63,19 +63,27 @@ def passes_of(roots: Sequence[Physical]) -> list[Pass]:
         passes.append(Pass(node, is_output, needs, shared_nodes(inputs, lambda below: id(below) in shared)))
         return passes[-1]
 
+    walked: set[Physical] = set()
     for root in roots:
-        for node in walk_graph(root):
+        for node in walk_graph(root, known=walked):
+            walked.add(node)
             if isinstance(node, Exchange) and id(node) not in exchanges:
                 exchanges[id(node)] = add(node, node.inputs, is_output=False)
         add(root, [root], is_output=True)
     return passes
 
 
-def go_along(passes: Sequence[Pass], node: Physical) -> bool:
-    """Tell whether all passes that read a shared node go side by side: nothing that they need comes in between."""
+def separate_nodes(passes: Sequence[Pass]) -> set[int]:
+    """Return the shared nodes, by identity, whose readers do not go side by side: something they need comes between."""
     places = {one: place for place, one in enumerate(passes)}
-    readers = [one for one in passes if any(shared is node for shared, _ in one.shared)]
-    return all(places[need] < places[readers[0]] for one in readers for need in one.needs)
+    first: dict[int, int] = {}
+    separate: set[int] = set()
+    for place, one in enumerate(passes):
+        needed = max((places[need] for need in one.needs), default=-1)
+        for node, _ in one.shared:
+            if needed >= first.setdefault(id(node), place):
+                separate.add(id(node))
+    return separate
 
 
 def with_needs(last: Pass, passes: Iterable[Pass]) -> list[Pass]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from math import inf, prod
@@ -26,8 +26,9 @@ DEEPEST = 32
 class Width:
     """The bytes a row of a column, how many distinct values it may have beside null, and between which limits.
 
-    Columns that lie in the same memory have the same `Width`.  What footers tell of values is looked at when it is
-    asked for: few columns are keys.  `depth` counts the widths, one upon the other, that are then asked.
+    Of lists, `elements` are those of a row.  Columns that lie in the same memory have the same `Width`.  What footers
+    tell of values is looked at when it is asked for: few columns are keys.  `depth` counts the widths, one upon the
+    other, that are then asked.
     """
 
     dtype: DataType
@@ -35,6 +36,7 @@ class Width:
     values: Callable[[], float] = lambda: inf
     limits: Callable[[], Limits] = lambda: (None, None)
     depth: int = 0
+    elements: float = LIST_ELEMENTS
 
     @cached_property
     def distinct(self) -> float:
@@ -49,7 +51,7 @@ def column_widths(*roots: Physical) -> dict[int, Widths]:
     """Return the width of each column of each node, by the node's identity."""
     widths: dict[int, Widths] = {}
     for node in walk_graph(*roots):
-        widths[id(node)] = _widths(node, [widths[id(child)] for child in node.inputs])
+        widths[id(node)] = widths_of(node, [widths[id(child)] for child in node.inputs])
     return widths
 
 
@@ -58,7 +60,8 @@ def total(widths: Iterable[Width]) -> float:
     return sum(width.bytes for width in set(widths))
 
 
-def _widths(node: Physical, inputs: Sequence[Widths]) -> Widths:
+def widths_of(node: Physical, inputs: Sequence[Widths]) -> Widths:
+    """Return the widths of a node's columns, given those of its inputs."""
     if isinstance(node, Scan):
         return {name: read_width(node, name, dtype) for name, dtype in node.schema.items()}
     if isinstance(node, Exchange):
@@ -71,7 +74,7 @@ def _made(node: Map | Concat, inputs: Sequence[Widths]) -> Widths:
     operation = node.operation
     if isinstance(operation, Project):
         return {name: _computed(operation.columns[name], inputs[0]) for name in node.schema}
-    written = frozenset(operation.touched[1])
+    written, new = frozenset(operation.touched[1]), new_columns(operation)
     made: dict[str, Width] = {}
     for name, dtype in node.schema.items():
         there = [widths[name] for widths in inputs if name in widths]
@@ -79,7 +82,7 @@ def _made(node: Map | Concat, inputs: Sequence[Widths]) -> Widths:
         if found is None:
             made[name] = Width(dtype, type_bytes(dtype))
         else:
-            made[name] = _written(operation, name, found, there) if name in written else found
+            made[name] = _written(operation, name in new, found, there) if name in written else found
     return made
 
 
@@ -98,12 +101,15 @@ def _upon(below: Sequence[Width], made: Width) -> Width:
     return replace(made, depth=depth) if depth <= DEEPEST else Width(made.dtype, made.bytes)
 
 
-def _written(operation: Node, name: str, found: Width, there: Sequence[Width]) -> Width:
-    """Return the width of a column that is written, given one like it, and the inputs' of its name."""
+def new_columns(operation: Node) -> Set[str]:
+    """Return the columns whose values are not those of an input's column of that name."""
     if isinstance(operation, Aggregate | KernelReduction):
-        is_new = name not in operation.by
-    else:
-        is_new = isinstance(operation, Grouped | Explode) and name in operation.made
+        return operation.schema.keys() - frozenset(operation.by)
+    return operation.made if isinstance(operation, Grouped | Explode) else frozenset[str]()
+
+
+def _written(operation: Node, is_new: bool, found: Width, there: Sequence[Width]) -> Width:
+    """Return the width of a column that is written, given one like it, and the inputs' of its name."""
     if is_new:
         return Width(found.dtype, found.bytes)
     if isinstance(operation, Union) or (isinstance(operation, Join) and operation.how in ("right", "full")):
@@ -114,13 +120,18 @@ def _written(operation: Node, name: str, found: Width, there: Sequence[Width]) -
 def read_width(scan: Scan, name: str, dtype: DataType) -> Width:
     """Return the width of a source's column."""
     told = scan.read.dataset.column_values(name) if dtype == STRING or is_list(dtype) else None
-    distinct, size = inf, type_bytes(dtype)
+    distinct, size, elements = inf, type_bytes(dtype), float(LIST_ELEMENTS)
     if told is not None and is_list(dtype):
-        size = told.a_row * (told.text_bytes if dtype.value_type == STRING else type_bytes(dtype.value_type))
+        elements = told.a_row
+        size = elements * (told.text_bytes if dtype.value_type == STRING else type_bytes(dtype.value_type))
     elif told is not None:
         distinct, size = told.distinct, told.text_bytes
     limits = cache(lambda: column_limits(scan, name))
-    return Width(dtype, size, lambda: min(distinct, most_rows(scan), values_between(*limits())), limits)
+
+    def values() -> float:
+        return min(distinct, most_rows(scan), values_between(*limits()))
+
+    return Width(dtype, size, values, limits, elements=elements)
 
 
 def most_rows(scan: Scan) -> float:

@@ -1,15 +1,19 @@
-"""What operations work with beside their inputs and output, in bytes a row: one table, by which memory is expected."""
+"""What operations work with beside their inputs and output: one table an engine, by which memory is expected."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
+from gpuetl.expressions.types import STRING
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import (
     Aggregate,
     Distinct,
     Explode,
     Filter,
+    Grouped,
     Join,
     Kernel,
     KernelReduction,
@@ -24,11 +28,13 @@ from gpuetl.plan.nodes import (
 class Work(NamedTuple):
     """Bytes a row that an operation works with, beside its inputs: `before` its output is there, and `beside` it.
 
-    A row is one of all inputs together, or of the output where that has more.
+    A row is one of all inputs together, or of the output where that has more.  `copies` is how often the bytes of the
+    inputs are there once more, such as chunks put into one array.
     """
 
-    before: int
-    beside: int
+    before: float
+    beside: float
+    copies: float = 0.0
 
 
 SORTING = 40
@@ -50,25 +56,113 @@ WORK: dict[type[Node], Work] = {
     Join: Work(24, 16),  # slots (4) and a table by hash (8 to 16) of the right, matches (4); pairs (8), matches (4)
     Explode: Work(16, 32),  # lengths and their sums; rows, places and elements of the output (8 each)
 }
-"""What the cudf engine works with, as its handlers are written; the pandas engine's arrays are about as large."""
+"""What the cudf engine works with, as its handlers are written."""
+HOST_WORK: dict[type[Node], Work] = {
+    Filter: Work(0, 2),
+    Project: Work(0, 16),
+    Limit: Work(0, 0),
+    Union: Work(0, 0),
+    Sort: Work(0, 88, 1.0),
+    Distinct: Work(0, 96, 1.0),
+    Window: Work(0, 140, 1.0),
+    Kernel: Work(0, 64, 1.0),
+    KernelReduction: Work(0, 110, 1.0),
+    Aggregate: Work(0, 100, 0.5),
+    Join: Work(0, 72, 0.8),
+    Explode: Work(0, 34, 0.3),
+}
+"""What the pandas engine works with: by how much the resident set grew, in the operations of
+tests/benchmarks/memory_limits.py over partitions of a million rows."""
 VALUES_SORTED = {"median", "quantile", "mode", "count_distinct"}
 """Aggregates that sort values, also of a single group."""
-SPLIT = Work(SORTING, 22)
-"""Of a hash exchange: hashes (8), targets (8 + 2) and the order (4)."""
-SPLIT_COPIES = 2
-"""The rows in the order of their targets, and the pieces."""
-FILE_COPIES = 3
-"""To read: the bytes of a file as they are there, and decompressed; they are seldom halved."""
 TEXT_READING = 8
 """A row of texts that are read: its slot among the distinct ones and its number in the dictionary."""
 
 
-def work_of(operation: Node) -> Work:
-    """Return what an operation works with; rows that are in order, or of one group, are not sorted."""
-    work = WORK[type(operation)]
-    if isinstance(operation, Aggregate) and not operation.by:
-        sorts = any(call.function.name in VALUES_SORTED for call in operation.calls.values())
-        return work if sorts else Work(0, 0)
-    if getattr(operation, "presorted", False):
-        return work._replace(before=MARKING)
-    return work._replace(before=SORTING) if isinstance(operation, Kernel) and operation.grouped else work
+class Encoding(NamedTuple):
+    """What writing takes: a share of the table, for its encoded form, and bytes whatever the table is."""
+
+    share: float
+    fixed_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class WorkingSets:
+    """What an engine works with.
+
+    Parameters
+    ----------
+    operations
+        Of each operation.
+    split
+        To cut a partition into pieces for an exchange; `copies` are the rows in the order of their targets, and the
+        pieces.
+    encoded
+        To write, by format.
+    file_copies
+        To read: how often the bytes of a file are there.
+    read_copies
+        To read: how often the rows are there beside themselves.
+    merge_copies
+        To put the pieces of an exchange together: how often they are there beside themselves.
+    waits_for_writers
+        Whether a run with a limit waits until tables are written when memory is short.
+    text_key
+        Bytes a row for each key that is a string: its hash, its number, and the distinct ones.
+    fixed_bytes
+        What a run takes whatever its rows are: threads, code, and what allocators keep.
+    """
+
+    operations: Mapping[type[Node], Work]
+    split: Work
+    encoded: Mapping[str, Encoding]
+    file_copies: float
+    read_copies: float = 0.0
+    merge_copies: float = 1.0
+    waits_for_writers: bool = False
+    text_key: float = 0.0
+    fixed_bytes: int = 0
+
+    def of(self, operation: Node) -> Work:
+        """Return what an operation works with; rows that are in order, or of one group, are not sorted."""
+        work = self.operations[type(operation)]
+        if isinstance(operation, Aggregate) and not operation.by:
+            sorts = any(call.function.name in VALUES_SORTED for call in operation.calls.values())
+            return work if sorts else Work(0, 0)
+        if self.text_key:
+            return work._replace(beside=work.beside + self.text_key * text_keys(operation))
+        if getattr(operation, "presorted", False):
+            return work._replace(before=MARKING)
+        return work._replace(before=SORTING) if isinstance(operation, Kernel) and operation.grouped else work
+
+
+def text_keys(operation: Node) -> int:
+    """Return how many of the keys by which rows are ordered or meet are strings."""
+    if isinstance(operation, Join):
+        keys: tuple[str, ...] = operation.left_on
+    elif isinstance(operation, Sort):
+        keys = tuple(key.column for key in operation.by)
+    elif isinstance(operation, Grouped):
+        keys = (*operation.by, *(key.column for key in operation.order_by))
+    else:
+        keys = operation.keys
+    return sum(operation.inputs[0].schema[name] == STRING for name in set(keys)) if operation.inputs else 0
+
+
+SPLIT = Work(SORTING, 22, 2)
+"""Of a hash exchange: hashes (8), targets (8 + 2) and the order (4)."""
+FILE_COPIES = 3
+"""To read: the bytes of a file as they are there, and decompressed; they are seldom halved."""
+DEVICE = WorkingSets(WORK, SPLIT, {"parquet": Encoding(1.0), "csv": Encoding(1.0)}, FILE_COPIES)
+
+HOST = WorkingSets(
+    HOST_WORK,
+    Work(0, 50, 2),
+    {"parquet": Encoding(0.5, 24 << 20), "csv": Encoding(0.0)},
+    file_copies=0.25,
+    read_copies=0.6,
+    merge_copies=0,
+    waits_for_writers=True,
+    text_key=64,
+    fixed_bytes=20 << 20,
+)

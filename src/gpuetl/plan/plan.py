@@ -21,6 +21,9 @@ from gpuetl.plan.check import Check
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 
+NOT_DIGESTED = ("mark", "twin")
+"""Fields that are left out of digests: what is made of them, and the text of a file that is named by its path."""
+
 
 @dataclass(frozen=True, eq=False)
 class Plan:
@@ -78,7 +81,7 @@ class Plan:
 
     def last_stages(self) -> tuple[str, ...]:
         """Return the stages that no other stage reads."""
-        inner = {id(child) for stage in self.stages.values() for node in walk_graph(stage) for child in node.inputs}
+        inner = {id(child) for node in walk_graph(*self.stages.values()) for child in node.inputs}
         return tuple(name for name, node in self.stages.items() if id(node) not in inner)
 
     def with_roots(self, roots: Iterable[Node]) -> Plan:
@@ -150,5 +153,5 @@ def _plain(value: Any) -> Any:
         allowed = (value.extra_columns, value.missing_columns, value.on_bad_row)
         return _plain(value.path), value.format, list(value.schema.items()), value.delimiter, value.nulls, allowed
     if isinstance(value, Target | KernelContract | KernelTexts):
-        return [_plain(getattr(value, name)) for name in value.__dataclass_fields__ if name != "mark"]
+        return [_plain(getattr(value, name)) for name in value.__dataclass_fields__ if name not in NOT_DIGESTED]
     return value

@@ -11,6 +11,7 @@ import pyarrow as pa
 from gpuetl.errors import Place
 from gpuetl.messages import coded
 from gpuetl.plan.check import REMOVED, ROWS, Check
+from gpuetl.value_texts import values_of
 
 VERDICTS = {"fail": "failed", "warn": "warned", "drop": "dropped", "quarantine": "quarantined"}
 
@@ -105,11 +106,7 @@ def with_sample(report: CheckReport, rows: pa.Table) -> CheckReport:
 
 def texts(column: Any) -> Sequence[str]:
     """Return the values of a column as texts."""
-    try:
-        values = column.to_pylist()
-    except (OverflowError, ValueError):  # times that Python does not have
-        values = column.cast("string").to_pylist()
-    return ["null" if item is None else str(item) for item in values]
+    return ["null" if item is None else str(item) for item in values_of(column)]
 
 
 def failure(reports: Iterable[CheckReport]) -> str:

@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from gpuetl.report.steps import STEP_COLUMNS, rows_in, rows_out, step_lines
+from gpuetl.value_texts import values_of
 
 if TYPE_CHECKING:
     from gpuetl.report.report import RunReport
@@ -39,7 +40,7 @@ def report_page(report: RunReport) -> str:
         *([table("Optimizer passes", ("pass", "seconds"), report.passes.items())] if report.passes else []),
         *(f"<p>Note: {escape(remark)}</p>" for remark in report.notes),
         *(
-            table(f"First rows of {name}", head.column_names, (row.values() for row in head.to_pylist()))
+            table(f"First rows of {name}", head.column_names, zip(*map(values_of, head.columns), strict=True))
             for name, head in report.head.items()
         ),
     ]

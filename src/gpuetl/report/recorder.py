@@ -16,6 +16,7 @@ from gpuetl.backends.memory import MemoryMeter
 from gpuetl.ceilings.ceiling import Link
 from gpuetl.plan.node import Origin
 from gpuetl.report.trace import span
+from gpuetl.secrets import redacted
 
 LONG_S = 1.0
 """A user is told of a wait for kernels that is longer."""
@@ -25,7 +26,11 @@ class Progress(Protocol):
     """Hears of a run as it goes on."""
 
     def __call__(self, origin: Origin, done: int, of: int) -> None:
-        """`done` of `of` partitions have left this operation; or the run waits for a cluster."""
+        """`done` of `of` partitions have left this operation; or the run waits for a cluster.
+
+        Where it takes long to list the files of a source, the origin is `folders below` its path, `done` are the
+        folders that were looked into, and `of` those that are known so far.
+        """
 
 
 def silent(origin: Origin, done: int, of: int) -> None:
@@ -155,7 +160,7 @@ class Recorder:
     @property
     def shown_warnings(self) -> tuple[str, ...]:
         """The warnings as users see them, with their codes."""
-        return tuple(messages.with_code(warning, warning) for warning in self.warnings)
+        return tuple(redacted(messages.with_code(warning, warning)) for warning in self.warnings)
 
 
 _NOTED: ContextVar[Recorder | None] = ContextVar("recorder", default=None)

@@ -14,6 +14,7 @@ from gpuetl.report.checks import CheckReport
 from gpuetl.report.funnel import Funnel, InputRows, StepRows
 from gpuetl.report.limits import Limit, limit_of
 from gpuetl.report.recorder import Recorder, Work
+from gpuetl.whole_file import write_whole
 
 
 @dataclass(frozen=True)
@@ -121,11 +122,17 @@ class RunReport:
         return {key: value for key, value in asdict(self).items() if key != "head"} | {"checks": checks}
 
     def write(self, path: str | Path) -> None:
-        """Write the report: a page for people where the path ends in .html, else JSON."""
+        """Write the report: a page for people where the path ends in .html, else JSON.
+
+        Raises
+        ------
+        OSError
+            Where the file cannot be written; one that was there before stays as it is.
+        """
         from gpuetl.report.page import report_page
 
         text = report_page(self) if Path(path).suffix == ".html" else json.dumps(self.to_dict(), indent=2) + "\n"
-        Path(path).write_text(text, encoding="utf-8")
+        write_whole(path, text.encode(errors="backslashreplace"))
 
 
 def stage_reports(

@@ -18,6 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from gpuetl.whole_file import write_whole
+
 
 @dataclass(frozen=True)
 class Event:
@@ -84,7 +86,7 @@ class Trace:
 
     def write(self, path: Path) -> None:
         """Write JSON."""
-        path.write_text(json.dumps(self.to_dict()), encoding="utf-8")
+        write_whole(path, json.dumps(self.to_dict()).encode())
 
 
 def thread_track() -> str:
@@ -98,8 +100,11 @@ _TRACE: ContextVar[Trace | None] = ContextVar("trace", default=None)
 
 
 @contextmanager
-def tracing(path: Path | None) -> Iterator[Trace | None]:
-    """Trace what the block does, and write it where it ends, also by an error; without a path there is no trace."""
+def tracing(path: Path | None, unwritten: Callable[[OSError], None] | None = None) -> Iterator[Trace | None]:
+    """Trace what the block does, and write it where it ends, also by an error; without a path there is no trace.
+
+    `unwritten` is called where the file cannot be written; without it, the error is raised.
+    """
     if path is None:
         yield None
         return
@@ -112,7 +117,12 @@ def tracing(path: Path | None) -> Iterator[Trace | None]:
         raise
     finally:
         _TRACE.reset(token)
-        trace.write(path)
+        try:
+            trace.write(path)
+        except OSError as error:
+            if unwritten is None:
+                raise
+            unwritten(error)
 
 
 @contextmanager

@@ -8,15 +8,16 @@ from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-from gpuetl.errors import Place, Problems, have_hint
+from gpuetl.errors import Place, Problems, have_hint, listing
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.syntax import names_in
 from gpuetl.expressions.types import BOOL, NULL, UNKNOWN, DataType, is_list, type_name
 from gpuetl.io.dataset import Dataset, DatasetError
 from gpuetl.io.frames import FrameDataset
 from gpuetl.io.marks import mark_of
-from gpuetl.io.overlap import conflicts
-from gpuetl.io.paths import ImpossiblePath, checked_path, url_problem
+from gpuetl.io.overlap import Locations, conflicts
+from gpuetl.io.path_index import PathIndex
+from gpuetl.io.paths import ImpossiblePath, checked_path, plain_part, url_problem
 from gpuetl.io.rejected import COLUMNS as REJECTED_COLUMNS
 from gpuetl.io.rejected import REJECTED, RejectedRows, without_rejected
 from gpuetl.io.target import Target
@@ -27,15 +28,20 @@ from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes import Filter, Project, Read, Sort, Write, passing
 from gpuetl.plan.plan import Plan, digests_of
 from gpuetl.plan.schema import Schema
+from gpuetl.sandbox import OutsideSandbox, current_sandbox
 from gpuetl.spec.expect.bind import expected, quarantines
 from gpuetl.spec.model import FrameSpec, PipelineSpec, SinkSpec, SourceSpec
 from gpuetl.spec.places import node_in, place_of
-from gpuetl.spec.scalars import UnboundScalar, UnresolvedScalar, resolve_scalars
+from gpuetl.spec.scalars import UnboundScalar, UnresolvedScalar, remember_paths, resolve_scalars
 from gpuetl.spec.steps import Context
 from gpuetl.spec.steps.rows import sort_keys, warn_of_no_rows
 from gpuetl.spec.steps.step import Unknown
 from gpuetl.spec.unused import NotedParameters, unused
 from gpuetl.spec.values import node_of
+
+IN_SANDBOX = "Use a path in the sandbox, or run without --sandbox if you trust the author of the file."
+MOST_CONFLICTS = 3
+"""The sinks that an error names, of those with which a sink's path is in conflict."""
 
 
 def bind(
@@ -149,8 +155,10 @@ class _Binder:
             places = {(place.line, place.column): use for use in uses if (place := self.place_of(use[2]))}
             kind, of, at = places[min(places)] if places else uses[0]
             lines = sorted({line for line, _ in places})[1:]
-            also = f" It is named on line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}, too." if lines else ""
-            hint = have_hint(name, have, noun="Sources and stages") + also
+            listed = listing([*map(str, lines)])
+            also = f" It is named on line{'s' * (len(lines) > 1)} {listed}, too." if lines else ""
+            listed = have_hint(name, have, noun="Sources and stages") if self.problems.hints_names else ""
+            hint = (listed + also).strip()
             self.add(coded("GE1020", f"unknown source or stage '{name}'"), hint, at, kind, of)
 
     def place_of(self, value: object) -> Place | None:
@@ -163,9 +171,20 @@ class _Binder:
         self.problems.add(message, hint, place, f"{kind} '{of}'")
 
     def path(self, kind: str, of: str, text: str) -> Path | None:
+        sandbox = current_sandbox()
         try:
+            if sandbox:
+                sandbox.refuse_environment(text)
             whole = resolve_scalars(text, self.parameters, self.run_id)
-            return None if self.is_url(kind, of, whole, text) else checked_path(self.folder / whole)
+            if self.is_url(kind, of, whole, text):
+                return None
+            path = checked_path(self.folder / whole)
+            remember_paths(text, path)
+            if sandbox:
+                sandbox.check(plain_part(path))
+            return path
+        except OutsideSandbox as error:
+            self.add(str(error), IN_SANDBOX, text, kind, of)
         except UnresolvedScalar as error:
             self.add(str(error), "", text, kind, of)
         except ImpossiblePath as error:
@@ -223,10 +242,14 @@ class _Binder:
         if spec.format != "csv" and spec.on_bad_row != "fail":
             hint = "Take it out: Parquet files state their types."
             self.add(coded("GE1008", "on_bad_row is for CSV files"), hint, spec.path, "source", name)
+        if spec.format != "parquet" and spec.verify_checksums:
+            hint = "Take it out: CSV files have no checksums."
+            self.add(coded("GE1008", "verify_checksums is for Parquet files"), hint, spec.path, "source", name)
         filtered = names_in(spec.filter.syntax) if spec.columns and spec.filter else frozenset[str]()
         dataset = Dataset(
             name, spec.format, path or self.folder, spec.schema, spec.partitions, spec.nulls or ("",), spec.delimiter,
             filtered.union(spec.columns), spec.extra_columns, spec.missing_columns, spec.on_bad_row,
+            spec.verify_checksums,
         )  # fmt: skip
         schema = self.schema_of(dataset, spec)
         if spec.on_bad_row == "quarantine" and spec.format == "csv":
@@ -316,7 +339,10 @@ class _Binder:
         if spec.mode == "replace_partitions" and not spec.partition_by:
             message = coded("GE1503", "mode replace_partitions needs partition_by")
             context.problem(message, "Add it, or use mode: overwrite.", spec.path)
-        target = Target(name, spec.format, path, partition_by, spec.mode, spec.on_empty)
+        target = Target(name, spec.format, path, partition_by, spec.mode, spec.on_empty, keep_foreign=spec.keep_foreign)
+        if spec.keep_foreign and (target.is_file or spec.mode in ("error", "append")):
+            message = coded("GE1510", "keep_foreign is for a folder with mode overwrite or replace_partitions")
+            context.problem(message, "Leave it out: nothing else is removed.", spec.path)
         if spec.mode == "append" and target.is_file:
             message = coded("GE1503", "mode append needs a folder, and this path is one file")
             context.problem(message, "Leave out the suffix.", spec.path)
@@ -363,8 +389,16 @@ class _Binder:
             for name, source in (self.spec.sources.items() if targets else ())
             if isinstance(source, SourceSpec) and (path := self.path("source", name, source.path))
         ]
-        for number, target in enumerate(targets):
-            for message in conflicts(target, targets[:number], sources, self.folder):
+        locations = Locations()
+        others: PathIndex[Target] = PathIndex(MOST_CONFLICTS)
+        read: PathIndex[Dataset] = PathIndex()
+        for source in sources:
+            read.add(locations[plain_part(source.path)], source)
+        for target in targets:
+            place = locations[target.path]
+            near = [*others.near(place)][:MOST_CONFLICTS], [*read.near(place)]
+            others.add(place, target)
+            for message in conflicts(target, *near, self.folder, locations):
                 at = self.spec.sinks[target.name].path
                 self.add(coded("GE1502", message), "Give it a path of its own.", at, "sink", target.name)
 

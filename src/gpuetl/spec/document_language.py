@@ -180,6 +180,14 @@ function of whole arrays:
 
 A sum of n floats is within 4·n·ε·Σ|x| of the exact one on every engine, and each gives the same bits in every run.
 `gpuetl kernel check` compares every kernel with its twin on a GPU.
+
+A kernel that writes a little outside of its outputs may go unnoticed, since the GPU only sees accesses to memory that
+nobody has.  `gpuetl run FILE --sanitize` puts guard values before and after each output, and names the kernel that
+changed one.  It costs time, and memory for one more copy of the outputs.  A kernel that accesses memory that nobody
+has stops the GPU: the run ends with the kernel's name, and no sink changes.  `--kernel-timeout 60` does the same for a
+kernel that has not ended after 60 seconds; without it such a run goes on until you press Ctrl-C.  In Python these are
+`RunOptions(sanitize=True, kernel_timeout_s=60)`.  After a fault or a timeout the process cannot use the GPU any more:
+start Python again.  A worker of a cluster starts again by itself.
 """
 
 SOURCES = """\
@@ -192,8 +200,18 @@ A source is a file, a glob, or a folder with its subfolders:
     returns: {csv: lake/returns/*.csv, delimiter: ";", nulls: ["", NA], schema: {id: int64, paid: "decimal(12,2)"}}
 
 **Which files.**  Of a folder gpuetl reads the files whose names end in `.parquet` or `.csv`.  Other files that look
-like data are counted in a warning.  A glob reads exactly the files that it matches.  Files and folders whose names
-begin with `.` or `_` are left out.  Paths are local: a URL such as `s3://…` is an error.
+like data are counted in a warning.  A glob reads exactly the files that it matches.  `*` and folders leave out names
+that begin with `.` or `_`.  To read such files, write the path out (`lake/_x.csv`), or begin that part of the glob
+with the character (`lake/_*.csv`).  Links to files are read.  Links to folders are followed where the path names
+them, as `lake/*/a.csv` does, but not below a folder or by `**`: a link that leads elsewhere is a warning (GE1725),
+and so is a file that a source reads by two paths (GE1726).  Paths are local: a URL such as `s3://…` is an error.
+
+**What gpuetl checks of files.**  The plan notes the size, modification time and inode of each file.  They are
+compared whenever the file is opened, on workers too, and once more after it was read.  A file that was replaced,
+changed, moved or deleted meanwhile ends the run with its name (GE1420), and no sink changes.  Files that are added
+during a run are not read.  A change that keeps size, time and inode is not noticed.  Workers on other machines compare
+size and time.  A folder that cannot be listed (GE1422), a pipe, a device, and a link that leads nowhere (GE1421) are
+errors.  So is a sink that reaches a file of a source, through a link or a mount, too (GE1502).
 
 **Partitions.**  Folders such as `year=2024/month=3` are columns where `partitions` declares them.  gpuetl does not
 read files that a filter on these columns rules out.  A folder whose value is not of the declared type is an error.
@@ -204,12 +222,29 @@ or add a `schema`, whose types the files' types must widen to.  A type that gpue
 binary, or a time of day) is an error unless the column is left out.  So is a value that does not fit: nanoseconds
 that are not whole microseconds, or text that is not UTF-8.
 
+**Damaged Parquet files.**  gpuetl trusts nothing that a file declares.  A file whose metadata contradicts itself, or
+that is encrypted, is an error with the file's name.  A column whose name is not UTF-8 is an error unless the source
+names other `columns`.  Timestamps that are stored as INT96 are read exactly, also beyond the years 1677 to 2262.
+
+    lake: {parquet: lake/events, verify_checksums: true}
+
+`verify_checksums` compares each page with its checksum, if the file has checksums.  The run stops at a page that
+differs.  By default checksums are not compared: many writers, Arrow and gpuetl among them, write none.
+
+On a GPU, Arrow reads some columns on the CPU, because libcudf reads them wrongly or does not check them: INT96
+timestamps, pages of several gzip members, delta encodings of other writers, and rare codecs.  The report names them.
+
 **Columns of CSV files.**  A CSV file needs a `schema` and begins with a line of column names, compared with their
 case.  Columns that the schema does not name are not read, also the nameless one that a delimiter at the line's end
 makes.  A name of the schema that stands twice in a header is an error.  An empty file is an error; a header alone is
 zero rows.  `nulls` are the texts that stand for null, by default the empty one.  A quoted text is never null.  Spaces
-and tabs around a value do not count, except in strings.  Empty lines are skipped, but are nulls in a file of one
-column.
+and tabs around a value do not count, except in strings.  A field of spaces alone is not empty, and not a number.
+Empty lines are skipped, but are nulls in a file of one column.
+
+**The text of CSV files.**  It is UTF-8, with or without a byte order mark; UTF-16 is an error.  A line ends with
+`\\n`, `\\r\\n` or `\\r`, and one file may mix them.  A NUL byte is a character like others.  A field that begins with a
+quote ends with one, and may hold delimiters and line ends; a quote inside of it is written twice.  Text after the
+closing quote makes a bad row.  In a field that does not begin with a quote, quotes are characters: `5" pipe`.
 
 **Files whose columns differ.**  If a later file lacks a column, or has one that the first does not have, the run
 stops.  That is before it reads a row, and the error names the file and the column:
@@ -229,7 +264,8 @@ are left out, and a warning names those that the first file does not have either
 expressions, and two types that do not meet are an error that names both files.  Added columns of CSV files are
 strings.
 
-**Bad rows of CSV files.**  A value is bad if CAST does not read it, a row if it has too few or too many fields:
+**Bad rows of CSV files.**  A value is bad if CAST does not read it or if text follows its closing quote.  A row is bad
+if it has too few or too many fields:
 
     txns: {csv: in/*.csv, schema: {id: int64, amount: "decimal(12,2)"}, on_bad_row: quarantine}
 
@@ -323,8 +359,14 @@ A path with a suffix is one file, which takes all rows into one place; a folder 
 `partition_by` rows go to folders such as `month=3`, and files leave these columns out: a source declares them as
 `partitions`.  `sort_by` sorts the rows first.  Where the target exists, `error` ends the run before it changes
 anything, `overwrite` puts the new files in the place of all that are there, `append` adds files to a folder, and
-`replace_partitions` replaces those folders of `partition_by` that get rows, and leaves the others.  A folder that
-also holds other files than the format's is not overwritten.
+`replace_partitions` replaces those folders of `partition_by` that get rows, and leaves the others.
+
+Only files that gpuetl wrote are removed.  If a folder that is replaced holds others, hidden ones too, the run stops and
+names them.  `keep_foreign: true` keeps them in place:
+
+    daily: {from: clean, parquet: out/daily, mode: overwrite, keep_foreign: true}
+
+All sinks of a run change together, also when the process is killed: docs/commits.md.
 
 `on_empty` says what a sink does when it gets no rows:
 

@@ -14,6 +14,7 @@ from gpuetl.io.target import Mode, OnEmpty
 from gpuetl.spec.expect.rules import Rule
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import (
+    BOOLEAN,
     DELIMITER,
     EXPRESSION,
     EXTRA_COLUMNS,
@@ -58,6 +59,7 @@ class SourceSpec:
     extra_columns: ExtraColumns = key(EXTRA_COLUMNS, "")
     missing_columns: MissingColumns = key(MISSING_COLUMNS, "error")
     on_bad_row: OnBadRow = key(ON_BAD_ROW, "fail")
+    verify_checksums: bool = key(BOOLEAN, False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +113,7 @@ class SinkSpec:
     mode: Mode = key(choice("error", "overwrite", "append", "replace_partitions"), "error")
     on_empty: OnEmpty = key(choice("write", "keep", "error"), "write")
     run_key: tuple[str, ...] = key(NAMES, ())
+    keep_foreign: bool = key(BOOLEAN, False)
 
 
 @dataclass(frozen=True)

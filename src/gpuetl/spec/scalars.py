@@ -6,9 +6,11 @@ import os
 import re
 from collections.abc import Mapping
 from datetime import date, datetime
+from pathlib import Path
 
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.messages import coded
+from gpuetl.secrets import remember_path, remember_value
 
 _REFERENCE = re.compile(r"\$\{([^}]*)\}")
 
@@ -34,6 +36,16 @@ def resolve_scalars(text: str, parameters: Mapping[str, Expr], run_id: str) -> s
     return _REFERENCE.sub(lambda match: _value(match[1].strip(), parameters, run_id), text)
 
 
+def remember_paths(text: str, path: Path) -> None:
+    """Show a path up to the end of its last environment variable as it is written: the value may be too short."""
+    found = [match for match in _REFERENCE.finditer(text) if match[1].strip().startswith("env.")]
+    if not found or found[-1][1].strip().removeprefix("env.").partition(":-")[0] not in os.environ:
+        return
+    rest, whole = text[found[-1].end() :], str(path)
+    if not _REFERENCE.search(rest) and whole.endswith(rest):
+        remember_path(whole[: len(whole) - len(rest)], rest, text[: found[-1].end()])
+
+
 def _value(reference: str, parameters: Mapping[str, Expr], run_id: str) -> str:
     scope, _, name = reference.partition(".")
     if scope == "params" and name in parameters:
@@ -45,6 +57,8 @@ def _value(reference: str, parameters: Mapping[str, Expr], run_id: str) -> str:
             what = f"the environment variable {variable} is not set"
             message = f"{what}, and has no default as in ${{env.{variable}:-data}}"
             raise UnresolvedScalar(coded("GE1019", message))
+        if variable in os.environ:
+            remember_value(value, f"${{env.{variable}}}")
         return value
     if reference == "run.id":
         return run_id

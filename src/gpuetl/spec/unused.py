@@ -35,12 +35,12 @@ def unused(spec: PipelineSpec, used_parameters: Set[str]) -> Iterator[Problem]:
     last stages are the result.
     """
     read = {without_rejected(name) for stage in spec.stages.values() for name in stage.reads}
-    written = {without_rejected(sink.from_) for sink in spec.sinks.values()}
+    read |= {without_rejected(sink.from_) for sink in spec.sinks.values()}
     for name in spec.sources:
-        if name not in read | written and (spec.stages or spec.sinks):
+        if name not in read and (spec.stages or spec.sinks):
             yield warning(spec, "source", name, "no stage and no sink reads it", "Remove it, or read it in a stage.")
     for name in spec.stages:
-        if spec.sinks and name not in read | written:
+        if spec.sinks and name not in read:
             message = "no sink and no other stage reads it: a run that only writes sinks does not compute it"
             yield warning(spec, "stage", name, message, "Add a sink that reads it, or remove it.")
     for name in spec.parameters:

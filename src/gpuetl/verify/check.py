@@ -15,6 +15,7 @@ from gpuetl.backends.engines import choose_engine
 from gpuetl.backends.fallback import check_refusals
 from gpuetl.errors import Problem, RunFailed
 from gpuetl.executors.execution import Execution, on_workers
+from gpuetl.kernels.options import kernel_options
 from gpuetl.options import RunOptions
 from gpuetl.plan.order import promised_order
 from gpuetl.plan.plan import Plan
@@ -104,7 +105,8 @@ def answers(plan: Plan, engine: str, options: RunOptions, progress: Progress | N
             backend = backend_of(engine, options)
             check_refusals(backend, physical.roots)
             placed = on_workers(engine, backend, replace(options, head_rows=0), {}, recorder.progress)
-            with recording(recorder), skipping(options.skipped_choices), placed as (running, capacity):
+            kernels = kernel_options(options.kernels)
+            with recording(recorder), skipping(options.skipped_choices), kernels, placed as (running, capacity):
                 execution = Execution(engine, backend, running, recorder, run_id, {}, capacity.addresses)
                 physical, outputs = execution.run_to_fit(physical, partial(lowered_again, plan, options, engine))
             rows = {name: backend.to_arrow(frame) for name, frame in outputs.kept.items()}

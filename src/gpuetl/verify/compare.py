@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.backends.no_result import shown
 from gpuetl.expressions.types import is_floating, is_list
 from gpuetl.testing.compare import Tolerance, equal_values, in_canonical_order
+from gpuetl.value_texts import shown
 
 SHOWN_ROWS = 5
 RELATIVE, OF_LARGEST = 1e-9, 1e-12
@@ -198,4 +198,4 @@ def plain(value: pa.Scalar) -> Any:
         or pa.types.is_boolean(value.type)
     ):
         return value.as_py()
-    return str(value.as_py()) if is_list(value.type) else shown(value)
+    return shown(value)

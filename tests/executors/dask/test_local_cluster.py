@@ -1,13 +1,17 @@
 """Workers that a run starts on this machine."""
 
+import logging
 import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from gpuetl.executors.dask.cluster import UCX_ENVIRONMENT, closing, settings
+from gpuetl import InvalidPipeline
+from gpuetl.executors.dask.cluster import UCX_ENVIRONMENT, closing, connected, settings
+from gpuetl.executors.dask.logs import quiet
 from gpuetl.options import Cluster
 from gpuetl.signals import Stopped, stopping
 
@@ -15,6 +19,7 @@ pytest.importorskip("distributed")
 SAID = """
 import dask
 from gpuetl.executors.dask.cluster import connected
+from gpuetl.executors.dask.logs import quiet
 from gpuetl.options import Cluster
 
 if __name__ == "__main__":
@@ -47,9 +52,35 @@ def test_a_signal_waits_until_a_cluster_is_closed():
     assert done
 
 
+def test_blocks_without_logs_may_overlap_in_threads():
+    """The last one to end gives the levels back."""
+    log = logging.getLogger("distributed")
+    before, first, second = log.level, quiet(), quiet()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert log.level > logging.CRITICAL
+    second.__exit__(None, None, None)
+    assert log.level == before
+
+
 def test_those_who_look_at_pages_decide_by_dask_s_configuration():
     """By default workers are profiled there."""
-    assert "distributed.worker.profile.enabled" not in settings(Cluster(dashboard="127.0.0.1:8787"))
+    assert "distributed.worker.profile.enabled" not in settings(Cluster(dashboard="127.0.0.1:8787"), Path("scratch"))
+
+
+@pytest.mark.parametrize("seconds", [0, 0.5, float("inf"), "60"])
+def test_a_worker_may_be_silent_for_a_number_of_seconds_from_1(seconds):
+    with pytest.raises(
+        InvalidPipeline, match=f"option worker_timeout_s takes a number of seconds from 1, got {seconds!r}"
+    ):
+        Cluster(worker_timeout_s=seconds)
+
+
+def test_how_long_a_worker_may_be_silent_names_no_cluster(cluster):
+    """The client that is current is taken, as without it."""
+    with connected("dask", Cluster(worker_timeout_s=30)) as client:
+        assert client is cluster
 
 
 @pytest.mark.gpu
@@ -63,5 +94,5 @@ def test_gpus_talk_by_ucx_which_wakes_them_and_the_scheduler_by_tcp(gpu_cluster)
 
     assert gpu_cluster.scheduler.address.startswith("tcp://127.0.0.1:")
     assert {address.partition(":")[0] for address in gpu_cluster.nthreads()} == {"ucx"}
-    assert {os.environ[name] for name in UCX_ENVIRONMENT} == {"thread", "1"}
+    assert {os.environ[name] for name in UCX_ENVIRONMENT} == {"thread", "1", "fatal"}
     assert set(gpu_cluster.run(waits).values()) == {True}

@@ -157,7 +157,7 @@ def check_files(pipeline):
 def test_a_task_of_which_workers_die_is_an_error(pipeline, impatient):
     """It says the stage, and how many died."""
     napping(pipeline, 0)
-    (pipeline.root / "k.py").write_text("import os\n\ndef k(x):\n    os._exit(1)\n")
+    (pipeline.root / "k.py").write_text("import os\n\ndef k(x):\n    os.kill(os.getpid(), 9)\n")
     with pytest.raises(RunFailed, match=r"stage 'slow', step 1: 2 workers died, one after another"):
         pipeline.run(engine="dask", client=impatient, options=RunOptions())
     assert not (pipeline.root / "out").exists()

@@ -26,6 +26,7 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.report.recorder import Recorder
 from gpuetl.testing import assert_tables_equal
 from plans import lowered
+from sink_files import is_manifest
 from tables import table, write_source
 
 pytest.importorskip("distributed")
@@ -49,7 +50,7 @@ def files_below(folder):
     return {
         str(path.relative_to(folder)).replace(path.name, path.name.split("-")[-1]): sorted(rows_of(path))
         for path in sorted(folder.rglob("*"))
-        if path.is_file()
+        if path.is_file() and not is_manifest(path)
     }
 
 

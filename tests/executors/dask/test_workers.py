@@ -9,7 +9,7 @@ pytest.importorskip("distributed")
 from gpuetl import RunOptions
 from gpuetl.executors.dask import workers
 from gpuetl.executors.dask.installed import installed
-from gpuetl.executors.dask.workers import capacity_of, memory_here
+from gpuetl.executors.dask.workers import capacity_of, in_worker_thread
 from gpuetl.planning import Capacity
 from gpuetl.report.recorder import silent
 from tables import table, write_source
@@ -27,7 +27,7 @@ class Saying:
         return dict.fromkeys(self.memory, 1)
 
     def run(self, function, *given, on_error):
-        if function is not memory_here:
+        if function is not in_worker_thread:
             return dict.fromkeys(self.memory, installed())
         self.asked += 1
         return {at: said if isinstance(said, OSError) else (*said, installed()) for at, said in self.memory.items()}

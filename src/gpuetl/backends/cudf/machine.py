@@ -125,6 +125,18 @@ class Machine(Protocol):
         At its end the device has done it: clocks tell its time, and others may use what it made, or free what it took.
         """
 
+    def wait(self, timeout_s: float | None) -> bool:
+        """Wait until the device has done what this thread asked for; return whether it has within the limit.
+
+        Signals are handled meanwhile.  After a wait without success nothing may wait for the device: see
+        `lost_device.py`.
+
+        Raises
+        ------
+        RuntimeError
+            Where a kernel ended in a fault.
+        """
+
     def moment(self) -> Moment:
         """Mark how far the device has come with what it was asked to do so far."""
 

@@ -15,6 +15,7 @@ from gpuetl.backends.arrays import check_array
 from gpuetl.backends.backend import ALONE, Device, Share
 from gpuetl.backends.memory import MemoryMeter, MemoryUse, ResidentMemory, resident_set
 from gpuetl.backends.pandas.aggregates import aggregate  # noqa: F401  it registers its handler, as do those below
+from gpuetl.backends.pandas.allocation import release_free_memory, returned_when_freed
 from gpuetl.backends.pandas.columns.gather import take_rows
 from gpuetl.backends.pandas.exchange import split_by_hash, split_by_order
 from gpuetl.backends.pandas.joins import join  # noqa: F401
@@ -99,8 +100,8 @@ class PandasBackend:
         return int(frame.select(list(columns)).nbytes)
 
     def limited(self, memory: int) -> AbstractContextManager[None]:
-        """Limit nothing: NumPy and Arrow ask the system."""
-        return nullcontext()
+        """Have what is freed go back to the system: NumPy and Arrow ask it, and the executor watches the limit."""
+        return returned_when_freed()
 
     def thread_setup(self) -> Callable[[], None]:
         """Threads need nothing."""
@@ -113,7 +114,7 @@ class PandasBackend:
     def release(self) -> None:
         """Collect garbage, and give back what Arrow's pool keeps."""
         gc.collect()
-        pa.default_memory_pool().release_unused()
+        release_free_memory()
 
     def count_memory(self) -> None:
         """The system counts."""

@@ -8,9 +8,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from gpuetl.backends.pandas.columns.column import with_column
 from gpuetl.backends.pandas.columns.gather import take_rows
 from gpuetl.backends.pandas.columns.keys import hash_rows
-from gpuetl.backends.pandas.columns.order import sorted_order
+from gpuetl.backends.pandas.columns.order import distinct_texts, places_among, sorted_order
+from gpuetl.expressions.types import STRING
 from gpuetl.plan.node import SortKey
 
 
@@ -21,9 +23,17 @@ def split_by_hash(frame: pa.Table, keys: Sequence[str], count: int) -> list[pa.T
 
 
 def split_by_order(frame: pa.Table, by: Sequence[SortKey], before: pa.Table, after: pa.Table) -> list[pa.Table]:
-    """Sort rows between the boundaries, and cut where these come to stand: before or after the rows that tie."""
+    """Sort rows between the boundaries, and cut where these come to stand: before or after the rows that tie.
+
+    Rows between two boundaries need no order among themselves, so strings count only by where they are between these.
+    """
     names = list(dict.fromkeys(key.column for key in by))
-    order = sorted_order(pa.concat_tables([part.select(names) for part in (before, frame, after)]), by)
+    parts = [part.select(names) for part in (before, frame, after)]
+    texts = [name for name in names if frame.schema.field(name).type == STRING]
+    for name in texts:
+        limits = distinct_texts([part.column(name) for part in (before, after)])
+        parts = [with_column(part, name, places_among(limits, part.column(name))) for part in parts]
+    order = sorted_order(pa.concat_tables(parts), by)
     numbers = order - before.num_rows
     is_boundary = (numbers < 0) | (numbers >= frame.num_rows)
     cuts = np.flatnonzero(is_boundary) - np.arange(before.num_rows + after.num_rows)

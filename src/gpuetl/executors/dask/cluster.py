@@ -2,35 +2,52 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from multiprocessing import resource_tracker
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import replace
+from multiprocessing import active_children, resource_tracker
+from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import dask
-from distributed import Client, LocalCluster, Security
+from distributed import Client, LocalCluster, Security, SpecCluster
 
 from gpuetl.errors import RunFailed, first_line
+from gpuetl.executors.dask.access import RunKey, accept_keys
 from gpuetl.executors.dask.greeting import hear_greeting, unreachable
+from gpuetl.executors.dask.liveness import asked, in_thread, watching
+from gpuetl.executors.dask.local import LocalNanny, is_stopped, killed_if_slow
+from gpuetl.executors.dask.logs import quiet
 from gpuetl.executors.dask.pool import DevicePool
+from gpuetl.executors.dask.scratch import scratch_folder
 from gpuetl.messages import coded
 from gpuetl.options import Cluster
 from gpuetl.plan.node import Origin
 from gpuetl.report.recorder import Progress, silent
-from gpuetl.signals import held_signals
+from gpuetl.signals import Held, held_signals
 from gpuetl.threads import thread_count
 
 CONNECT_S = 20
+CLOSE_S = 10
+"""How long to wait for a client or a cluster to close, whose scheduler may not answer."""
 RESTART_S = 600
-"""How long a worker that died may take to start again: dask gives it up after 15 s, too short for a busy machine."""
+"""How long a worker may take to start, also one that died: dask gives up after 15 s, too short for a busy machine."""
 HELD_SHARE = 0.4
 """Of a GPU's memory that results of tasks may take before dask-cuda moves some to the host: tasks need the rest."""
 
-UCX_ENVIRONMENT = {"UCXPY_PROGRESS_MODE": "thread", "UCXPY_ENABLE_PYTHON_FUTURE": "1"}
-"""With these UCX wakes who waits for a message; else each process asks again and again, in the tasks' interpreter."""
+UCX_ENVIRONMENT = {
+    "UCXPY_PROGRESS_MODE": "thread",
+    "UCXPY_ENABLE_PYTHON_FUTURE": "1",
+    "UCX_LOG_LEVEL": "fatal",
+}
+"""With the first two UCX wakes who waits for a message; else each process asks again and again, in the interpreter of
+tasks.  With the third it does not print errors of its own about a worker that was killed."""
+WORKER_NAME = "Dask Worker process"
+"""How the name of a worker's process begins, which its nanny gives it."""
+ONLY_HEALTH = ["distributed.http.health"]
 
 
 @contextmanager
@@ -44,22 +61,29 @@ def connected(engine: str, options: Cluster, progress: Progress = silent) -> Ite
     EngineUnavailable
         Where there is no scheduler at the address, or not one for this client.
     """
-    given = options.client or (current_client() if options == Cluster() else None)
+    unnamed = replace(options, worker_timeout_s=Cluster().worker_timeout_s) == Cluster()
+    given = options.client or (current_client() if unnamed else None)
     if given is not None:
-        yield given
+        with quiet(), watching(given, options.worker_timeout_s):
+            yield given
         return
     with ExitStack() as made:
+        made.enter_context(quiet())
         if options.address is None:
             progress(Origin("workers on", "this machine"), 0, 1)
-            made.enter_context(dask.config.set(settings(options)))
-            with interrupts_blocked():
-                cluster = made.enter_context(closing(local_cluster(engine, options)))
-            client = made.enter_context(closing(client_of(cluster)))
+            made.enter_context(dask.config.set(settings(options, made.enter_context(scratch_folder()))))
+            with held_signals() as held:
+                cluster = made.enter_context(
+                    closing(started(lambda: local_cluster(engine, options), held, options.worker_timeout_s))
+                )
+                client = made.enter_context(closing(client_of(cluster)))
+            made.enter_context(watching(client, options.worker_timeout_s))
             if engine == "dask-cuda":
                 make_pools(client)
         else:
             progress(Origin("connection to", options.address), 0, 1)
             client = made.enter_context(closing(client_at(options.address, options)))
+            made.enter_context(watching(client, options.worker_timeout_s))
         yield client
 
 
@@ -75,25 +99,40 @@ def current_client() -> Any:
 def closing(closed: Any) -> Iterator[Any]:
     """Close a client or a cluster at the end, and say nothing of what is cut off by that.
 
-    A signal waits for that: dask would not close a cluster again that it was to close, but wait for it.
+    A signal waits for that: dask would not close a cluster again that it was to close, but wait for it.  What does not
+    answer is waited for some seconds; workers of this machine are killed then.
     """
     try:
         yield closed
     finally:
-        with quiet(), held_signals():
-            closed.close(timeout=CONNECT_S)
+        workers = killed_if_slow(closed) if isinstance(closed, SpecCluster) else nullcontext()
+        with quiet(), held_signals(), workers, suppress(Exception):  # the run itself is done
+            closed.close(timeout=CLOSE_S)
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Keep `distributed` from logging while the block lasts."""
-    log = logging.getLogger("distributed")
-    level = log.level
-    log.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        log.setLevel(level)
+def started(start: Callable[[], Any], held: Held, timeout_s: float) -> Any:
+    """Return the cluster that `start` gives, in a thread of its own, where no signal breaks it off.
+
+    Workers are killed that are stopped for so many seconds, and once a signal is held, those that have not started in
+    some seconds: `start` raises an error then.
+    """
+    before = {child.pid for child in active_children()}
+    running_at: dict[int, float] = {}
+
+    def kill_if_stuck() -> None:
+        now = monotonic()
+        for child in active_children():
+            if child.pid is None or child.pid in before or not child.name.startswith(WORKER_NAME):
+                continue
+            if not is_stopped(child.pid):
+                running_at[child.pid] = now
+            stopped = now - running_at.setdefault(child.pid, now) > timeout_s
+            if stopped or (held.number is not None and now - began > CLOSE_S):
+                child.kill()
+
+    began = monotonic()
+    with interrupts_blocked():  # processes that are started then have them blocked, too
+        return in_thread(start, kill_if_stuck)
 
 
 @contextmanager
@@ -118,7 +157,7 @@ def client_of(cluster: Any) -> Any:
 def make_pools(client: Any) -> None:
     """Have each worker make its pool, also one that starts later; raise `RunFailed` where there is no memory for it."""
     with starting():
-        client.register_plugin(DevicePool())
+        asked(client, lambda: client.register_plugin(DevicePool()))
 
 
 def client_at(address: str, options: Cluster) -> Any:
@@ -126,8 +165,7 @@ def client_at(address: str, options: Cluster) -> Any:
     certificates = security(options)
     try:
         hear_greeting(address, certificates)
-        with quiet():
-            return Client(address, security=certificates, set_as_default=False, timeout=CONNECT_S)
+        return Client(address, security=certificates, set_as_default=False, timeout=CONNECT_S)
     except (OSError, TypeError, ValueError) as error:
         raise unreachable(address, error) from None
 
@@ -145,19 +183,23 @@ def security(options: Cluster) -> Any:
 
 
 def local_cluster(engine: str, options: Cluster) -> Any:
-    """Start workers on this machine, which nobody else can reach: one a GPU, or a process of one thread a processor."""
+    """Start workers on this machine, which only this run can use: one a GPU, or a process of one thread a processor."""
     shared: dict[str, Any] = {
         "threads_per_worker": 1,
         "memory_limit": options.worker_memory
         or 0,  # 0 is none; what `distributed` takes by itself is a share of the host
         "scheduler_kwargs": pages(options.dashboard),
-        "silence_logs": logging.CRITICAL,
+        "silence_logs": False,  # `quiet` does that, for other libraries too
+        "security": RunKey(),
+        "worker_class": LocalNanny,
+        "death_timeout": RESTART_S,  # of a worker that hangs while it starts
     }
     thread_count()  # Arrow asks once, and dask sets OMP_NUM_THREADS to 1 for the workers, and with it for this process
     with starting():
         if engine == "dask-cuda":
             return gpu_cluster(options, shared)
         workers = options.workers or len(os.sched_getaffinity(0))
+        accept_keys("tcp")
         return LocalCluster(n_workers=workers, host="127.0.0.1", protocol="tcp", **shared)
 
 
@@ -167,16 +209,28 @@ def starting() -> Iterator[None]:
     try:
         yield
     except (MemoryError, OSError, RuntimeError) as error:
-        raise RunFailed(coded("GE3005", f"cannot start a cluster on this machine: {first_line(error)}")) from error
+        why = first_line(error)
+        if why == f"{LocalNanny.__name__} failed to start":
+            why = "a worker ended, or did not answer, while it started.  Run again, and look at the machine's memory"
+        raise RunFailed(coded("GE3005", f"cannot start a cluster on this machine: {why}")) from error
 
 
-def settings(options: Cluster) -> dict[str, Any]:
-    """Return dask's settings for workers on this machine.
+def settings(options: Cluster, scratch: Path) -> dict[str, Any]:
+    """Return dask's settings for workers on this machine, whose files go into a scratch folder.
 
     Its profiler, which holds what a task works with and takes the interpreter from it, is for those who look at pages.
+    Without these, its ports for HTTP say whether a process is well, and nothing of the run: any user can ask them.
     """
-    profiled = {} if options.dashboard else {"distributed.worker.profile.enabled": False}
-    return {"distributed.deploy.lost-worker-timeout": f"{RESTART_S} s", **profiled}
+    watched = {
+        "distributed.worker.profile.enabled": False,
+        "distributed.scheduler.http.routes": ONLY_HEALTH,
+        "distributed.worker.http.routes": ONLY_HEALTH,
+    }
+    return {
+        "temporary-directory": str(scratch),
+        "distributed.deploy.lost-worker-timeout": f"{RESTART_S} s",
+        **({} if options.dashboard else watched),
+    }
 
 
 def pages(address: str | None) -> dict[str, Any]:
@@ -193,6 +247,7 @@ def gpu_cluster(options: Cluster, shared: dict[str, Any]) -> Any:
 
     for name, value in UCX_ENVIRONMENT.items():
         os.environ.setdefault(name, value)  # of this process, which has connections too, and of those that it starts
+    accept_keys("ucx")
     return LocalCUDACluster(
         n_workers=options.workers,
         host="127.0.0.1",

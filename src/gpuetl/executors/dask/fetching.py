@@ -22,6 +22,7 @@ from distributed.core import send_recv
 from distributed.utils import sync
 
 from gpuetl.errors import GpuetlError
+from gpuetl.executors.dask.liveness import asked as asked_all
 from gpuetl.executors.dask.parcels import bundled
 from gpuetl.physical.estimate import estimated_bytes
 from gpuetl.physical.nodes import Exchange
@@ -59,7 +60,7 @@ def are_many(node: Exchange) -> bool:
 
 def stay_in_memory(client: Any, exchanges: Sequence[Exchange]) -> bool:
     """Tell whether what exchanges cut is expected to stay where it is: other results may take half of the room."""
-    rooms = client.run(room, on_error="ignore") if exchanges else {}
+    rooms = asked_all(client, lambda: client.run(room, on_error="ignore")) if exchanges else {}
     shares = [estimated_bytes(node.source) / max(len(rooms), 1) for node in exchanges]
     return max(shares, default=0) <= min(rooms.values(), default=inf) / 2
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import gpuetl
-from gpuetl.errors import EngineUnavailable, first_line
+from gpuetl.errors import EngineUnavailable, RunFailed, first_line
+from gpuetl.executors.dask.liveness import asked
 from gpuetl.executors.dask.once import is_noted, note
 from gpuetl.messages import coded
 
@@ -27,9 +28,12 @@ def check_installed(client: Any, workers: frozenset[str]) -> None:
     """
     if is_noted(client, "installed", workers):
         return
-    told = {f"worker at {address}": there for address, there in client.run(installed, on_error="return").items()}
+    answers = asked(client, lambda: client.run(installed, on_error="return"))
+    told = {f"worker at {address}": there for address, there in answers.items()}
     try:
-        told["scheduler"] = client.run_on_scheduler(installed)
+        told["scheduler"] = asked(client, lambda: client.run_on_scheduler(installed))
+    except RunFailed:
+        raise
     except Exception as error:
         told["scheduler"] = error
     for name, there in told.items():

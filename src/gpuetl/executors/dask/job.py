@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, cast
 
@@ -19,11 +21,16 @@ from gpuetl.executors.dask.parcels import opened
 from gpuetl.executors.dask.shelf import SHELF
 from gpuetl.executors.dask.turns import Turn
 from gpuetl.executors.runner import Runner
+from gpuetl.kernels.options import KernelOptions, kernel_options
+from gpuetl.lost_device import is_lost
 from gpuetl.physical.carries import Carried
 from gpuetl.physical.nodes import Exchange, Physical
 from gpuetl.plan.node import Origin
 from gpuetl.plan.nodes import Write
 from gpuetl.report.recorder import Recorder, recording
+
+LEAVE_S = 2.0
+"""The time that a worker without a GPU has to report the error of its task."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,8 @@ class Job:
     head_rows: int = 0
     spill_folder: str | None = None
     resident_bytes: int | None = None
+    kernels: KernelOptions = field(default_factory=KernelOptions)
+    sync: bool = True
 
     def __dask_tokenize__(self) -> str:
         """Tell dask by what runs differ."""
@@ -56,6 +65,22 @@ class Job:
     def opened(self) -> OpenJob:
         """Return the job with its nodes, of which this process keeps one."""
         return _opened(self)
+
+
+@contextmanager
+def leaving_when_lost() -> Iterator[None]:
+    """End this worker a little after a task that lost the GPU, so that its nanny starts it again.
+
+    The driver gets the task's error before.
+    """
+    try:
+        yield
+    except BaseException:
+        if is_lost():
+            leave = threading.Timer(LEAVE_S, os._exit, (1,))
+            leave.daemon = True
+            leave.start()
+        raise
 
 
 @lru_cache(maxsize=4)
@@ -130,7 +155,14 @@ class OpenJob:
             SHELF.use(self.backend, self.job.spill_folder, self.job.resident_bytes)
             runner.guard.frees += (turn.make_room, SHELF.spill_all)
         measured = self.backend.memory_meter() if self.job.profile else nullcontext()
-        with turn, skipping(self.job.skipped), recording(recorder), measured as recorder.meter:
+        with (
+            turn,
+            skipping(self.job.skipped),
+            kernel_options(self.job.kernels),
+            leaving_when_lost(),
+            recording(recorder),
+            measured as recorder.meter,
+        ):
             yield runner
             peaks = dict(recorder.meter.peaks()) if recorder.meter else {}
         work = {self.numbers[key]: work for key, work in recorder.work.items()}

@@ -28,8 +28,8 @@ from gpuetl.backends.cudf.spilled import SpilledFrame
 from gpuetl.backends.cudf.vector import Buffer
 from gpuetl.executors.dask.one_buffer import arrays_of, buffers_of, held_bytes, in_one
 from gpuetl.executors.dask.shelf import SHELF
-from gpuetl.executors.guard import done_again, is_out_of_memory
 from gpuetl.io.spill_space import SpillSpace
+from gpuetl.out_of_memory import done_again, is_out_of_memory
 
 LOG = logging.getLogger("distributed.worker")
 Result = TypeVar("Result")

@@ -18,6 +18,7 @@ from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.cudf.rehearsal.forgiven import forgiven
 from gpuetl.backends.cudf.rehearsal.limits import ROWS, limits_of
 from gpuetl.backends.engines import load_backend
+from gpuetl.executors.dask.liveness import asked
 from gpuetl.executors.dask.once import is_first_time
 from gpuetl.executors.dask.packing import Reduced, nodes_of, pack_nodes, unpack_nodes
 from gpuetl.executors.dask.tasks import RowsInMemory
@@ -61,7 +62,7 @@ def rehearse_on_workers(
         if is_first_time(client, plan, workers):
             name = f"{plan} on {len(workers)} workers"
             packed = PackedPlan(pack_plan(physical), name, backend, options.skipped_choices, shares_of(workers))
-            client.run(begin, packed, on_error="ignore")
+            asked(client, lambda: client.run(begin, packed, on_error="ignore"))
 
 
 def begin(plan: PackedPlan, dask_worker: Any) -> None:

@@ -14,10 +14,11 @@ from distributed import KilledWorker
 from gpuetl.errors import RunFailed
 from gpuetl.executors.dask.account import Told, listen, stop_listening
 from gpuetl.executors.dask.graph import TaskGraph
+from gpuetl.executors.dask.liveness import Watch, asked, watch_of
 from gpuetl.executors.dask.placing import placed
 from gpuetl.messages import coded
 
-LOOK_S = 2.0
+LOOK_S = 1.0
 """How often to see whether there are workers, while no task ends."""
 PATIENCE_S = 60.0
 """How long a run waits for a worker where there is none."""
@@ -83,7 +84,7 @@ def wait(
         except Empty:
             hopeless_at = monotonic() + PATIENCE_S if has_workers(client) else hopeless_at
             if monotonic() > hopeless_at:
-                raise RunFailed(coded("GE3006", f"the cluster has had no worker for {PATIENCE_S:.0f} s")) from None
+                raise no_workers(client) from None
             continue
         hopeless_at = monotonic() + PATIENCE_S
         if isinstance(told, Told):
@@ -100,9 +101,9 @@ def wait(
 def gathered(client: Any, graph: TaskGraph, futures: Sequence[Any]) -> list[Any]:
     """Return the results; what is lost with a worker just now is computed again."""
     try:
-        return list(client.gather(futures)) if futures else []
+        return list(asked(client, lambda: client.gather(futures))) if futures else []
     except KilledWorker as error:
-        raise killed(error, graph) from None
+        raise killed(error, graph, client) from None
     except CancelledError:
         raise lost(client) from None
 
@@ -113,17 +114,25 @@ def has_workers(client: Any) -> bool:
     Raises
     ------
     RunFailed
-        Where the scheduler is not there any more.
+        Where the scheduler is not there any more, or is silent; or where no worker is left that is not.
     """
     try:
-        return bool(client.scheduler_info()["workers"])
+        return bool(asked(client, client.scheduler_info)["workers"])
     except (OSError, TimeoutError) as error:
         raise lost(client) from error
 
 
+def no_workers(client: Any) -> RunFailed:
+    """Word that no worker has come back."""
+    watch = watch_of(client)
+    if watch and watch.given_up:
+        return watch.nobody_left()
+    return RunFailed(coded("GE3006", f"the cluster has had no worker for {PATIENCE_S:.0f} s"))
+
+
 def lost(client: Any) -> RunFailed:
     """Word that the scheduler has gone."""
-    return RunFailed(coded("GE3005", f"the scheduler of the cluster is not there any more: {client.scheduler.address}"))
+    return (watch_of(client) or Watch(client, PATIENCE_S)).gone()  # a client that has closed itself has no address
 
 
 def check(future: Any, graph: TaskGraph) -> None:
@@ -135,17 +144,24 @@ def check(future: Any, graph: TaskGraph) -> None:
         raise lost(future.client)
     if future.status == "error":
         error = future.exception()
-        raise killed(error, graph) if isinstance(error, KilledWorker) else error
+        raise killed(error, graph, future.client) if isinstance(error, KilledWorker) else error
 
 
-def killed(error: Any, graph: TaskGraph) -> RunFailed:
-    """Word that workers die of a task."""
+def killed(error: Any, graph: TaskGraph, client: Any) -> RunFailed:
+    """Word that workers die of a task, or fall silent."""
     node = graph.origins.get(error.task)
     times = error.allowed_failures + 1
-    message = coded(
-        "GE3006",
-        f"{times} workers died, one after another, while they ran it: the last one was "
-        f"{error.last_worker.address}.  They may have run out of memory: make partitions smaller by --partition-rows, "
-        "or give workers more",
-    )
+    watch, last = watch_of(client), error.last_worker.address
+    if watch and last in watch.given_up:
+        message = coded(
+            "GE2043",
+            f"{times} workers, one after another, sent no heartbeat for {watch.timeout_s:g} s, or died, while they ran "
+            f"it: the last one was {last}.  A step that holds the GIL all the time needs a larger --worker-timeout",
+        )
+    else:
+        message = coded(
+            "GE3006",
+            f"{times} workers died, one after another, while they ran it: the last one was {last}.  They may have run "
+            "out of memory: make partitions smaller by --partition-rows, or give workers more",
+        )
     return RunFailed(message) if node is None else RunFailed.at(node.origin, message)

@@ -19,6 +19,7 @@ from gpuetl.executors.dask.account import Account
 from gpuetl.executors.dask.fetching import LostPieces, are_many, stay_in_memory
 from gpuetl.executors.dask.graph import TaskGraph
 from gpuetl.executors.dask.job import Job
+from gpuetl.executors.dask.liveness import watch_of
 from gpuetl.executors.dask.packing import AnyNode, nodes_of, pack_nodes
 from gpuetl.executors.dask.results import run_tasks
 from gpuetl.executors.dask.sinks import SharedSinkWriter
@@ -64,6 +65,7 @@ def execute_on_cluster(physical: PhysicalPlan, run: Execution, workers: Workers)
     """
     engine, options, recorder, seconds = run.engine, run.options, run.recorder, run.seconds
     client = options.cluster.client
+    watch = watch_of(client)
     nodes = nodes_of(physical)
     packed = pack_nodes(nodes)
     many = [node for node in nodes if isinstance(node, Exchange) and are_many(node)]
@@ -71,13 +73,15 @@ def execute_on_cluster(physical: PhysicalPlan, run: Execution, workers: Workers)
 
     def attempt() -> Attempt:
         job = job_of(run.run_id, client.id, CLUSTERED[engine], packed, options, workers.read_ahead)
+        if watch is not None:
+            watch.jobs.add(job.name)
         graph = TaskGraph(physical, nodes, job, fetches)
         account = Account(physical, nodes, recorder)
         return Attempt(graph, account, computed(client, workers.addresses, graph, account))
 
     if options.trace:
         recorder.note("the timeline shows the driver: what workers did is in the report, and on the pages of dask")
-    with sink_writers(physical, run.run_id) as writers:
+    with sink_writers(physical, run) as writers:
         if engine == "dask-cuda":
             warm(client, workers.addresses)
         with timed(seconds, "run"):
@@ -87,6 +91,8 @@ def execute_on_cluster(physical: PhysicalPlan, run: Execution, workers: Workers)
                 graph, account, results = until_none_is_lost(attempt, recorder)
             except RunFailed as error:
                 raise with_row(error, nodes)  # noqa: B904  the same error
+            for warning in watch.warnings() if watch else ():
+                recorder.warn(warning)
             for name, keys in graph.writes.items():
                 writers[name].take([results[key] for key in keys])
             account.close()
@@ -106,16 +112,18 @@ def job_of(run_id: str, driver: str, backend: str, nodes: bytes, options: RunOpt
     folder = str(Path(options.spill_folder).absolute()) if options.spill_folder else None
     return Job(
         run_id, f"{run_id}-{uuid.uuid4().hex[:8]}", driver, backend, nodes, options.fallback, skipped, options.profile,
-        reads_ahead, options.head_rows, folder, options.resident_bytes,
+        reads_ahead, options.head_rows, folder, options.resident_bytes, options.kernels, options.sync,
     )  # fmt: skip
 
 
 @contextmanager
-def sink_writers(physical: PhysicalPlan, run_id: str) -> Iterator[dict[str, SharedSinkWriter]]:
+def sink_writers(physical: PhysicalPlan, run: Execution) -> Iterator[dict[str, SharedSinkWriter]]:
     """Give the driver's side of each sink; at the end what is not committed is removed."""
     threads = ThreadPoolExecutor(1)  # workers write
     writers = {
-        name: SharedSinkWriter(write.target, run_id, WRITERS[write.target.format], threads)
+        name: SharedSinkWriter(
+            write.target, run.run_id, WRITERS[write.target.format], threads, run.options.sync, run.pipeline
+        )
         for name, (write, _) in physical.sinks.items()
     }
     try:

@@ -58,7 +58,7 @@ class SharedSinkWriter(SinkWriter):
             raise self.failed(coded("GE1508", f"cannot move {path}, which a worker wrote: {error.strerror}")) from error
         self.files.append(file._replace(name=str(name)))
 
-    def close(self) -> None:
+    def close(self, keep: bool = False) -> bool:
         """Remove what workers left, too."""
         self.remove_attempts()
-        super().close()
+        return super().close(keep)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
@@ -13,11 +15,13 @@ from gpuetl.backends.engines import load_backend
 from gpuetl.errors import EngineUnavailable, first_line
 from gpuetl.executors.dask.cluster import HELD_SHARE
 from gpuetl.executors.dask.installed import check_installed, check_same, installed
+from gpuetl.executors.dask.liveness import asked as ask
 from gpuetl.messages import coded
 from gpuetl.plan.node import Origin
 from gpuetl.planning import Capacity, free_memory
 from gpuetl.report.recorder import Progress
 
+Answer = TypeVar("Answer")
 WAIT_S = 60
 """How long a run waits for a first worker."""
 RECENT_S = 1.0
@@ -58,13 +62,13 @@ def known(client: Any, backend: str, progress: Progress) -> Memory:
     """Return what workers say of their memory, or have said just now; wait for one where none is there."""
     until, scheduler = time.monotonic() + WAIT_S, client.scheduler.address
     while time.monotonic() < until:
-        workers = frozenset(client.nthreads())
+        workers = frozenset(ask(client, client.nthreads))
         check_installed(client, workers)
         if memory := said(client, backend, workers) or asked(client, backend):
             return memory
         progress(Origin("first worker of", scheduler), 0, 1)
         with suppress(TimeoutError):
-            client.wait_for_workers(1, timeout=max(1, until - time.monotonic()))
+            ask(client, lambda: client.wait_for_workers(1, timeout=max(1, until - time.monotonic())))
     raise EngineUnavailable(
         coded(
             "GE3006",
@@ -88,7 +92,7 @@ def asked(client: Any, backend: str) -> Memory:
 
     They say what is installed once more: one may have been started anew at the address of another.
     """
-    answers = client.run(memory_here, backend, on_error="return")
+    answers = ask(client, lambda: client.run(in_worker_thread, memory_here, backend, on_error="return"))
     told = {worker: answer for worker, answer in answers.items() if not isinstance(answer, OSError)}  # dead since
     for worker, answer in told.items():
         if isinstance(answer, Exception):
@@ -99,6 +103,11 @@ def asked(client: Any, backend: str) -> Memory:
     memory = {worker: answer[:2] for worker, answer in told.items()}
     _SAID[client] = Said(time.monotonic(), backend, memory)
     return memory
+
+
+async def in_worker_thread(function: Callable[..., Answer], *given: Any) -> Answer:
+    """Call a function in a thread of a worker: its event loop sends heartbeats meanwhile, also while engines load."""
+    return await asyncio.to_thread(function, *given)
 
 
 def memory_here(name: str) -> tuple[int, bool, str]:

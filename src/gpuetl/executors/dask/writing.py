@@ -82,7 +82,7 @@ def write_partition(job: OpenJob, runner: TaskRunner, write: Write, results: lis
     in_threads = Guard(backend, SHELF.spill_all)  # the task's own may wait, also for its turn
     with ThreadPoolExecutor(files_at_once(backend), "gpuetl-writer", backend.thread_setup()) as threads:
         files = file_writer(backend, write.target.name, write, write.source.schema, in_threads)
-        writer = AttemptWriter(write.target, job.job.run_id, files, threads, attempt=attempt)
+        writer = AttemptWriter(write.target, job.job.run_id, files, threads, job.job.sync, attempt=attempt)
         writer.prepare()
         work = runner.recorder.of(write, write.origin)
         head = runner.guard.run(write.origin, partial(backend.head, frame, job.job.head_rows))

@@ -7,10 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-GUARD = 1024
-"""Elements on each side: a block's worth, and a multiple of every alignment."""
-PATTERN = 0xA5
-"""The byte of guard bands, and of outputs that are not written yet."""
+from gpuetl.kernels.guards import GUARD, PATTERN, damage, unwritten
 
 
 class Guarded:
@@ -31,23 +28,11 @@ class Guarded:
     def damage(self) -> str:
         """Say which guard values have changed; nothing where none has."""
         whole = self.machine.host(self.whole)
-        fresh = unwritten(GUARD, whole.dtype).view(np.uint8)
-        size, told = whole.dtype.itemsize, []
-        for side, band in (("before the first", whole[:GUARD]), ("after the last", whole[len(whole) - GUARD :])):
-            changed = np.unique(np.flatnonzero(np.ascontiguousarray(band).view(np.uint8) != fresh) // size)
-            if len(changed):
-                nearest = int(GUARD - changed[-1]) if side.startswith("before") else int(changed[0]) + 1
-                told.append(f"{len(changed)} values {side} row of {self.name}, the nearest {nearest} away")
-        return " and ".join(told)
+        return damage(self.name, whole[:GUARD], whole[len(whole) - GUARD :])
 
     def is_changed(self) -> bool:
         """Tell whether an input has been written to."""
         return self.result().tobytes() != self.values.tobytes()
-
-
-def unwritten(rows: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return an array that is full of the pattern."""
-    return np.full(rows * dtype.itemsize, PATTERN, np.uint8).view(dtype)
 
 
 def never_written(values: NDArray[Any]) -> NDArray[np.bool_]:

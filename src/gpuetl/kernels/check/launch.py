@@ -17,7 +17,8 @@ from gpuetl.backends.cudf.operations.kernel_reduction import reduced
 from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.backends.pandas.columns.masked import Masked, from_masked, to_masked
 from gpuetl.kernels.check.cases import Case
-from gpuetl.kernels.check.guarded import Guarded, never_written, unwritten
+from gpuetl.kernels.check.guarded import Guarded, never_written
+from gpuetl.kernels.guards import unwritten
 from gpuetl.kernels.texts import KernelTexts
 from gpuetl.plan.nodes import Kernel, KernelReduction
 

@@ -55,7 +55,8 @@ class Aggregate(SingleInput):
     @property
     def compared(self) -> tuple[str, ...]:
         """The keys that tell groups apart."""
-        return tuple(name for name in self.by if name not in self.determined)
+        determined = frozenset(self.determined)
+        return tuple(name for name in self.by if name not in determined)
 
     @property
     def expressions(self) -> tuple[Expr, ...]:

@@ -45,7 +45,8 @@ class Join(Node):
         left, right = schemas
         if self.how in ("semi", "anti"):
             return Schema(left, left.open or right.open)
-        payload = {name: dtype for name, dtype in right.items() if name not in self.right_on}
+        keys = frozenset(self.right_on)
+        payload = {name: dtype for name, dtype in right.items() if name not in keys}
         return Schema({**left, **payload}, left.open or right.open)
 
     def needs(self, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import NamedTuple
 
 from gpuetl.expressions.functions import FUNCTIONS
@@ -58,12 +59,13 @@ def expected(context: Context, rules: Sequence[Rule], source: Node, run_id: str)
     removing = tuple(broken[term.name] for term, rule in bound if rule.on_fail in REMOVES)
     counts = {stage: counted(rows, broken, removing, counting(context))}
     checks = []
+    telling = telling_apart(bound)
     for term, rule in bound:
         relation = stage
         if isinstance(term, KeyTerm) and term.name not in broken:
             relation = f"{stage}: {term.name}"
             counts[relation] = term.counted
-        checks.append(check_of(stage, term, rule, relation, bound))
+        checks.append(check_of(stage, term, rule, relation, telling))
     rejected = None
     if quarantines(rules):
         kept_out = [broken[term.name] for term, rule in bound if rule.on_fail == "quarantine"]
@@ -135,15 +137,20 @@ def quarantined(
     return Project(source=made, columns=columns, origin=origin)
 
 
-def check_of(stage: str, term: Term, rule: Rule, relation: str, bound: Sequence[Bound]) -> Check:
+def telling_apart(bound: Sequence[Bound]) -> list[str]:
+    """Return the columns that rules name, as many as are shown and more: first those that tell rows apart."""
+    others = sorted((other for other, _ in bound), key=lambda other: not isinstance(other, Repeats))
+    names = dict.fromkeys(name for other in others for name in other.columns)
+    return list(islice(names, SHOWN_COLUMNS))
+
+
+def check_of(stage: str, term: Term, rule: Rule, relation: str, telling: Sequence[str]) -> Check:
     """Return what a run makes of a count; of rows that are not removed, the first that break the rule can be shown."""
     bounds = (term.least, term.most) if isinstance(term, RowCount) else None
     shown = None
     if isinstance(term, RowTerm | KeyTerm) and rule.on_fail not in REMOVES:
         schema = term.source.schema
-        others = sorted((other for other, _ in bound), key=lambda other: not isinstance(other, Repeats))
-        keys = (name for other in others for name in other.columns)  # those that tell rows apart come first
-        names = list(dict.fromkeys([*term.columns, *keys, *schema]))[:SHOWN_COLUMNS]
+        names = list(islice(dict.fromkeys([*term.columns, *telling, *schema]), SHOWN_COLUMNS))
         chosen = Project(source=term.shown, columns=passing(schema.select(names)), origin=term.origin)
         shown = Limit(source=chosen, count=SHOWN_ROWS, origin=term.origin)
     node = node_of(term.at)

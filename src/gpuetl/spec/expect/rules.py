@@ -12,7 +12,7 @@ from gpuetl.errors import Problems
 from gpuetl.expressions.ir import Column, Literal, columns_of
 from gpuetl.expressions.syntax import Constant
 from gpuetl.expressions.types import BOOL, NULL, STRING, type_name
-from gpuetl.expressions.unparse import constant_text, to_sql
+from gpuetl.expressions.unparse import constant_text, shown_sql, to_sql
 from gpuetl.messages import coded
 from gpuetl.plan.node import Node, Origin
 from gpuetl.spec.document import Node as TextNode
@@ -318,7 +318,7 @@ class That(Rule):
         condition = context.expression(self.that, source.schema)
         if condition.dtype not in (BOOL, NULL):
             message = coded(
-                "GE1117", f"that takes a condition, and {to_sql(condition)} is {type_name(condition.dtype)}"
+                "GE1117", f"that takes a condition, and {shown_sql(condition)} is {type_name(condition.dtype)}"
             )
             text = isinstance(self.that.syntax, Constant) and isinstance(self.that.syntax.value, str)
             hint = 'In Python, SQL text is written expr("…").' if text else "Compare it with something."

@@ -18,7 +18,7 @@ from gpuetl.spec.fields import key
 from gpuetl.spec.forms import EXPRESSIONS, NAMES, ORDER
 from gpuetl.spec.steps.calls import split_calls
 from gpuetl.spec.steps.rows import sort_keys
-from gpuetl.spec.steps.step import Context, Step
+from gpuetl.spec.steps.step import Context, Others, Step
 from gpuetl.spec.values import Formula, Order
 
 
@@ -38,7 +38,8 @@ class Aggregate(Step):
         """Project the arguments, aggregate, project the expressions over aggregates."""
         schema = source.schema
         by, order = context.keys(self.by, schema), sort_keys(context, self.order_by, schema)
-        outputs = {str(name): self.output(context, name, source, by) for name in self.columns}
+        keys = frozenset(by)
+        outputs = {str(name): self.output(context, name, source, keys) for name in self.columns}
         self.check_order(context, outputs)
         parts = split_calls("aggregate", outputs, by, source.schema)
         if not by and not parts.calls:  # constants alone: the one row must come from somewhere
@@ -72,16 +73,15 @@ class Aggregate(Step):
             hint = "To order the rows that leave, add a sort step after."
             context.problem(coded("GE1205", "order_by is for first and last, and none is here"), hint, self.order_by[0])
 
-    def output(self, context: Context, name: str, source: Node, by: tuple[str, ...]) -> Expr:
+    def output(self, context: Context, name: str, source: Node, by: frozenset[str]) -> Expr:
         """Return one output's expression; outside its aggregates it may read only the keys."""
         if name in by:
             context.problem(coded("GE1023", f"'{name}' is a key and an output"), "Give the output another name.", name)
         formula = self.columns[name]
-        others = [other for other in self.columns if other != name]
-        expr = context.expression(formula, source.schema, AGGREGATES, others)
-        loose = sorted(_outside(expr) - set(by))
-        if any(key not in source.schema for key in self.by):  # a key that is misspelt may be the column
-            return expr if not loose else WRONG
+        expr = context.expression(formula, source.schema, AGGREGATES, Others(self.columns, name))
+        loose = sorted(_outside(expr) - by)
+        if loose and any(key not in source.schema for key in self.by):  # a key that is misspelt may be the column
+            return WRONG
         if loose:
             message = coded("GE1206", f"column '{loose[0]}' has many values in a group")
             context.problem(message, f"Aggregate it, as in max({loose[0]}), or add it to by.", formula)

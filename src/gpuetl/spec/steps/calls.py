@@ -31,25 +31,28 @@ def split_calls(kind: Kind, outputs: Mapping[str, Expr], taken: Container[str], 
     """
     parts = Calls()
     names: dict[Expr, str] = {}
+    arguments: dict[Expr, str] = {}
     for output, expr in outputs.items():
         for call in calls_of(kind, [expr]):
             if call not in names:
                 made = free_name(f"{output}:", columns, outputs, parts.calls)
                 names[call] = output if call == expr and output not in taken else made
-                parts.calls[names[call]] = _on_columns(call, output, parts.before, columns)
+                parts.calls[names[call]] = _on_columns(call, output, arguments, parts.before, columns)
     for output, expr in outputs.items():
         parts.after[output] = transform(expr, lambda node: Column(names[node], node.dtype) if node in names else node)
     return parts
 
 
-def _on_columns(call: Call, output: str, before: dict[str, Expr], columns: Container[str]) -> Call:
+def _on_columns(
+    call: Call, output: str, arguments: dict[Expr, str], before: dict[str, Expr], columns: Container[str]
+) -> Call:
+    """Return a call on columns; `arguments` has the names of those that are computed `before`."""
     args: list[Expr] = []
     for argument in call.args:
         if isinstance(argument, Column | Literal | Parameter):
             args.append(argument)
             continue
-        made = free_name(f"{output}:argument", columns, before)
-        name = next((n for n, expr in before.items() if expr == argument), made)
+        name = arguments.setdefault(argument, free_name(f"{output}:argument", columns, before))
         before[name] = argument
         args.append(Column(name, argument.dtype))
     return replace(call, args=tuple(args))

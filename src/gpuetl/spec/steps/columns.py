@@ -15,7 +15,7 @@ from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Project, passing
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import EXPRESSIONS, RENAMES, SELECTION, SOME_NAMES, TYPES
-from gpuetl.spec.steps.step import Context, Step, Unknown
+from gpuetl.spec.steps.step import Context, Others, Step, Unknown
 from gpuetl.spec.values import Formula
 
 
@@ -32,17 +32,12 @@ class Select(Step):
         """Project to the columns."""
         schema = source.schema
         columns = {
-            str(name): context.expression(formula, schema, outputs=_others(self.columns, name))
+            str(name): context.expression(formula, schema, outputs=Others(self.columns, name))
             for name, formula in self.columns.items()
         }
         selected = Project(source=source, columns=columns, origin=context.origin)
         kept = [name for name, formula in self.columns.items() if formula.syntax == Name(str(name))]
         return context.doubtful(selected, kept, schema)
-
-
-def _others(columns: Mapping[str, Formula], name: str) -> list[str]:
-    """Return the outputs beside one: a column that it computes from itself is not there yet."""
-    return [other for other in columns if other != name]
 
 
 @dataclass(frozen=True)
@@ -57,7 +52,7 @@ class WithColumns(Step):
     def build(self, context: Context, source: Node) -> Node:
         """Project to the input's columns and the new ones."""
         columns = {
-            str(name): context.expression(formula, source.schema, outputs=_others(self.columns, name))
+            str(name): context.expression(formula, source.schema, outputs=Others(self.columns, name))
             for name, formula in self.columns.items()
         }
         return Project(source=source, columns={**passing(source.schema), **columns}, origin=context.origin)
@@ -73,7 +68,7 @@ class Drop(Step):
 
     def build(self, context: Context, source: Node) -> Node:
         """Project to the other columns."""
-        dropped = context.known(self.columns, source.schema)
+        dropped = frozenset(context.known(self.columns, source.schema))
         kept = {name: expr for name, expr in passing(source.schema).items() if name not in dropped}
         if not kept and not source.schema.open:
             context.problem(coded("GE1207", "drop leaves no column"), "Keep at least one.", self.columns[0])
@@ -92,7 +87,7 @@ class Rename(Step):
 
     def build(self, context: Context, source: Node) -> Node:
         """Project to the columns under their new names."""
-        known = context.known(self.names, source.schema)
+        known = frozenset(context.known(self.names, source.schema))
         columns: dict[str, Expr] = {}
         for name, dtype in source.schema.items():
             new = str(self.names[name]) if name in known else name
@@ -121,7 +116,7 @@ class CastColumns(Step):
         known = context.known(self.types, source.schema)
         casts = {name: Cast(Column(name, source.schema[name]), self.types[name]) for name in known}
         for name, target in self.types.items():
-            if name in known and not can_cast(source.schema[name], target):
+            if name in casts and not can_cast(source.schema[name], target):
                 context.problem(
                     coded(
                         "GE1110", f"cannot cast '{name}' from {type_name(source.schema[name])} to {type_name(target)}"

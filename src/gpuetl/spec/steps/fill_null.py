@@ -23,7 +23,7 @@ from gpuetl.expressions.types import (
     is_number,
     type_name,
 )  # fmt: skip
-from gpuetl.expressions.unparse import to_sql
+from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import coded
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Project, passing
@@ -63,7 +63,7 @@ class FillNull(Step):
             return column
         fitted = as_type(value, column.dtype)
         if fitted is None:
-            found = f"{to_sql(value)} ({type_name(value.dtype)})"
+            found = f"{shown_sql(value)} ({type_name(value.dtype)})"
             message = coded("GE1103", f"cannot fill '{name}' ({type_name(column.dtype)}) with {found}")
             context.problem(message, "Cast the value, or the column in a step before.", self.columns[name])
             return column

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, cast
 
-from gpuetl.errors import have_hint
+from gpuetl.errors import have_hint, listing
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Column, Expr
 from gpuetl.expressions.resolve import coerce
@@ -31,9 +31,11 @@ def read_pairs(node: TextNode) -> dict[str, str]:
     if not isinstance(node.value, dict):
         return {name: name for name in read_names(node)}
     pairs = read_mapping(read_name)(node)
-    for index, right in enumerate(pairs.values()):
-        if right in list(pairs.values())[:index]:
+    seen: set[str] = set()
+    for right in pairs.values():
+        if right in seen:
             raise BadValue(coded("GE1201", f"the right column '{right}' is named twice"), right.node)
+        seen.add(right)
     return dict(pairs)
 
 
@@ -111,7 +113,8 @@ class Join(Step):
             validate=cast("Validate", MIRRORED.get(self.validate, self.validate)), nulls_equal=self.nulls_equal,
             mirrored_on=tuple(pair.right for pair in pairs), origin=context.origin,
         )  # fmt: skip
-        names = [*source.schema, *(name for name in right.schema if name not in on)]
+        keys = frozenset(on)
+        names = [*source.schema, *(name for name in right.schema if name not in keys)]
         return nodes.Project(source=joined, columns=nodes.passing(joined.schema.select(names)), origin=context.origin)
 
     def tell_of_on(self, context: Context) -> None:
@@ -139,7 +142,7 @@ class Join(Step):
     def key_pairs(self, context: Context, left: Node, right: Node) -> list[KeyPair]:
         """Return the keys that both sides have; each pair must have one type, or be integers of any width."""
         on = self.on or {}
-        left_on, right_on = self.known_keys(context, left.schema, right.schema)
+        left_on, right_on = map(frozenset, self.known_keys(context, left.schema, right.schema))
         pairs = []
         for a, b in on.items():
             if a in left_on and b in right_on:
@@ -165,16 +168,16 @@ class Join(Step):
 
     def renamed(self, context: Context, left: Node, right: Node) -> Node:
         """Return the right side with its columns renamed that the left side has too."""
-        if any(name not in right.schema for name in (self.on or {}).values()):  # the key may be one of those
+        keys = frozenset((self.on or {}).values())
+        if any(name not in right.schema for name in keys):  # the key may be one of those
             left_columns = left.schema.keys()
             kept = right.schema.select(name for name in right.schema if name not in left_columns)
             return nodes.Project(source=right, columns=nodes.passing(kept), origin=context.origin)
-        payload = [name for name in right.schema if name not in (self.on or {}).values()]
-        both = [name for name in payload if name in left.schema]
+        both = {name: None for name in right.schema if name not in keys and name in left.schema}
         if not both:
             return right
         if not self.suffix:
-            message = coded("GE1023", f"both sides have {', '.join(both)}")
+            message = coded("GE1023", f"both sides have {listing([*both])}")
             context.problem(message, f"Set suffix: _{self.with_}, or drop or rename them in one side.", self.with_)
             return nodes.Project(
                 source=right, columns=nodes.passing(right.schema.select(n for n in right.schema if n not in both))

@@ -15,6 +15,7 @@ from gpuetl.messages import coded, recoded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
 from gpuetl.plan.schema import Schema
+from gpuetl.sandbox import OutsideSandbox, current_sandbox
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import CODE, COUNT, EXPRESSIONS, NAME, NAMES, ORDER, TYPES, choice
 from gpuetl.spec.steps.kernel_texts import check_texts, texts_of
@@ -75,6 +76,14 @@ class Kernel(Step):
 
     def build(self, context: Context, source: Node) -> Node:
         """Check the kernel's declaration against the columns and add the node."""
+        if sandbox := current_sandbox():
+            try:
+                sandbox.refuse_code("a kernel step runs code of the file's author")
+            except OutsideSandbox as error:
+                context.problem(
+                    str(error), "Run without --sandbox if you trust the author of the file.", self.reference
+                )
+            return Unknown(source=source, columns={}, origin=context.origin)
         schema = source.schema
         inputs, by = context.known(self.inputs, schema), context.keys(self.by, schema)
         known = len(inputs) == len(self.inputs) and not schema.open
@@ -130,10 +139,11 @@ class Kernel(Step):
 
     def contract(self, context: Context) -> KernelContract | KernelTexts:
         """Return the kernel's files and functions, or its texts."""
-        file, function = twin_of(context, self.reference, self.args)
+        file, function, twin = twin_of(context, self.reference, self.args)
         if self.form in ("rows", "groups"):
-            return KernelContract(context.folder / self.cuda, self.entry, file, function)
-        return KernelTexts(texts_of(self), file, function, (self.state or self.outputs) if self.form == "scan" else {})
+            return KernelContract(context.folder / self.cuda, self.entry, file, function, twin)
+        state = (self.state or self.outputs) if self.form == "scan" else {}
+        return KernelTexts(texts_of(self), file, function, state, twin)
 
     def check_contract(self, context: Context, contract: KernelContract, schema: Schema) -> None:
         """Compare the CUDA declaration with the step."""

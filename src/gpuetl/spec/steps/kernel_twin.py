@@ -12,10 +12,13 @@ from gpuetl.messages import coded
 from gpuetl.spec.steps.step import Context
 
 
-def twin_of(context: Context, reference: str, arguments: Iterable[str]) -> tuple[Path, str]:
-    """Return the twin's file and function, of which `reference` is `file.py:function`; what is wrong is a problem."""
+def twin_of(context: Context, reference: str, arguments: Iterable[str]) -> tuple[Path, str, bytes | None]:
+    """Return the twin's file and function, of which `reference` is `file.py:function`, and the text of the file.
+
+    What is wrong is a problem; without a text, the file cannot be read.
+    """
     file, _, function = reference.rpartition(":")
-    path = Path(context.folder / file)
+    path, text = Path(context.folder / file), None
     if not file or not function.isidentifier():
         context.problem(coded("GE1303", f"reference '{reference}' is not file.py:function"), "", reference)
     elif not path.is_file():
@@ -23,19 +26,20 @@ def twin_of(context: Context, reference: str, arguments: Iterable[str]) -> tuple
             coded("GE1303", f"the kernel's twin {path} does not exist"), "Write the kernel in NumPy there.", reference
         )
     else:
-        check_twin(context, path, function, reference, arguments)
-    return path, function
+        text = check_twin(context, path, function, reference, arguments)
+    return path, function, text
 
 
-def check_twin(context: Context, path: Path, function: str, reference: str, arguments: Iterable[str]) -> None:
-    """Look for the twin and its arguments."""
+def check_twin(context: Context, path: Path, function: str, reference: str, arguments: Iterable[str]) -> bytes | None:
+    """Look for the twin and its arguments; return the text of the file, if it is Python."""
     try:
-        tree = syntax_tree(path)
+        text = path.read_bytes()
+        tree = syntax_tree(text, path)
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
         reason = getattr(error, "msg", None) or getattr(error, "strerror", None) or "it cannot be read"
         context.problem(coded("GE1303", f"the kernel's twin {path}{line}: {reason}"), "Write it in Python.", reference)
-        return
+        return None
     if not {function, "*"} & {name for item in ast.walk(tree) if (name := _bound_name(item))}:
         defined = [item.name for item in tree.body if isinstance(item, ast.FunctionDef)]
         context.problem(
@@ -46,6 +50,7 @@ def check_twin(context: Context, path: Path, function: str, reference: str, argu
     for item in tree.body:
         if isinstance(item, ast.FunctionDef) and item.name == function:
             check_arguments(context, item.args, arguments)
+    return text
 
 
 def check_arguments(context: Context, takes: ast.arguments, arguments: Iterable[str]) -> None:
@@ -58,11 +63,11 @@ def check_arguments(context: Context, takes: ast.arguments, arguments: Iterable[
             )
 
 
-def syntax_tree(path: Path) -> ast.Module:
-    """Parse and compile a Python file, of which nothing is run; raise as `compile` does."""
+def syntax_tree(text: bytes, path: Path) -> ast.Module:
+    """Parse and compile the text of a Python file, of which nothing is run; raise as `compile` does."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # loading it warns
-        tree = ast.parse(path.read_bytes(), str(path))
+        tree = ast.parse(text, str(path))
         compile(tree, str(path), "exec", dont_inherit=True)
     return tree
 

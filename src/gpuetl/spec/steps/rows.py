@@ -11,7 +11,7 @@ from gpuetl.expressions.ir import Expr, Literal, conjuncts
 from gpuetl.expressions.resolve import resolve_all
 from gpuetl.expressions.syntax import Constant, operands_of
 from gpuetl.expressions.types import BOOL, NULL, UNKNOWN, type_name
-from gpuetl.expressions.unparse import to_sql
+from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import coded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, SortKey
@@ -36,7 +36,7 @@ class Filter(Step):
         predicate = context.expression(self.predicate, source.schema)
         if predicate.dtype not in (BOOL, NULL, UNKNOWN):
             message = coded(
-                "GE1117", f"a filter takes a condition, and {to_sql(predicate)} is {type_name(predicate.dtype)}"
+                "GE1117", f"a filter takes a condition, and {shown_sql(predicate)} is {type_name(predicate.dtype)}"
             )
             text = isinstance(self.predicate.syntax, Constant) and isinstance(self.predicate.syntax.value, str)
             hint = 'In Python, SQL text is written expr("…").' if text else "Compare it with something."
@@ -54,7 +54,7 @@ def warn_of_no_rows(context: Context, written: Formula, predicate: Expr, schema:
         if what := keeps_no_row(expr):
             null = "A comparison with null is never true: write IS NULL."
             hint = null if what == "null" else "Correct it, or take it out."
-            shown = "it" if isinstance(expr, Literal) else to_sql(expr)
+            shown = "it" if isinstance(expr, Literal) else shown_sql(expr)
             message = coded("GE1702", f"this filter keeps no row: {shown} is {what} for every row")
             context.warning(message, hint, PartPlace(written.node, part.span) if written.node else None)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -20,6 +20,17 @@ from gpuetl.plan.schema import Schema
 from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.fields import keys_of, read_keys, required_keys, write_keys
 from gpuetl.spec.values import Formula, Located, PartPlace, node_of
+
+
+@dataclass(frozen=True)
+class Others:
+    """The columns that a step computes beside one: what it computes from itself is not there yet."""
+
+    columns: Container[str]
+    name: str
+
+    def __contains__(self, name: object) -> bool:
+        return name != self.name and name in self.columns
 
 
 @dataclass(frozen=True)
@@ -53,10 +64,10 @@ class Context:
 
     def scope(self, schema: Schema, kinds: tuple[Any, ...] = SCALARS) -> Scope:
         """Return what an expression over the columns may name."""
-        return Scope(schema, self.parameters, kinds, schema.open, run_id=self.run_id)
+        return Scope(schema, self.parameters, kinds, schema.open, hints=self.problems.hints_names, run_id=self.run_id)
 
     def expression(
-        self, formula: Formula, schema: Schema, kinds: tuple[Any, ...] = SCALARS, outputs: Iterable[str] = ()
+        self, formula: Formula, schema: Schema, kinds: tuple[Any, ...] = SCALARS, outputs: Container[str] = ()
     ) -> Expr:
         """Return the typed expression, or one of unknown type where it is wrong, with all that is wrong reported.
 
@@ -79,7 +90,7 @@ class Context:
         return WRONG if errors else expr
 
     def wrong_expression(
-        self, error: InvalidExpression, formula: Formula, schema: Schema, outputs: Iterable[str]
+        self, error: InvalidExpression, formula: Formula, schema: Schema, outputs: Container[str]
     ) -> None:
         """Keep what is wrong with an expression, at its place in the text."""
         message, hint = error.message, error.hint
@@ -88,7 +99,7 @@ class Context:
             if error.name in outputs:
                 message = coded("GE1024", f"'{error.name}' is computed in this same step")
                 hint = f"Compute what needs '{error.name}' in a with_columns step after this one."
-            elif may_be_string(error, formula) and not suggestion(error.name, schema):
+            elif may_be_string(error, formula) and self.problems.hints_names and not suggestion(error.name, schema):
                 hint = have_hint(error.name, schema, f"To mean a string, write \"'{error.name}'\".")
         self.problems.add(message, hint, self.place(formula.node, error.span), str(self.origin))
 
@@ -108,6 +119,8 @@ class Context:
 
     def have_hint(self, name: str, schema: Schema, advice: str = "", noun: str = "Columns") -> str:
         """List the columns, and say how to declare an unknown one that stands in folders, or what name is near."""
+        if not self.problems.hints_names:
+            return advice
         return have_hint(name, schema, self.undeclared(name) or suggestion(name, schema) or advice, noun)
 
     def doubtful(self, node: Node, names: Iterable[str], schema: Schema) -> Node:
@@ -118,7 +131,7 @@ class Context:
         wrong = [str(name) for name in names if name not in schema]
         if not wrong or node.schema.open:
             return node
-        near = [nearest(name, schema) for name in wrong]
+        near = [nearest(name, schema) if self.problems.hints_names else None for name in wrong]
         columns: dict[str, Expr] = {} if None in near else {name: WRONG for name in (*wrong, *near) if name}
         return Unknown(source=node, columns=columns, origin=self.origin)
 

@@ -17,7 +17,7 @@ from gpuetl.spec.fields import key
 from gpuetl.spec.forms import EXPRESSIONS, NAMES, ORDER
 from gpuetl.spec.steps.calls import split_calls
 from gpuetl.spec.steps.rows import sort_keys
-from gpuetl.spec.steps.step import Context, Step
+from gpuetl.spec.steps.step import Context, Others, Step
 from gpuetl.spec.values import Formula, Order
 
 
@@ -35,7 +35,7 @@ class Window(Step):
         schema = source.schema
         by, order = context.keys(self.by, schema), sort_keys(context, self.order_by, schema)
         outputs = {
-            str(name): context.expression(formula, schema, WINDOWS, [other for other in self.columns if other != name])
+            str(name): context.expression(formula, schema, WINDOWS, Others(self.columns, name))
             for name, formula in self.columns.items()
         }
         parts = split_calls("window", outputs, schema, schema)

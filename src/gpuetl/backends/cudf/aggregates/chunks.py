@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from gpuetl.backends.cudf.aggregates.groups import Groups
@@ -126,8 +126,13 @@ class Chunks:
     most: int
 
 
-def reduce_groups(groups: Groups, module: Module, columns: Mapping[str, Vector]) -> Array:
-    """Return the memory of each group's state, computed by the `reduction_kernels` of a module."""
+def reduce_groups(
+    groups: Groups, module: Module, columns: Mapping[str, Vector], launched: Callable[[], None] = lambda: None
+) -> Array:
+    """Return the memory of each group's state, computed by the `reduction_kernels` of a module.
+
+    `launched` is called after each launch that the host would wait for next.
+    """
     machine, arrays = groups.machine, groups.machine.arrays
     if not groups.count:
         return arrays.empty(0, "uint8")
@@ -143,6 +148,7 @@ def reduce_groups(groups: Groups, module: Module, columns: Mapping[str, Vector])
     else:
         machine.launch(module, "reduce_chunks", count * 32, arguments)
     while chunks.most > 2 * MERGED:
+        launched()
         chunks, _ = cut(chunks.firsts, MERGED, module, machine)
         states = merged(states, chunks.starts, chunks.stops, state_bytes, module, machine)
     if chunks.firsts is None:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from gpuetl.backends import text_limits
 from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
 from gpuetl.backends.cudf.columns.written import empty_column, offsets_of_sizes
 from gpuetl.backends.cudf.device.columns import ColumnKinds, buffers_of, in_kernels
 from gpuetl.backends.cudf.expressions.coded_texts import as_numbers, by_dictionary, matches_patterns
 from gpuetl.backends.cudf.expressions.constants import arguments
-from gpuetl.backends.cudf.expressions.faults import no_result
+from gpuetl.backends.cudf.expressions.faults import no_result, no_result_of
 from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, Library
 from gpuetl.backends.cudf.expressions.kernels import RowKernel, fixed_kernel, text_kernel
 from gpuetl.backends.cudf.expressions.lists import list_column
 from gpuetl.backends.cudf.expressions.prepare import chooses, is_library, prepared
-from gpuetl.backends.cudf.machine import Machine
+from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.ir import Call, Column, Expr, can_fail, children, columns_of
 from gpuetl.expressions.types import STRING, is_list
@@ -128,6 +129,7 @@ def written(expr: Expr, known: Vectors, rows: int, machine: Machine) -> Vector:
         return Vector(expr.dtype, 0, arrays.empty(0, "uint8"), offsets=arrays.zeros(1, "int32"))
     sizes, valid = arrays.empty(rows + 1, "int64"), empty_bits(rows, machine)
     nulls, total = run(kernel, "measure", rows, 2, [*buffers_of(columns), sizes, valid], columns, machine)
+    check_sizes(expr, sizes, total, columns, machine)
     offsets = offsets_of_sizes(sizes, total)
     data = arrays.empty(total, "uint8")
     if total:
@@ -136,6 +138,15 @@ def written(expr: Expr, known: Vectors, rows: int, machine: Machine) -> Vector:
         constants = arguments(kernel.constants, machine)
         machine.launch(module, "write", rows, [rows, state, state, *constants, *buffers_of(columns), offsets, data])
     return with_nulls(Vector(expr.dtype, rows, data, valid, 0, offsets), nulls)
+
+
+def check_sizes(expr: Expr, sizes: Array, total: int, columns: Vectors, machine: Machine) -> None:
+    """Raise `NoResult` for the first row whose text has more bytes than one may have; `sizes` come after a first 0."""
+    if total <= text_limits.MOST_BYTES:
+        return
+    longer = sizes > text_limits.MOST_BYTES
+    if row := int(longer.argmax()):
+        raise no_result_of(expr, row - 1, text_limits.too_long(int(sizes[row])), columns, machine, evaluate)
 
 
 def run(

@@ -56,10 +56,18 @@ REASONS = (
 def no_result(expr: Expr, fault: int, columns: Mapping[str, Vector], machine: Machine, evaluate: Evaluate) -> NoResult:
     """Return the error of what a kernel told: the row and the reason, beside the expression's arguments there."""
     row, reason = row_and_reason(fault)
+    words = recoded(REASONS[reason].format(dtype=type_name(expr.dtype)), REASONS[reason])
+    return no_result_of(expr, row, words, columns, machine, evaluate)
+
+
+def no_result_of(
+    expr: Expr, row: int, reason: str, columns: Mapping[str, Vector], machine: Machine, evaluate: Evaluate
+) -> NoResult:
+    """Return the error of a row, for a reason in words, beside the expression's arguments there."""
     there = take(columns, machine.arrays.full(1, row, "int64"), machine, missing=False)
     values = [value_of(arg, there, machine, evaluate) for arg in children(expr)]
-    written, words = as_written(expr), recoded(REASONS[reason].format(dtype=type_name(expr.dtype)), REASONS[reason])
-    return NoResult(written, row if columns_of(written) else None, values, words)
+    written = as_written(expr)
+    return NoResult(written, row if columns_of(written) else None, values, reason)
 
 
 def row_and_reason(fault: int) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, partial
@@ -28,9 +29,12 @@ from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.memory import MemoryMeter, MemoryUse
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import DataType
+from gpuetl.lost_device import is_lost, lose_device
 from gpuetl.messages import coded
 from gpuetl.report.recorder import compiling
 
+LOST = "the GPU stopped, or a kernel on it did not end, earlier in this process"
+SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 20e-6, 5e-3
 THREADS = 256
 BLOCKS_PER_SM = 16
 _MAKING = Lock()
@@ -158,7 +162,15 @@ class GpuMachine:
 
     @contextmanager
     def stage(self, name: str, work: Work = "computing") -> Iterator[None]:
-        """Open an NVTX range on a stream for this work, and wait for it at the end."""
+        """Open an NVTX range on a stream for this work, and wait for it at the end.
+
+        Raises
+        ------
+        EvaluationError
+            Where the GPU is lost to this process, by an earlier step or run.
+        """
+        if is_lost():
+            raise EvaluationError(coded("GE2014", LOST), "Start Python again to use the GPU.")
         nvtx = self.arrays.cuda.nvtx
         nvtx.RangePush(name)
         try:
@@ -166,6 +178,24 @@ class GpuMachine:
                 yield
         finally:
             nvtx.RangePop()
+
+    def wait(self, timeout_s: float | None) -> bool:
+        """Ask an event; a wait that is broken off leaves the device lost until the event has come."""
+        event = self.arrays.cuda.Event(disable_timing=True)
+        event.record()
+        start, pause = time.perf_counter(), SHORTEST_PAUSE_S
+        try:
+            while not event.done:
+                waited = time.perf_counter() - start
+                if timeout_s is not None and waited > timeout_s:
+                    lose_device(partial(has_come, event))
+                    return False
+                time.sleep(pause)
+                pause = min(max(waited / 20, SHORTEST_PAUSE_S), LONGEST_PAUSE_S)
+        except KeyboardInterrupt:
+            lose_device(partial(has_come, event))
+            raise
+        return True
 
     def moment(self) -> Any:
         """Record an event."""
@@ -214,6 +244,14 @@ class GpuMachine:
     def written_file(self, path: Path, alone: bool) -> AbstractContextManager[ThreadedFile]:
         """Copy and write by threads."""
         return threaded_file(path, alone, files.writers(self.arrays.cuda.Device().id))
+
+
+def has_come(event: Any) -> bool:
+    """Tell whether the device has come to an event; never where it ended in a fault."""
+    try:
+        return bool(event.done)
+    except RuntimeError:
+        return False
 
 
 def machine() -> GpuMachine:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import cupy
 import pyarrow as pa
 import pylibcudf as plc
 
@@ -42,7 +43,9 @@ def read_parquet(
     options.set_row_groups([list(groups) for groups in files.values()])
     read = plc.io.parquet.read_parquet(options, stream())
     found = dict(zip(read.column_names(), read.columns, strict=True))
-    return {name: as_language(found[name], stored, machine) for name, stored in types.items()}
+    columns = {name: as_language(found[name], stored, machine) for name, stored in types.items()}
+    cupy.cuda.get_current_stream().synchronize()  # a fault of the device while it decodes is an error of this read
+    return columns
 
 
 def as_language(column: Any, stored: DataType, machine: Machine) -> Vector:

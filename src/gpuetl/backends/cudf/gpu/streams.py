@@ -11,13 +11,14 @@ one then, the host waits at the end of each stage, while it holds what the stage
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import cycle
 from typing import Any
 
 import cupy
 
 from gpuetl.backends.cudf.machine import Work
+from gpuetl.lost_device import is_lost
 
 READING_STREAMS = 4
 """As many as there are threads that read ahead: before libcudf copies a file's bytes it waits for its stream."""
@@ -31,9 +32,17 @@ def engine_streams() -> Mapping[Work, Iterator[Any]]:
 
 @contextmanager
 def finished(stream: Any) -> Iterator[None]:
-    """Make a stream the thread's current one; wait for it at the end, also where an error breaks the block off."""
+    """Make a stream the thread's current one; wait for it at the end, also where an error breaks the block off.
+
+    Where the device is lost nothing waits for it.  After a fault waiting fails, too.  The error of the block says more,
+    so that one is raised.
+    """
     with stream:
         try:
             yield
-        finally:
-            stream.synchronize()
+        except BaseException:
+            if not is_lost():
+                with suppress(RuntimeError):
+                    stream.synchronize()
+            raise
+        stream.synchronize()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from gpuetl.backends.cudf.frame import MAX_ROWS, Frame
 from gpuetl.backends.cudf.interchange import single_row, to_arrow
@@ -13,7 +12,8 @@ from gpuetl.backends.cudf.joins.lookup import lookup_of
 from gpuetl.backends.cudf.joins.rows import KeyCodes, count_codes
 from gpuetl.backends.cudf.joins.slots import Lookup
 from gpuetl.backends.cudf.machine import Array, Machine
-from gpuetl.errors import EvaluationError
+from gpuetl.backends.no_result import written
+from gpuetl.errors import EvaluationError, listing
 from gpuetl.messages import coded
 from gpuetl.plan.nodes import Join
 
@@ -38,7 +38,7 @@ def repeats(operation: Join, side: int, frame: Frame, codes: Array, size: int, m
     first = int(machine.arrays.nonzero(codes == code)[0][0])
     columns = (operation.left_on, operation.right_on)[side]
     return (
-        f"the join is not {operation.written_validate}: {', '.join(names)} repeats on the {name} side, "
+        f"the join is not {operation.written_validate}: {listing(names)} repeats on the {name} side, "
         f"{written_key(frame, columns, names, first, machine)} is in more than one row.  "
         "Make the keys distinct, or relax validate"
     )
@@ -90,10 +90,5 @@ def most_repeated(operation: Join, left: Frame, keys: KeyCodes, machine: Machine
 
 def written_key(frame: Frame, columns: Sequence[str], names: Sequence[str], row: int, machine: Machine) -> str:
     """Return the key of a row with the names that the user knows."""
-    values = [written_value(to_arrow(single_row(frame.columns[c], row, machine), machine)[0].as_py()) for c in columns]
+    values = [written(to_arrow(single_row(frame.columns[c], row, machine), machine)[0]) for c in columns]
     return ", ".join(f"{name} = {value}" for name, value in zip(names, values, strict=True))
-
-
-def written_value(value: Any) -> str:
-    """Return a value as an error names it."""
-    return "null" if value is None else repr(value) if isinstance(value, str) else str(value)

@@ -10,6 +10,7 @@ from gpuetl.backends.cudf.device.columns import accessors, buffers_of, column_pa
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.device.types import c_type, stored_c_type
 from gpuetl.backends.cudf.machine import Machine
+from gpuetl.backends.cudf.operations.user_kernels import user_kernel
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.kernels.texts import KernelTexts
 from gpuetl.plan.nodes import Kernel
@@ -31,7 +32,8 @@ def elementwise(
     nulls = machine.arrays.zeros(len(made), "uint64")
     outputs = [buffer for vector in made.values() for buffer in (vector.data, vector.valid)]
     columns = columns_of(inputs, arguments)
-    machine.launch(module, "elementwise", rows, [rows, nulls, *buffers_of(columns), *outputs])
+    with user_kernel(operation, machine):
+        machine.launch(module, "elementwise", rows, [rows, nulls, *buffers_of(columns), *outputs])
     counts = nulls.tolist()
     return {name: with_nulls(vector, int(count)) for (name, vector), count in zip(made.items(), counts, strict=True)}
 

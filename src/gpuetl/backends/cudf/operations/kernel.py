@@ -17,6 +17,7 @@ from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.operation import run_operation
 from gpuetl.backends.cudf.operations.elementwise import elementwise
 from gpuetl.backends.cudf.operations.kernel_scan import scanned
+from gpuetl.backends.cudf.operations.user_kernels import check_guards, guarded, user_kernel
 from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.backends.no_result import null_input
 from gpuetl.errors import EvaluationError
@@ -122,15 +123,21 @@ def with_masks(
     offsets = offsets_of(starts, None, rows, machine)
     made = {name: empty(dtype, rows, machine) for name, dtype in operation.outputs.items()}
     masks = {name: empty_bits(rows, machine) for name in made}
+    written = {f"output '{n}'": v for n, v in made.items()} | {
+        f"the validity words of '{n}'": v for n, v in masks.items()
+    }
+    arguments, bands = guarded(written, machine)
+    values, words = list(arguments.values())[: len(made)], list(arguments.values())[len(made) :]
     pairs = [part for vector in inputs.values() for part in (vector.data, mask_of(vector, machine))]
-    pairs += [part for name, data in made.items() for part in (data, masks[name])]
+    pairs += [part for pair in zip(values, words, strict=True) for part in pair]
     call(operation, pairs, offsets, rows, machine)
+    check_guards(operation, bands)
     results = {}
-    for name, dtype in operation.outputs.items():
-        vector = Vector(dtype, rows, made[name], masks[name])
+    for (name, dtype), data, mask in zip(operation.outputs.items(), values, words, strict=True):
+        vector = Vector(dtype, rows, data, mask)
         valid = valid_rows(vector, machine).astype(bool)
-        values = arrays.where(valid, made[name], made[name].dtype.type(0))
-        results[name] = with_valid(replace(vector, data=values), valid, machine)
+        kept = arrays.where(valid, data, data.dtype.type(0))
+        results[name] = with_valid(replace(vector, data=kept), valid, machine)
     return results
 
 
@@ -150,13 +157,22 @@ def launched(
     operation: Kernel, inputs: dict[str, Vector], offsets: Array | None, rows: int, machine: Machine
 ) -> dict[str, Vector]:
     """Run on columns without nulls."""
-    made = {name: empty(dtype, rows, machine) for name, dtype in operation.outputs.items()}
-    call(operation, [*(vector.data for vector in inputs.values()), *made.values()], offsets, rows, machine)
-    return {name: Vector(dtype, rows, made[name]) for name, dtype in operation.outputs.items()}
+    made = {f"output '{name}'": empty(dtype, rows, machine) for name, dtype in operation.outputs.items()}
+    outputs, bands = guarded(made, machine)
+    call(operation, [*(vector.data for vector in inputs.values()), *outputs.values()], offsets, rows, machine)
+    check_guards(operation, bands)
+    arrays = [array.copy() for array in outputs.values()] if bands else outputs.values()  # without their bands
+    return {name: Vector(t, rows, array) for (name, t), array in zip(operation.outputs.items(), arrays, strict=True)}
 
 
 def call(operation: Kernel, arrays: list[Array], offsets: Array | None, rows: int, machine: Machine) -> None:
-    """Launch: a thread a row, or a block a group, which serves kernels of a thread a group too."""
+    """Launch a thread for each row, or a block for each group, and wait for the kernel.
+
+    Raises
+    ------
+    EvaluationError
+        Where the kernel does not compile, ends in a fault, or does not end in time.
+    """
     if not rows:
         return
     contract = operation.contract
@@ -166,9 +182,9 @@ def call(operation: Kernel, arrays: list[Array], offsets: Array | None, rows: in
     if offsets is not None:
         blocks = len(offsets) - 1
         arguments += [offsets, np.int32(blocks)]
-    machine.user_kernel(contract.source, contract.cuda, contract.entry)(
-        blocks, operation.block, [*arguments, np.int64(rows)]
-    )
+    launch = machine.user_kernel(contract.source, contract.cuda, contract.entry)
+    with user_kernel(operation, machine):
+        launch(blocks, operation.block, [*arguments, np.int64(rows)])
 
 
 def argument_columns(operation: Kernel | KernelReduction, machine: Machine) -> dict[str, Vector]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from gpuetl.backends.cudf.aggregates.chunks import reduce_groups, reduction_kernels
 from gpuetl.backends.cudf.aggregates.groups import Groups
@@ -16,6 +17,7 @@ from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.operation import run_operation
 from gpuetl.backends.cudf.operations.elementwise import argument_values, columns_of, typed, users_text
 from gpuetl.backends.cudf.operations.kernel import argument_columns, refuse_nulls
+from gpuetl.backends.cudf.operations.user_kernels import finish_user_kernel, user_kernel
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.plan.nodes import KernelReduction
 
@@ -43,10 +45,11 @@ def reduced(operation: KernelReduction, inputs: Mapping[str, Vector], groups: Gr
     ((name, dtype),) = operation.outputs.items()
     source = reduction_source(operation, inputs, arguments, groups.rows is not None)
     module = machine.user_module(source, operation.contract.entry)
-    finals = reduce_groups(groups, module, columns_of(inputs, arguments))
     made, nulls = empty_column(dtype, groups.count, machine), machine.arrays.zeros(1, "uint64")
-    outputs = [finals, nulls, made.data, made.valid, *buffers_of(arguments)]
-    machine.launch(module, "finish", groups.count, [groups.count, *outputs])
+    with user_kernel(operation, machine):
+        finals = reduce_groups(groups, module, columns_of(inputs, arguments), partial(finish_user_kernel, machine))
+        outputs = [finals, nulls, made.data, made.valid, *buffers_of(arguments)]
+        machine.launch(module, "finish", groups.count, [groups.count, *outputs])
     return {name: with_nulls(made, int(nulls[0]))}
 
 

@@ -12,6 +12,7 @@ from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.device.types import accessor_type, c_constant, c_type, stored_c_type
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.operations.elementwise import typed, users_text
+from gpuetl.backends.cudf.operations.user_kernels import user_kernel
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.cudf.windows.scans import launch_scan
 from gpuetl.kernels.texts import KernelTexts
@@ -40,7 +41,8 @@ def scanned(
     flags = [arrays.empty(rows, "uint8") for _ in made] if masks else []
     outputs = [*(vector.data for vector in made.values()), *flags]
     if rows:
-        launch_scan(module, rows, segment_bytes(contract), [new_group, *buffers_of(inputs), *outputs], machine)
+        with user_kernel(operation, machine):
+            launch_scan(module, rows, segment_bytes(contract), [new_group, *buffers_of(inputs), *outputs], machine)
     if not masks:
         return {name: null_where_any(vector, inputs.values(), machine) for name, vector in made.items()}
     nulls = arrays.zeros(len(made), "uint64")

@@ -84,6 +84,10 @@ class RehearsalMachine:
         """Run the kernel's twin."""
         self.launch(module, entry, 0, arguments)
 
+    def wait(self, timeout_s: float | None) -> bool:
+        """Nothing runs."""
+        return True
+
     def stage(self, name: str, work: Work = "computing") -> AbstractContextManager[None]:
         """There is nobody to tell."""
         return nullcontext()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,7 +10,8 @@ from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
+from weakref import WeakSet
 
 import numpy as np
 import pyarrow as pa
@@ -49,9 +51,28 @@ FILES = 4
 def begin_rehearsal(
     physical: PhysicalPlan, expected: Expected, backend_on: Callable[[RehearsalMachine], Backend]
 ) -> None:
-    """Rehearse a plan on a thread, with the choices that are made here; the process ends without waiting for it."""
+    """Rehearse a plan on a thread, with the choices that are made here.
+
+    A process that ends waits for the node that the thread is at, and for no more: Arrow and NumPy crash where a thread
+    is in them while the interpreter is torn down.
+    """
     run = partial(copy_context().run, rehearse, physical, expected, backend_on)
-    Thread(target=run, name="gpuetl-rehearsal", daemon=True).start()
+    thread = Thread(target=run, name="gpuetl-rehearsal", daemon=True)
+    _REHEARSING.add(thread)
+    thread.start()
+
+
+_REHEARSING: WeakSet[Thread] = WeakSet()
+_ENDING = Event()
+MOST_WAIT_S = 10.0
+
+
+@atexit.register
+def end_rehearsals() -> None:
+    """Let rehearsals stop at their next node, and wait for that."""
+    _ENDING.set()
+    for thread in list(_REHEARSING):
+        thread.join(MOST_WAIT_S)
 
 
 def rehearse(physical: PhysicalPlan, expected: Expected, backend_on: Callable[[RehearsalMachine], Backend]) -> None:
@@ -89,6 +110,8 @@ class Rehearsal:
     def compute(self, root: Physical) -> None:
         """Rehearse a node and what it needs."""
         for node in walk_graph(root):
+            if _ENDING.is_set():
+                raise RuntimeError("the process ends")
             if id(node) in self.frames:
                 continue
             with forgiven(type(node).__name__):

@@ -21,7 +21,7 @@ from gpuetl.backends.cudf.rehearsal.limits import ROWS, Limits
 from gpuetl.backends.cudf.sources.units import type_as_read
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import STRING, DataType
-from gpuetl.io.footers import MICROSECONDS
+from gpuetl.io.parquet_limits import MICROSECONDS
 
 LEAST_ROWS = 3
 

@@ -17,17 +17,24 @@ from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.frame import Frame, check_rows
 from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.machine import Machine
-from gpuetl.backends.cudf.sources.units import in_microseconds
+from gpuetl.backends.cudf.sources.host_columns import host_columns, verify_checksums
+from gpuetl.backends.cudf.sources.units import in_microseconds, type_as_read
 from gpuetl.backends.cudf.sources.utf8 import first_other_bytes, refuse_other_bytes
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.no_result import NoResult
 from gpuetl.errors import RunFailed, first_line
 from gpuetl.expressions.ir import Cast, Column, Literal
 from gpuetl.expressions.types import DataType
-from gpuetl.io.dataset import DataFile, DatasetError, RowGroup, check_widens
+from gpuetl.io.dataset import DataFile, Dataset, DatasetError, RowGroup, check_widens
 from gpuetl.io.frames import FrameDataset
+from gpuetl.io.open_file import read_by_path
+from gpuetl.io.parquet_pages import BadPages
+from gpuetl.io.parquet_rows import read_columns
 from gpuetl.plan.nodes import Read
+from gpuetl.report.recorder import note
 
+SHOWN_GROUPS = 10
+"""Row groups that an error names."""
 Piece = tuple[DataFile, Sequence[RowGroup]]
 """Row groups of one file, in order."""
 
@@ -60,7 +67,7 @@ def stored_alike(read: Read, file: DataFile) -> object:
     if read.dataset.format != "parquet":
         return file
     _ = stored_types(read, file)  # names the file that lacks a column
-    return read.dataset.footers.footer(file).metadata.schema, tuple(file.partition.items())
+    return read.dataset.footers.footer(file).metadata.stored, tuple(file.partition.items())
 
 
 def stored_types(read: Read, file: DataFile) -> dict[str, DataType]:
@@ -90,7 +97,7 @@ def read_files(read: Read, files: Sequence[Piece], machine: Machine) -> Frame:
     elif dataset.format == "csv":
         columns, rows = read_csv(read, file, stored, machine)
     else:
-        columns = read_parquet(files, stored_types(read, file), machine)
+        columns = read_parquet(read, files, machine)
     values = {
         name: Literal(dataset.partition_value(file, name) if name in dataset.partitions else None, dtype)
         for name, dtype in read.schema.items()
@@ -102,32 +109,107 @@ def read_files(read: Read, files: Sequence[Piece], machine: Machine) -> Frame:
     )
 
 
-def read_parquet(files: Sequence[Piece], types: Mapping[str, DataType], machine: Machine) -> dict[str, Vector]:
-    """Read columns of row groups in the language's types nearest to the stored ones, texts checked to be UTF-8.
+def read_parquet(read: Read, files: Sequence[Piece], machine: Machine) -> dict[str, Vector]:
+    """Read the wanted columns that Parquet files have, in the language's types nearest to the stored ones.
+
+    libcudf reads them, but for those that it reads otherwise than Arrow, which Arrow reads on the CPU.
 
     Raises
     ------
-    RunFailed
-        With the file that cannot be read.
+    DatasetError, RunFailed
+        With the file that cannot be read, and where it is one of several row groups, with these.
+    DatasetError
+        For a file that has changed since it was planned: libcudf opens files by their paths.
     """
+    with read_by_path(file for file, _ in files):
+        return read_unchanged(read, files, machine)
+
+
+def read_unchanged(read: Read, files: Sequence[Piece], machine: Machine) -> dict[str, Vector]:
+    """Read files that do not change meanwhile; see `read_parquet`."""
+    types, reasons = stored_types(read, files[0][0]), dict[str, str]()
+    for file, own in files:
+        reasons |= host_reasons(read.dataset, file, [group.index for group in own], list(types))
+    for name, reason in reasons.items():
+        note(f"{read.origin}: column '{name}' was read on the CPU: {reason}")
+    columns = read_on_device(files, {name: t for name, t in types.items() if name not in reasons}, machine)
+    if reasons:
+        columns |= read_on_host(read.dataset, files, {name: types[name] for name in reasons}, machine)
+    return {name: columns[name] for name in types}
+
+
+def host_reasons(dataset: Dataset, file: DataFile, groups: Sequence[int], names: Sequence[str]) -> dict[str, str]:
+    """Return the columns that Arrow has to read, with reasons, and verify the others' checksums if that is wanted."""
+    footer = dataset.footers.footer(file)
+    try:
+        reasons = host_columns(file.path, footer, groups, names)
+        if dataset.verify_checksums:
+            verify_checksums(file.path, footer, groups, [name for name in names if name not in reasons])
+    except (OSError, BadPages) as error:
+        raise unreadable(file, groups, error) from error
+    return reasons
+
+
+def unreadable(file: DataFile, groups: Sequence[int], error: Exception) -> RunFailed:
+    """Word a file that cannot be read, with its row groups."""
+    of = f" (row group{'s' * (len(groups) > 1)} {', '.join(map(str, groups[:SHOWN_GROUPS]))})" if any(groups) else ""
+    return RunFailed.unreadable(f"{file.path}{of}", error)
+
+
+def read_on_device(files: Sequence[Piece], types: Mapping[str, DataType], machine: Machine) -> dict[str, Vector]:
+    """Let the machine read columns of row groups, and check that texts are UTF-8; see `read_parquet`."""
+    if not types:
+        return {}
+    rows = sum(group.rows for _, own in files for group in own)
     try:
         columns = machine.read_parquet({file.path: [group.index for group in own] for file, own in files}, types)
+        for name, vector in columns.items():
+            check_count(name, vector.rows, rows)
         columns = {name: checked(in_microseconds(v, name, machine), name, machine) for name, v in columns.items()}
     except MemoryError:  # Arrow's is one of its other errors, too
         raise
-    except (OSError, RuntimeError, ValueError, pa.ArrowException) as error:
+    except (OSError, RuntimeError, ValueError, TypeError, LookupError, OverflowError, pa.ArrowException) as error:
         if len(files) > 1:
             return read_apart(files, types, machine)
-        raise RunFailed.unreadable(str(files[0][0].path), error) from error
+        file, own = files[0]
+        raise unreadable(file, [group.index for group in own], error) from error
     return columns
+
+
+def check_count(name: str, found: int, rows: int) -> None:
+    """Raise `ValueError` where a column has other rows than the files' metadata declares."""
+    if found != rows:
+        raise ValueError(f"column '{name}' has {found:,} rows, and the metadata declares {rows:,}")
 
 
 def read_apart(files: Sequence[Piece], types: Mapping[str, DataType], machine: Machine) -> dict[str, Vector]:
     """Read files that cannot be read together one by one; raise `RunFailed` for the one that cannot be read at all."""
     frames = [
-        Frame(read_parquet([(file, own)], types, machine), sum(group.rows for group in own)) for file, own in files
+        Frame(read_on_device([(file, own)], types, machine), sum(group.rows for group in own)) for file, own in files
     ]
     return dict(concat(frames, {name: vector.dtype for name, vector in frames[0].columns.items()}, machine).columns)
+
+
+def read_on_host(
+    dataset: Dataset, files: Sequence[Piece], types: Mapping[str, DataType], machine: Machine
+) -> dict[str, Vector]:
+    """Let Arrow read columns of row groups, and copy them to the device."""
+    tables = []
+    for file, own in files:
+        groups, footer = [group.index for group in own], dataset.footers.footer(file)
+        try:
+            tables.append(read_columns(file, footer, groups, list(types), dataset.verify_checksums))
+        except MemoryError:
+            raise
+        except (OSError, ValueError, pa.ArrowException) as error:
+            raise unreadable(file, groups, error) from error
+    try:
+        whole = pa.concat_tables(tables)
+        stored = {name: whole.column(name) for name in types}
+        vectors = {name: from_arrow(column.cast(type_as_read(column.type)), machine) for name, column in stored.items()}
+        return {name: checked(in_microseconds(v, name, machine), name, machine) for name, v in vectors.items()}
+    except (ValueError, pa.ArrowException) as error:
+        raise RunFailed.unreadable(str(files[0][0].path), error) from error
 
 
 def checked(vector: Vector, name: str, machine: Machine) -> Vector:

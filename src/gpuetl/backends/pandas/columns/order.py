@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,6 +134,34 @@ def rank_values(column: Any) -> RankedValues:
     valid = column.is_valid().to_numpy(zero_copy_only=False)
     indices = pc.fill_null(encoded.indices, len(order)).to_numpy(zero_copy_only=False)
     return RankedValues(ranks[indices], valid, encoded.dictionary.take(order))
+
+
+def distinct_texts(columns: Sequence[Any]) -> Any:
+    """Return the distinct values of string columns, ascending, without null."""
+    values = pa.chunked_array([whole(column) for column in columns], pa.string()).drop_null().unique()
+    return values.take(pc.sort_indices(values))
+
+
+def places_among(limits: Any, column: Any) -> Any:
+    """Return where each string is among ascending strings: 2i + 1 where it is the i-th, 2i where it is before that.
+
+    Null stays null.  A binary search of all rows at once: O(rows * log(limits)).
+    """
+    texts = whole(column)
+    low, high = np.zeros(len(texts), np.int64), np.full(len(texts), len(limits))
+    for _ in range(len(limits).bit_length()):
+        middle = (low + high) // 2
+        is_less = _compared(pc.less, limits, middle, texts) & (low < high)
+        low, high = np.where(is_less, middle + 1, low), np.where(is_less, high, middle)
+    places = 2 * low + _compared(pc.equal, limits, low, texts)
+    return pa.array(places, mask=None if not texts.null_count else texts.is_null().to_numpy(zero_copy_only=False))
+
+
+def _compared(compare: Callable[[Any, Any], Any], limits: Any, places: Ints, texts: Any) -> Flags:
+    """Compare the limits at some places with strings; false beside null, and where a place is behind the last limit."""
+    taken = limits.take(pa.array(places, mask=places >= len(limits)))
+    flags: Flags = compare(taken, texts).fill_null(False).to_numpy(zero_copy_only=False)
+    return flags
 
 
 def _with_nulls(values: Ints, valid: Flags, first: bool) -> Ints:

@@ -17,10 +17,11 @@ from gpuetl.backends.pandas.columns.gather import take_or_null
 from gpuetl.backends.pandas.columns.masked import Masked
 from gpuetl.backends.pandas.expressions.casts import cast_value
 from gpuetl.backends.pandas.expressions.functions import SCALARS
+from gpuetl.backends.pandas.expressions.text_sizes import check_sizes
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, can_fail
 from gpuetl.expressions.types import NULL
-from gpuetl.expressions.unparse import to_sql
+from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import coded
 
 
@@ -75,7 +76,9 @@ def call_value(expr: Call, frame: pa.Table) -> Any:
         result = SCALARS[expr.function.name](*values)
         return result if result.type == expr.dtype else pc.cast(result, expr.dtype)
 
-    return checked(handler, [evaluate(argument, frame) for argument in expr.args], expr)
+    values = [evaluate(argument, frame) for argument in expr.args]
+    check_sizes(expr, values)
+    return checked(handler, values, expr)
 
 
 def checked(handler: Callable[..., Any], values: Sequence[Any], expr: Expr) -> Any:
@@ -87,7 +90,7 @@ def checked(handler: Callable[..., Any], values: Sequence[Any], expr: Expr) -> A
         why = failure(handler, found) or error  # Arrow may have met another row first
         raise NoResult(expr, row, found, why.what if isinstance(why, EvaluationError) else OVERFLOW) from None
     except pa.ArrowCapacityError:
-        what = coded("GE2008", f"{to_sql(expr)} makes more than 2 GiB of text in one partition")
+        what = coded("GE2008", f"{shown_sql(expr)} makes more than 2 GiB of text in one partition")
         raise EvaluationError(what, "Run with fewer rows a partition: --partition-rows.") from None
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from gpuetl.backends.no_result import written
 from gpuetl.backends.pandas.columns.column import MAX_ROWS
 from gpuetl.backends.pandas.joins.rows import KeyCodes, count_codes
-from gpuetl.errors import EvaluationError
+from gpuetl.errors import EvaluationError, listing
 from gpuetl.messages import coded
 from gpuetl.plan.nodes import Join
 
@@ -30,7 +30,7 @@ def check_unique(operation: Join, side: int, frame: pa.Table, codes: Ints, size:
     raise EvaluationError(
         coded(
             "GE2004",
-            f"the join is not {operation.written_validate}: {', '.join(names)} repeats on the {name} side, "
+            f"the join is not {operation.written_validate}: {listing(names)} repeats on the {name} side, "
             f"{written_key(frame, columns, names, first)} is in more than one row.  "
             "Make the keys distinct, or relax validate",
         )
@@ -80,10 +80,5 @@ def most_repeated(operation: Join, left: pa.Table, keys: KeyCodes) -> str:
 
 def written_key(frame: pa.Table, columns: Sequence[str], names: Sequence[str], row: int) -> str:
     """Return the key of a row with the names that the user knows."""
-    values = (written_value(frame.column(column)[row].as_py()) for column in columns)
+    values = (written(frame.column(column)[row]) for column in columns)
     return ", ".join(f"{name} = {value}" for name, value in zip(names, values, strict=True))
-
-
-def written_value(value: Any) -> str:
-    """Return a value as an error names it."""
-    return "null" if value is None else repr(value) if isinstance(value, str) else str(value)

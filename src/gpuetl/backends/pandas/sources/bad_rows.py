@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -16,8 +16,11 @@ from gpuetl.backends.pandas.columns.column import Column
 from gpuetl.backends.pandas.sources.csv_values import LARGEST_BLOCK, read_texts, values_of
 from gpuetl.backends.pandas.sources.likely_types import advice, reads
 from gpuetl.expressions.types import STRING, DataType, type_name
+from gpuetl.io.csv_blocks import CsvBlocks
+from gpuetl.io.csv_quotes import BYTE_ORDER_MARK, fields_with_text_after, text_after_quote
 from gpuetl.io.csv_records import CsvRecords, shortened
 from gpuetl.io.dataset import DataFile, Dataset, DatasetError
+from gpuetl.io.open_file import OpenFile
 from gpuetl.io.rejected import COLUMNS
 from gpuetl.messages import coded, recoded
 from gpuetl.report.recorder import warn
@@ -25,7 +28,6 @@ from gpuetl.report.recorder import warn
 SHOWN = 3
 """Bad values of a column, and rows, that a warning shows."""
 VALUE_CHARACTERS = 80
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,8 @@ class CsvRows:
     """The rows of a file as bytes: row i of `texts` is record `records[i]` of the file, whose header is record 0.
 
     `broken` has the records with too few or too many fields, and how many those are; they are among the rows only
-    where bad rows are read as null.
+    where bad rows are read as null.  `text_after_quote` has the records with fields that go on after their closing
+    quote, and which fields those are; they are among the rows.
     """
 
     dataset: Dataset
@@ -43,9 +46,10 @@ class CsvRows:
     records: NDArray[np.int64]
     broken: Mapping[int, int]
     places: CsvRecords
+    text_after_quote: Mapping[int, tuple[int, ...]]
 
     @classmethod
-    def read(cls, dataset: Dataset, file: DataFile, types: Mapping[str, DataType]) -> Self:
+    def read(cls, dataset: Dataset, file: DataFile, types: Mapping[str, DataType], source: OpenFile) -> Self:
         """Read a file on one thread, which knows the number of each record.
 
         Raises
@@ -59,15 +63,20 @@ class CsvRows:
             broken[row.number - 1] = row.actual_columns
             return "skip"
 
-        places = CsvRecords(file.path, dataset.delimiter, empty_lines=len(header) == 1)
-        source = file.path if places.is_utf8() else pa.BufferReader(as_latin_1(places.data))
+        places = CsvRecords(source, dataset.delimiter, empty_lines=len(header) == 1)
+        is_utf8 = places.is_utf8()
+        text = CsvBlocks(source) if is_utf8 else pa.BufferReader(as_latin_1(places.data))
         block = min(LARGEST_BLOCK, max(1 << 20, 2 * len(places.data)))  # a record must fit a block
-        texts = read_texts(dataset, source, header, list(types), skip, block_size=block)
-        if source != file.path:
+        texts = read_texts(dataset, text, header, list(types), skip, block_size=block)
+        if not is_utf8:
             texts = pa.table({name: of_latin_1(texts.column(name)) for name in texts.column_names})
         numbers = np.arange(1, texts.num_rows + len(broken) + 1)
         records = numbers[~np.isin(numbers, list(broken))]
-        rows = cls(dataset, file, types, texts, records, broken, places)
+        after = {
+            record: fields_with_text_after(places.fields(record), dataset.delimiter)
+            for record in places.text_after_quote
+        }
+        rows = cls(dataset, file, types, texts, records, broken, places, after)
         return rows.repaired() if broken and dataset.on_bad_row == "null" else rows
 
     def repaired(self) -> Self:
@@ -86,7 +95,7 @@ class CsvRows:
         records = np.concatenate([self.records, np.array(list(self.broken), np.int64)])
         order = np.argsort(records, kind="stable")
         texts = pa.concat_tables([self.texts, added]).take(order)
-        return type(self)(self.dataset, self.file, self.types, texts, records[order], self.broken, self.places)
+        return replace(self, texts=texts, records=records[order])
 
     @cached_property
     def converted(self) -> tuple[dict[str, Column], dict[str, NDArray[np.bool_]]]:
@@ -96,9 +105,19 @@ class CsvRows:
             text, other = decoded(self.texts.column(name))
             values[name], wrong = (text, None) if dtype == STRING else values_of(text, dtype)
             masks = [mask for mask in (other, wrong) if mask is not None]
+            irregular = self.goes_on(name)
             if masks:
-                bad[name] = np.logical_or.reduce([np.asarray(mask, np.bool_) for mask in masks])
+                wrong_rows = np.logical_or.reduce([np.asarray(mask, np.bool_) for mask in masks]) & ~irregular
+                if wrong_rows.any():
+                    bad[name] = wrong_rows
+            if irregular.any():
+                values[name] = pc.if_else(pa.array(irregular), pa.scalar(None, values[name].type), values[name])
         return values, bad
+
+    def goes_on(self, name: str) -> NDArray[np.bool_]:
+        """Tell in which rows the field of a column goes on after its closing quote."""
+        place = self.dataset.header(self.file).names.index(name)
+        return np.isin(self.records, [record for record, fields in self.text_after_quote.items() if place in fields])
 
     def allowed(self) -> pa.Table:
         """Return the rows as the source's `on_bad_row` says.
@@ -110,13 +129,15 @@ class CsvRows:
         """
         values, bad = self.converted
         mode = self.dataset.on_bad_row
-        if mode == "fail" and (bad or self.broken):
+        dirty = bool(bad or self.broken or self.text_after_quote)
+        if mode == "fail" and dirty:
             raise self.first_error()
         rows = pa.table(values) if values else self.texts
-        if mode == "null" and (bad or self.broken):
+        if mode == "null" and dirty:
             warn(self.warning())
-        if mode == "quarantine" and bad:
-            rows = rows.filter(pa.array(~np.logical_or.reduce(list(bad.values()))))
+        if mode == "quarantine" and (bad or self.text_after_quote):
+            after = np.isin(self.records, list(self.text_after_quote))
+            rows = rows.filter(pa.array(~np.logical_or.reduce([after, *bad.values()])))
         return rows
 
     def rejected(self, run_id: str) -> pa.Table:
@@ -131,7 +152,12 @@ class CsvRows:
 
     def rules(self) -> dict[int, str]:
         """Return what is wrong with each bad record."""
-        told = {record: [self.counted(fields)] for record, fields in self.broken.items()}
+        told = {
+            record: ["text after the closing quote of field " + " and ".join(str(place + 1) for place in fields)]
+            for record, fields in self.text_after_quote.items()
+        }
+        for record, count in self.broken.items():
+            told.setdefault(record, []).append(self.counted(count))
         for name, mask in self.converted[1].items():
             for row in np.flatnonzero(mask).tolist():
                 told.setdefault(int(self.records[row]), []).append(self.said(name, row))
@@ -154,8 +180,10 @@ class CsvRows:
         _, bad = self.converted
         firsts = {name: int(np.argmax(mask)) for name, mask in bad.items()}
         name = min(firsts, key=lambda one: firsts[one], default="")
-        record = min([*self.broken, *([int(self.records[firsts[name]])] if name else [])])
+        record = min([*self.broken, *self.text_after_quote, *([int(self.records[firsts[name]])] if name else [])])
         at = f"{self.file.path}:{self.places.line(record)}"
+        if record in self.text_after_quote:
+            return text_after_quote(self.file.path, self.places.line(record), self.places.text(record))
         if record in self.broken:
             hint = "Put texts that hold the delimiter in quotes, or set such rows aside: on_bad_row: quarantine."
             return DatasetError(
@@ -178,6 +206,7 @@ class CsvRows:
         parts = [f"values that are not of their type are null: {'; '.join(told)}"] if told else []
         expected = len(self.dataset.header(self.file).names)
         for what, such in (
+            ("text after a closing quote get nulls there", list(self.text_after_quote)),
             ("too few fields get nulls", [r for r, n in self.broken.items() if n < expected]),
             ("too many fields lose the last ones", [r for r, n in self.broken.items() if n > expected]),
         ):
@@ -195,9 +224,9 @@ class CsvRows:
             yield "…"
 
 
-def as_latin_1(data: Any) -> bytes:
+def as_latin_1(data: bytes) -> bytes:
     """Return bytes that are not UTF-8 as UTF-8 in which each stands for itself: Arrow hands bad rows over as text."""
-    return bytes(data).removeprefix(BYTE_ORDER_MARK).decode("latin-1").encode()
+    return data.removeprefix(BYTE_ORDER_MARK).decode("latin-1").encode()
 
 
 def of_latin_1(column: Column) -> Column:

@@ -17,6 +17,8 @@ from gpuetl.io.dataset import Dataset
 from gpuetl.messages import coded
 
 LARGEST_BLOCK = (1 << 31) - 1
+BLOCK_BYTES = 1 << 20
+"""What one thread parses at a time; a longer record is read by `CsvRows`."""
 
 
 def read_texts(
@@ -47,7 +49,7 @@ def read_texts(
         delimiter=dataset.delimiter, ignore_empty_lines=len(header) > 1, newlines_in_values=True,
         invalid_row_handler=bad_row,
     )  # fmt: skip
-    read = csv.ReadOptions(use_threads=bad_row is None, **options)
+    read = csv.ReadOptions(use_threads=bad_row is None, **{"block_size": BLOCK_BYTES, **options})
     return csv.read_csv(source, read_options=read, parse_options=parse, convert_options=convert)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from gpuetl.backends.pandas.columns.column import repeated, text_bytes
 from gpuetl.backends.pandas.operation import run_operation
@@ -17,6 +16,7 @@ from gpuetl.errors import RunFailed, first_line
 from gpuetl.expressions.types import STRING, DataType, language_type
 from gpuetl.io.dataset import DataFile, Dataset, DatasetError, RowGroup, check_widens
 from gpuetl.io.frames import FrameDataset
+from gpuetl.io.parquet_rows import read_columns
 from gpuetl.messages import coded
 from gpuetl.plan.nodes import Read
 from gpuetl.threads import in_threads
@@ -63,18 +63,15 @@ def read_table(dataset: Dataset, file: DataFile, indices: Sequence[int], columns
     """Read those of the columns that a file has, in the types in which they are stored."""
     if isinstance(dataset, FrameDataset):
         return dataset.rows(indices, columns)
-    return read_csv(dataset, file, columns) if dataset.format == "csv" else read_parquet(file, indices, columns)
+    return (
+        read_csv(dataset, file, columns) if dataset.format == "csv" else read_parquet(dataset, file, indices, columns)
+    )
 
 
-def read_parquet(file: DataFile, indices: Sequence[int], columns: list[str]) -> pa.Table:
-    """Read those of the columns that a file has of row groups; pyarrow decodes columns on several threads."""
-    with pq.ParquetFile(file.path) as parquet:
-        stored = set(parquet.schema_arrow.names)
-        columns = [name for name in columns if name in stored]
-        if not columns:
-            rows = sum(parquet.metadata.row_group(i).num_rows for i in indices)
-            return pa.table({":row": pa.nulls(rows)})
-        table = parquet.read_row_groups(list(indices), columns=columns)
+def read_parquet(dataset: Dataset, file: DataFile, indices: Sequence[int], columns: list[str]) -> pa.Table:
+    """Read those of the columns that a file has of row groups, strings checked to be UTF-8."""
+    footer = dataset.footers.footer(file)
+    table = read_columns(file, footer, indices, columns, dataset.verify_checksums)
     in_threads(check_text, table.columns)
     return table
 

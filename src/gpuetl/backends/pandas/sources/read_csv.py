@@ -10,8 +10,10 @@ from gpuetl.backends.pandas.sources.bad_rows import CsvRows
 from gpuetl.backends.pandas.sources.csv_values import read_texts, typed
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import DataType
+from gpuetl.io.csv_blocks import CsvBlocks
 from gpuetl.io.csv_quotes import check_quotes
 from gpuetl.io.dataset import DataFile, Dataset
+from gpuetl.io.open_file import OpenFile, opened
 from gpuetl.io.rejected import COLUMNS, RejectedRows
 
 
@@ -24,23 +26,28 @@ def read_csv(dataset: Dataset, file: DataFile, columns: Sequence[str]) -> pa.Tab
     Raises
     ------
     DatasetError
-        For the first bad row, where the source does not allow them.
+        For the first bad row, where the source does not allow them, and for a file that changes before it is read.
     pyarrow.ArrowInvalid
         For what is not a CSV file.
     """
-    if isinstance(dataset, RejectedRows):
-        types = wanted_types(dataset.source, file)
-        clean = clean_rows(dataset.source, file, types) is not None
-        return (
-            COLUMNS.to_arrow().empty_table()
-            if clean
-            else CsvRows.read(dataset.source, file, types).rejected(dataset.run_id)
-        )
-    types = wanted_types(dataset, file)
-    if dataset.on_bad_row != "quarantine":  # there, which rows are bad does not depend on the columns that are wanted
-        types = {name: dtype for name, dtype in types.items() if name in columns}
-    rows = clean_rows(dataset, file, types)
-    return CsvRows.read(dataset, file, types).allowed() if rows is None else rows
+    with opened(file.path, file.state) as source:
+        if isinstance(dataset, RejectedRows):
+            return rejected_rows(dataset, file, source)
+        types = wanted_types(dataset, file)
+        if (
+            dataset.on_bad_row != "quarantine"
+        ):  # there, which rows are bad does not depend on the columns that are wanted
+            types = {name: dtype for name, dtype in types.items() if name in columns}
+        rows = clean_rows(dataset, file, types, source)
+        return CsvRows.read(dataset, file, types, source).allowed() if rows is None else rows
+
+
+def rejected_rows(dataset: RejectedRows, file: DataFile, source: OpenFile) -> pa.Table:
+    """Return the bad rows of a file, which is read for them once more."""
+    types = wanted_types(dataset.source, file)
+    if clean_rows(dataset.source, file, types, source) is not None:
+        return COLUMNS.to_arrow().empty_table()
+    return CsvRows.read(dataset.source, file, types, source).rejected(dataset.run_id)
 
 
 def wanted_types(dataset: Dataset, file: DataFile) -> dict[str, DataType]:
@@ -49,13 +56,16 @@ def wanted_types(dataset: Dataset, file: DataFile) -> dict[str, DataType]:
     return {name: dtype for name, dtype in dataset.own_schema.items() if name in names}
 
 
-def clean_rows(dataset: Dataset, file: DataFile, types: Mapping[str, DataType]) -> pa.Table | None:
+def clean_rows(dataset: Dataset, file: DataFile, types: Mapping[str, DataType], source: OpenFile) -> pa.Table | None:
     """Return the columns of a file without bad rows; None where it has one."""
     header = dataset.header(file)
-    check_quotes(file.path, dataset.delimiter)
+    quotes = check_quotes(source, dataset.delimiter)
     if header.alone:
         return pa.schema(types).empty_table()
+    if quotes.text_after:
+        return None
     try:
-        return typed(read_texts(dataset, file.path, header.names, list(types)), types)
+        with CsvBlocks(source) if quotes.present else source.for_arrow() as text:
+            return typed(read_texts(dataset, text, header.names, list(types)), types)
     except (pa.ArrowInvalid, EvaluationError):
         return None

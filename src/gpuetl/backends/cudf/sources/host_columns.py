@@ -1,0 +1,133 @@
+"""Columns of Parquet files that libcudf reads otherwise than Arrow: Arrow reads them, on the CPU.
+
+libcudf does not check all that Arrow checks, and reads some files wrongly without an error.  What tells these files is
+in the footer, and for two kinds of column chunks in the headers of their pages.
+
+| what | libcudf 26.10 |
+|---|---|
+| a page of several gzip members | zeros after the first one |
+| INT96 times before 1677 or after 2262 | wrap around (github.com/rapidsai/cudf/issues/22930) |
+| delta encodings whose widths cannot be | values, without an error; what gpuetl wrote itself is read by libcudf |
+| lists whose first value goes on with another list | values, without an error |
+| other codecs than snappy, gzip, zstd and lz4_raw | not supported, or wrong in some versions (issues/9546, 10602) |
+| metadata that contradicts the schema or the rows | values of another column, or an error of CUDA |
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from pathlib import Path
+
+import pyarrow as pa
+
+from gpuetl.io.footers import Footer
+from gpuetl.io.parquet_footer import BYTE_ARRAY, INT96, Chunk, Leaf
+from gpuetl.io.parquet_pages import (
+    GZIP,
+    LZ4_RAW,
+    SNAPPY,
+    UNCOMPRESSED,
+    ZSTD,
+    BadPages,
+    check_checksums,
+    check_first_repetition,
+    check_gzip_members,
+)
+from gpuetl.threads import in_threads
+
+CODECS = (UNCOMPRESSED, SNAPPY, GZIP, ZSTD, LZ4_RAW)
+PLAIN, PLAIN_DICTIONARY, RLE, BIT_PACKED, RLE_DICTIONARY, BYTE_STREAM_SPLIT = 0, 2, 3, 4, 8, 9
+ENCODINGS = frozenset((PLAIN, PLAIN_DICTIONARY, RLE, BIT_PACKED, RLE_DICTIONARY, BYTE_STREAM_SPLIT))
+DELTA_ENCODINGS = frozenset((5, 6, 7))
+OWN = "gpuetl version "
+Placed = tuple[Leaf, Chunk, int]
+"""A chunk, its leaf, and the rows of its row group."""
+
+
+def host_columns(path: Path, footer: Footer, groups: Sequence[int], names: Sequence[str]) -> dict[str, str]:
+    """Return the columns that Arrow has to read, each with the reason."""
+    schema = footer.metadata.schema
+    if schema.other_names:
+        return dict.fromkeys(names, "the file has a column whose name is not UTF-8")
+    known = ENCODINGS | DELTA_ENCODINGS if footer.metadata.created_by.startswith(OWN) else ENCODINGS
+    ambiguous, reasons, walked = nested_paths(schema.leaves), dict[str, str](), dict[str, list[Placed]]()
+    for name, placed in chunks_of(footer, groups, names).items():
+        if name in ambiguous:
+            reasons[name] = "a list has an inner column of that path"
+        elif reason := next(filter(None, (footer_reason(*each, footer, name, known) for each in placed)), ""):
+            reasons[name] = reason
+        elif any(chunk.codec == GZIP or leaf.most_repetitions for leaf, chunk, _ in placed):
+            walked[name] = placed
+    return reasons | (page_reasons(path, walked) if walked else {})
+
+
+def chunks_of(footer: Footer, groups: Sequence[int], names: Iterable[str]) -> dict[str, list[Placed]]:
+    """Return the chunks of columns in row groups."""
+    schema, wanted = footer.metadata.schema, dict.fromkeys(names)
+    columns = schema.arrow.names
+    places = [(place, leaf) for place, leaf in enumerate(schema.leaves) if columns[leaf.column] in wanted]
+    found: dict[str, list[Placed]] = {}
+    for rows, chunks in (footer.metadata.groups[group] for group in groups):
+        for place, leaf in places:
+            found.setdefault(columns[leaf.column], []).append((leaf, chunks[place], rows))
+    return found
+
+
+def nested_paths(leaves: Iterable[Leaf]) -> set[str]:
+    """Return the paths of what lies inside columns, as libcudf writes them: a column may have such a name."""
+    nested = (accumulate(leaf.path, lambda above, name: above + b"." + name) for leaf in leaves if len(leaf.path) > 1)
+    return {path.decode() for paths in nested for path in list(paths)[1:]}
+
+
+def footer_reason(leaf: Leaf, chunk: Chunk, rows: int, footer: Footer, name: str, known: frozenset[int]) -> str:
+    """Say why Arrow has to read a chunk, as far as the footer tells."""
+    levels = leaf.most_definitions or leaf.most_repetitions
+    if leaf.physical == INT96:
+        return "it has INT96 times"
+    if chunk.codec not in CODECS:
+        return "libcudf does not support its compression"
+    if not known.issuperset(chunk.encodings) or (
+        BIT_PACKED in chunk.encodings and levels and RLE not in chunk.encodings
+    ):
+        return "libcudf does not check its encoding"
+    if leaf.physical == BYTE_ARRAY and pa.types.is_decimal(footer.stored[name]):
+        return "its decimals have different lengths"
+    if chunk.path != leaf.path or (not leaf.most_repetitions and chunk.values != rows):
+        return "its metadata contradicts the schema"
+    return ""
+
+
+def page_reasons(path: Path, columns: dict[str, list[Placed]]) -> dict[str, str]:
+    """Return those of the columns that Arrow has to read because of their pages, with the reasons."""
+    reasons: dict[str, str] = {}
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        for name, placed in columns.items():
+            try:
+                for leaf, chunk, _ in placed:
+                    check_pages(descriptor, leaf, chunk)
+            except BadPages as error:
+                reasons[name] = str(error)
+    finally:
+        os.close(descriptor)
+    return reasons
+
+
+def check_pages(descriptor: int, leaf: Leaf, chunk: Chunk) -> None:
+    """Raise `BadPages` for a chunk whose pages libcudf reads wrongly."""
+    if chunk.codec == GZIP:
+        check_gzip_members(descriptor, chunk)
+    if leaf.most_repetitions:
+        check_first_repetition(descriptor, chunk, leaf)
+
+
+def verify_checksums(path: Path, footer: Footer, groups: Sequence[int], names: Sequence[str]) -> None:
+    """Raise `BadPages` where a page of a column has another checksum than its header has; threads read all pages."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        chunks = [chunk for placed in chunks_of(footer, groups, names).values() for _, chunk, _ in placed]
+        in_threads(lambda chunk: check_checksums(descriptor, chunk), chunks)
+    finally:
+        os.close(descriptor)

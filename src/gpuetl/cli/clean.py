@@ -1,0 +1,51 @@
+"""`gpuetl clean`: what runs that died left at a place, removed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gpuetl.cli.recover import add_places, left_line, recovered_line, settled, stagings_at
+from gpuetl.errors import RunFailed
+from gpuetl.sizes import size
+
+if TYPE_CHECKING:
+    from gpuetl.cli.arguments import Commands
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command to the command line."""
+    text = clean.__doc__ or ""
+    command = commands.add_parser("clean", description=text, help=text.partition(".")[0], allow_abbrev=False)
+    command.set_defaults(command=clean)
+    add_places(command)
+
+
+def clean(paths: Sequence[Path], hosts: Sequence[str] = ()) -> None:
+    """Remove the staging folders of runs that died.  Commits that they had begun are finished or undone before.
+
+    Runs that are alive, and those of other hosts, are left alone.
+    """
+    from gpuetl.io.commit.recovery import Recovered
+
+    removed: list[Recovered] = []
+    failed: list[str] = []
+    left = 0
+    for staging in stagings_at(paths):
+        try:
+            outcomes = settled(staging, hosts)
+        except RunFailed as error:  # the others are cleaned all the same
+            failed.append(str(error))
+            continue
+        for outcome in outcomes:
+            if isinstance(outcome, Recovered):
+                removed.append(outcome)
+                print(recovered_line(outcome))
+            else:
+                left += 1
+                print(left_line(outcome))
+    total = size(sum(outcome.size for outcome in removed))
+    print(f"removed {total} of {len(removed)} dead run{'s' * (len(removed) != 1)}; left {left + len(failed)}")
+    if failed:
+        raise RunFailed("\n".join(failed))

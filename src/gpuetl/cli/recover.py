@@ -1,0 +1,107 @@
+"""`gpuetl recover` and `gpuetl clean`: what runs that died left at a place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gpuetl.errors import RunFailed
+from gpuetl.messages import coded
+from gpuetl.sizes import size
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+    from gpuetl.cli.arguments import Commands
+    from gpuetl.io.commit.recovery import Left, Recovered
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command to the command line."""
+    text = recover.__doc__ or ""
+    command = commands.add_parser("recover", description=text, help=text.partition(".")[0], allow_abbrev=False)
+    command.set_defaults(command=recover)
+    add_places(command)
+
+
+def add_places(command: ArgumentParser) -> None:
+    """Add the arguments that say where to look, and which runs are dead."""
+    command.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="a sink's path, or a folder to look in")
+    command.add_argument(
+        "--host", dest="hosts", metavar="NAME", action="append", default=[],
+        help="take the runs of this host for dead, too; may be repeated",
+    )  # fmt: skip
+
+
+def recover(paths: Sequence[Path], hosts: Sequence[str] = ()) -> None:
+    """Finish or undo the commits of runs that died.  The next run to the same sinks does it by itself.
+
+    Runs that died before their commit have changed no sink: gpuetl clean removes what they left.
+    """
+    from gpuetl.io.commit.recovery import Recovered, is_unfinished
+
+    done = [outcome for staging in stagings_at(paths) if is_unfinished(staging) for outcome in settled(staging, hosts)]
+    for outcome in done:
+        print(recovered_line(outcome) if isinstance(outcome, Recovered) else left_line(outcome))
+    if not done:
+        print("no commit is unfinished")
+    if any(not isinstance(outcome, Recovered) for outcome in done):
+        raise SystemExit(1)
+
+
+def stagings_at(paths: Sequence[Path]) -> list[Path]:
+    """Return the staging folders beside and below paths.
+
+    Raises
+    ------
+    RunFailed
+        For a path where nothing is, and no run has written to it.
+    """
+    from gpuetl.io.commit.recovery import stagings_below, stagings_beside
+
+    found: list[Path] = []
+    for given in paths:
+        path = given.resolve() if given.is_symlink() else given.absolute()
+        here = [*stagings_beside(path), *(stagings_below(path) if path.is_dir() else ())]
+        if not here and not path.exists():
+            raise RunFailed(coded("GE1516", f"there is no {given}, and no run has left anything beside it"))
+        found += here
+    return list(dict.fromkeys(found))
+
+
+def settled(staging: Path, hosts: Sequence[str]) -> list[Recovered | Left]:
+    """Recover and remove what a dead run left in a staging folder.
+
+    Raises
+    ------
+    RunFailed
+        Where that cannot be done.
+    """
+    from gpuetl.io.commit.moves import Unclear
+    from gpuetl.io.commit.recovery import sort_out
+
+    try:
+        return list(sort_out([staging], hosts))
+    except Unclear as error:
+        raise RunFailed(coded("GE1513", f"{staging} is in a state that is not clear.  {error}")) from error
+    except OSError as error:
+        raise RunFailed(coded("GE1513", f"cannot recover {staging}: {error.strerror}")) from error
+
+
+def recovered_line(outcome: Recovered) -> str:
+    """Say what was done with a dead run."""
+    targets = ", ".join(map(str, outcome.targets))
+    if outcome.ending == "removed":
+        return f"removed {size(outcome.size)} of run {outcome.run_id}, which died before its commit: {targets}"
+    rows = "the rows of that run" if outcome.ending == "finished" else "what was there before"
+    return (
+        f"{outcome.ending} the commit of run {outcome.run_id}, and removed {size(outcome.size)}: {targets} has {rows}"
+    )
+
+
+def left_line(left: Left) -> str:
+    """Say why a staging folder was left alone, and what removes it."""
+    lease = left.holder.lease
+    fix = f"  If it is dead: --host {lease.host}" if left.holder.status == "elsewhere" and lease else ""
+    return f"left {left.staging}: {left.why}.{fix}"

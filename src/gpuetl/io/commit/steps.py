@@ -1,0 +1,135 @@
+"""What the commit of one sink changes, by its mode.  Nothing at the target changes here."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from gpuetl.io.commit import manifest
+from gpuetl.io.commit.durable import write_atomically
+from gpuetl.io.commit.journal import Journal
+from gpuetl.io.commit.manifest import Entry, Manifest, entries_below, foreign
+from gpuetl.io.commit.moves import Put, Remove, Step
+from gpuetl.io.commit.ownership import keep_ownership, keep_ownership_below
+from gpuetl.io.marks import marked_files
+from gpuetl.io.staging import SinkWriter
+
+
+def journal_of(writer: SinkWriter, stagings: tuple[Path, ...]) -> Journal:
+    """Return what committing a sink will change.
+
+    Raises
+    ------
+    SinkExists
+        In mode `error`, where the target exists by now.
+    RunFailed
+        Where files that gpuetl did not write would be removed.
+    OSError
+        Where the target cannot be looked at, or something stands where a folder belongs.
+    """
+    writer.check_mode()
+    steps = [] if writer.leaves_target else steps_of(writer)
+    folders = missing_folders((step.target.parent for step in steps), writer.path.parent)
+    return Journal(writer.staging, stagings, tuple(folders), tuple(steps))
+
+
+def steps_of(writer: SinkWriter) -> list[Step]:
+    """Return the changes of a sink that changes."""
+    path = writer.path
+    if writer.target.is_file:
+        staged = writer.new / path.name
+        if path.exists():
+            keep_ownership(path.stat(), staged)
+        return [put(writer, staged, path, 0)]
+    write_manifest(writer, path)
+    if not path.exists():
+        return [put(writer, writer.new, path, 0)]
+    if writer.target.mode == "overwrite":
+        replace_folder(writer, path, writer.new)
+        return [put(writer, writer.new, path, 0)]
+    return steps_inside(writer)
+
+
+def steps_inside(writer: SinkWriter) -> list[Step]:
+    """Return the changes in a folder that stays: what is new comes first, so that readers never find less."""
+    path, names = writer.path, [Path(file.name) for file in writer.files]
+    if writer.target.mode == "replace_partitions":
+        names = sorted({name.parent for name in names})
+        for name in names:
+            if (path / name).is_dir():
+                replace_folder(writer, path / name, writer.new / name)
+            elif os.path.lexists(path / name):
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path / name))
+    names = [manifest.file_of(Path(), writer.run_id), *names]
+    steps: list[Step] = [put(writer, writer.new / name, path / name, i) for i, name in enumerate(names)]
+    for old in marked_files(writer.target, path) if writer.target.run_key else ():
+        steps.append(Remove(old, os.lstat(old).st_ino, writer.old / str(len(steps))))
+    return steps
+
+
+def put(writer: SinkWriter, new: Path, target: Path, number: int) -> Put:
+    """Return the move of something that was staged."""
+    return Put(new, target, os.lstat(new).st_ino, writer.old / str(number))
+
+
+def write_manifest(writer: SinkWriter, path: Path) -> None:
+    """List the sink's new files; beside files of earlier versions, which have no list, those too."""
+    files = {file.name: file.size for file in writer.files}
+    if path.is_dir() and writer.target.mode != "overwrite" and not (earlier := Manifest.read(path)).listed:
+        files |= {str(e.name): e.status.st_size for e in entries_below(path) if earlier.has(e)}
+    place = manifest.file_of(writer.new, writer.run_id)
+    place.parent.mkdir(exist_ok=True)
+    write_atomically(place, manifest.listing(writer.run_id, files), writer.sync)
+
+
+def replace_folder(writer: SinkWriter, old: Path, new: Path) -> None:
+    """Make a staged folder ready to replace one: foreign files are refused, or kept; modes are kept."""
+    writer.refuse_foreign(old)
+    base = old.relative_to(writer.path)
+    entries = list(entries_below(old, base))
+    known = Manifest.read(writer.path)
+    others = foreign(known, entries)
+    below = [Entry(entry.name.relative_to(base), entry.status) for entry in entries]
+    own = [one for one, entry in zip(below, entries, strict=True) if entry.is_folder or known.has(entry)]
+    keep_ownership_below(old, own, new)
+    if writer.target.keep_foreign:
+        writer.kept += others
+        link_foreign(old, below, {name.relative_to(base) for name in others}, new)
+
+
+def link_foreign(old: Path, entries: Iterable[Entry], others: set[Path], new: Path) -> None:
+    """Give foreign files a second name in the folder that replaces theirs; so they are never missing.
+
+    Folders of foreign files, and empty ones, are made with the modes that they have.
+    """
+    entries = list(entries)
+    filled = {parent for entry in entries for parent in entry.name.parents}
+    wanted = {parent for name in others for parent in name.parents}
+    for entry in entries:
+        place = new / entry.name
+        if entry.is_folder and (entry.name in wanted or entry.name not in filled) and not place.is_dir():
+            place.mkdir()
+            keep_ownership(entry.status, place)
+        elif entry.name in others:
+            os.link(old / entry.name, place, follow_symlinks=False)
+
+
+def missing_folders(folders: Iterable[Path], base: Path) -> list[Path]:
+    """Return the folders that are missing, and those above them up to a base that is there; the outermost first.
+
+    Raises
+    ------
+    NotADirectoryError
+        Where something else stands in the place of one.
+    """
+    missing: set[Path] = set()
+    for folder in dict.fromkeys(folders):
+        for place in (folder, *folder.parents):
+            if place == base or place in missing or place.is_dir():
+                break
+            if os.path.lexists(place):
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(place))
+            missing.add(place)
+    return sorted(missing)

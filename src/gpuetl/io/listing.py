@@ -1,0 +1,296 @@
+"""The files that a source's path names, found by one walk: a file, those of a glob, or those of a folder at any depth.
+
+A name that begins with `.` is hidden, and so is one that begins with `_` unless it is a partition's `_name=value`.
+Folders and `*` leave hidden names out.  A path that is written out finds them, and so does a part of a glob that begins
+with that character.
+
+Links to files are read.  Links to folders are followed where the path names them, by their name or by a part such as
+`*`.  Subfolders and `**` leave them out.  Such a link often leads to a folder of the same source, whose rows would be
+read twice, and one to a folder above would never end.  `Listing.links` has those that lead elsewhere.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+import time
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from fnmatch import translate
+from functools import cached_property
+from glob import has_magic
+from operator import attrgetter
+from pathlib import Path
+from typing import NamedTuple
+
+from gpuetl.io.dataset_error import DatasetError
+from gpuetl.io.file_state import FileState
+from gpuetl.io.open_file import refuse_other_kinds
+from gpuetl.io.paths import is_hidden
+from gpuetl.messages import coded
+
+EVERY_S = 0.2
+"""How often a walk reports how far it is."""
+ANY_DEPTH = "**"
+
+
+class ListedFile(NamedTuple):
+    """A file of a source, and its state when it was listed."""
+
+    path: Path
+    state: FileState
+
+
+@dataclass
+class Listing:
+    """What a path names.
+
+    Parameters
+    ----------
+    path, suffix
+        The path, and how the names of files end that are read of a folder.
+    is_folder
+        Whether the path is a folder.
+    """
+
+    path: Path
+    suffix: str
+    is_folder: bool = False
+    is_glob: bool = False
+    found: dict[str, FileState] = field(default_factory=dict)
+    others: list[Path] = field(default_factory=list)
+    """Visible files below a folder that have another suffix."""
+    folders: list[Path] = field(default_factory=list)
+    """Folders that a glob matches, whose files it does not match by that."""
+    file_links: list[Path] = field(default_factory=list)
+    """The files that are links."""
+    links: list[Path] = field(default_factory=list)
+    """Links to folders that are not followed, and lead out of the folder in which the walk began."""
+
+    @cached_property
+    def files(self) -> tuple[ListedFile, ...]:
+        """The files that are read, in the order of their paths: folder by folder."""
+        listed = (ListedFile(Path(path), state) for path, state in self.found.items())
+        return tuple(sorted(listed, key=attrgetter("path.parts")))
+
+    @cached_property
+    def by_identity(self) -> dict[Hashable, Path]:
+        """The first path of each file, by what is the same for all of its names."""
+        return {state.identity: path for path, state in reversed(self.files)}
+
+    def add(self, path: str, is_link: bool) -> None:
+        """Add a file that is read; follow a link to it."""
+        try:
+            found = os.stat(path)
+        except OSError as error:
+            raise not_to_be_read(path, error) from None
+        refuse_other_kinds(Path(path), found.st_mode)
+        self.found[path] = FileState.of(found)
+        if is_link:
+            self.file_links.append(Path(path))
+
+
+def list_files(path: Path, suffix: str) -> Listing:
+    """Return what a path names; a path that does not exist names nothing.
+
+    Costs one call of the system for a folder and one for a file.
+
+    Raises
+    ------
+    DatasetError
+        For a folder that cannot be listed, and for what would be read and is no file: a dangling link, a pipe.
+    """
+    listing = Listing(path, suffix)
+    try:
+        found = os.stat(path)
+    except OSError as error:
+        listing.is_glob = has_magic(str(path)) and not os.path.lexists(path)
+        if listing.is_glob:
+            Glob(listing).expand()
+        elif exists(str(path)):
+            raise not_to_be_read(str(path), error) from None
+        return listing
+    if stat.S_ISDIR(found.st_mode):
+        listing.is_folder = True
+        walk_folder(listing)
+    else:
+        listing.add(str(path), path.is_symlink())
+    return listing
+
+
+def walk_folder(listing: Listing) -> None:
+    """Add the files of a folder and its subfolders that have the suffix."""
+    walk, pending = Walk(listing, str(listing.path)), [str(listing.path)]
+    while pending:
+        for entry in walk.entries(pending.pop(), len(pending)):
+            if is_hidden((entry.name,)):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                pending.append(entry.path)
+            elif entry.is_symlink() and os.path.isdir(entry.path):
+                walk.leave_out(entry)
+            elif entry.name.endswith(listing.suffix):
+                listing.add(entry.path, entry.is_symlink())
+            elif entry.is_file(follow_symlinks=False) or os.path.isfile(entry.path):
+                listing.others.append(Path(entry.path))
+
+
+class Walk:
+    """Looks into folders one by one, and reports how many there were."""
+
+    def __init__(self, listing: Listing, root: str) -> None:
+        self.listing, self.root = listing, root
+        self.looked, self.reported = 0, time.monotonic()
+
+    def entries(self, folder: str, waiting: int) -> list[os.DirEntry[str]]:
+        """Return what is in a folder, while `waiting` others are still to be looked into."""
+        self.looked += 1
+        if time.monotonic() - self.reported > EVERY_S:
+            self.reported = time.monotonic()
+            if report := _WATCHING.get():
+                report(str(self.listing.path), self.looked, self.looked + waiting)
+        try:
+            with os.scandir(folder) as found:
+                return list(found)
+        except OSError as error:
+            raise not_listed(folder, error) from None
+
+    def leave_out(self, entry: os.DirEntry[str]) -> None:
+        """Keep a link to a folder that is not followed, unless that folder is below the root."""
+        if not Path(os.path.realpath(entry.path)).is_relative_to(os.path.realpath(self.root)):
+            self.listing.links.append(Path(entry.path))
+
+
+class Glob:
+    """A glob that is expanded part by part, each folder once for each part that it may match."""
+
+    def __init__(self, listing: Listing) -> None:
+        self.listing = listing
+        parts = listing.path.parts
+        plain = next(place for place, part in enumerate(parts) if has_magic(part))
+        self.root, self.parts = str(Path(*parts[:plain])), parts[plain:]
+        self.patterns = [re.compile(translate(part)) for part in self.parts]
+        self.walk = Walk(listing, self.root)
+        self.pending: list[tuple[str, int]] = []
+        self.seen: set[tuple[str, int]] = set()
+        self.matched: set[str] = set()
+
+    def expand(self) -> None:
+        """Add the files that the glob matches."""
+        if is_folder(self.root):
+            self.pending.append((self.root, 0))
+        while self.pending:
+            folder, place = self.pending.pop()
+            if (folder, place) not in self.seen:
+                self.seen.add((folder, place))
+                self.look_into(folder, place)
+
+    def look_into(self, folder: str, place: int) -> None:
+        """Match one part in a folder: add what the last one matches, and keep the folders for the next one."""
+        part = self.parts[place]
+        if part == ANY_DEPTH:
+            self.at_any_depth(folder, place)
+        elif has_magic(part):
+            for entry in self.entries(folder):
+                if self.patterns[place].match(entry.name) and is_visible(entry.name, part):
+                    self.match(entry.path, place, entry.is_dir(follow_symlinks=False))
+        elif exists(path := os.path.join(folder, part)):
+            self.match(path, place)
+
+    def match(self, path: str, place: int, is_plain_folder: bool = False) -> None:
+        """Take what a part matches; links are followed."""
+        is_last = place == len(self.parts) - 1
+        if is_last and path not in self.matched:
+            self.matched.add(path)
+            if is_plain_folder or os.path.isdir(path):
+                self.listing.folders.append(Path(path))
+            else:
+                self.listing.add(path, os.path.islink(path))
+        elif not is_last and (is_plain_folder or is_folder(path)):
+            self.pending.append((path, place + 1))
+
+    def at_any_depth(self, folder: str, place: int) -> None:
+        """Match `**`: keep the folder for the next part, and its subfolders for `**` again; as the last, add files."""
+        is_last = place == len(self.parts) - 1
+        if not is_last:
+            self.pending.append((folder, place + 1))
+        for entry in self.entries(folder):
+            if is_hidden((entry.name,)):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                self.pending.append((entry.path, place))
+            elif entry.is_symlink() and os.path.isdir(entry.path):
+                self.walk.leave_out(entry)
+            elif is_last:
+                self.match(entry.path, place)
+
+    def entries(self, folder: str) -> list[os.DirEntry[str]]:
+        """Return what is in a folder."""
+        return self.walk.entries(folder, len(self.pending))
+
+
+def is_folder(path: str) -> bool:
+    """Tell whether a path leads to a folder; raise `DatasetError` where that cannot be known."""
+    try:
+        return stat.S_ISDIR(os.stat(path).st_mode)
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+            return False
+        raise not_to_be_read(path, error) from None
+
+
+def exists(path: str) -> bool:
+    """Tell whether there is a path, also a link that leads nowhere; raise `DatasetError` where that cannot be known."""
+    try:
+        os.lstat(path)
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR):
+            return False
+        raise not_to_be_read(path, error) from None
+    return True
+
+
+def is_visible(name: str, pattern: str) -> bool:
+    """Tell whether a part of a glob may match a name: a hidden one only if it begins with the same character."""
+    return name[0] == pattern[0] or not is_hidden((name,))
+
+
+def not_to_be_read(path: str, error: OSError) -> DatasetError:
+    """Word a path that cannot be looked at, or a link that leads nowhere."""
+    hint = "Repair it, or take it out of the source's path."
+    if error.errno == errno.ELOOP:
+        return DatasetError(coded("GE1421", f"{path} is a link that leads to itself"), hint)
+    if error.errno == errno.ENOENT and os.path.islink(path):
+        return DatasetError(coded("GE1421", f"{path} is a link to {os.readlink(path)}, which does not exist"), hint)
+    if error.errno == errno.ENOENT:
+        message = f"{path} was deleted or moved while the files of the source were listed"
+        return DatasetError(
+            coded("GE1420", message), "Run again when no other program changes the files of the source."
+        )
+    return DatasetError(
+        coded("GE1422", f"cannot look at {path}: {os.strerror(error.errno or 0)}"),
+        "Check the permissions of its folders.",
+    )
+
+
+def not_listed(folder: str, error: OSError) -> DatasetError:
+    """Word a folder whose files cannot be listed."""
+    hint = "Give the user of the run the permission to read and enter it, or leave it out of the source's path."
+    return DatasetError(coded("GE1422", f"cannot list the folder {folder}: {os.strerror(error.errno or 0)}"), hint)
+
+
+_WATCHING: ContextVar[Callable[[str, int, int], None] | None] = ContextVar("listing", default=None)
+
+
+@contextmanager
+def watching(report: Callable[[str, int, int], None]) -> Iterator[None]:
+    """Call `report` while the block lists files: with the path, the folders looked at, and all known so far."""
+    token = _WATCHING.set(report)
+    try:
+        yield
+    finally:
+        _WATCHING.reset(token)

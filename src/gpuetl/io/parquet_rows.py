@@ -1,0 +1,124 @@
+"""Columns of row groups read by Arrow: chosen by place, so that names mean nothing, and INT96 times exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from gpuetl.expressions.types import is_list
+from gpuetl.io.dataset import DataFile, DatasetError
+from gpuetl.io.footers import Footer
+from gpuetl.io.open_file import opened
+from gpuetl.io.parquet_footer import INT96, footer_bytes, renamed
+from gpuetl.messages import coded
+
+NANOSECONDS = 1_000_000
+"""In a millisecond."""
+MOST_MILLISECONDS = (1 << 63) // 1000 - 1
+"""Of either sign: more do not fit into an int64 of microseconds."""
+
+
+def read_columns(
+    file: DataFile, footer: Footer, groups: Sequence[int], names: Sequence[str], verify_checksums: bool = False
+) -> pa.Table:
+    """Read those of the columns that a file has of row groups, in the types in which they are stored.
+
+    Arrow decodes columns on several threads.  Times that are stored as INT96 come in microseconds.
+
+    Raises
+    ------
+    DatasetError
+        For an INT96 time that microseconds do not hold, and for a file that has changed.
+    pyarrow.ArrowException, OSError
+        For a file that cannot be read, has other rows than its metadata declares, or, where checksums are verified, has
+        a page whose checksum is wrong.
+    """
+    rows = sum(footer.metadata.groups[group][0] for group in groups)
+    wanted = [name for name in names if name in footer.stored]
+    if not wanted:
+        return pa.table({":row": pa.nulls(rows)})
+    old_times = [name for name in wanted if has_int96(footer, name)]
+    with opened(file.path, file.state) as stored, stored.for_arrow() as source:
+        reader = Reader(source, footer, groups, verify_checksums)
+        columns = reader.columns([name for name in wanted if name not in old_times])
+        coarse, fine = (reader.columns(old_times, unit) for unit in ("ms", "ns"))
+    for name in old_times:
+        columns[name] = exact_times(coarse[name], fine[name], f"{file.path}: column '{name}'")
+    for name, column in columns.items():
+        if len(column) != rows:
+            raise pa.ArrowInvalid(f"column '{name}' has {len(column):,} rows, and its metadata declares {rows:,}")
+    return pa.table({name: columns[name] for name in wanted})
+
+
+class Reader:
+    """Row groups of one file that is read by Arrow."""
+
+    def __init__(self, source: Any, footer: Footer, groups: Sequence[int], verify_checksums: bool) -> None:
+        self.source, self.footer, self.groups = source, footer, list(groups)
+        self.options: dict[str, Any] = {"page_checksum_verification": verify_checksums}
+        if footer.metadata.schema.other_names:  # pyarrow decodes all names, also those of columns that are not read
+            self.options["metadata"] = renamed(footer_bytes(source), footer.metadata)
+
+    def columns(self, names: Sequence[str], int96_unit: str | None = None) -> dict[str, Any]:
+        """Return columns by name, INT96 times in a unit."""
+        if not names:
+            return {}
+        schema = self.footer.metadata.schema
+        places = [place for place, leaf in enumerate(schema.leaves) if schema.arrow.names[leaf.column] in names]
+        with pq.ParquetFile(self.source, coerce_int96_timestamp_unit=int96_unit, **self.options) as parquet:
+            table = parquet.reader.read_row_groups(self.groups, column_indices=places)
+        in_order = dict.fromkeys(schema.arrow.names[schema.leaves[place].column] for place in places)
+        return dict(zip(in_order, table.columns, strict=True))
+
+
+def has_int96(footer: Footer, name: str) -> bool:
+    """Tell whether a column has times that are stored as INT96."""
+    schema = footer.metadata.schema
+    return any(leaf.physical == INT96 and schema.arrow.names[leaf.column] == name for leaf in schema.leaves)
+
+
+def exact_times(coarse: Any, fine: Any, what: str) -> Any:
+    """Return times in microseconds from those that Arrow reads in milliseconds and in nanoseconds.
+
+    Milliseconds are cut off and hold every INT96 time; nanoseconds are exact and wrap.  Their difference, modulo 2^64,
+    is what was cut off.
+
+    Raises
+    ------
+    DatasetError
+        For a time that is not a whole number of microseconds, or that microseconds in 64 bits do not hold.
+    """
+    if is_list(coarse.type):
+        chunks = [exact_list(one, other, what) for one, other in zip(coarse.chunks, fine.chunks, strict=True)]
+        return pa.chunked_array(chunks, pa.list_(pa.timestamp("us", coarse.type.value_type.tz)))
+    milliseconds, nanoseconds = (integers(column) for column in (coarse, fine))
+    cut_off = nanoseconds.view(np.uint64) - milliseconds.view(np.uint64) * np.uint64(NANOSECONDS)
+    valid = np.ones(len(coarse), bool) if not coarse.null_count else np.asarray(coarse.is_valid())
+    wrong = valid & ((cut_off % np.uint64(1000) != 0) | (np.abs(milliseconds) > MOST_MILLISECONDS))
+    if wrong.any():
+        row = int(wrong.argmax())
+        days, rest = divmod(int(milliseconds[row]), 86_400_000)
+        value = f"{days} days, {rest} ms and {int(cut_off[row])} ns after 1970"
+        hint = "Write the file again with timestamps in microseconds, or leave the column out."
+        raise DatasetError(
+            coded("GE1444", f"{what}: microseconds do not hold the INT96 time in row {row}: {value}"), hint
+        )
+    micros = np.where(valid, milliseconds, 0) * 1000 + np.where(valid, cut_off // np.uint64(1000), 0).astype(np.int64)
+    return pa.chunked_array([pa.array(micros, pa.timestamp("us", coarse.type.tz), mask=~valid)])
+
+
+def exact_list(coarse: Any, fine: Any, what: str) -> Any:
+    """Return lists of times as `exact_times` does."""
+    elements = exact_times(pa.chunked_array([coarse.values]), pa.chunked_array([fine.values]), what).combine_chunks()
+    mask = coarse.is_null() if coarse.null_count else None
+    return pa.ListArray.from_arrays(coarse.offsets, elements, mask=mask)
+
+
+def integers(column: Any) -> Any:
+    """Return times as the numbers that are stored, of null any."""
+    whole = column.combine_chunks()
+    return np.asarray(pa.Array.from_buffers(pa.int64(), len(whole), [None, whole.buffers()[1]], offset=whole.offset))

@@ -1,0 +1,80 @@
+"""Whether this process can still use its GPU.
+
+After an illegal access every CUDA call of the process fails.  A kernel that never ends cannot be stopped from inside
+its process.  In both cases nothing may wait for the device any more: waiting threads would hang, and the CUDA
+libraries may crash when they free their memory.  So the command line then ends the process at once.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+FAULT = re.compile(
+    r"illegal(?: memory)? ?(?:address|access)|illegal ?instruction|misaligned ?address|launch ?(?:failure|failed)"
+    r"|hardware stack error|invalid ?(?:pc|address ?space)|\bILLEGAL_",
+    re.IGNORECASE,
+)
+"""How CUDA words that a kernel left its arrays, or was ended by the hardware."""
+
+_running: list[str] = []
+_lost: list[Callable[[], bool]] = []
+
+
+@contextmanager
+def running_kernel(name: str) -> Iterator[None]:
+    """Note that a user's kernel runs in the block: another thread may be the first to see its fault.
+
+    It stays where the device is lost.
+    """
+    _running.append(name)
+    try:
+        yield
+    finally:
+        if not is_lost():
+            _running.remove(name)
+
+
+def suspects() -> str:
+    """Return the user's kernels that were running, as a message names them; empty where there was none."""
+    return " or ".join(dict.fromkeys(_running))
+
+
+def is_fault(error: BaseException | None) -> bool:
+    """Tell whether an error, or one that it was raised from, says that a kernel ended in a fault."""
+    while error is not None:
+        if isinstance(error, RuntimeError) and FAULT.search(str(error)):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def lose_device(recovered: Callable[[], bool] = lambda: False) -> None:
+    """Note that nothing may wait for the device until it has `recovered`.
+
+    Errors that come up while its memory is freed are not shown.
+    """
+    if not _lost:
+        show = sys.unraisablehook
+
+        def show_others(error: Any) -> None:
+            if not is_lost() or not _of_cuda(error.exc_value):
+                show(error)
+
+        sys.unraisablehook = show_others
+    _lost.append(recovered)
+
+
+def is_lost() -> bool:
+    """Tell whether the device cannot be used or waited for."""
+    return any(not recovered() for recovered in _lost)
+
+
+def _of_cuda(error: BaseException | None) -> bool:
+    return (
+        type(error).__module__.partition(".")[0] in ("cupy", "cupy_backends", "rmm", "pylibcudf")
+        or "cuda" in str(error).lower()
+    )

@@ -1,0 +1,50 @@
+"""Small files that are written whole, or not at all: reports, traces, a pipeline file that gets a test."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+
+def write_whole(path: str | Path, content: bytes) -> None:
+    """Put a file in the place of another in one step; a disk that is full leaves the old one as it is.
+
+    A link is written through, and the old file's permissions stay.  Devices and pipes are written to directly.  So is a
+    file in a folder that takes no new files.
+
+    Raises
+    ------
+    OSError
+        Where the file cannot be written.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        target.write_bytes(content)
+        return
+    try:
+        number, beside = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
+    except PermissionError:
+        target.write_bytes(content)
+        return
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.write(content)
+        if target.exists():
+            shutil.copymode(target, beside)
+        else:
+            Path(beside).chmod(0o666 & ~current_umask())
+        Path(beside).replace(target)
+    except BaseException:
+        with suppress(OSError):
+            Path(beside).unlink()
+        raise
+
+
+def current_umask() -> int:
+    """Return the process's mask for new files, which can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
