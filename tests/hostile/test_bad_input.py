@@ -72,11 +72,11 @@ def flipped(position, mask=0xFF):
 @pytest.mark.parametrize(
     ("file", "code", "message"),
     [
-        (b"", 2, "t.parquet is not a Parquet file that can be read: Parquet file size is 0 bytes"),
-        (b"no parquet here", 2, "magic bytes not found in footer"),
-        (parquet_bytes()[:-20], 2, "magic bytes not found in footer"),
-        (parquet_bytes()[: len(parquet_bytes()) // 2], 2, "magic bytes not found in footer"),
-        (b"PAR1" + b"\x00" * 8 + b"PAR1", 2, "is not a Parquet file that can be read"),
+        (b"", 2, "t.parquet is not a Parquet file that can be read: its size is 0 bytes"),
+        (b"no parquet here", 2, "the bytes PAR1 are missing at its end"),
+        (parquet_bytes()[:-20], 2, "the bytes PAR1 are missing at its end"),
+        (parquet_bytes()[: len(parquet_bytes()) // 2], 2, "the bytes PAR1 are missing at its end"),
+        (b"PAR1" + b"\x00" * 8 + b"PAR1", 2, "t.parquet has metadata that contradicts itself: it ends within a value"),
         (parquet_bytes()[40:], 1, "cannot read /t.parquet"),
         (flipped(4), 1, "cannot read /t.parquet: it is damaged, or not what its source says"),
         (pa.table({}), 2, "unknown column 'x'"),
@@ -120,7 +120,7 @@ def test_text_that_is_not_utf_8_is_told_when_it_is_read(run):
         ("x,s\n1.5,a\n", "t.csv:2: column 'x': '1.5' is not a valid int64"),
         ("x,s\n9223372036854775808,a\n", "t.csv:2: column 'x': '9223372036854775808' is not a valid int64"),
         ("x,s\n1,é\n".encode("latin-1"), "t.csv:2: column 's': '\ufffd' is not a valid string, which is text in UTF-8\nSave the file as UTF-8."),
-        ("x,s\n1,a\n".encode("utf-16"), "t.csv: the first line is not column names in UTF-8"),
+        ("x,s\n1,a\n".encode("utf-16"), "t.csv: the file is UTF-16 text, not UTF-8"),
         (b"\x00\x01\xff", "t.csv: the first line is not column names in UTF-8"),
     ],
 )  # fmt: skip
@@ -145,7 +145,7 @@ def test_csv_files_with_a_header_alone_or_a_byte_order_mark_are_read(run, text):
         ("[" * 10_000, "p.yaml:1:66: it nests deeper than 64"), ("{a: " * 10_000, "it nests deeper than 64"),
         ("- " * 10_000, "it nests deeper than 64"), ("\n".join(" " * i + "a:" for i in range(900)), "it nests deeper than 64"),
         ("x" * 50_000_000, "p.yaml has more than 4,194,304 bytes"),
-        ("\n".join(f"k{i}: {i}" for i in range(1_000)), "100 problems: there may be more"),
+        ("\n".join(f"k{i}: {i}" for i in range(1_000)), "… and 982 more problems"),
         (PIPELINE.replace("name: p", 'name: "\\ud800"'), "half of a character is not text"),
         (PIPELINE.replace("name: p", "? [a]\n: b\nname: p"), "p.yaml:2:3: gpuetl does not support a list or map as a key"),
         (PIPELINE.replace("gpuetl: 1", "gpuetl: true"), "true or false as a version of the language is not known"),
@@ -246,7 +246,8 @@ def test_bombs_in_expressions_are_told(run, expression):
 def test_a_parameter_s_value_that_is_not_of_its_type_is_told(run, dtype, value, message):
     text = PIPELINE.replace("name: p", f"name: p\nparams: {{p: {{type: {dtype}, required: true}}}}")
     code, told = run(text, "-p", f"p={value}")
-    assert (code, f"parameter 'p': '{value}' {message}" in told) == (2, True), told
+    shown = value if len(value) <= 200 else f"{value[:200]}…"
+    assert (code, f"parameter 'p': '{shown}' {message}" in told) == (2, True), told
 
 
 @pytest.mark.parametrize("value", ["a' OR '1'='1", "x; drop table t", "$p", "${env.HOME}", "x > 0", "", "--", "\n"])
@@ -334,7 +335,7 @@ def test_a_partition_column_may_have_any_name(run, tmp_path, name):
     text = PIPELINE.replace("out.parquet", f"out, partition_by: {json.dumps(name)}")
     code, message = run(text, t__parquet=table)
     assert (code, message) == (0, "")
-    assert len(list((tmp_path / "out").iterdir())) == 2
+    assert len({path.parent for path in (tmp_path / "out").rglob("*.parquet")}) == 2
 
 
 def test_a_file_of_a_terabyte_is_not_read_whole(tmp_path):

@@ -14,10 +14,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import load
-from gpuetl.io import commit
+from gpuetl.io.commit.journal import Journal
+from gpuetl.io.commit.moves import Put
 from gpuetl.io.staging import SinkWriter
 from gpuetl.signals import Stopped, held_signals, stopping
 from messages import without_codes
+from sink_files import OF_EARLIER_VERSION, leftovers
 
 NEW = """\
 gpuetl: 1
@@ -53,7 +55,7 @@ def folder(tmp_path):
     pq.write_table(pa.table({"x": [1, 2, 3]}), tmp_path / "t.parquet")
     pq.write_table(pa.table({"x": [0]}), tmp_path / "a.parquet")
     (tmp_path / "b").mkdir()
-    pq.write_table(pa.table({"x": [0]}), tmp_path / "b/old.parquet")
+    pq.write_table(pa.table({"x": [0]}), tmp_path / "b" / OF_EARLIER_VERSION)
     for name, text in {"p.yaml": NEW, "k.cu": CUDA, "k.py": TWIN}.items():
         (tmp_path / name).write_text(text)
     return tmp_path
@@ -135,7 +137,7 @@ def test_a_signal_while_a_finished_run_cleans_up_leaves_nothing_behind(folder, m
     with pytest.raises(Stopped), stopping():
         load(folder / "p.yaml").run(engine="pandas")
     assert sent
-    assert not list(folder.rglob(".*"))
+    assert not leftovers(folder)
 
 
 @pytest.mark.parametrize("name", ["add_notes", "stage_reports"])
@@ -184,41 +186,36 @@ def test_a_signal_that_an_import_takes_for_its_own_error_still_ends_the_program(
     assert caught.value.exit_code == 143
 
 
-def killed_before(at):
-    """Return a move of the commit that sends a signal to this process before the `at`-th one."""
-    move, done = commit.Moves.move, []
-
-    def killing(moves, *arguments):
-        if len(done) == at:
-            os.kill(os.getpid(), signal.SIGTERM)
-        done.append(arguments)
-        move(moves, *arguments)
-
-    return killing
-
-
-@pytest.mark.parametrize("at", range(5))
+@pytest.mark.parametrize("at", range(6))
 def test_a_signal_in_the_commit_completes_it_or_undoes_it(folder, monkeypatch, at):
-    import gpuetl
-
+    """Three journals are written before the decision, and three moves are made after it."""
     (folder / "go").touch()
-    before = state(folder)
-    monkeypatch.setattr(commit.Moves, "move", killed_before(at))
-    with stopping():
-        if at < 3:  # an overwritten folder and a new file are three moves
-            with pytest.raises(Stopped) as stop:
-                gpuetl.load(folder / "p.yaml").run(keep=[])
-            all_written = stop.value.__notes__ == ["all sinks are written"]
-        else:
-            gpuetl.load(folder / "p.yaml").run(keep=[])
-            all_written = True
+    before, done = state(folder), []
+
+    def signalling(of, name):
+        whole = getattr(of, name)
+
+        def send(self, *arguments):
+            if len(done) == at:
+                os.kill(os.getpid(), signal.SIGTERM)
+            done.append(name)
+            whole(self, *arguments)
+
+        monkeypatch.setattr(of, name, send)
+
+    signalling(Journal, "write")
+    signalling(Put, "apply")
+    with stopping(), pytest.raises(Stopped) as stop:
+        load(folder / "p.yaml").run(engine="pandas", keep=[])
     after = state(folder)
-    assert not any("/." in f"/{name}" for name in after)
-    if all_written:
-        assert {"a.parquet", "deep/er/c.csv"} <= {name for name in after if before.get(name) != after[name]}
-        assert "b/old.parquet" not in after
-    else:
+    assert not leftovers(folder)
+    if at < 3:
+        assert stop.value.__notes__ == ["no sink has changed"]
         assert after == before
+    else:
+        assert stop.value.__notes__ == ["all sinks are written"]
+        assert {"a.parquet", "deep/er/c.csv"} <= {name for name in after if before.get(name) != after[name]}
+        assert f"b/{OF_EARLIER_VERSION}" not in after
 
 
 def test_handlers_of_the_program_wait_while_signals_are_held():
