@@ -183,6 +183,32 @@ def expectations_table(result: dict[str, Any]) -> str:
     ])  # fmt: skip
 
 
+def planning_table(result: dict[str, Any]) -> str:
+    """Render how long large plans take to plan, at a size, half of it and a quarter."""
+    rows = [
+        f"| {shape['what']} | {run['size']:,} | "
+        + " | ".join(planning_cell(run["phases"], phase) for phase in PHASES)
+        + " |"
+        for shape in result["shapes"]
+        for run in shape["runs"]
+    ]
+    return "\n".join([
+        "## Large plans", "",
+        "`tests/benchmarks/planning.py`: seconds to read the text, bind it, plan a run, explain it and validate it, each in a",
+        "process of its own.  Twice the size takes about twice the time; tests/hostile/test_linear_planning.py counts calls.",
+        *result.get("remarks", []), f"{where(result)}", "",
+        f"| of | size | {' | '.join(PHASES)} |", "|---|---|" + "---|" * len(PHASES), *rows, "",
+    ])  # fmt: skip
+
+
+PHASES = ("read", "declare", "bind", "plan", "explain", "validate", "message")
+
+
+def planning_cell(phases: dict[str, float], phase: str) -> str:
+    """Return the seconds of a phase; nothing where there is none."""
+    return f"{phases[phase]:.2f}" if phase in phases else ""
+
+
 def measured(benchmark: str) -> list[dict[str, Any]]:
     """Return the newest result of a benchmark, if there is one."""
     return [newest(benchmark)] if any((HERE / "results").glob(f"{benchmark}-*.json")) else []
@@ -199,6 +225,7 @@ def render() -> None:
         *(scaling_section(result, where(result)) for result in measured("scaling")),
         *(cluster_section(result, where(result)) for result in measured("cluster")),
         *(expectations_table(result) for result in measured("expectations")),
+        *(planning_table(result) for result in measured("planning")),
         *(operations_table(result) for result in measured("operations")),
         parts_tables(newest("parts")),
         engines_table(newest("engines")),

@@ -1,0 +1,209 @@
+"""Operations under a memory limit: what the plan promised, what the process took, and how long it ran.
+
+    python tests/benchmarks/memory_limits.py FOLDER --rows 5000000 --limits 200MB,500MB,1GB
+
+Each run is a process of its own that imports gpuetl, plans, and notes its resident set.  Then it runs, and reads from
+/proc/self/status how far the resident set grew at most.  Spilled files that are mapped count too.  All runs of an operation
+must give the same rows.  Results are written to results/memory-limits-DATE.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+from environment import described, today
+
+from gpuetl import GpuetlError, Pipeline, RunOptions, expr
+from gpuetl.backends.memory import HIGHEST, PROCESS, resident_set, told
+from gpuetl.sizes import read_size
+from gpuetl.table import Table
+
+HERE = Path(__file__).parent
+UNLIMITED = "none"
+FILES, GROUP_ROWS = 4, 1 << 18
+ENOUGH_S = 280
+"""A run that takes longer is stopped."""
+
+Operation = Callable[[Pipeline, Path], Table]
+
+
+def source(pipeline: Pipeline, data: Path, name: str) -> Table:
+    """Read a folder of the generated data."""
+    return pipeline.read_parquet(name, data / name)
+
+
+def rows(pipeline: Pipeline, data: Path) -> Table:
+    """Return the rows that most operations take."""
+    return source(pipeline, data, "rows")
+
+
+def exploded(pipeline: Pipeline, data: Path) -> Table:
+    """Give each element of a list a row."""
+    return source(pipeline, data, "lists").explode("tags")
+
+
+OPERATIONS: dict[str, Operation] = {
+    "sort by an integer": lambda p, data: rows(p, data).sort("number"),
+    "sort by strings": lambda p, data: rows(p, data).sort("name"),
+    "join, unique keys": lambda p, data: rows(p, data).join(source(p, data, "keys"), "id", validate="many_to_one"),
+    "join, keys that repeat": lambda p, data: rows(p, data).join(source(p, data, "repeats"), "group"),
+    "window": lambda p, data: rows(p, data).window("group", "id", s=expr("cum_sum(price)"), before=expr("lag(price)")),
+    "group by": lambda p, data: rows(p, data).aggregate("id", n=expr("count(*)"), s=expr("sum(price)")),
+    "distinct": lambda p, data: rows(p, data).select("id", "number").distinct("id", "number"),
+    "explode": exploded,
+    "filter to Parquet": lambda p, data: rows(p, data).filter(expr("price > 0.1")),
+    "filter to CSV": lambda p, data: rows(p, data).filter(expr("price > 0.1")),
+    "filter to partitions": lambda p, data: rows(p, data).filter(expr("price > 0.1")),
+}
+
+
+def pipeline_of(operation: str, data: Path, out: Path) -> Pipeline:
+    """Return the pipeline of an operation, from files to files."""
+    pipeline = Pipeline("limits")
+    table = OPERATIONS[operation](pipeline, data).stage("made")
+    if operation.endswith("CSV"):
+        table.write_csv("out", str(out))
+    else:
+        table.write_parquet("out", str(out), **({"partition_by": ["kind"]} if operation.endswith("partitions") else {}))
+    return pipeline
+
+
+def main() -> None:
+    """Measure."""
+    asked = arguments()
+    if asked.child:
+        operation, limit = asked.child
+        print(json.dumps(child(operation, limit, asked.folder)))
+        return
+    make(asked.folder / f"data-{asked.rows}", asked.rows)
+    names = [name for name in OPERATIONS if not asked.only or asked.only in name]
+    found: dict[str, Any] = {
+        "benchmark": "memory-limits", **described(("gpuetl", "pyarrow", "numpy")), "rows": asked.rows, "runs": [],
+        "group_rows": GROUP_ROWS,
+    }  # fmt: skip
+    for name in names:
+        answers = set()
+        for limit in [UNLIMITED, *asked.limits]:
+            found["runs"].append(run(asked, name, limit))
+            answers.add(found["runs"][-1].pop("answer", None))
+            asked.results.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        if len(answers - {None}) > 1:
+            raise SystemExit(f"{name}: runs with a limit gave other rows")
+
+
+def arguments() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=lambda path: Path(path).absolute(), help="where data and outputs go")
+    parser.add_argument("--rows", type=int, default=5_000_000)
+    parser.add_argument("--limits", type=lambda text: text.split(","), default=["200MB", "500MB", "1GB"])
+    parser.add_argument("--only", help="operations whose names have this in them")
+    parser.add_argument("--results", type=Path, help="by default in results/")
+    parser.add_argument("--child", nargs=2, metavar=("OPERATION", "LIMIT"), help="one run, in this process")
+    asked = parser.parse_args()
+    asked.results = asked.results or HERE / "results" / f"memory-limits-{today()}.json"
+    return asked
+
+
+def run(asked: argparse.Namespace, operation: str, limit: str) -> dict[str, Any]:
+    """Run one operation in a process of its own; return and print what it took."""
+    command = [sys.executable, __file__, str(asked.folder), "--rows", str(asked.rows), "--child", operation, limit]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=ENOUGH_S, check=False)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    told = {"operation": operation, "limit": limit, **json.loads(done.stdout.splitlines()[-1])}
+    print({key: value for key, value in told.items() if key != "answer"}, flush=True)
+    return told
+
+
+def child(operation: str, limit: str, folder: Path) -> dict[str, Any]:
+    """Run one operation in this process and measure it."""
+    out, data = folder / "out", next(folder.glob("data-*"))
+    shutil.rmtree(out, ignore_errors=True)
+    memory = None if limit == UNLIMITED else read_size(limit)
+    options = RunOptions(memory=memory)
+    pipeline = pipeline_of(operation, data, out)
+    pipeline.explain(engine="pandas", options=options)
+    gc.collect()
+    pa.default_memory_pool().release_unused()
+    before = resident_set()
+    (PROCESS / "clear_refs").write_text("5")
+    began = time.perf_counter()
+    try:
+        report = pipeline.run(engine="pandas", options=options, keep=()).report
+    except GpuetlError as error:
+        return {"error": str(error), "taken": told(HIGHEST) - before}
+    seconds, taken = time.perf_counter() - began, told(HIGHEST) - before
+    measured = {"promised": report.expected_memory, "taken": taken, "seconds": seconds, "bytes_limit": memory}
+    return {**measured, "spilled": sum(report.spilled.values()), "notes": list(report.notes), "answer": answer(out)}
+
+
+def answer(out: Path) -> str:
+    """Return a digest of a sink's rows that does not depend on their order, nor on how files are cut."""
+    suffix = "csv" if any(out.rglob("*.csv")) else "parquet"
+    dataset = ds.dataset(out, format=suffix, partitioning="hive")
+    totals: dict[str, Any] = {"rows": 0}
+    for batch in dataset.to_batches():
+        totals["rows"] += batch.num_rows
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            if pa.types.is_integer(column.type):
+                totals[name] = totals.get(name, 0) + (pc.sum(column).as_py() or 0)
+            elif pa.types.is_string(column.type):
+                totals[name] = totals.get(name, 0) + (pc.sum(pc.binary_length(column)).as_py() or 0)
+    return hashlib.sha256(json.dumps(totals, sort_keys=True).encode()).hexdigest()
+
+
+def make(data: Path, count: int) -> None:
+    """Write the sources, in files of a few row groups each; they stay for later runs."""
+    if data.exists():
+        return
+    begun = data.with_name(data.name + ".begun")
+    shutil.rmtree(begun, ignore_errors=True)
+    rng = np.random.default_rng(1)
+    ids = rng.permutation(count)
+    for name in ("rows", "keys", "repeats", "lists"):
+        (begun / name).mkdir(parents=True)
+    for file in range(FILES):
+        own = ids[file * count // FILES : (file + 1) * count // FILES]
+        write(begun / "rows" / f"{file}.parquet", made_rows(own, count, rng))
+        write(begun / "keys" / f"{file}.parquet", {"id": np.sort(own), "weight": rng.random(len(own))})
+        few = rng.integers(0, count // 5, len(own) // 2)
+        write(begun / "repeats" / f"{file}.parquet", {"group": few, "weight": rng.random(len(few))})
+        lengths = rng.integers(0, 5, len(own) // 2)
+        ends = np.concatenate([[0], np.cumsum(lengths)])
+        tags = pa.ListArray.from_arrays(pa.array(ends, pa.int32()), pa.array(rng.integers(0, 1000, ends[-1])))
+        write(begun / "lists" / f"{file}.parquet", {"id": own[: len(lengths)], "tags": tags})
+    begun.rename(data)
+
+
+def made_rows(ids: Any, count: int, rng: np.random.Generator) -> dict[str, Any]:
+    """Return columns: unique, of few rows each, of few values, and strings that differ in all rows."""
+    numbers = rng.integers(0, 1 << 40, len(ids))
+    return {
+        "id": ids, "number": numbers, "group": ids % (count // 5), "price": rng.random(len(ids)),
+        "kind": rng.integers(0, 8, len(ids)).astype(np.int32), "name": [f"name-{number:014}" for number in numbers],
+    }  # fmt: skip
+
+
+def write(path: Path, columns: dict[str, Any]) -> None:
+    """Write a file."""
+    pq.write_table(pa.table(columns), path, row_group_size=GROUP_ROWS)
+
+
+if __name__ == "__main__":
+    main()
