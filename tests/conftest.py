@@ -91,12 +91,13 @@ def two_gpus():
 
 
 @pytest.fixture(scope="session")
-def gpu_cluster(two_gpus):
-    """A worker for each of two GPUs, as a run starts them; what runs on `dask-cuda` finds their client."""
+def gpu_cluster():
+    """A worker for each of two GPUs, or of the one that is there; what runs on `dask-cuda` finds their client."""
     distributed = pytest.importorskip("distributed")
+    dask_cuda = pytest.importorskip("dask_cuda")
     from gpuetl.executors.dask.cluster import connected
 
-    with connected("dask-cuda", Cluster(workers=2)) as made, distributed.Client(made.cluster) as client:
+    with connected("dask-cuda", Cluster(workers=min(2, dask_cuda.utils.get_n_gpus()))) as made, distributed.Client(made.cluster) as client:
         yield client
 
 

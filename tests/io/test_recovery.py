@@ -43,6 +43,7 @@ def stopped(folder, before):
     process = subprocess.Popen(
         [sys.executable, "-c", WRITE.format(before=before), str(folder)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )  # fmt: skip
     assert process.stdout.readline() == "there\n"
     return process
