@@ -37,7 +37,6 @@ from gpuetl.report.recorder import Progress, Recorder, recording, silent
 from gpuetl.report.report import RunReport, device_label, stage_reports
 from gpuetl.report.trace import Trace, timed, tracing
 from gpuetl.results import Result
-from gpuetl.secrets import redacted
 from gpuetl.signals import noted
 from gpuetl.sizes import size
 
@@ -184,7 +183,7 @@ def traced_run(
         pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
         device=device_label(recorder.work.values()), fingerprint=fingerprint,
         stages=stage_reports(recorder, names_in_order(plan), funnel, ceilings),
-        sinks=outputs.sinks, seconds=seconds, passes=passes, notes=tuple(map(redacted, recorder.notes)),
+        sinks=outputs.sinks, seconds=seconds, passes=passes, notes=recorder.shown_notes,
         warnings=recorder.shown_warnings, checks=checks, memory=recorder.peaks,
         spilled=dict(recorder.spilled), expected_memory=fit.promised, head=outputs.heads,
     )  # fmt: skip
