@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from gpuetl.errors import EvaluationError
+from gpuetl.kernels.headers import line_at, line_mark
 from gpuetl.messages import coded
 
 _SAID = re.compile(
@@ -19,8 +20,7 @@ _ERROR = re.compile(r": (?:catastrophic |fatal )?error: ")
 
 def named(source: str, path: Path) -> str:
     """Return a user's text under the name of its file, which the compiler then tells places by."""
-    name = str(path).replace("\\", "\\\\").replace('"', '\\"')
-    return f'#line 1 "{name}"\n{source}'
+    return line_mark(1, path) + source
 
 
 def users_lines(log: str) -> str:
@@ -51,11 +51,8 @@ def does_not_compile(entry: str, log: str, source: str) -> EvaluationError:
 def line_of(source: str, place: str) -> str:
     """Return the line of a place such as `body:2`, where a text has said by `#line` what follows; else nothing."""
     name, _, number = place.rpartition(":")
-    for match in re.finditer(r'^#line 1 "(.*)"\n', source, re.MULTILINE):
-        if Path(match[1]).name == name:
-            lines = source[match.end() :].splitlines()
-            return f"    {lines[int(number) - 1].strip()}" if int(number) <= len(lines) else ""
-    return ""
+    line = line_at(source, name, int(number))
+    return f"    {line}" if line else ""
 
 
 def refuse_block(entry: str, threads: int, most: int) -> None:
