@@ -78,10 +78,15 @@ class Problem:
 
     def __str__(self) -> str:
         parts = (str(self.place or ""), self.within, self.message)
-        head = ": ".join(readable(one_line(part)) for part in parts if part)
+        head = ": ".join(readable(one_line(redacted(part))) for part in parts if part)
         head = messages.with_code(readable(head), self.message)
-        lines = (head, self.place and self.place.underlined(), readable(self.row), readable(self.hint))
+        lines = (head, self.place and self.place.underlined(), shown(self.row), shown(self.hint))
         return printable(redacted("\n".join(part for part in lines if part)))
+
+
+def shown(text: str) -> str:
+    """Return a text as users see it.  Values of variables go first: a part of one that is cut would stay."""
+    return readable(printable(redacted(text)))
 
 
 class GpuetlError(Exception):
@@ -93,7 +98,7 @@ class GpuetlError(Exception):
         return printable(redacted(messages.with_code(self._text(), self)))
 
     def _text(self) -> str:
-        return readable(super().__str__())
+        return shown(super().__str__())
 
     def _render_traceback_(self) -> list[str]:
         """Return the lines that notebooks show: see `tracebacks.py`."""

@@ -19,7 +19,8 @@ from gpuetl.io.commit.lease import Lease, boot_id, hold
 from gpuetl.io.commit.locks import LockedTooLong, locked
 from gpuetl.io.commit.manifest import foreign_files
 from gpuetl.io.commit.moves import Unclear
-from gpuetl.io.commit.recovery import remove_staging, staging_folder
+from gpuetl.io.commit.names import staging_folder
+from gpuetl.io.commit.recovery import remove_staging
 from gpuetl.io.folders import make_folders
 from gpuetl.io.hive import ImpossibleName, ImpossiblePartition, check_folder, split_by_value
 from gpuetl.io.marks import part_prefix

@@ -12,7 +12,7 @@ COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"(?P<own>[^"\n]+)"|<(?P<any>[^>\n]+)>)[^\n]*$', re.MULTILINE)
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b[^\n]*$", re.MULTILINE)
 MOST_HEADERS = 1_000
-"""Of one kernel, a header counted as often as it is included: without a guard, their number doubles from file to file."""
+"""Of one kernel, a header counted as often as it is included: without guards their number may double at each level."""
 
 
 class HeaderProblem(Exception):
@@ -23,8 +23,8 @@ def with_headers(path: Path) -> str:
     r"""Return the text of a CUDA file with the texts of the headers that it includes in their places.
 
     A header in quotes is looked for in the folder of the file that includes it, then in that of the kernel's file.  One
-    in `<>` may lie in the folder of the kernel's file; any other is the compiler's own and stays an `#include`.  `#line`
-    says which text comes from which file.
+    in `<>` may lie in the folder of the kernel's file; any other is the compiler's own and stays an `#include`.
+    `#line` says which text comes from which file.
 
     Raises
     ------
