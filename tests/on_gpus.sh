@@ -9,8 +9,7 @@ part() {  # NAME COMMAND...
     ( timeout -k 5 $((seconds - SECONDS)) "$@" > "$out/$name.log" 2>&1
       echo "exit status $?, $((SECONDS - start)) s" >> "$out/$name.log" ) &
 }
-timeout $((seconds / 4)) "$python" -m pytest tests/hostile/test_kernel_faults.py -n 4 -m gpu -p no:cacheprovider \
-    > "$out/faults.log" 2>&1  # alone: kernels that never end keep the GPU from others
+part faults "$python" -m pytest tests/hostile/test_kernel_faults.py -n 2 -m gpu -p no:cacheprovider
 first=(tests/io/test_source_states.py tests/hostile/test_parquet_files.py tests/steps/test_large_strings.py
        tests/hostile/test_source_changes.py tests/gpu_engine/test_allocations.py tests/kernels/test_user_kernels.py)
 mapfile -t others < <(grep -rlE "engine|gpu" tests --include='test_*.py' | grep -v -e test_kernel_faults | sort)
