@@ -7,6 +7,7 @@ import pytest
 
 from gpu_engine.host_machine import COMPILER, ON_CPU, HostMachine
 from gpuetl import InvalidPipeline, Pipeline, run
+from gpuetl.backends.cudf.gpu.compiler import is_c_function
 from gpuetl.kernels.contract import KernelContract
 from gpuetl.kernels.headers import line_at, with_headers
 from gpuetl.plan.graph import walk_graph
@@ -123,3 +124,17 @@ def test_an_error_in_a_header_names_its_line(folder):
     with pytest.raises(Exception, match=r"kernel 'scaled' does not compile: sizes\.cuh:2: ") as error:
         HostMachine().user_kernel(contract.source, contract.cuda, "scaled")
     assert "return nothing * v;" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ('extern "C" __global__ void k(int* a) {}', True),
+        ('extern "C" {\nvoid other() {}\n__global__ void k(int* a) {}\n}', True),
+        ('extern "C" {\nvoid other() { if (1) {} }\n}\n__global__ void k(int* a) {}', False),
+        ('extern "C" void other();\n__global__ void k(int* a) {}', False),
+        ('// extern "C" {\n__global__ void k(int* a) {}', False),
+    ],
+)
+def test_a_header_in_c_does_not_change_the_kernel_s_name(source, expected):
+    assert is_c_function(source, "k") is expected
