@@ -29,10 +29,10 @@ from gpuetl.out_of_memory import done_again, release_host_memory, told_of_host
 
 PLAIN = 0
 SAMPLED_FILES = 4
-"""Of so many files, spread over all of them, the first and the last row group tell how wide texts and lists are."""
+"""The first and the last row group of this many files, spread over all of them, show how wide texts and lists are."""
 MOST_BITS = 32
 OFFSET_BYTES = 4
-"""Where a text or list begins: Parquet's length of a text and Arrow's offset take as many."""
+"""Bytes of a text's length in Parquet, and of an offset in Arrow."""
 MOST_KEPT = 1024
 SETTLED_NS = 1_000_000_000
 """A file that changed less than this ago may change again within one tick of its file system's clock."""
@@ -92,7 +92,10 @@ class FileBytes(Mapping[str, int]):
 
 
 class Footer:
-    """What the footer of one file says, which was in a `state`; None where that may not tell of a later change."""
+    """The footer of one file, and the `state` in which the file was read.
+
+    The state is None for a file that changed less than a second before: it may change again without a new state.
+    """
 
     def __init__(self, metadata: FileMetadata, state: FileState | None) -> None:
         self.metadata, self.state = metadata, state
@@ -179,7 +182,7 @@ class Footers:
         return self.footer(file).schema
 
     def column_values(self, files: Sequence[DataFile], name: str) -> ColumnValues | None:
-        """Return what a few row groups tell of a column of texts or lists; None where there are no rows."""
+        """Estimate the values of a column of texts or lists from a few row groups; None where there are no rows."""
         if name not in self._values:
             self._values[name] = self._column_values(files, name)
         return self._values[name]
@@ -241,10 +244,10 @@ def is_other_time(stored: DataType, planned: DataType) -> bool:
 
 
 def _text_bytes(chunk: Chunk) -> float:
-    """Return the bytes of a chunk's texts with their offsets.
+    """Estimate the bytes of a chunk's texts with their offsets.
 
-    Encoded as PLAIN they are that long in the file, before it is compressed.  Other encodings are shorter; the least
-    and the greatest text tell then how long one is.
+    With the encoding PLAIN, that is the size of the chunk before it is compressed.  Other encodings are shorter; then
+    a text is taken to be as long as the mean of the least and the greatest one.
     """
     size, bounds = float(chunk.uncompressed_bytes), chunk.bounds or chunk.old_bounds
     if (PLAIN in chunk.encodings and chunk.dictionary_page is None) or bounds is None:
@@ -253,9 +256,10 @@ def _text_bytes(chunk: Chunk) -> float:
 
 
 def _distinct(chunk: Chunk) -> float:
-    """Return how many distinct values a chunk has at most: those that its codes, of so many bits a row, can tell apart.
+    """Return the most distinct values that a chunk with a dictionary can have: 2 to the power of the bits of a code.
 
-    The bytes of the dictionary are among those of the codes; where they are many, the number is far too large.
+    The bits of a code are the chunk's bits divided by its values.  They include the dictionary, so the number is far
+    too large where that is large.
     """
     bits = 8 * chunk.uncompressed_bytes / max(1, chunk.values)
     return float(2**bits) if chunk.dictionary_page is not None and bits < MOST_BITS else inf
