@@ -156,8 +156,8 @@ def test_a_thousand_steps_run_in_partitions(pipeline):
     assert counts.sort_by("x").to_pydict() == {"x": [500, 501, 502, 503], "n": [1] * 4}
 
 
-def test_a_list_of_fifty_thousand_names_is_checked_in_a_second():
-    """Names were compared with all before them, which function calls do not count: 40 s."""
+def test_a_list_of_fifty_thousand_names_is_checked_in_one_pass():
+    """Names were compared with all before them, which took half a minute and no function call."""
     names = [f"c{i}" for i in range(50_000)]
     start = time.process_time()
     assert read_names(plain_node(names)) == tuple(names)
