@@ -21,8 +21,8 @@ from gpuetl.contracts import accepted, with_samples
 from gpuetl.errors import ContractBroken, InvalidPipeline, Problem, have_hint, system_reason
 from gpuetl.executors.committing import recovered
 from gpuetl.executors.execution import Execution, on_workers
-from gpuetl.io.listing import watching
 from gpuetl.io.rejected import without_rejected
+from gpuetl.io.watching import watching
 from gpuetl.kernels.options import kernel_options
 from gpuetl.messages import coded
 from gpuetl.options import RunOptions
@@ -106,7 +106,8 @@ def run_pipeline(
         what = coded("GE3011", f"cannot write the trace to {options.trace}: {system_reason(error)}")
         lost.append(messages.with_code(what, what))
 
-    looking = watching(lambda path, done, of: recorder.progress(Origin("folders below", path), done, of))
+    shown = progress and watching(lambda what, path, done, of: progress(Origin(what, path), done, of))
+    looking = shown or nullcontext()  # who runs without progress may watch
     tracer = tracing(Path(options.trace) if options.trace else None, unwritten)
     with tracer as trace, noted(recorder.outcome), looking:
         done = traced_run(pipeline, params, choice, wanted, options, recorder, trace)

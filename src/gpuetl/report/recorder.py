@@ -30,7 +30,8 @@ class Progress(Protocol):
         """`done` of `of` partitions have left this operation; or the run waits for a cluster.
 
         Where it takes long to list the files of a source, the origin is `folders below` its path, `done` are the
-        folders that were looked into, and `of` those that are known so far.
+        folders that were looked into, and `of` those that are known so far.  Where it takes long to read the metadata
+        of its files, the origin is `metadata of` its path, and files are counted.
         """
 
 
