@@ -84,7 +84,7 @@ def holder_of(staging: Path) -> Holder:
     A folder in which nothing is but an empty lease is of a run that died when it began.
     """
     try:
-        descriptor = os.open(staging / LEASE, os.O_RDWR)
+        descriptor = os.open(staging / LEASE, os.O_RDONLY)
     except OSError:
         return Holder("dead" if _is_empty(staging) else "unknown")
     try:
