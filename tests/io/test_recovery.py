@@ -314,6 +314,9 @@ def test_processes_that_write_the_same_sinks_at_once_do_not_mix(tmp_path):
     found = state(tmp_path)
     assert found["whole"] == [found["deep/file.csv"]] * 2
     assert len(found["added"]) == 2 * 15 * 2
+    (listed,) = (tmp_path / "added/.gpuetl").iterdir()
+    added = {path.name: path.stat().st_size for path in (tmp_path / "added").glob("*.csv")}
+    assert json.loads(listed.read_text())["files"] == added
     assert not leftovers(tmp_path)
 
 

@@ -70,7 +70,8 @@ class Journal:
     steps
         The changes in their order.
     replaced
-        The files of gpuetl in folders that are replaced.  Others that are there in the end came too late to be seen.
+        The files of gpuetl in folders that are replaced, below the folder that holds `staging`.  Others that are there
+        in the end came too late to be seen.
     """
 
     staging: Path
@@ -142,7 +143,7 @@ class Journal:
                 }
                 for step in self.steps
             ],
-            "replaced": [os.path.relpath(path, base) for path in sorted(self.replaced)],
+            "replaced": sorted(str(path.relative_to(base)) for path in self.replaced),
         }
         write_atomically(self.staging / JOURNAL, json.dumps(text, indent=1), durable)
         if durable:
@@ -166,7 +167,7 @@ class Journal:
                 tuple(_joined(staging.parent, name) for name in text["stagings"]),
                 tuple(_joined(staging.parent, name) for name in text["folders"]),
                 tuple(_step(staging.parent, step) for step in text["steps"]),
-                frozenset(_joined(staging.parent, name) for name in text["replaced"]),
+                frozenset(staging.parent / name for name in text["replaced"]),
             )
         except (FileNotFoundError, NotADirectoryError):
             return None

@@ -87,7 +87,7 @@ class Manifest:
     def files_in(self, folder: Path) -> dict[str, int]:
         """Return the files that are still in the folder, also those that others changed, with their listed sizes."""
         if self.listed:
-            return {name: size for name, size in self.files.items() if os.path.lexists(folder / name)}
+            return {name: size for name, size in self.files.items() if os.path.lexists(f"{folder}/{name}")}
         entries = (entry for entry in entries_below(folder) if entry.name.parts[0] != FOLDER)
         return {str(entry.name): entry.status.st_size for entry in entries if self.has(entry)}
 
@@ -117,7 +117,7 @@ def foreign(manifest: Manifest, entries: Iterable[Entry]) -> list[Path]:
 
 def listing(run_id: str, files: Mapping[str, int]) -> str:
     """Return the text of a run's list."""
-    return json.dumps({"gpuetl": VERSION, "run": run_id, "files": dict(files)}, indent=1)
+    return json.dumps({"gpuetl": VERSION, "run": run_id, "files": dict(files)})
 
 
 def file_of(folder: Path, run_id: str) -> Path:
