@@ -189,9 +189,12 @@ def sync_table(result: dict[str, Any]) -> str:
     return "\n".join([
         "## What a sync costs", "",
         "`tests/benchmarks/sync.py`: seconds of whole runs in a warm process, by default and with `--no-sync`, in turns.  Disk:",
-        f"{result['disk']}.  Load of the machine in the last 5 minutes: {result['load']:.1f}.  {where(result)}", "",
+        f"{result['disk']}.  Load of the machine in the last 5 minutes: {result['load']:.1f}.  {where(result)}",
+        result.get("remark", ""), "",
         "| pipeline | files | MB | runs | sync, median (least) | no sync, median (least) | medians differ by |",
         "|---|---|---|---|---|---|---|", *rows, "",
+        "The syncs alone, of files that are written without gpuetl and have not been written back: median (least, greatest):",
+        "; ".join(f"{name} {t['median']:.2f} s ({t['min']:.2f}, {t['max']:.2f})" for name, t in result["plain"].items()) + ".", "",
     ])  # fmt: skip
 
 

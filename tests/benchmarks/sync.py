@@ -26,11 +26,13 @@ from render import render
 
 import gpuetl
 from gpuetl import Pipeline, RunOptions
+from gpuetl.io.commit.durable import sync_all
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 MEGABYTE_ROWS = 125_000
 """Rows of one random float64, which no codec makes smaller."""
+PLAIN_ROUNDS = 5
 FILES, COLUMNS, LARGE_ROWS = 200, 8, 15_625_000
 
 
@@ -90,6 +92,24 @@ def run(pipeline: Pipeline, folder: Path, sync: bool) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def plain_sync(folder: Path, count: int, size: int) -> dict[str, float]:
+    """Write so many files of so many bytes without gpuetl, and sync them as a run does; return seconds of the syncs."""
+    data, taken = os.urandom(size), []
+    for _ in range(PLAIN_ROUNDS):
+        place = folder / "plain"
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        os.sync()
+        files = [place / str(number) for number in range(count)]
+        for file in files:
+            file.write_bytes(data)
+        began = time.perf_counter()
+        sync_all([*files, place])
+        taken.append(time.perf_counter() - began)
+    shutil.rmtree(place)
+    return spread(taken)
+
+
 def main() -> None:
     """Measure, store, render."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -114,6 +134,8 @@ def main() -> None:
             **{f"{key}_s": spread(runs[sync]) for key, sync in (("sync", True), ("no_sync", False))},
         }  # fmt: skip
         print(name, found["cases"][name], flush=True)
+    found["plain"] = {"1 file of 1 GB": plain_sync(given.folder, 1, 10**9)}
+    found["plain"]["200 files of 1 MB"] = plain_sync(given.folder, FILES, 10**6)
     (HERE / "results" / f"sync-{today()}.json").write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     render()
 
