@@ -183,6 +183,29 @@ def expectations_table(result: dict[str, Any]) -> str:
     ])  # fmt: skip
 
 
+def sync_table(result: dict[str, Any]) -> str:
+    """Render what it costs to bring files to disk before a commit."""
+    rows = [sync_row(name, case) for name, case in result["cases"].items()]
+    return "\n".join([
+        "## What a sync costs", "",
+        "`tests/benchmarks/sync.py`: seconds of whole runs in a warm process, by default and with `--no-sync`, in turns.  Disk:",
+        f"{result['disk']}.  Load of the machine in the last 5 minutes: {result['load']:.1f}.  {where(result)}",
+        result.get("remark", ""), "",
+        "| pipeline | files | MB | runs | sync, median (least) | no sync, median (least) | medians differ by |",
+        "|---|---|---|---|---|---|---|", *rows, "",
+        "The syncs alone, of files that are written without gpuetl and have not been written back: median (least, greatest):",
+        "; ".join(f"{name} {t['median']:.2f} s ({t['min']:.2f}, {t['max']:.2f})" for name, t in result["plain"].items()) + ".", "",
+    ])  # fmt: skip
+
+
+def sync_row(name: str, case: dict[str, Any]) -> str:
+    """Return one pipeline's line."""
+    cells = (f"{case[key]['median']:.2f} ({case[key]['min']:.2f})" for key in ("sync_s", "no_sync_s"))
+    difference = case["sync_s"]["median"] - case["no_sync_s"]["median"]
+    size = f"{case['files']:,} | {case['bytes'] / 1e6:,.1f} | {case['runs']}"
+    return f"| {name} | {size} | {' | '.join(cells)} | {difference:+.2f} s |"
+
+
 def planning_table(result: dict[str, Any]) -> str:
     """Render how long large plans take to plan, at a size, half of it and a quarter."""
     rows = [
@@ -226,6 +249,7 @@ def render() -> None:
         *(cluster_section(result, where(result)) for result in measured("cluster")),
         *(expectations_table(result) for result in measured("expectations")),
         *(planning_table(result) for result in measured("planning")),
+        *(sync_table(result) for result in measured("sync")),
         *(operations_table(result) for result in measured("operations")),
         parts_tables(newest("parts")),
         engines_table(newest("engines")),
