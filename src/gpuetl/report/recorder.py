@@ -188,6 +188,13 @@ def compiling() -> Iterator[None]:
             recorder.compile_seconds += time.perf_counter() - start
 
 
+def show_progress(origin: Origin, done: int, of: int) -> None:
+    """Show what the run that is under way is at, if there is one."""
+    recorder = _NOTED.get()
+    if recorder is not None:
+        recorder.progress(origin, done, of)
+
+
 def note(message: str) -> None:
     """Leave a remark for the user of the run that is under way, if there is one."""
     recorder = _NOTED.get()

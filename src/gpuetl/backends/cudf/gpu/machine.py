@@ -23,7 +23,7 @@ from gpuetl.backends.cudf.gpu.parquet import read_parquet
 from gpuetl.backends.cudf.gpu.settings import KVIKIO_THREADS, POOL_SHARE
 from gpuetl.backends.cudf.gpu.streams import engine_streams, finished
 from gpuetl.backends.cudf.host_copies import copy_from_host, copy_to_host
-from gpuetl.backends.cudf.machine import Work
+from gpuetl.backends.cudf.machine import SLOW_S, Work
 from gpuetl.backends.cudf.sinks.threaded_file import ThreadedFile, threaded_file
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.memory import MemoryMeter, MemoryUse
@@ -179,17 +179,20 @@ class GpuMachine:
         finally:
             nvtx.RangePop()
 
-    def wait(self, timeout_s: float | None) -> bool:
+    def wait(self, timeout_s: float | None, slow: Callable[[], None]) -> bool:
         """Ask an event; a wait that is broken off leaves the device lost until the event has come."""
         event = self.arrays.cuda.Event(disable_timing=True)
         event.record()
-        start, pause = time.perf_counter(), SHORTEST_PAUSE_S
+        start, pause, told = time.perf_counter(), SHORTEST_PAUSE_S, False
         try:
             while not event.done:
                 waited = time.perf_counter() - start
                 if timeout_s is not None and waited > timeout_s:
                     lose_device(partial(has_come, event))
                     return False
+                if not told and waited > SLOW_S:
+                    told = True
+                    slow()
                 time.sleep(pause)
                 pause = min(max(waited / 20, SHORTEST_PAUSE_S), LONGEST_PAUSE_S)
         except KeyboardInterrupt:
