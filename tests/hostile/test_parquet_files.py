@@ -9,8 +9,9 @@ import pytest
 from gpuetl import InvalidPipeline, Pipeline, RunFailed
 from gpuetl.backends.cudf.sinks.thrift import binary, i32, i64, struct
 from gpuetl.backends.cudf.sources.host_columns import host_columns
+from gpuetl.io.bad_footer import BadFooter
 from gpuetl.io.footers import footer_of
-from gpuetl.io.parquet_footer import BadFooter, footer_bytes, read_footer
+from gpuetl.io.parquet_footer import footer_bytes, read_footer
 from hostile.parquet_bytes import INT64, chunk, element, file_of, footer, gzip_file
 from hostile.parquet_files import compare
 

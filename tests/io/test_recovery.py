@@ -14,7 +14,8 @@ from command import gpuetl
 from gpuetl import Pipeline, RunFailed
 from gpuetl.io.commit.lease import LEASE, holder_of
 from gpuetl.io.commit.locks import locked
-from gpuetl.io.commit.recovery import staging_folder, stagings_beside
+from gpuetl.io.commit.names import staging_folder
+from gpuetl.io.commit.recovery import stagings_beside
 from messages import without_place
 from sink_files import leftovers, sink_files
 from tables import table, write_source

@@ -15,7 +15,7 @@ import numpy as np
 
 import gpuetl
 from gpuetl.backends.cudf.gpu import files, kernel_cache
-from gpuetl.backends.cudf.gpu.compiler import does_not_compile, named, refuse_block
+from gpuetl.backends.cudf.gpu.compiler import does_not_compile, is_c_function, named, refuse_block
 from gpuetl.backends.cudf.gpu.expected import ExpectedKernels, called, user_kernel
 from gpuetl.backends.cudf.gpu.libcudf import column_array, radix_order, stream, to_libcudf
 from gpuetl.backends.cudf.gpu.memory import count_pool, device_memory, limited, memory_use
@@ -129,7 +129,7 @@ class GpuMachine:
             module.get_function(entry)((blocks,), (threads,), tuple(passed))
 
     def user_kernel(self, source: str, path: Path, entry: str) -> Callable[[int, int, Sequence[Any]], None]:
-        """Compile a user's kernel once, with headers from its own folder, as C++17 with CUDA's usual contractions."""
+        """Compile a user's kernel once, as C++17 with CUDA's usual contractions."""
         if (source, path, entry) not in self.user_kernels:
             with compiling():
                 self.user_kernels[source, path, entry] = user_kernel(self.compiled_kernel, source, path, str(entry))
@@ -143,10 +143,10 @@ class GpuMachine:
 
     def compiled_kernel(self, source: str, path: Path, entry: str) -> Any:
         """Compile a user's kernel; raise `EvaluationError` as `user_kernel` does.  CuPy takes no subclass of `str`."""
-        mangled = () if 'extern "C"' in source else (str(entry),)
-        options, text = ("--std=c++17", f"-I{path.parent}"), named(source, path)
+        mangled = None if is_c_function(source, entry) else (str(entry),)  # CuPy's cache takes no text with names
+        text = named(source, path)
         try:
-            module = self.arrays.RawModule(code=text, options=options, name_expressions=mangled or None)
+            module = self.arrays.RawModule(code=text, options=("--std=c++17",), name_expressions=mangled)
             return module.get_function(str(entry))
         except self.arrays.cuda.compiler.CompileException as error:
             raise does_not_compile(str(entry), str(error), text) from None
