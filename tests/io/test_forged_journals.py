@@ -109,7 +109,7 @@ def test_a_sandbox_holds_for_recovery(inbox, tmp_path):
     place = inbox / f".o.{RUN}"
     (place / "commit.back").touch()
     step = {"target": "o/k=1/.bashrc", "inode": 1, "kept": f"{place.name}/old/0"}
-    journal = {"gpuetl": 1, "stagings": [place.name], "folders": [], "steps": [step]}
+    journal = {"gpuetl": 1, "stagings": [place.name], "folders": [], "steps": [step], "replaced": []}
     (place / "journal.json").write_text(json.dumps(journal))
     with in_sandbox(inbox), pytest.raises(Exception, match=r"is no part of this commit"):
         recover(place)
