@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -97,10 +98,10 @@ made_after: list[object] = []
 
 
 def engine_after_start() -> object:
-    from gpu_engine.host_machine import HostBackend
+    from gpu_engine.host_machine import host_backend
 
     made_after.append("started" in made_after[0])
-    return HostBackend()
+    return host_backend()
 
 
 @pytest.mark.parametrize("engine", ["pandas", "dask"])
@@ -175,13 +176,13 @@ def step():
 Starting(int, lambda found: [step, lambda: print("never", flush=True)])
 entered.wait()
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=SECONDS, env=environment())
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=SECONDS, env=environment()
+    )
     assert done.stdout == "done\n"
 
 
 def environment() -> dict[str, str]:
-    import os
-
     folders = (Path(starting.__file__).parents[2], Path(__file__).parents[1])
     return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders))}
 

@@ -34,7 +34,21 @@ def main() -> None:
     try:
         execute()
     finally:
+        if not has_run_users_code():
+            gc.freeze()
+
+
+def collect_garbage() -> None:
+    """Let the garbage collector run again, and leave alone what was imported: for commands that take long."""
+    if not gc.isenabled():
         gc.freeze()
+        gc.enable()
+
+
+def has_run_users_code() -> bool:
+    """Tell whether a pipeline's Python was run in this process."""
+    twin = sys.modules.get("gpuetl.kernels.twin")
+    return twin is not None and twin.is_loaded()
 
 
 def execute(arguments: Sequence[str] | None = None) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from gpuetl.cli import main
+from gpuetl.cli import has_run_users_code, main
 
 HELD = ("LD_PRELOAD", "LD_AUDIT", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH")
 """Variables by which profilers and checkers of native code enter a process; they write their results at its exit."""
@@ -68,12 +68,11 @@ def may_end_at_once(frame: FrameType | None) -> bool:
         getattr(threading, "_shutdown", None),
         getattr(atexit, "_run_exitfuncs", None),
     )
-    twin = sys.modules.get("gpuetl.kernels.twin")
     return (
         all(steps)
         and is_program(frame)
         and not (sys.gettrace() or sys.getprofile() or sys.flags.inspect or sys.flags.dev_mode)
-        and not (twin and twin.is_loaded())
+        and not has_run_users_code()
         and not any(os.environ.get(name) for name in (*HELD, "PYTHONINSPECT"))
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from argparse import ArgumentTypeError
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpuetl import messages
+from gpuetl.cli import collect_garbage
 from gpuetl.cli.arguments import (
     Params,
     add_cluster,
@@ -106,7 +106,7 @@ def run(
     screen.engine(choice)
     from gpuetl.run import Wanted, run_pipeline
 
-    gc.enable()
+    collect_garbage()
     try:
         with screen.progress() as progress:
             keep = () if write and pipeline.spec.sinks else None  # without a sink, the last stages are the result

@@ -1,7 +1,8 @@
-"""What the GPU engine needs before its first operation: libraries, and the memory pool.  Nothing is imported for it yet."""
+"""What the GPU engine needs before its first operation: libraries, and the memory pool; imported when it begins."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, partial
 from importlib import import_module
 from threading import Lock
@@ -35,7 +36,7 @@ def _open_pool() -> None:
     cupy.cuda.set_allocator(rmm_cupy_allocator)
 
 
-STEPS = (
+STEPS: tuple[Callable[[], object], ...] = (
     *(partial(import_module, name) for name in ("cupy", "rmm", "rmm.allocators.cupy")),
     open_pool,
     partial(import_module, "pylibcudf"),
