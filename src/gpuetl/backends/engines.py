@@ -70,7 +70,7 @@ def look_for_gpu() -> GpuSearch:
 def begin(wanted: str) -> Starting[GpuSearch] | None:
     """Begin to look for a GPU and to start its engine, on a thread, where `auto` or a name may choose it.
 
-    Nobody is told of errors here; they come up where the engine is needed.
+    Errors come up later, where the engine is needed.
     """
     return Starting(look_for_gpu, starting_steps) if wanted in ("auto", "cudf") else None
 

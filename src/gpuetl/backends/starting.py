@@ -19,8 +19,8 @@ Step = Callable[[], object]
 class Starting(Generic[Found]):
     """A search, and the steps that follow from what it found, on one thread.
 
-    The search's outcome is that of who asks for it, an error too.  A step that fails ends the thread and is told by
-    nobody: who needs what the steps do calls them again, each of which is done once in a process.
+    Whoever asks for the search's outcome gets its error, too.  A step that fails ends the thread, and its error is
+    dropped.  Steps can be repeated, so the code that needs a step calls it again and gets the error there.
     """
 
     def __init__(self, search: Callable[[], Found], steps_of: Callable[[Found], Iterable[Step]]) -> None:
