@@ -51,7 +51,7 @@ def startup_table(result: dict[str, Any]) -> str:
     return "\n".join([
         "## Start-up and the demo, pandas engine", "",
         f"Whole processes, {result['runs']} runs each with a warm file cache: the median of the CPU seconds of all threads, and",
-        "seconds from start to exit on a machine that had other work.  Then the modules that the command imports, in all",
+        "seconds from start to exit, which other work on the machine lengthens.  Then the modules that the command imports, in all",
         f"and gpuetl's own.  The demo, flights, reads {size}, and writes three sinks.  {where(result)}", "",
         "| command | CPU, s | wall, median | least | greatest | modules | gpuetl's |",
         "|---|---|---|---|---|---|---|", *rows, "",
