@@ -88,10 +88,8 @@ def run(
     **cluster: Any,
 ) -> None:
     """Run a pipeline and write its sinks, all of them or none."""
-    from gpuetl.backends.engines import begin, choose_engine
-
-    begun = begin(engine) if file.is_file() else None
-    from gpuetl.cli.render import Screen  # while a GPU's engine is started, as all that follows
+    from gpuetl.backends.engines import choose_engine
+    from gpuetl.cli.render import Screen
     from gpuetl.pipeline import load
 
     pipeline = load(file, root)
@@ -101,10 +99,10 @@ def run(
         spill_folder=spill_folder, kernel_timeout_s=kernel_timeout, sanitize=sanitize, sync=sync,
         cluster=cluster_options(cluster),
     )  # fmt: skip
-    choice = choose_engine(engine, begun)
+    choice = choose_engine(engine)
     options.cluster.check_engine(choice.name)
     screen.engine(choice)
-    from gpuetl.run import Wanted, run_pipeline
+    from gpuetl.run import Wanted, run_pipeline  # while a GPU's context is opened
 
     collect_garbage()
     try:
