@@ -97,7 +97,10 @@ def gpu_cluster():
     dask_cuda = pytest.importorskip("dask_cuda")
     from gpuetl.executors.dask.cluster import connected
 
-    with connected("dask-cuda", Cluster(workers=min(2, dask_cuda.utils.get_n_gpus()))) as made, distributed.Client(made.cluster) as client:
+    with (
+        connected("dask-cuda", Cluster(workers=min(2, dask_cuda.utils.get_n_gpus()))) as made,
+        distributed.Client(made.cluster) as client,
+    ):
         yield client
 
 

@@ -19,15 +19,11 @@ from gpuetl.backends.cudf.aggregates.quantiles import quantile_source
 from gpuetl.backends.cudf.aggregates.reduce import reduce_source
 from gpuetl.backends.cudf.aggregates.states import STATES
 from gpuetl.backends.cudf.choices import skipping
-from gpuetl.backends.cudf.columns.compact import numbers_source
-from gpuetl.backends.cudf.columns.gather_kernel import Gathered, gather_source
 from gpuetl.backends.cudf.columns.keys import Key, Keys
 from gpuetl.backends.cudf.columns.order import sort_rows
-from gpuetl.backends.cudf.columns.pieces import pieces_source
-from gpuetl.backends.cudf.columns.text_bytes import copy_source
 from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.columns.texts import numbered_texts
-from gpuetl.backends.cudf.columns.validity import words_source
+from gpuetl.backends.cudf.device.closed_set import closed_programs, closed_source
 from gpuetl.backends.cudf.device.columns import ColumnKinds
 from gpuetl.backends.cudf.device.headers import DEVICE, header_text
 from gpuetl.backends.cudf.expressions.canonical import canonical_source
@@ -235,11 +231,8 @@ def of_operations():
     yield reduce_source(ColumnKinds.of({"x": column(FLOAT64)}), tuple(calls), ordered=True)
     texts = from_arrow(pa.chunked_array([["a", None]]), MACHINE)
     yield from (converting_source(column(pa.timestamp(unit))) for unit in ("s", "ms", "ns"))
-    yield gather_source((Gathered(0, "int64_t", False, True, True), Gathered(1, "int32_t", True, False, False)), 4)
-    yield gather_source((Gathered(0, "int128_t", False, False, False),), 8)
-    yield numbers_source("int32", ">= 0", "int64", True)
-    yield copy_source(64, 64, 32)
-    yield from (edges_source(), quantile_source(0.9), words_source(), pieces_source())
+    yield from map(closed_source, closed_programs())
+    yield from (edges_source(), quantile_source(0.9))
     yield from (canonical_source(c_type) for c_type in ("float", "double"))
     yield source_of({"s": texts})
     machine = CollectingMachine()

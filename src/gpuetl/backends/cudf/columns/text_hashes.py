@@ -6,7 +6,7 @@ that was first to have it is somewhere in the column: of 100 million rows with a
 
 from __future__ import annotations
 
-from gpuetl.backends.cudf.columns.compact import numbers_where
+from gpuetl.backends.cudf.columns.compact import NOT_NEGATIVE, numbers_where
 from gpuetl.backends.cudf.columns.dictionaries import numbered_slots
 from gpuetl.backends.cudf.device.columns import accessors, buffers_of, column_parameters
 from gpuetl.backends.cudf.device.headers import headers_text
@@ -26,7 +26,7 @@ def numbered_by_hashes(vector: Vector, size: int, tries: int, machine: Machine) 
     machine.launch(machine.compiled(enter_hashes_source(vector)), "enter_hashes", rows, given)
     if failed[0]:
         return None
-    texts, by_slot = numbered_slots(vector, owners, numbers_where(owners, machine, ">= 0"), machine)
+    texts, by_slot = numbered_slots(vector, owners, numbers_where(owners, machine, NOT_NEGATIVE), machine)
     numbers = arrays.empty(rows, "int32")
     given = [rows, slots, by_slot, numbers, failed, *buffers_of({"": vector, "taken for": texts})]
     machine.launch(machine.compiled(number_texts_source(vector, texts)), "number_texts", rows, given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from gpuetl.backends.cudf.choices import chosen
-from gpuetl.backends.cudf.columns.compact import numbers_where
+from gpuetl.backends.cudf.columns.compact import NOT_NEGATIVE, numbers_where
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.text_hashes import numbered_by_hashes
 from gpuetl.backends.cudf.device.columns import accessors, buffers_of, column_parameters
@@ -46,7 +46,7 @@ def numbered_by_hash(vector: Vector, machine: Machine) -> Array:
             return numbers
     slots, owners = arrays.empty(vector.rows, "int32"), arrays.full(full_size, -1, "int32")
     enter(vector, vector.rows, slots, owners, full_size, machine)
-    used = numbers_where(owners, machine, ">= 0")
+    used = numbers_where(owners, machine, NOT_NEGATIVE)
     ranks = arrays.zeros(len(owners), "int32")
     if len(used):
         distinct = take({"": vector}, owners[used], machine, missing=False)[""]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpuetl.backends.cudf.columns.compact import numbers_where
+from gpuetl.backends.cudf.columns.compact import NOT_NEGATIVE, ZERO, above, numbers_where
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.machine import Array, Machine
 
@@ -41,14 +41,14 @@ def lonely_rows(keys: KeyCodes, machine: Machine) -> Array:
     met = machine.arrays.zeros(keys.size + 1, "uint8")
     met[keys.left] = 1
     met[-1] = 0  # where those of code -1 went
-    return numbers_where(met[keys.right], machine, "== 0")
+    return numbers_where(met[keys.right], machine, ZERO)
 
 
 def single_partners(found: Array, count: Array, inner: bool, machine: Machine) -> Pairs:
     """Pair each left row with the one that is found for it, -1 for none, of which there are `count`."""
     if not inner or int(count[0]) == len(found):
         return Pairs(None, found)
-    kept = numbers_where(found, machine, ">= 0")
+    kept = numbers_where(found, machine, NOT_NEGATIVE)
     return Pairs(kept, found[kept])
 
 
@@ -65,7 +65,7 @@ def paired(keys: KeyCodes, counts: Array, repeats: Array, ends: Array, total: in
     module, rows = machine.compiled(PAIRS), len(keys.left)
     arguments = [keys.left, counts, starts, ends, by_code, left, right]
     machine.launch(module, "pair_few", rows, [rows, *arguments])
-    many = numbers_where(repeats, machine, f"> {FEW}")
+    many = numbers_where(repeats, machine, above(FEW))
     machine.launch(module, "pair_many", len(many) * 32, [len(many), many, *arguments])
     return Pairs(left, right)
 

@@ -32,15 +32,6 @@ def number_texts(launch: Launch) -> None:
     launch["numbers"][:] = launch["by_slot"][launch["slots"]]
 
 
-def copy_texts(launch: Launch) -> None:
-    """Copy the texts of some rows side by side."""
-    data, starts, offsets = launch["data"].tobytes(), launch["starts"], launch["offsets"]
-    begins = starts[np.clip(launch["from"], 0, len(starts) - 1)].tolist()
-    sizes = np.diff(offsets).tolist()
-    copied = b"".join([data[begin : begin + size] for begin, size in zip(begins, sizes, strict=True) if size])
-    launch["bytes"][: len(copied)] = np.frombuffer(copied, np.uint8)
-
-
 def measure_text(launch: Launch) -> None:
     """Make up sizes of texts that are computed, or cut into parts: null where a column that is read is."""
     valid = launch.valid_in()

@@ -1,0 +1,171 @@
+// Rows gathered by number: values of any fixed width, and the sizes of texts and lists.
+//
+// A warp gathers a tile of one column, so its code knows the width, and each lane has several loads under way whatever
+// the columns are.  Tiles come column by column within chunks of rows: a chunk's row numbers are read from memory once
+// and then from the cache, and rows in random order are looked for in one column at a time, which keeps to few pages.
+// Columns with and without nulls share the code: the addresses of their words say which they are.
+#include "rows.cuh"
+#include "words.cuh"
+#include "reduce.cuh"
+
+namespace gathering {
+
+constexpr int MOST_COLUMNS = 100;            // by value: older drivers pass 4 KB of arguments
+constexpr int64_t TILE = 1024;               // rows of a warp
+constexpr int64_t CHUNK = int64_t(1) << 22;  // rows whose numbers stay in the cache: 16 or 32 MB of them
+constexpr int AT_ONCE = 8;                   // rows of a lane that are loaded before any of them is stored
+
+enum Kind { BYTES_1, BYTES_2, BYTES_4, BYTES_8, BYTES_16, OFFSETS_4, OFFSETS_8 };  // in the order of columns/gather.py
+
+struct Column {
+    const void* source;      // values, or offsets
+    void* target;            // values, or sizes (int32) after a first 0
+    const uint32_t* valid;   // the source's validity words, null where it has none
+    uint32_t* words;         // the target's
+    int64_t kind;
+};
+
+struct Columns {
+    int64_t count;
+    Column of[MOST_COLUMNS];
+};
+static_assert(sizeof(Columns) == 8 + MOST_COLUMNS * 40, "words of 8 bytes");
+
+struct alignas(16) Wide { uint64_t low, high; };
+
+// A tile of one column, of the chunk that has it.
+struct Item {
+    int64_t column, tile;
+
+    DEVICE Item(int64_t item, int64_t tiles, int64_t columns) {
+        const int64_t of_chunk = CHUNK / TILE, chunk = item / (of_chunk * columns), first = chunk * of_chunk;
+        const int64_t rest = item - first * columns, own = tiles - first < of_chunk ? tiles - first : of_chunk;
+        column = rest / own;
+        tile = first + rest % own;
+    }
+};
+
+// The numbers of a lane's rows from `start` on; behind the `end` the last one's.
+template <int N, class NUMBER>
+DEVICE void load_numbers(int64_t end, int64_t start, const NUMBER* from, NUMBER (&at)[N]) {
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+        const int64_t row = start + i * LANES + LANE;
+        at[i] = from[row < end ? row : end - 1];
+    }
+}
+
+// A row that there is, in the place of none: loads need no branch, and what they find is left out.
+template <class NUMBER> DEVICE NUMBER readable(NUMBER at) { return at < 0 ? 0 : at; }
+
+// Which of a lane's rows are valid, a bit each.
+template <int N, class NUMBER>
+DEVICE uint32_t load_valid(const uint32_t* words, const NUMBER (&at)[N]) {
+    uint32_t there = 0, valid = 0;
+#pragma unroll
+    for (int i = 0; i < N; ++i) there |= uint32_t(at[i] >= 0) << i;
+    if (!words) return there;
+    uint32_t found[N];
+#pragma unroll
+    for (int i = 0; i < N; ++i) found[i] = words[readable(at[i]) >> 5];
+#pragma unroll
+    for (int i = 0; i < N; ++i) valid |= (found[i] >> (at[i] & 31) & 1) << i;
+    return valid & there;
+}
+
+// Stores the words of a lane's rows, of which N are loaded; returns how many of them are null.
+template <int N>
+DEVICE uint32_t store_valid(uint32_t* words, int64_t end, int64_t start, uint32_t valid) {
+    uint32_t missing = 0;
+    if (!words) return missing;
+#pragma unroll 1
+    for (int64_t first = start; first < end && first < start + N * LANES; first += LANES, valid >>= 1)
+        missing += store_word(words, first + LANE, first + LANE < end, valid & 1);
+    return missing;
+}
+
+template <class T, int N, class NUMBER>
+DEVICE void gather_values(int64_t rows, int64_t tile, const NUMBER* from, const Column& column, uint64_t* told) {
+    const T* const source = (const T*)column.source;
+    T* const target = (T*)column.target;
+    uint32_t missing = 0;
+    const int64_t end = tile * TILE + TILE < rows ? tile * TILE + TILE : rows;
+#pragma unroll 1
+    for (int64_t start = tile * TILE; start < end; start += N * LANES) {
+        NUMBER at[N];
+        T values[N];
+        load_numbers(end, start, from, at);
+#pragma unroll
+        for (int i = 0; i < N; ++i) values[i] = source[readable(at[i])];
+        const uint32_t valid = load_valid(column.valid, at);
+#pragma unroll
+        for (int i = 0; i < N; ++i) {
+            const int64_t row = start + i * LANES + LANE;
+            if (row < end) target[row] = valid >> i & 1 ? values[i] : T{};
+        }
+        missing += store_valid<N>(column.words, end, start, valid);
+    }
+    if (column.words) add_nulls(told, missing);
+}
+
+template <class OFFSET, int N, class NUMBER>
+DEVICE void gather_sizes(int64_t rows, int64_t tile, const NUMBER* from, const Column& column, uint64_t* told) {
+    const OFFSET* const source = (const OFFSET*)column.source;
+    int32_t* const target = (int32_t*)column.target;
+    uint32_t missing = 0;
+    Tally amount;
+    const int64_t end = tile * TILE + TILE < rows ? tile * TILE + TILE : rows;
+#pragma unroll 1
+    for (int64_t start = tile * TILE; start < end; start += N * LANES) {
+        NUMBER at[N];
+        int32_t sizes[N];
+        load_numbers(end, start, from, at);
+#pragma unroll
+        for (int i = 0; i < N; ++i) sizes[i] = int32_t(source[readable(at[i]) + 1] - source[readable(at[i])]);
+        const uint32_t valid = load_valid(column.valid, at);
+#pragma unroll
+        for (int i = 0; i < N; ++i) {
+            const int64_t row = start + i * LANES + LANE;
+            const int32_t size = row < end && valid >> i & 1 ? sizes[i] : 0;
+            if (row < end) target[row + 1] = size;
+            amount.count += size;
+        }
+        missing += store_valid<N>(column.words, end, start, valid);
+    }
+    if (tile == 0 && LANE == 0) target[0] = 0;
+    if (column.words) add_nulls(told, missing);
+    amount.store(told + 1);
+}
+
+template <class NUMBER>
+DEVICE void gather_tile(int64_t rows, int64_t tile, const NUMBER* from, const Column& column, uint64_t* told) {
+    switch (column.kind) {
+        case BYTES_1: return gather_values<uint8_t, AT_ONCE>(rows, tile, from, column, told);
+        case BYTES_2: return gather_values<uint16_t, AT_ONCE>(rows, tile, from, column, told);
+        case BYTES_4: return gather_values<uint32_t, AT_ONCE>(rows, tile, from, column, told);
+        case BYTES_8: return gather_values<uint64_t, AT_ONCE>(rows, tile, from, column, told);
+        case BYTES_16: return gather_values<Wide, AT_ONCE / 2>(rows, tile, from, column, told);
+        case OFFSETS_4: return gather_sizes<int32_t, AT_ONCE / 2>(rows, tile, from, column, told);
+        case OFFSETS_8: return gather_sizes<int64_t, AT_ONCE / 2>(rows, tile, from, column, told);
+    }
+}
+
+template <class NUMBER>
+DEVICE void gather(int64_t rows, const NUMBER* from, uint64_t* told, const Columns& columns) {
+    const int64_t tiles = (rows + TILE - 1) / TILE;
+    FOR_EACH_WARP(item, tiles * columns.count) {
+        const Item own(item, tiles, columns.count);
+        gather_tile(rows, own.tile, from, columns.of[own.column], told + 2 * own.column);
+    }
+}
+
+}  // namespace gathering
+
+// A negative number in `from` gives null, and nulls are written as zeros.  `told` has two numbers a column, to which are
+// added its nulls, and its texts' bytes or lists' elements; none are where no column has words or sizes.
+KERNEL gather_int32(int64_t rows, const int32_t* from, uint64_t* told, const gathering::Columns columns) {
+    gathering::gather(rows, from, told, columns);
+}
+KERNEL gather_int64(int64_t rows, const int64_t* from, uint64_t* told, const gathering::Columns columns) {
+    gathering::gather(rows, from, told, columns);
+}
