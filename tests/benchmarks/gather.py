@@ -64,15 +64,15 @@ def main() -> None:
     machine()  # sets CuPy's allocator
     rate = 2 * 8 * given.rows / best_ms(copy_of(given.rows), given.runs) / 1e6
     print(f"copy {rate:,.0f} GB/s", flush=True)
-    measured = []
+    all_found = []
     for found in measurements(given.rows, given.columns, given.runs):
-        measured.append(found)
+        all_found.append(found)
         print(line(found, rate), flush=True)
     if given.results:
-        found = {"benchmark": "gather", **described(installed()), "rows": given.rows, "copy_gb_a_s": rate}
-        found["hardware"] |= gpu()
-        found["gathers"] = [asdict(each) for each in measured]
-        given.results.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        kept = {"benchmark": "gather", **described(installed()), "rows": given.rows, "copy_gb_a_s": rate}
+        kept["hardware"] |= gpu()
+        kept["gathers"] = [asdict(each) for each in all_found]
+        given.results.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
 def measurements(rows: int, counts: list[int], runs: int) -> Iterator[Measured]:

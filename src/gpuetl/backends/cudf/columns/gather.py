@@ -10,6 +10,7 @@ import numpy as np
 from gpuetl.backends.cudf.columns.text_bytes import with_bytes
 from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
 from gpuetl.backends.cudf.columns.written import empty_values, list_offsets
+from gpuetl.backends.cudf.device.closed_set import integer_name
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Array, Machine, Struct
 from gpuetl.backends.cudf.vector import Vector
@@ -94,7 +95,7 @@ def gather_fixed(vectors: Sequence[Vector], taken: Sequence[Vector], rows: Any, 
     told = None
     if any(made.valid is not None or vector.offsets is not None for vector, made in zip(vectors, taken, strict=True)):
         told = machine.arrays.zeros((len(vectors), 2), "uint64")
-    module, entry = machine.closed("gather"), f"gather_int{8 * rows.dtype.itemsize}"
+    module, entry = machine.closed("gather"), f"gather_{integer_name(rows)}"
     columns = [described(*pair, machine) for pair in zip(vectors, taken, strict=True)]
     tiles = -(-len(rows) // TILE)
     for first in range(0, len(columns), MOST_COLUMNS):

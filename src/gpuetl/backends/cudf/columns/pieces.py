@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gpuetl.backends.cudf.columns.gather import take, take_rows
 from gpuetl.backends.cudf.columns.piece import PieceColumns, Places, Stored, layout_of
+from gpuetl.backends.cudf.device.closed_set import integer_name
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector
@@ -55,7 +56,7 @@ def split_fixed(frame: Frame, order: Array, ends: Places, machine: Machine) -> l
     table = device_table([units, chunks, starts, rows, sources, targets], machine)
     widths, module = [len(rows), *widths_of(columns), table], machine.closed("pieces")
     all_units, items = int(units[-1]), int(chunks[-1]) * len(columns)
-    machine.launch(module, f"split_int{8 * order.dtype.itemsize}", all_units * UNIT, [all_units, *widths, order])
+    machine.launch(module, f"split_{integer_name(order)}", all_units * UNIT, [all_units, *widths, order])
     nulls = np.zeros((len(rows), len(columns)), np.int64)
     if sources[1].any():
         valid = machine.arrays.zeros(nulls.shape, "uint64")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gpuetl.backends.cudf.columns.written import offsets_of_sizes
+from gpuetl.backends.cudf.device.closed_set import integer_name
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector
 
@@ -14,7 +15,7 @@ def with_bytes(vector: Vector, made: Vector, rows: Any, total: int, machine: Mac
     offsets = offsets_of_sizes(made.data, total)
     data = machine.arrays.empty(total, "uint8")
     if total:
-        kinds = "_".join(f"int{8 * array.dtype.itemsize}" for array in (vector.offsets, offsets, rows))
+        kinds = "_".join(map(integer_name, (vector.offsets, offsets, rows)))
         arguments = [len(rows), rows, vector.data, vector.offsets, data, offsets]
         machine.launch(machine.closed("copy_texts"), f"copy_texts_{kinds}", len(rows), arguments)
     return Vector(made.dtype, made.rows, data, made.valid, 0, offsets)

@@ -23,7 +23,7 @@ from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import DataType
 
 CLOSED = ""
-TYPES = re.compile(r"(_u?int\d+)*$")
+TYPES = re.compile(r"(_(u?int|float)\d+)*$")
 
 
 class NoFile:

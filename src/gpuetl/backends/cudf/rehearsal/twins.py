@@ -12,20 +12,14 @@ from typing import Any
 import numpy as np
 
 from gpuetl.backends.cudf.rehearsal.computed import compute, elementwise, finish, windows
-from gpuetl.backends.cudf.rehearsal.groups import find_edges, find_quantiles, find_rows, measure_groups
 from gpuetl.backends.cudf.rehearsal.keys import digits_of, key_tuples, values_of
 from gpuetl.backends.cudf.rehearsal.launch import Launch, set_bits
-from gpuetl.backends.cudf.rehearsal.texts import enter, measure_text, number_texts, write_bytes
+from gpuetl.backends.cudf.rehearsal.texts import measure_text, write_bytes
 
 ALL = (1 << 64) - 1
 STATE_BYTES = 64
 LEAST_MET = 8
 """Of so many rows one finds its partner at least."""
-
-
-def count(launch: Launch) -> None:
-    """Count rows by their code."""
-    launch["counts"][:] += np.bincount(launch["codes"], minlength=launch["size"]).astype(np.int32)
 
 
 def write(launch: Launch) -> None:
@@ -115,24 +109,6 @@ def find(launch: Launch) -> None:
     launch["count"][0] = np.count_nonzero(found >= 0)
 
 
-def pair_few(launch: Launch) -> None:
-    """Pair each left row with the right rows of its code, or with none."""
-    codes, counts, ends, by_code = (launch[name] for name in ("codes", "counts", "ends", "by_code"))
-    sizes = np.diff(ends, prepend=0)
-    left = np.repeat(np.arange(len(codes)), sizes)
-    place = np.arange(len(left)) - (ends - sizes)[left]
-    code = codes[left]
-    found = (code >= 0) & (place < counts[code])
-    launch["left"][:] = left
-    launch["right"][:] = np.where(found, by_code[np.where(found, launch["starts"][code] + place, 0)], -1)
-
-
-def count_codes(launch: Launch) -> None:
-    """Count rows by their code; a last code has none."""
-    codes, counts = launch["codes"], launch["counts"]
-    counts[:] += np.bincount(codes[codes >= 0], minlength=len(counts))
-
-
 def count_valid(launch: Launch) -> None:
     """Count the valid rows of words of several columns."""
     valid = set_bits(launch["valid"][: launch["words"]]).reshape(-1, launch["words_a_column"] * 32).copy()
@@ -149,29 +125,14 @@ def page_starts(launch: Launch) -> None:
         own[:] = through[(starts[0] + 31) // 32] - through[0]
 
 
-def make_canonical(launch: Launch) -> None:
-    """Copy values."""
-    launch["made"][:] = launch["values"]
-
-
-def convert(launch: Launch) -> None:
-    """Convert times to microseconds."""
-    operator, number = launch.text_of("const int64_t micros = ").strip("()").split()[-2:]
-    launch["converted"][:] = launch["data0"] * int(number) if operator == "*" else launch["data0"] // int(number)
-
-
 def state_bytes(launch: Launch) -> None:
     """Make up a size."""
     launch["size"][0] = STATE_BYTES
 
 
 TWINS: dict[str, Callable[[Launch], None]] = {
-    "build": build, "compute": compute, "convert": convert, "count": count,
-    "count_codes": count_codes, "count_valid": count_valid, "elementwise": elementwise, "enter": enter,
-    "enter_hashes": enter, "find": find, "find_edges": find_edges, "find_quantiles": find_quantiles,
-    "find_rows": find_rows, "finish": finish, "fold_frames": windows,
-    "make_canonical": make_canonical, "mark": mark, "measure": measure, "measure_groups": measure_groups,
-    "number_texts": number_texts, "pack": pack, "page_starts": page_starts,
-    "pair_few": pair_few, "scan": windows, "state_bytes": state_bytes, "write": write,
+    "build": build, "compute": compute, "count_valid": count_valid, "elementwise": elementwise, "find": find,
+    "finish": finish, "fold_frames": windows, "mark": mark, "measure": measure, "pack": pack,
+    "page_starts": page_starts, "scan": windows, "state_bytes": state_bytes, "write": write,
 }  # fmt: skip
 """By the names of kernels; others decide nothing."""
