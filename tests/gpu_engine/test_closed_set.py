@@ -21,7 +21,7 @@ ON_CPU = [pytest.param(made, marks=needs_compiler) for made in (HostMachine, Emu
 ROWS = 700
 DTYPES = [pa.int8(), pa.uint16(), pa.float32(), pa.int64(), pa.float64(), pa.decimal128(38, 2)]
 """Of every width; decimals of 38 digits are pairs of int64."""
-COUNTS = [1, 31, 32, 33, 1023, 1024, 1025, 2500]
+COUNTS = [1, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 2500]
 """Rows that fill no warp, no tile, or a little more."""
 
 

@@ -16,9 +16,12 @@ from gpuetl.backends.cudf.machine import Array, Machine, Struct
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import STRING, is_list
 
-MOST_COLUMNS, TILE = 100, 1024
+MOST_COLUMNS = 100
 WIDTHS, OFFSETS = (1, 2, 4, 8, 16), (4, 8)
-"""As in device/closed/gather.cu: columns of a launch, rows of a warp, and the kinds of columns in order, by bytes."""
+"""As in device/closed/gather.cu: columns of a launch, and the kinds of columns in order, by bytes."""
+SMALL_TILE, TILE, MANY_ROWS = 256, 1024, 1 << 20
+"""Rows of a warp: fewer where there are few, so that all of the device is busy; else more, since nulls are added up by
+tile."""
 
 
 def take_rows(frame: Frame, rows: Any, machine: Machine, permuted: bool = False) -> Frame:
@@ -97,13 +100,14 @@ def gather_fixed(vectors: Sequence[Vector], taken: Sequence[Vector], rows: Any, 
         told = machine.arrays.zeros((len(vectors), 2), "uint64")
     module, entry = machine.closed("gather"), f"gather_{integer_name(rows)}"
     columns = [described(*pair, machine) for pair in zip(vectors, taken, strict=True)]
-    tiles = -(-len(rows) // TILE)
+    tile = TILE if len(rows) >= MANY_ROWS else SMALL_TILE
+    tiles = -(-len(rows) // tile)
     for first in range(0, len(columns), MOST_COLUMNS):
         some = columns[first : first + MOST_COLUMNS]
         words = np.zeros(1 + 5 * MOST_COLUMNS, np.int64)
         words[: 1 + 5 * len(some)] = [len(some), *(word for column in some for word in column)]
         own = 0 if told is None else told[first:]
-        machine.launch(module, entry, tiles * len(some) * 32, [len(rows), rows, own, Struct(words)])
+        machine.launch(module, entry, tiles * len(some) * 32, [len(rows), tile, rows, own, Struct(words)])
     return told
 
 

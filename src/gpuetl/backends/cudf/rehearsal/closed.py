@@ -19,7 +19,7 @@ from gpuetl.backends.cudf.rehearsal.launch import Rehearsed, set_bits, set_valid
 from gpuetl.backends.cudf.rehearsal.nulls import few_a_group
 
 
-def gather(rehearsed: Rehearsed, rows: int, numbers: Any, told: Any, columns: Struct) -> None:
+def gather(rehearsed: Rehearsed, rows: int, tile: int, numbers: Any, told: Any, columns: Struct) -> None:
     """Gather values, sizes of texts behind a first 0, and validity."""
     count, *words = columns.words.tolist()
     there = numbers >= 0

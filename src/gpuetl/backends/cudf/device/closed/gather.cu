@@ -11,7 +11,6 @@
 namespace gathering {
 
 constexpr int MOST_COLUMNS = 100;            // by value: older drivers pass 4 KB of arguments
-constexpr int64_t TILE = 1024;               // rows of a warp
 constexpr int64_t CHUNK = int64_t(1) << 22;  // rows whose numbers stay in the cache: 16 or 32 MB of them
 constexpr int AT_ONCE = 8;                   // rows of a lane that are loaded before any of them is stored
 
@@ -33,15 +32,26 @@ static_assert(sizeof(Columns) == 8 + MOST_COLUMNS * 40, "words of 8 bytes");
 
 struct alignas(16) Wide { uint64_t low, high; };
 
-// A tile of one column, of the chunk that has it.
-struct Item {
-    int64_t column, tile;
+// How rows are cut: into chunks, and these into tiles, of which a warp takes one of a column at a time.  A frame has less
+// than 2^31 rows and a tile 256 or more, so 32 bits count the tiles of all columns.
+struct Tiles {
+    int64_t rows, tile_rows;
+    uint32_t columns;
 
-    DEVICE Item(int64_t item, int64_t tiles, int64_t columns) {
-        const int64_t of_chunk = CHUNK / TILE, chunk = item / (of_chunk * columns), first = chunk * of_chunk;
-        const int64_t rest = item - first * columns, own = tiles - first < of_chunk ? tiles - first : of_chunk;
+    DEVICE uint32_t count() const { return uint32_t((rows + tile_rows - 1) / tile_rows); }
+    DEVICE uint32_t a_chunk() const { return uint32_t(CHUNK / tile_rows); }
+};
+
+struct Item {
+    uint32_t column;
+    int64_t start, end;  // rows
+
+    DEVICE Item(uint32_t item, const Tiles& tiles, uint32_t count, uint32_t a_chunk) {
+        const uint32_t first = item / (a_chunk * tiles.columns) * a_chunk, rest = item - first * tiles.columns;
+        const uint32_t own = count - first < a_chunk ? count - first : a_chunk;
         column = rest / own;
-        tile = first + rest % own;
+        start = (first + rest % own) * tiles.tile_rows;
+        end = start + tiles.tile_rows < tiles.rows ? start + tiles.tile_rows : tiles.rows;
     }
 };
 
@@ -85,13 +95,13 @@ DEVICE uint32_t store_valid(uint32_t* words, int64_t end, int64_t start, uint32_
 }
 
 template <class T, int N, class NUMBER>
-DEVICE void gather_values(int64_t rows, int64_t tile, const NUMBER* from, const Column& column, uint64_t* told) {
+DEVICE void gather_values(const Item& item, const NUMBER* from, const Column& column, uint64_t* told) {
     const T* const source = (const T*)column.source;
     T* const target = (T*)column.target;
     uint32_t missing = 0;
-    const int64_t end = tile * TILE + TILE < rows ? tile * TILE + TILE : rows;
+    const int64_t end = item.end;
 #pragma unroll 1
-    for (int64_t start = tile * TILE; start < end; start += N * LANES) {
+    for (int64_t start = item.start; start < end; start += N * LANES) {
         NUMBER at[N];
         T values[N];
         load_numbers(end, start, from, at);
@@ -109,14 +119,14 @@ DEVICE void gather_values(int64_t rows, int64_t tile, const NUMBER* from, const 
 }
 
 template <class OFFSET, int N, class NUMBER>
-DEVICE void gather_sizes(int64_t rows, int64_t tile, const NUMBER* from, const Column& column, uint64_t* told) {
+DEVICE void gather_sizes(const Item& item, const NUMBER* from, const Column& column, uint64_t* told) {
     const OFFSET* const source = (const OFFSET*)column.source;
     int32_t* const target = (int32_t*)column.target;
     uint32_t missing = 0;
     Tally amount;
-    const int64_t end = tile * TILE + TILE < rows ? tile * TILE + TILE : rows;
+    const int64_t end = item.end;
 #pragma unroll 1
-    for (int64_t start = tile * TILE; start < end; start += N * LANES) {
+    for (int64_t start = item.start; start < end; start += N * LANES) {
         NUMBER at[N];
         int32_t sizes[N];
         load_numbers(end, start, from, at);
@@ -132,40 +142,44 @@ DEVICE void gather_sizes(int64_t rows, int64_t tile, const NUMBER* from, const C
         }
         missing += store_valid<N>(column.words, end, start, valid);
     }
-    if (tile == 0 && LANE == 0) target[0] = 0;
+    if (item.start == 0 && LANE == 0) target[0] = 0;
     if (column.words) add_nulls(told, missing);
     amount.store(told + 1);
 }
 
 template <class NUMBER>
-DEVICE void gather_tile(int64_t rows, int64_t tile, const NUMBER* from, const Column& column, uint64_t* told) {
+DEVICE void gather_tile(const Item& item, const NUMBER* from, const Column& column, uint64_t* told) {
     switch (column.kind) {
-        case BYTES_1: return gather_values<uint8_t, AT_ONCE>(rows, tile, from, column, told);
-        case BYTES_2: return gather_values<uint16_t, AT_ONCE>(rows, tile, from, column, told);
-        case BYTES_4: return gather_values<uint32_t, AT_ONCE>(rows, tile, from, column, told);
-        case BYTES_8: return gather_values<uint64_t, AT_ONCE>(rows, tile, from, column, told);
-        case BYTES_16: return gather_values<Wide, AT_ONCE / 2>(rows, tile, from, column, told);
-        case OFFSETS_4: return gather_sizes<int32_t, AT_ONCE / 2>(rows, tile, from, column, told);
-        case OFFSETS_8: return gather_sizes<int64_t, AT_ONCE / 2>(rows, tile, from, column, told);
+        case BYTES_1: return gather_values<uint8_t, AT_ONCE>(item, from, column, told);
+        case BYTES_2: return gather_values<uint16_t, AT_ONCE>(item, from, column, told);
+        case BYTES_4: return gather_values<uint32_t, AT_ONCE>(item, from, column, told);
+        case BYTES_8: return gather_values<uint64_t, AT_ONCE>(item, from, column, told);
+        case BYTES_16: return gather_values<Wide, AT_ONCE / 2>(item, from, column, told);
+        case OFFSETS_4: return gather_sizes<int32_t, AT_ONCE / 2>(item, from, column, told);
+        case OFFSETS_8: return gather_sizes<int64_t, AT_ONCE / 2>(item, from, column, told);
     }
 }
 
 template <class NUMBER>
-DEVICE void gather(int64_t rows, const NUMBER* from, uint64_t* told, const Columns& columns) {
-    const int64_t tiles = (rows + TILE - 1) / TILE;
-    FOR_EACH_WARP(item, tiles * columns.count) {
-        const Item own(item, tiles, columns.count);
-        gather_tile(rows, own.tile, from, columns.of[own.column], told + 2 * own.column);
+DEVICE void gather(int64_t rows, int64_t tile_rows, const NUMBER* from, uint64_t* told, const Columns& columns) {
+    const Tiles tiles{rows, tile_rows, uint32_t(columns.count)};
+    const uint32_t count = tiles.count(), a_chunk = tiles.a_chunk();
+    FOR_EACH_WARP(item, int64_t(count) * columns.count) {
+        const Item own(uint32_t(item), tiles, count, a_chunk);
+        gather_tile(own, from, columns.of[own.column], told + 2 * own.column);
     }
 }
 
 }  // namespace gathering
 
 // A negative number in `from` gives null, and nulls are written as zeros.  `told` has two numbers a column, to which are
-// added its nulls, and its texts' bytes or lists' elements; none are where no column has words or sizes.
-KERNEL gather_int32(int64_t rows, const int32_t* from, uint64_t* told, const gathering::Columns columns) {
-    gathering::gather(rows, from, told, columns);
+// added its nulls, and its texts' bytes or lists' elements; none are where no column has words or sizes.  The rows of a
+// tile are a multiple of 256.
+KERNEL gather_int32(int64_t rows, int64_t tile_rows, const int32_t* from, uint64_t* told,
+                    const gathering::Columns columns) {
+    gathering::gather(rows, tile_rows, from, told, columns);
 }
-KERNEL gather_int64(int64_t rows, const int64_t* from, uint64_t* told, const gathering::Columns columns) {
-    gathering::gather(rows, from, told, columns);
+KERNEL gather_int64(int64_t rows, int64_t tile_rows, const int64_t* from, uint64_t* told,
+                    const gathering::Columns columns) {
+    gathering::gather(rows, tile_rows, from, told, columns);
 }
