@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
 from gpuetl import messages
-from gpuetl.messages import SHOWN_CHARACTERS, coded, cut, readable, recoded
+from gpuetl.messages import CONTROLS, SHOWN_CHARACTERS, coded, cut, one_line, printable, readable, recoded
 from gpuetl.secrets import redacted
 
 if TYPE_CHECKING:
@@ -53,11 +53,11 @@ class Place:
 
     def __str__(self) -> str:
         file = self.file if len(self.file) <= FILE_CHARACTERS else f"…{self.file[-FILE_CHARACTERS:]}"
-        return f"{file}:{self.line}" + (f":{self.column}" if self.column else "")
+        return f"{one_line(file)}:{self.line}" + (f":{self.column}" if self.column else "")
 
     def underlined(self) -> str:
         """Return the source line, indented, with a caret under the range; nothing where the line is not known."""
-        text = self.source.rstrip()
+        text = CONTROLS.sub(" ", self.source.rstrip())  # the caret stays below its character
         if not self.column:
             return f"    {text.strip()[:SHOWN_CHARACTERS]}" if text else ""
         margin = max(len(text) - len(text.lstrip()), self.column - 1 - SHOWN_CHARACTERS // 2)
@@ -77,10 +77,16 @@ class Problem:
     row: str = ""
 
     def __str__(self) -> str:
-        head = ": ".join(readable(part) for part in (str(self.place or ""), self.within, self.message) if part)
+        parts = (str(self.place or ""), self.within, self.message)
+        head = ": ".join(readable(one_line(redacted(part))) for part in parts if part)
         head = messages.with_code(readable(head), self.message)
-        lines = (head, self.place and self.place.underlined(), readable(self.row), readable(self.hint))
-        return redacted("\n".join(part for part in lines if part))
+        lines = (head, self.place and self.place.underlined(), shown(self.row), shown(self.hint))
+        return printable(redacted("\n".join(part for part in lines if part)))
+
+
+def shown(text: str) -> str:
+    """Return a text as users see it.  Values of variables go first: a part of one that is cut would stay."""
+    return readable(printable(redacted(text)))
 
 
 class GpuetlError(Exception):
@@ -89,10 +95,10 @@ class GpuetlError(Exception):
     exit_code = 1
 
     def __str__(self) -> str:
-        return redacted(messages.with_code(self._text(), self))
+        return printable(redacted(messages.with_code(self._text(), self)))
 
     def _text(self) -> str:
-        return readable(super().__str__())
+        return shown(super().__str__())
 
     def _render_traceback_(self) -> list[str]:
         """Return the lines that notebooks show: see `tracebacks.py`."""
@@ -381,7 +387,7 @@ def have_hint(name: str, have: Iterable[str], advice: str = "", noun: str = "Col
 
     `noun` says what the names are, in the plural and with a capital letter.
     """
-    names = sorted(set(have))
+    names = [one_line(name) for name in sorted(set(have))]
     listed = listing(names, limit)
     return f"{noun}: {listed or 'none'}. {advice or suggestion(name, names)}".rstrip()
 

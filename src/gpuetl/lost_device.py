@@ -20,6 +20,8 @@ FAULT = re.compile(
 )
 """How CUDA words that a kernel left its arrays, or was ended by the hardware."""
 
+LIBRARIES = ("cupy", "cupy_backends", "rmm", "pylibcudf")
+
 _running: list[str] = []
 _lost: list[Callable[[], bool]] = []
 
@@ -61,7 +63,7 @@ def lose_device(recovered: Callable[[], bool] = lambda: False) -> None:
         show = sys.unraisablehook
 
         def show_others(error: Any) -> None:
-            if not is_lost() or not _of_cuda(error.exc_value):
+            if not is_lost() or not (_of_cuda(error.exc_value) or _module(error.object) in LIBRARIES):
                 show(error)
 
         sys.unraisablehook = show_others
@@ -74,7 +76,9 @@ def is_lost() -> bool:
 
 
 def _of_cuda(error: BaseException | None) -> bool:
-    return (
-        type(error).__module__.partition(".")[0] in ("cupy", "cupy_backends", "rmm", "pylibcudf")
-        or "cuda" in str(error).lower()
-    )
+    return _module(type(error)) in LIBRARIES or "cuda" in str(error).lower()
+
+
+def _module(thing: object) -> str:
+    """Return the top module that defines a class or function; empty for what has none."""
+    return str(getattr(thing, "__module__", "")).partition(".")[0]

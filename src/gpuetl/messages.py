@@ -1,4 +1,4 @@
-"""Texts of errors and warnings, each with the code under which `gpuetl explain` describes it."""
+"""Texts for people: without control characters, not too long, errors with the code that `gpuetl explain` describes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,26 @@ LINE_CHARACTERS = 1_000
 """Of a line of a message."""
 LONG = re.compile(rf"'(?P<quoted>[^'\n]{{{SHOWN_CHARACTERS}}})[^'\n]{{9,}}'|(?P<word>\S{{{SHOWN_CHARACTERS}}})\S{{9,}}")
 """What a message quotes, or a word, that is too long; one that is cut, with the mark and a few signs, is not."""
+
+
+CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What a terminal takes for commands, ends a line, turns the direction of text, or is half of a character."""
+NAMED = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
+
+
+def one_line(text: str) -> str:
+    r"""Return a text with escapes such as `\x1b` and `\n` for its control characters: a name, a path, a value."""
+    return CONTROLS.sub(_escape, text)
+
+
+def printable(text: str) -> str:
+    """Return a text of several lines with escapes for all other control characters."""
+    return "\n".join(map(one_line, text.split("\n"))) if CONTROLS.search(text) else text
+
+
+def _escape(found: re.Match[str]) -> str:
+    number = ord(found[0])
+    return NAMED.get(found[0]) or (f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}")
 
 
 def cut(text: str, most: int = SHOWN_CHARACTERS) -> str:

@@ -21,8 +21,8 @@ from gpuetl.contracts import accepted, with_samples
 from gpuetl.errors import ContractBroken, InvalidPipeline, Problem, have_hint, system_reason
 from gpuetl.executors.committing import recovered
 from gpuetl.executors.execution import Execution, on_workers
-from gpuetl.io.listing import watching
 from gpuetl.io.rejected import without_rejected
+from gpuetl.io.watching import watching
 from gpuetl.kernels.options import kernel_options
 from gpuetl.messages import coded
 from gpuetl.options import RunOptions
@@ -37,7 +37,6 @@ from gpuetl.report.recorder import Progress, Recorder, recording, silent
 from gpuetl.report.report import RunReport, device_label, stage_reports
 from gpuetl.report.trace import Trace, timed, tracing
 from gpuetl.results import Result
-from gpuetl.secrets import redacted
 from gpuetl.signals import noted
 from gpuetl.sizes import size
 
@@ -107,7 +106,8 @@ def run_pipeline(
         what = coded("GE3011", f"cannot write the trace to {options.trace}: {system_reason(error)}")
         lost.append(messages.with_code(what, what))
 
-    looking = watching(lambda path, done, of: recorder.progress(Origin("folders below", path), done, of))
+    shown = progress and watching(lambda what, path, done, of: progress(Origin(what, path), done, of))
+    looking = shown or nullcontext()  # who runs without progress may watch
     tracer = tracing(Path(options.trace) if options.trace else None, unwritten)
     with tracer as trace, noted(recorder.outcome), looking:
         done = traced_run(pipeline, params, choice, wanted, options, recorder, trace)
@@ -184,7 +184,7 @@ def traced_run(
         pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
         device=device_label(recorder.work.values()), fingerprint=fingerprint,
         stages=stage_reports(recorder, names_in_order(plan), funnel, ceilings),
-        sinks=outputs.sinks, seconds=seconds, passes=passes, notes=tuple(map(redacted, recorder.notes)),
+        sinks=outputs.sinks, seconds=seconds, passes=passes, notes=recorder.shown_notes,
         warnings=recorder.shown_warnings, checks=checks, memory=recorder.peaks,
         spilled=dict(recorder.spilled), expected_memory=fit.promised, head=outputs.heads,
     )  # fmt: skip

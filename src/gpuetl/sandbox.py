@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -10,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpuetl.messages import coded
+
+ENVIRONMENT = re.compile(r"\$\{\s*env\.")
 
 
 class OutsideSandbox(Exception):
@@ -34,9 +37,13 @@ class Sandbox:
             With the path, and where it leads if it is a link.
         """
         place = os.path.realpath(path)
-        if not Path(place).is_relative_to(os.path.realpath(self.folder)):
+        if not self.holds(path):
             leads = "" if place == os.path.abspath(path) else f" (it leads to {place})"  # noqa: PTH100  links stay
             raise OutsideSandbox(coded("GE1027", f"{path} is outside of the sandbox {self.folder}{leads}"))
+
+    def holds(self, path: Path) -> bool:
+        """Tell whether a path lies in the folder, when its links are followed."""
+        return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.folder))
 
     def refuse_code(self, what: str) -> None:
         """Refuse a step that would run code of the pipeline's author.
@@ -56,7 +63,7 @@ class Sandbox:
         OutsideSandbox
             Where the text has `${env.…}`.
         """
-        if "${env." in text.replace(" ", ""):
+        if ENVIRONMENT.search(text):
             self.refuse_code(f"'{text}' reads an environment variable")
 
 

@@ -7,6 +7,7 @@ for people or for files of reports goes through `redacted`.
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 LEAST_CHARACTERS = 8
 """Shorter values are hidden only as a part of their path: elsewhere they would match by chance."""
@@ -18,7 +19,8 @@ _references: dict[str, str] = {}
 def remember_value(value: str, reference: str) -> None:
     """Show a variable's value as a reference from now on, if it is long enough."""
     if len(value) >= LEAST_CHARACTERS:
-        _references[re.escape(value)] = reference
+        for written in {value, repr(value)[1:-1], str(Path(value))}:  # as libraries and the system write a path
+            _references[re.escape(written)] = reference
 
 
 def remember_path(path: str, rest: str, text: str) -> None:

@@ -166,7 +166,7 @@ class HostMachine:
         """Call the entry point once: it sees one block of one thread."""
         self.launch(module, entry, 0, arguments)
 
-    def wait(self, timeout_s: float | None) -> bool:
+    def wait(self, timeout_s: float | None, slow: Callable[[], None]) -> bool:
         """Kernels have ended when their call returns."""
         return True
 

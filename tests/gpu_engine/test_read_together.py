@@ -1,5 +1,6 @@
 """Files that are read in one call, and those that libcudf does not take together."""
 
+import sys
 from decimal import Decimal
 
 import pyarrow as pa
@@ -7,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl import Pipeline
+from gpuetl import Pipeline, RunFailed, lost_device
 from gpuetl.backends.cudf.backend import CudfBackend
 from gpuetl.backends.cudf.interchange import to_table
 
@@ -24,6 +25,8 @@ class Strict(HostMachine):
 
     def read_parquet(self, files, types):
         self.reads.append(len(files))
+        if isinstance(self.refuses, str):
+            raise RuntimeError(self.refuses)
         first, *others = [pq.read_metadata(path).schema for path in files]
         if self.refuses(files) or any(other != first for other in others):
             raise RuntimeError("All sources must have the same schema")
@@ -54,3 +57,22 @@ def test_files_that_are_refused_together_are_read_one_by_one(tmp_path):
     machine = Strict(refuses=lambda files: len(files) > 1)
     assert read(tmp_path, machine).equals(pa.concat_tables(ROWS))
     assert machine.reads == [4, 1, 1, 1, 1]
+
+
+def test_a_file_that_the_device_refuses_is_read_by_arrow(tmp_path):
+    for number, rows in enumerate(ROWS):
+        pq.write_table(rows, tmp_path / f"{number}.parquet")
+    refused = tmp_path / "2.parquet"
+    assert read(tmp_path, Strict(refuses=lambda files: refused in files)).equals(pa.concat_tables(ROWS))
+
+
+def test_files_that_stop_the_gpu_are_named_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(lost_device, "_lost", [])
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    for number, rows in enumerate(ROWS):
+        pq.write_table(rows, tmp_path / f"{number}.parquet")
+    machine = Strict(refuses="Fatal CUDA error: 700 cudaErrorIllegalAddress an illegal memory access was encountered")
+    with pytest.raises(RunFailed, match=r"one of 4 files, .*/0.parquet to .*/3.parquet was read: a page is damaged"):
+        read(tmp_path, machine)
+    assert machine.reads == [4]
+    assert lost_device.is_lost()

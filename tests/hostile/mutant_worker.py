@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gpuetl import GpuetlError, Pipeline, col, count
+from gpuetl.lost_device import is_lost
 from hostile.mutations import mutate
 from hostile.seed_files import SeedFile, own_files, public_files
 
@@ -167,6 +168,8 @@ class Worker:
         what = part or "rows"
         if got.kind == "traceback":
             return {"outcome": "traceback", "detail": f"{self.engine}: {what}: {got.detail}"}
+        if "[GE1446]" in got.detail or "[GE2014]" in got.detail:  # decoding on the device is the only way to tell
+            return {"outcome": "GPU stopped", "detail": got.detail}
         if (got.rows is None) != (expected.rows is None):
             said = f"pandas: {expected.detail or 'reads it'}\n{self.engine}: {got.detail or 'reads it'}"
             return {"outcome": "engines differ", "detail": f"{what}: {said}"}
@@ -217,7 +220,7 @@ def main(engine: str, folders: list[str]) -> None:
             if resident_peak() - least > RESIDENT_BYTES:
                 answer = {"outcome": "memory", "detail": f"{resident_peak() - least:,} bytes.  {answer['detail']}"}
             report(**answer, done=True)
-            if answer["outcome"] == "memory":
+            if answer["outcome"] == "memory" or is_lost():
                 return
 
 

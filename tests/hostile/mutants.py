@@ -30,10 +30,12 @@ from hostile.seed_files import own_files, public_files
 
 HANG_SECONDS = 20.0
 START_SECONDS = 300.0
-GOOD = ("same rows", "other rows", "wrong statistics", "refused")
-"""Wrong statistics: a filter leaves out row groups whose statistics lie, as in any reader; their rows are damaged data."""
+GOOD = ("same rows", "other rows", "wrong statistics", "refused", "GPU stopped")
+"""The GPU stops, with a clean error, at some damaged pages that Arrow reads or refuses: libcudf does not check all.
+
+Wrong statistics: a filter leaves out row groups whose statistics lie, as in any reader; their rows are damaged data."""
 FAILURES = ("traceback", "crash", "hang", "memory", "contradiction", "engines differ")
-ENDED = ("crash", "hang", "memory")
+ENDED = ("crash", "hang", "memory", "GPU stopped")
 """Outcomes after which a worker is replaced."""
 TESTS = Path(__file__).parents[1]
 SHOWN_CHARACTERS = 400

@@ -1,5 +1,6 @@
 """Plans and expressions of a size that nobody writes and a program may make."""
 
+import time
 from functools import reduce
 
 import pytest
@@ -10,6 +11,9 @@ from gpuetl.expressions.expression import apply
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.syntax import MAX_OPERATORS
 from gpuetl.expressions.unparse import to_sql
+from gpuetl.spec.document import plain_node
+from gpuetl.spec.forms import read_names
+from gpuetl.spec.values import BadValue
 from tables import table, write_source
 
 HEAD = "gpuetl: 1\nname: p\nsources:\n  t: {parquet: t.parquet}\nstages:\n"
@@ -150,3 +154,13 @@ def test_a_thousand_steps_run_in_partitions(pipeline):
     options = ge.RunOptions(partition_rows=2, optimize=False)
     counts = pipeline.run(engine="pandas", keep=["counts"], options=options)["counts"].to_arrow()
     assert counts.sort_by("x").to_pydict() == {"x": [500, 501, 502, 503], "n": [1] * 4}
+
+
+def test_a_list_of_fifty_thousand_names_is_checked_in_one_pass():
+    """Names were compared with all before them, which took half a minute and no function call."""
+    names = [f"c{i}" for i in range(50_000)]
+    start = time.process_time()
+    assert read_names(plain_node(names)) == tuple(names)
+    assert time.process_time() - start < 5
+    with pytest.raises(BadValue, match="'c7' is named twice"):
+        read_names(plain_node([*names, "c7"]))

@@ -6,11 +6,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gpuetl import InvalidPipeline, RunFailed
+from gpuetl import InvalidPipeline, Pipeline, RunFailed
 from gpuetl.backends.cudf.sinks.thrift import binary, i32, i64, struct
 from gpuetl.backends.cudf.sources.host_columns import host_columns
+from gpuetl.io.bad_footer import BadFooter
 from gpuetl.io.footers import footer_of
-from gpuetl.io.parquet_footer import BadFooter, footer_bytes, read_footer
+from gpuetl.io.parquet_footer import footer_bytes, read_footer
 from hostile.parquet_bytes import INT64, chunk, element, file_of, footer, gzip_file
 from hostile.parquet_files import compare
 
@@ -237,3 +238,13 @@ def test_a_gpu_reads_hostile_files_as_pandas_does(tmp_path):
         (tmp_path / f"{name}.parquet").write_bytes(data)
     found = compare(sorted(tmp_path.glob("*")), "cudf", folder=tmp_path)
     assert [result for result, _ in found] == ["both refuse", "same", "same"]
+
+
+def test_text_in_lists_that_is_not_utf_8_is_told_on_every_engine(tmp_path, local_engine):
+    path, options = tmp_path / "t.parquet", {"use_dictionary": False, "compression": "none", "write_statistics": False}
+    pq.write_table(pa.table({"x": [["ab"], None, [None, "cde"]]}), path, **options)
+    path.write_bytes(path.read_bytes().replace(b"cde", b"c\xffe"))
+    pipeline = Pipeline("p", root=tmp_path)
+    pipeline.read_parquet("t", "t.parquet").stage("s")
+    with pytest.raises(RunFailed, match=r"cannot read .*t\.parquet: a string is not UTF-8"):
+        pipeline.run(engine=local_engine, keep=["s"])

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from command import gpuetl
-from gpuetl import InvalidPipeline, in_sandbox, load, secrets
+from gpuetl import InvalidPipeline, RunFailed, in_sandbox, load, secrets
 
 PIPELINE = """\
 gpuetl: 1
@@ -120,3 +120,50 @@ def test_a_value_that_is_a_default_is_shown(box):
     done = gpuetl("run", str(written(box, "${env.NOT_SET:-lake}/t.parquet")), "--engine", "pandas")
     assert done.exit_code == 2
     assert "lake/t.parquet does not exist" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "reference", ["${env.KEY}", "${ env.KEY}", "${\\tenv.KEY }", "${\\u00a0env.KEY}", "${\\nenv.KEY}"]
+)
+def test_white_space_does_not_hide_an_environment_variable(box, monkeypatch, reference):
+    monkeypatch.setenv("KEY", "in")
+    (told,) = problems(written(box, source=f"{reference}/t.parquet"), box)
+    assert told.endswith("reads an environment variable, which a sandbox does not allow")
+
+
+@pytest.mark.parametrize("mode", ["append", "replace_partitions"])
+def test_a_link_in_a_sink_s_folder_does_not_lead_out(box, mode):
+    """Neither as the folder of a partition nor as that of the lists of files."""
+    inside, outside = box / "in", box / "elsewhere"
+    outside.mkdir()
+    file = inside / "p.yaml"
+    sink = f"{{from: s, parquet: out, mode: {mode}, partition_by: [k], keep_foreign: {str(mode != 'append').lower()}}}"
+    file.write_text(
+        f"gpuetl: 1\nname: p\nsources: {{t: {{parquet: t.parquet}}}}\n"
+        f"stages: {{s: {{from: t, steps: [{{with_columns: {{k: 1}}}}]}}}}\nsinks: {{out: {sink}}}\n"
+    )
+    for link in ("k=1", ".gpuetl"):
+        (inside / "out").mkdir(exist_ok=True)
+        (inside / "out" / link).symlink_to(outside)
+        with in_sandbox(inside), pytest.raises(RunFailed, match="is outside of the sandbox"):
+            load(file).run(engine="pandas")
+        assert not [*outside.iterdir()]
+        assert [path.name for path in (inside / "out").iterdir()] == [link]
+        assert not [*inside.glob(".out.*")]
+        (inside / "out" / link).unlink()
+
+
+def test_a_long_value_does_not_show_where_a_text_is_cut(box, monkeypatch):
+    monkeypatch.setenv("KEY", "L0NG" * 60)
+    monkeypatch.setenv("TABS", "tab\tS3CRETTOKEN\tx")
+    for name in ("KEY", "TABS"):
+        (told,) = (str(p) for p in shown_problems(written(box, source=f"${{env.{name}}}/t.parquet")))
+        assert "L0NG" not in told
+        assert "S3CRET" not in told
+        assert f"${{env.{name}}}/t.parquet does not exist" in told
+
+
+def shown_problems(file):
+    with pytest.raises(InvalidPipeline) as error:
+        load(file).plan()
+    return error.value.problems

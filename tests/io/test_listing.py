@@ -1,13 +1,17 @@
 """What a source's path names: which files are read, and what is told of what cannot be."""
 
 import os
+import re
 import socket
 import subprocess
 import sys
 import textwrap
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
+import gpuetl
 from gpuetl import InvalidPipeline, Pipeline
 from gpuetl.io.dataset import Dataset, DatasetError
 from gpuetl.io.listing import list_files
@@ -256,7 +260,7 @@ def test_another_user_is_told_what_it_may_not_see(here, path, message):
 
 
 def test_a_run_shows_the_folders_that_it_looks_into(here, monkeypatch):
-    monkeypatch.setattr("gpuetl.io.listing.EVERY_S", 0)
+    monkeypatch.setattr("gpuetl.io.watching.EVERY_S", 0)
     shown = []
     pipeline = Pipeline("test", root=here)
     pipeline.read_csv("s", "lake/**/*.csv", {"x": "int64"}).write_csv("out", "out.csv")
@@ -314,3 +318,74 @@ def test_a_named_pipe_is_refused_by_a_run_before_it_reads(tmp_path):
     pipeline.read_parquet("s", "a.csv").write_csv("out", "out.csv")
     with pytest.raises(InvalidPipeline, match=r"source 's': .*a\.csv is a named pipe \(FIFO\), and gpuetl reads files"):
         pipeline.run(engine="pandas")
+
+
+COMMANDS = {"plan": [], "validate": [], "test": ["--from-run", "s", "--engine", "pandas"]}
+SLOW_LAKE = """
+    import os, signal, time
+    from gpuetl.cli import long_looks
+    long_looks.AFTER_S = 0.1
+    whole, listed = os.scandir, []
+    def scandir(path="."):
+        if os.fspath(path).startswith("lake"):
+            listed.append(path)
+            time.sleep(0.05)
+            if len(listed) < 40:
+                os.makedirs(os.path.join(path, "deeper"), exist_ok=True)
+            if len(listed) == {interrupted}:
+                os.kill(os.getpid(), signal.SIGINT)
+        return whole(path)
+    os.scandir = scandir
+    from gpuetl.cli import main
+    main()
+"""
+
+
+def child_environment():
+    """Return what a process needs to find gpuetl."""
+    return {**os.environ, "PYTHONPATH": str(Path(gpuetl.__file__).parents[1]), "TERM": "xterm"}
+
+
+def on_a_terminal(folder, *command):
+    """Run a command whose stderr is a terminal; return its exit code, and what the terminal got."""
+    terminal, stderr = os.openpty()
+    with subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=stderr, env=child_environment()
+    ) as process:
+        os.close(stderr)
+        shown = b""
+        with suppress(OSError):  # EIO, when the other side is closed
+            while piece := os.read(terminal, 1 << 16):
+                shown += piece
+        os.close(terminal)
+    return process.returncode, without_codes(shown.decode()).replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_that_run_nothing_show_long_looks_on_a_terminal(here, command):
+    (here / "p.yaml").write_text(PIPELINE)
+    code = textwrap.dedent(SLOW_LAKE.format(interrupted=0))
+    arguments = [command, "p.yaml", *COMMANDS[command]]
+    exit_code, shown = on_a_terminal(here, sys.executable, "-c", code, *arguments)
+    assert exit_code == 0, shown
+    looks = shown.split("\r\x1b[K")
+    assert re.fullmatch(r"  folders below lake/\*\*/\*\.csv: \d+ of \d+", looks[1])
+    assert looks[-1].strip() == ""  # nothing stays
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_long_look_stops_at_once(here, command):
+    (here / "p.yaml").write_text(PIPELINE)
+    code = textwrap.dedent(SLOW_LAKE.format(interrupted=12))
+    arguments = [command, "p.yaml", *COMMANDS[command]]
+    exit_code, shown = on_a_terminal(here, sys.executable, "-c", code, *arguments)
+    assert exit_code == 130
+    assert shown.split("\r\x1b[K")[-1].startswith("interrupted (SIGINT)")
+
+
+def test_no_look_is_shown_elsewhere(here):
+    (here / "p.yaml").write_text(PIPELINE)
+    code = textwrap.dedent(SLOW_LAKE.format(interrupted=0))
+    command = [sys.executable, "-c", code, "validate", "p.yaml"]
+    done = subprocess.run(command, cwd=here, capture_output=True, text=True, check=True, env=child_environment())
+    assert done.stderr == ""

@@ -14,7 +14,8 @@ from command import gpuetl
 from gpuetl import Pipeline, RunFailed
 from gpuetl.io.commit.lease import LEASE, holder_of
 from gpuetl.io.commit.locks import locked
-from gpuetl.io.commit.recovery import staging_folder, stagings_beside
+from gpuetl.io.commit.names import staging_folder
+from gpuetl.io.commit.recovery import stagings_beside
 from messages import without_place
 from sink_files import leftovers, sink_files
 from tables import table, write_source
@@ -35,6 +36,7 @@ def stop(*arguments):
 {before}
 write(Path(sys.argv[1]), NEW_RUN)
 """
+HERE = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 BEFORE_THE_COMMIT, IN_THE_COMMIT = "sinks.begin = stop", "moves.Remove.apply = stop"
 
 
@@ -43,7 +45,7 @@ def stopped(folder, before):
     process = subprocess.Popen(
         [sys.executable, "-c", WRITE.format(before=before), str(folder)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env=HERE,
     )  # fmt: skip
     assert process.stdout.readline() == "there\n"
     return process
@@ -267,7 +269,7 @@ for turn in range(15):
 
 def test_processes_that_write_the_same_sinks_at_once_do_not_mix(tmp_path):
     """Each commit wins wholly: the file and the folder are of one run in the end, and appended files are all there."""
-    processes = [subprocess.Popen([sys.executable, "-c", MANY, str(tmp_path), str(n)]) for n in (1, 2)]
+    processes = [subprocess.Popen([sys.executable, "-c", MANY, str(tmp_path), str(n)], env=HERE) for n in (1, 2)]
     assert [process.wait(60) for process in processes] == [0, 0]
     found = state(tmp_path)
     assert found["whole"] == [found["deep/file.csv"]] * 2

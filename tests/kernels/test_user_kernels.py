@@ -51,8 +51,9 @@ class FailingMachine(HostMachine):
     def __init__(self, ends=True, fault=""):
         self.ends, self.fault, self.limits = ends, fault, []
 
-    def wait(self, timeout_s):
+    def wait(self, timeout_s, slow):
         self.limits.append(timeout_s)
+        slow()
         if self.fault:
             raise RuntimeError(self.fault)
         if not self.ends:
@@ -78,11 +79,11 @@ def run_on(tmp_path, monkeypatch, device):
     p = Pipeline("p", root=tmp_path)
     t = write_source(p, "t", table({"x": "float64"}, (1.0,), (2.0,), (3.0,)))
 
-    def run(machine, entry="twice", options=None, twin="twice", engine=ON_CPU, **keys):
+    def run(machine, entry="twice", options=None, twin="twice", engine=ON_CPU, progress=None, **keys):
         monkeypatch.setattr(host_machine, "HostMachine", lambda: machine)
         made = t.kernel("k.cu", entry, "x", {"y": "float64"}, f"k.py:{twin}", **keys).stage(f"s_{entry}_{twin}")
         del made
-        out = p.run(engine=engine, options=options, keep=f"s_{entry}_{twin}")
+        out = p.run(engine=engine, options=options, progress=progress, keep=f"s_{entry}_{twin}")
         return out[f"s_{entry}_{twin}"].to_arrow().column("y").to_pylist()
 
     return run
@@ -119,6 +120,12 @@ def test_a_kernel_that_does_not_end_fails_the_run_and_loses_the_device(run_on, t
     assert "Start Python again to use the GPU." in told
     assert machine.limits == [2.5]
     assert lost_device.is_lost()
+
+
+def test_a_kernel_that_runs_long_is_told_of_while_it_runs(run_on, tmp_path):
+    seen = []
+    run_on(FailingMachine(), progress=lambda origin, done, of: seen.append(str(origin)))
+    assert f"kernel 'twice ({tmp_path}/k.cu) has run for 30 s; Ctrl-C ends the run'" in seen
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,10 @@
-"""stdout and stderr of a command: output that cannot be written does not end the command.
+"""stdout and stderr of a command: output that cannot be written does not end it, and data cannot write commands there.
 
 A run whose sinks are in place has done its work, even if the disk of its log is full.  A command that failed keeps its
 exit code.  So a stream that fails is replaced by the null device, and `checked_output` says at the end what happened.
+
+Control characters are written as escapes, whatever they come from.  Only the library that draws tables and colours
+writes its own, through `raw_stream`.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from typing import Any, TextIO
 
 from gpuetl import messages
 from gpuetl.errors import system_reason
-from gpuetl.messages import coded
+from gpuetl.messages import coded, printable
 
 
 class OutputStream:
@@ -51,7 +54,11 @@ class OutputStream:
         return self.stream.fileno()
 
     def write(self, text: str) -> int:
-        """Write a text, unless the stream has failed."""
+        """Write a text with escapes for its control characters, unless the stream has failed."""
+        return self.write_raw(printable(text))
+
+    def write_raw(self, text: str) -> int:
+        """Write a text as it is, unless the stream has failed."""
         if self.error is None:
             try:
                 if self.stream is None:
@@ -88,6 +95,25 @@ class OutputStream:
                 null = os.open(os.devnull, os.O_WRONLY)
                 os.dup2(null, self.stream.fileno())
                 os.close(null)
+
+
+class RawStream:
+    """An output stream whose texts are written as they are."""
+
+    def __init__(self, stream: OutputStream) -> None:
+        self.stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+    def write(self, text: str) -> int:
+        """Write a text."""
+        return self.stream.write_raw(text)
+
+
+def raw_stream(stream: TextIO) -> Any:
+    """Return what writes a command's stream as it is, for what escapes each text by itself."""
+    return RawStream(stream) if isinstance(stream, OutputStream) else stream
 
 
 class Output:

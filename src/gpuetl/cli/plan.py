@@ -37,17 +37,20 @@ def plan(
     memory: int | None = None,
 ) -> None:
     """Show what a run would do: filters pushed, columns and row groups read, rows expected, exchanges, memory."""
+    from gpuetl.cli.long_looks import long_looks
     from gpuetl.optimize import check_rung, optimize
     from gpuetl.pipeline import load
     from gpuetl.plan.explain import explain_plan
     from gpuetl.planning import explained
 
     options = run_options(skip, partition_rows, memory=memory)
-    bound = load(file, root).plan(dict(params))
+    with long_looks():
+        bound = load(file, root).plan(dict(params))
     show_warnings(bound)
     wanted = bound.with_results()
-    with wanted.pointing():
+    with wanted.pointing(), long_looks():
         if rung is not None:
-            print(redacted(explain_plan(optimize(wanted, options.skip_passes, check_rung(rung)).plan)))
+            text = explain_plan(optimize(wanted, options.skip_passes, check_rung(rung)).plan)
         else:
-            print(redacted(explained(wanted, options, engine)))
+            text = explained(wanted, options, engine)
+    print(redacted(text))

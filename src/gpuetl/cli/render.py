@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 
 from gpuetl.backends.engines import Choice
-from gpuetl.cli.tables import check_table, new_table, stage_table, step_table
+from gpuetl.cli.tables import PlainConsole, check_table, new_table, stage_table, step_table
 from gpuetl.plan.node import Origin
 from gpuetl.report.recorder import Progress as OnProgress
 from gpuetl.report.recorder import silent
@@ -28,10 +28,10 @@ class Screen:
 
     def __init__(self, quiet: bool) -> None:
         self.quiet = quiet
-        self.out = Console(quiet=quiet, highlight=False)
+        self.out = PlainConsole(quiet=quiet)
         if not self.out.is_terminal:
             self.out.width = PLAIN_WIDTH
-        self.err = Console(quiet=quiet, highlight=False, stderr=True)
+        self.err = PlainConsole(quiet=quiet, stderr=True)
 
     def engine(self, choice: Choice) -> None:
         """Say which engine runs, and why."""
@@ -70,7 +70,7 @@ class Screen:
             self.out.print(f"first rows of {name}:")
             self.out.print(head_table(head))
         for warning in report.warnings:
-            self.out.print(f"warning: {warning}", style="yellow", markup=False)
+            self.out.print(f"warning: {warning}", style="yellow")
         for remark in report.notes:
             self.out.print(f"note: {remark}")
         if report.memory:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from gpuetl.cli.tables import new_table
@@ -23,17 +22,15 @@ WHAT = {
 
 def show_report(report: VerifyReport, console: Console) -> None:
     """Print the verdicts, the differences, and what was taken of the sources."""
-    console.print(
-        f"engine: {report.engine} ({report.reason}), on {report.device}, against {report.oracle}", markup=False
-    )
+    console.print(f"engine: {report.engine} ({report.reason}), on {report.device}, against {report.oracle}")
     for line in report.sample:
-        console.print(f"sample: {line}", markup=False)
+        console.print(f"sample: {line}")
     console.print(verdict_table(report))
     for stage in report.stages:
         for line in difference_lines(stage, report):
-            console.print(line, markup=False, soft_wrap=True)
+            console.print(line, soft_wrap=True)
     for remark in report.notes:
-        console.print(f"note: {remark}", markup=False)
+        console.print(f"note: {remark}")
     wrong = sum(not stage.same for stage in report.stages)
     count = len(report.stages)
     same = f"all {count} stages same" if count > 1 else "its stage is the same"
@@ -50,7 +47,7 @@ def verdict_table(report: VerifyReport) -> Table:
         rows = f"{stage.rows:,}" + (f" of {stage.expected_rows:,}" if stage.rows != stage.expected_rows else "")
         verdict = "same" if stage.difference is None else told(stage.difference)
         times = (f"{stage.seconds:.3f}", f"{stage.expected_seconds:.3f}")
-        table.add_row(escape(stage.name), rows, str(stage.columns), escape(verdict), *times)
+        table.add_row(stage.name, rows, str(stage.columns), verdict, *times)
     return table
 
 

@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, get_args
 
 from rich.box import SIMPLE_HEAD
-from rich.markup import escape
+from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from gpuetl.ceilings.ceiling import Link
+from gpuetl.cli.output import raw_stream
+from gpuetl.messages import one_line, printable
 from gpuetl.report.report import RunReport
 from gpuetl.report.steps import STEP_COLUMNS, rows_in, rows_out, step_lines
 from gpuetl.sizes import size
+
+
+class PlainConsole(Console):
+    """A terminal that shows each text as it is: no markup, no emoji, and escapes for control characters."""
+
+    def __init__(self, stderr: bool = False, **options: Any) -> None:
+        file = raw_stream(sys.stderr if stderr else sys.stdout)
+        super().__init__(file=file, markup=False, emoji=False, highlight=False, **options)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Return what is drawn of a text, also of one in a table."""
+        return super().render_str(printable(text), **options)
+
+
+class PlainTable(Table):
+    """A table each of whose cells is one line, unless it is too long for its column."""
+
+    def add_row(self, *cells: Any, **options: Any) -> None:
+        """Add a row of texts."""
+        super().add_row(*(one_line(cell) for cell in cells), **options)
 
 
 def stage_table(report: RunReport) -> Table:
@@ -44,7 +68,7 @@ def check_table(report: RunReport) -> Table:
     for check in report.checks:
         style = {"failed": "red", "warned": "yellow"}.get(check.verdict)
         table.add_row(
-            escape(check.rule), check.stage, check.on_fail, f"{check.rows:,}", f"{check.broken:,}",
+            check.rule, check.stage, check.on_fail, f"{check.rows:,}", f"{check.broken:,}",
             f"{100 * check.share:.3g} %", check.verdict, style=style,
         )  # fmt: skip
     return table
@@ -73,7 +97,7 @@ def some(count: int | None) -> str:
 
 def new_table(*columns: tuple[str, Any]) -> Table:
     """Return an empty table of these columns, each with the side at which it stands."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table = PlainTable(box=SIMPLE_HEAD, pad_edge=False)
     for name, side in columns:
-        table.add_column(name, justify=side, overflow="fold")
+        table.add_column(one_line(name), justify=side, overflow="fold")
     return table

@@ -70,6 +70,7 @@ def run_tests(
 ) -> None:
     """Run the tests in a pipeline's file, on the rows that they give.  Writes no sink; exits with 5 if one fails."""
     from gpuetl.backends.engines import choose_engine
+    from gpuetl.cli.long_looks import long_looks
     from gpuetl.file_tests.report import result_lines
     from gpuetl.pipeline import load
 
@@ -79,7 +80,8 @@ def run_tests(
     if from_run is not None:
         from gpuetl.file_tests.record import recorded_test, text_of, write_into
 
-        recorded = recorded_test(pipeline, from_run, rows, dict(params), engine, options)
+        with long_looks():
+            recorded = recorded_test(pipeline, from_run, rows, dict(params), engine, options)
         if write:
             write_into(file, recorded)
             print(f"{file}: added the test '{recorded.name}'")
@@ -87,7 +89,8 @@ def run_tests(
             print(("" if pipeline.spec.tests else "tests:\n") + text_of(recorded), end="")
         return
     if not pipeline.spec.tests:
-        pipeline.plan(dict(params), unbound=True)  # report problems of the pipeline first
+        with long_looks():
+            pipeline.plan(dict(params), unbound=True)  # report problems of the pipeline first
         raise InvalidPipeline.because(
             coded("GE1606", f"no tests in {file}"), "docs/language.md shows one, under Tests."
         )
@@ -99,7 +102,8 @@ def run_tests(
         print("\n".join(result_lines(result)), flush=True)
         notes.update(dict.fromkeys(result.notes))
 
-    report = pipeline.test(dict(params), engine=engine, names=names, options=options, done=show)
+    with long_looks():
+        report = pipeline.test(dict(params), engine=engine, names=names, options=options, done=show)
     for note in notes:
         print(f"note: {note}")
     print(report.summary)

@@ -23,10 +23,12 @@ def validate(file: Path, params: Params = (), root: Path | None = None, files: b
 
     Of files, footers and header lines are read, never rows.  Kernels are compiled where NVRTC or nvcc is installed.
     """
+    from gpuetl.cli.long_looks import long_looks
     from gpuetl.pipeline import load
 
     pipeline = load(file, root)
-    checked = pipeline.validate(dict(params), files=files)
+    with long_looks():
+        checked = pipeline.validate(dict(params), files=files)
     show_warnings(checked.plan)
     for told in checked.not_checked:
         print(f"not checked: {told}")

@@ -22,8 +22,10 @@ PAGES = (
     ErrorPage(
         code="GE1301",
         title="kernel not found",
-        cause="The CUDA file of a kernel step cannot be read, or it has no kernel of the name that entry gives.",
-        fix="Correct the path or the name.  The kernel must be declared as __global__ void.",
+        cause="The CUDA file of a kernel step, or a header that it includes in quotes, cannot be read, or the file has no "
+        "kernel of the name that entry gives.",
+        fix="Correct the path or the name.  The kernel must be declared as __global__ void.  Write <name.h> for headers "
+        "of the CUDA toolkit.",
         example="""\
 - kernel:
     cuda: kernels.cu

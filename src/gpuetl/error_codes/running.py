@@ -225,8 +225,11 @@ Find the access with `gpuetl kernel check`, or with `gpuetl run --sanitize`.""",
     ErrorPage(
         code="GE2013",
         title="a kernel did not end in time",
-        cause="A CUDA kernel ran longer than --kernel-timeout allows.  No sink has changed.",
-        fix="Look for a loop that does not end.  If the kernel is only slow, raise --kernel-timeout.",
+        cause=(
+            "A CUDA kernel ran longer than --kernel-timeout allows.  No sink has changed.  A kernel that accesses memory "
+            "far outside its arrays may hang, too, where others stop the GPU at once."
+        ),
+        fix="Look for a loop that does not end, and at the indices.  If the kernel is only slow, raise --kernel-timeout.",
         example=(
             "- kernel: {cuda: kernels.cu, entry: endless, inputs: amount, outputs: {y: float64}, reference: "
             "kernels.py:endless}"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 from xml.etree import ElementTree
 
+from gpuetl.messages import one_line, printable
 from gpuetl.whole_file import write_whole
 
 Outcome = Literal["passed", "failed", "error"]
@@ -74,8 +75,8 @@ class TestReport:
 def result_lines(result: TestResult) -> list[str]:
     """Return a test's line, and below it how it differs."""
     word = "passed" if result.passed else "FAILED"
-    lines = [f"{word}  {result.name}  ({result.seconds:.3f} s)"]
-    return lines + [f"        {line}".rstrip() for line in result.differences.splitlines()]
+    lines = [f"{word}  {one_line(result.name)}  ({result.seconds:.3f} s)"]
+    return lines + [f"        {line}".rstrip() for line in printable(result.differences).splitlines()]
 
 
 def junit_xml(report: TestReport) -> bytes:
@@ -86,11 +87,15 @@ def junit_xml(report: TestReport) -> bytes:
         "skipped": "0", "time": f"{report.seconds:.3f}",
     }  # fmt: skip
     suites = ElementTree.Element("testsuites", {"name": "gpuetl", **numbers})
-    suite = ElementTree.SubElement(suites, "testsuite", {"name": sound(report.pipeline), **numbers})
+    suite = ElementTree.SubElement(suites, "testsuite", {"name": sound(one_line(report.pipeline)), **numbers})
     properties = ElementTree.SubElement(suite, "properties")
     ElementTree.SubElement(properties, "property", {"name": "engine", "value": report.engine})
     for result in report.results:
-        named = {"classname": sound(report.pipeline), "name": sound(result.name), "time": f"{result.seconds:.3f}"}
+        named = {
+            "classname": sound(one_line(report.pipeline)),
+            "name": sound(one_line(result.name)),
+            "time": f"{result.seconds:.3f}",
+        }
         case = ElementTree.SubElement(suite, "testcase", named)
         if not result.passed:
             kind = "failure" if result.outcome == "failed" else "error"
@@ -101,9 +106,9 @@ def junit_xml(report: TestReport) -> bytes:
     return bytes(ElementTree.tostring(suites, "utf-8", xml_declaration=True)) + b"\n"
 
 
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_XML = re.compile("[^\n\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def sound(text: str) -> str:
-    """Return text without the characters that XML cannot hold."""
-    return _NOT_XML.sub("�", text)
+    """Return text with escapes for control characters, and without others that XML cannot hold."""
+    return _NOT_XML.sub("�", printable(text))

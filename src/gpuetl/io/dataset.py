@@ -19,6 +19,7 @@ from gpuetl.io.dataset_error import DatasetError as DatasetError  # noqa: PLC041
 from gpuetl.io.file_state import FileState
 from gpuetl.io.listing import Listing, list_files
 from gpuetl.io.paths import check_sandbox
+from gpuetl.io.watching import Look
 from gpuetl.messages import coded
 from gpuetl.plan.schema import Schema
 from gpuetl.sandbox import OutsideSandbox
@@ -276,9 +277,12 @@ class Dataset:
             sizes = ((file, file.state.size if file.state else 0) for file in self.files)
             return tuple(RowGroup(file, 0, -1, {"": size}, self.partition_ranges(file)) for file, size in sizes)
         planned, check = self.own_schema, partial(check_columns, self)
-        return tuple(
-            group for f in self.files for group in self.footers.row_groups(f, planned, self.partition_ranges(f), check)
-        )
+        groups, files, look = list[RowGroup](), self.files, Look("metadata of", str(self.path))
+        for done, file in enumerate(files):
+            look.at(done, len(files))
+            groups += self.footers.row_groups(file, planned, self.partition_ranges(file), check)
+        look.end(len(files))
+        return tuple(groups)
 
     def column_values(self, name: str) -> ColumnValues | None:
         """Return what is told of a column of texts or lists; None of CSV files, partition columns and no rows."""

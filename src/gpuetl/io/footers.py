@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from math import inf
 from pathlib import Path
@@ -12,17 +11,16 @@ from typing import Any
 import pyarrow as pa
 
 from gpuetl.expressions.types import DataType
+from gpuetl.io.bad_footer import BadFooter
 from gpuetl.io.dataset import ColumnValues, DataFile, DatasetError, RowGroup
 from gpuetl.io.file_state import FileState
 from gpuetl.io.open_file import OpenFile, opened
+from gpuetl.io.parquet_chunks import Chunk, Chunks
 from gpuetl.io.parquet_footer import (
     DECRYPT,
-    BadFooter,
-    Chunk,
     FileMetadata,
-    Leaf,
     StoredSchema,
-    footer_bytes,
+    footer_at,
     read_footer,
 )
 from gpuetl.io.parquet_limits import Limits, limits_of
@@ -31,59 +29,82 @@ from gpuetl.out_of_memory import done_again, release_host_memory, told_of_host
 
 PLAIN = 0
 SAMPLED_FILES = 4
-"""Of so many files, spread over all of them, the first and the last row group tell how wide texts and lists are."""
+"""The first and the last row group of this many files, spread over all of them, show how wide texts and lists are."""
 MOST_BITS = 32
 OFFSET_BYTES = 4
-"""Where a text or list begins: Parquet's length of a text and Arrow's offset take as many."""
+"""Bytes of a text's length in Parquet, and of an offset in Arrow."""
 MOST_KEPT = 1024
 SETTLED_NS = 1_000_000_000
 """A file that changed less than this ago may change again within one tick of its file system's clock."""
 
 
 class Group:
-    """A row group: its rows, the bytes of each column in the file, and the columns' limits, decoded when asked for.
+    """A row group: its rows, the bytes of each column in the file, and the columns' limits, decoded when asked for."""
 
-    `chunks` has those of each column, with the leaves whose values they are.
-    """
-
-    def __init__(self, rows: int, chunks: Sequence[Chunk], schema: StoredSchema) -> None:
+    def __init__(self, rows: int, chunks: Chunks, schema: StoredSchema) -> None:
         self.rows = rows
-        self.chunks: dict[str, list[Chunk]] = {}
-        self._schema, self._first = schema, dict[str, Leaf]()
-        names = schema.arrow.names
-        for leaf, chunk in zip(schema.leaves, chunks, strict=True):
-            name = names[leaf.column]
-            self.chunks.setdefault(name, []).append(chunk)
-            self._first.setdefault(name, leaf)
-        self.file_bytes = {name: sum(one.compressed_bytes for one in each) for name, each in self.chunks.items()}
+        self.file_bytes = FileBytes(chunks, schema.places)
+        self._chunks, self._schema = chunks, schema
         self._limits: dict[str, Limits | None] = {}
+
+    @property
+    def names(self) -> Iterable[str]:
+        """The names of the columns."""
+        return self._schema.places
+
+    def first_chunk(self, name: str) -> Chunk | None:
+        """Return the chunk of a column's first leaf, None for a column that is not there."""
+        places = self._schema.places.get(name)
+        return None if places is None else self._chunks[places[0]]
 
     def limits(self, name: str) -> Limits | None:
         """Return (least, greatest, nulls) of a column, None where its statistics do not bound every value."""
         if name not in self._limits:
-            leaf = self._first.get(name)
-            stored = None if leaf is None else self._schema.arrow.field(leaf.column).type
-            self._limits[name] = None if leaf is None else limits_of(self.chunks[name][0], leaf, stored)
+            self._limits[name] = self._read_limits(name)
         return self._limits[name]
+
+    def _read_limits(self, name: str) -> Limits | None:
+        chunk = self.first_chunk(name)
+        if chunk is None:
+            return None
+        leaf = self._schema.leaves[self._schema.places[name][0]]
+        return limits_of(chunk, leaf, self._schema.arrow.field(leaf.column).type)
+
+
+class FileBytes(Mapping[str, int]):
+    """The bytes of each column of a row group in the file, added up when they are asked for."""
+
+    def __init__(self, chunks: Chunks, places: Mapping[str, Sequence[int]]) -> None:
+        self._chunks, self._places = chunks, places
+
+    def __getitem__(self, name: str) -> int:
+        return sum(map(self._chunks.compressed_bytes, self._places[name]))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel to another process as a dict: the footer stays here."""
+        return dict, (dict(self),)
 
 
 class Footer:
-    """What the footer of one file says, which was in a `state`; None where that may not tell of a later change."""
+    """The footer of one file, and the `state` in which the file was read.
+
+    The state is None for a file that changed less than a second before: it may change again without a new state.
+    """
 
     def __init__(self, metadata: FileMetadata, state: FileState | None) -> None:
         self.metadata, self.state = metadata, state
         self.schema = metadata.schema.arrow
 
-    @cached_property
-    def repeated(self) -> str | None:
-        """The name of two columns, if there is one."""
-        names = Counter(self.schema.names)
-        return min((name for name, count in names.items() if count > 1), default=None)
-
-    @cached_property
+    @property
     def stored(self) -> Mapping[str, Any]:
         """The Arrow types of the columns."""
-        return {field.name: field.type for field in self.schema}
+        return self.metadata.schema.types
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
@@ -113,8 +134,7 @@ def kept_footer(file: OpenFile) -> Footer:
 
 def read_metadata(file: OpenFile) -> FileMetadata:
     """Read a footer."""
-    with file.open() as source:
-        return read_footer(footer_bytes(source))
+    return read_footer(footer_at(file.state.size, file.read_at))
 
 
 class Footers:
@@ -151,8 +171,8 @@ class Footers:
                 raise DatasetError(
                     coded("GE1403", f"{file.path} is not a Parquet file that can be read: {str(error).splitlines()[0]}")
                 ) from None
-            if footer.repeated is not None:
-                raise DatasetError(coded("GE1412", f"{file.path} has two columns named '{footer.repeated}'"))
+            if (repeated := footer.metadata.schema.repeated) is not None:
+                raise DatasetError(coded("GE1412", f"{file.path} has two columns named '{repeated}'"))
             self.other_names |= footer.metadata.schema.other_names
             self._footers[file.path] = footer
         return self._footers[file.path]
@@ -162,7 +182,7 @@ class Footers:
         return self.footer(file).schema
 
     def column_values(self, files: Sequence[DataFile], name: str) -> ColumnValues | None:
-        """Return what a few row groups tell of a column of texts or lists; None where there are no rows."""
+        """Estimate the values of a column of texts or lists from a few row groups; None where there are no rows."""
         if name not in self._values:
             self._values[name] = self._column_values(files, name)
         return self._values[name]
@@ -172,7 +192,7 @@ class Footers:
             step = max(1, len(files) // SAMPLED_FILES)
             for footer in map(self.footer, files[::step][:SAMPLED_FILES]):
                 self._sampled += [*footer.groups[:1], *footer.groups[1:][-1:]]
-        chunks = [group.chunks[name][0] for group in self._sampled if group.rows and name in group.chunks]
+        chunks = list(filter(None, (group.first_chunk(name) for group in self._sampled if group.rows)))
         rows, values = sum(group.rows for group in self._sampled), sum(chunk.values for chunk in chunks)
         if not values:
             return None
@@ -198,7 +218,7 @@ class Footers:
         if hidden := footer.metadata.encrypted.intersection(planned):
             message = f"{file.path}: column '{min(hidden)}' is encrypted, and gpuetl has no keys"
             raise DatasetError(coded("GE1442", message), f"{DECRYPT}  Or leave it out: name the columns to read.")
-        if self._alike is None or not footer.schema.equals(self._alike):
+        if footer.schema is not self._alike and (self._alike is None or not footer.schema.equals(self._alike)):
             check(file)
             self._alike = footer.schema  # files of this schema need no further look
             self._lacking = [name for name in planned if name not in footer.stored]
@@ -224,10 +244,10 @@ def is_other_time(stored: DataType, planned: DataType) -> bool:
 
 
 def _text_bytes(chunk: Chunk) -> float:
-    """Return the bytes of a chunk's texts with their offsets.
+    """Estimate the bytes of a chunk's texts with their offsets.
 
-    Encoded as PLAIN they are that long in the file, before it is compressed.  Other encodings are shorter; the least
-    and the greatest text tell then how long one is.
+    With the encoding PLAIN, that is the size of the chunk before it is compressed.  Other encodings are shorter; then
+    a text is taken to be as long as the mean of the least and the greatest one.
     """
     size, bounds = float(chunk.uncompressed_bytes), chunk.bounds or chunk.old_bounds
     if (PLAIN in chunk.encodings and chunk.dictionary_page is None) or bounds is None:
@@ -236,9 +256,10 @@ def _text_bytes(chunk: Chunk) -> float:
 
 
 def _distinct(chunk: Chunk) -> float:
-    """Return how many distinct values a chunk has at most: those that its codes, of so many bits a row, can tell apart.
+    """Return the most distinct values that a chunk with a dictionary can have: 2 to the power of the bits of a code.
 
-    The bytes of the dictionary are among those of the codes; where they are many, the number is far too large.
+    The bits of a code are the chunk's bits divided by its values.  They include the dictionary, so the number is far
+    too large where that is large.
     """
     bits = 8 * chunk.uncompressed_bytes / max(1, chunk.values)
     return float(2**bits) if chunk.dictionary_page is not None and bits < MOST_BITS else inf
@@ -257,7 +278,7 @@ class _Ranges(Mapping[str, tuple[Any, Any, int]]):
         return limits
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name in {**self._group.chunks, **self._known} if name in self)
+        return (name for name in dict.fromkeys((*self._group.names, *self._known)) if name in self)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -15,10 +15,7 @@ import errno
 import os
 import re
 import stat
-import time
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from fnmatch import translate
 from functools import cached_property
@@ -31,10 +28,9 @@ from gpuetl.io.dataset_error import DatasetError
 from gpuetl.io.file_state import FileState
 from gpuetl.io.open_file import refuse_other_kinds
 from gpuetl.io.paths import is_hidden
+from gpuetl.io.watching import Look
 from gpuetl.messages import coded
 
-EVERY_S = 0.2
-"""How often a walk reports how far it is."""
 ANY_DEPTH = "**"
 
 
@@ -137,6 +133,7 @@ def walk_folder(listing: Listing) -> None:
                 listing.add(entry.path, entry.is_symlink())
             elif entry.is_file(follow_symlinks=False) or os.path.isfile(entry.path):
                 listing.others.append(Path(entry.path))
+    walk.look.end(walk.looked)
 
 
 class Walk:
@@ -144,15 +141,12 @@ class Walk:
 
     def __init__(self, listing: Listing, root: str) -> None:
         self.listing, self.root = listing, root
-        self.looked, self.reported = 0, time.monotonic()
+        self.looked, self.look = 0, Look("folders below", str(listing.path))
 
     def entries(self, folder: str, waiting: int) -> list[os.DirEntry[str]]:
         """Return what is in a folder, while `waiting` others are still to be looked into."""
         self.looked += 1
-        if time.monotonic() - self.reported > EVERY_S:
-            self.reported = time.monotonic()
-            if report := _WATCHING.get():
-                report(str(self.listing.path), self.looked, self.looked + waiting)
+        self.look.at(self.looked, self.looked + waiting)
         try:
             with os.scandir(folder) as found:
                 return list(found)
@@ -188,6 +182,7 @@ class Glob:
             if (folder, place) not in self.seen:
                 self.seen.add((folder, place))
                 self.look_into(folder, place)
+        self.walk.look.end(self.walk.looked)
 
     def look_into(self, folder: str, place: int) -> None:
         """Match one part in a folder: add what the last one matches, and keep the folders for the next one."""
@@ -281,16 +276,3 @@ def not_listed(folder: str, error: OSError) -> DatasetError:
     """Word a folder whose files cannot be listed."""
     hint = "Give the user of the run the permission to read and enter it, or leave it out of the source's path."
     return DatasetError(coded("GE1422", f"cannot list the folder {folder}: {os.strerror(error.errno or 0)}"), hint)
-
-
-_WATCHING: ContextVar[Callable[[str, int, int], None] | None] = ContextVar("listing", default=None)
-
-
-@contextmanager
-def watching(report: Callable[[str, int, int], None]) -> Iterator[None]:
-    """Call `report` while the block lists files: with the path, the folders looked at, and all known so far."""
-    token = _WATCHING.set(report)
-    try:
-        yield
-    finally:
-        _WATCHING.reset(token)

@@ -12,7 +12,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from gpuetl.io.parquet_footer import BOOLEAN, BYTE_ARRAY, DOUBLE, FLOAT, INT32, INT64, Chunk, Leaf
+from gpuetl.io.parquet_chunks import Chunk, Leaf
+from gpuetl.io.parquet_footer import BOOLEAN, BYTE_ARRAY, DOUBLE, FLOAT, INT32, INT64
 
 EPOCH = datetime(1970, 1, 1)
 EPOCH_DAY = date(1970, 1, 1)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from gpuetl.io.parquet_footer import Chunk, Leaf
+from gpuetl.io.parquet_chunks import Chunk, Leaf
 from gpuetl.io.thrift import FALSE, INTEGER32, Field, MalformedThrift, read_unsigned, struct
 
 DATA_PAGE, INDEX_PAGE, DICTIONARY_PAGE, DATA_PAGE_V2 = range(4)

@@ -19,7 +19,8 @@ from gpuetl.io.commit.lease import Lease, boot_id, hold
 from gpuetl.io.commit.locks import LockedTooLong, locked
 from gpuetl.io.commit.manifest import foreign_files
 from gpuetl.io.commit.moves import Unclear
-from gpuetl.io.commit.recovery import remove_staging, staging_folder
+from gpuetl.io.commit.names import staging_folder
+from gpuetl.io.commit.recovery import remove_staging
 from gpuetl.io.folders import make_folders
 from gpuetl.io.hive import ImpossibleName, ImpossiblePartition, check_folder, split_by_value
 from gpuetl.io.marks import part_prefix
@@ -33,10 +34,10 @@ from gpuetl.signals import held_signals
 TABLES_IN_FLIGHT = 2
 SHOWN = 3
 MOST_PARTS = 16
-"""Files that one table or frame becomes in a folder, and so those that threads write at a time.
+"""The most files that one table or frame becomes in a folder.  Threads write them at the same time.
 
-The system lets one thread at a time write to a file, and the last file is begun when all others are encoded: so many
-keep all threads busy, and what is left to be written in the end is short.
+The system lets one thread at a time write to a file.  This many files keep all threads busy, and the last one to be
+written is short.
 """
 
 
@@ -49,9 +50,9 @@ def one_file(table: Any) -> Sequence[Any]:
 class FileWriter:
     """How tables, or frames of an engine, become files.
 
-    `write` writes one file; `parts` says what goes into each file of a folder, so that several are written at once;
-    `split` does so where there are partition columns, whose values are in the names of folders.
-    `takes_arrow` tells that all of them take Arrow tables, and not the engine's own frames.
+    `write` writes one file.  `parts` cuts a table into the files of a folder, which are written at the same time.
+    `split` cuts it by the values of partition columns, which are in the names of folders.  With `takes_arrow`, all of
+    them take Arrow tables, otherwise the engine's own frames.
     """
 
     write: Callable[[Any, Path], None]
@@ -61,7 +62,7 @@ class FileWriter:
 
 
 class WrittenFile(NamedTuple):
-    """A file of a sink: its name below the sink's folder, its bytes, and the seconds that a thread wrote it."""
+    """A file of a sink: its name below the sink's folder, its bytes, and the seconds that writing it took."""
 
     name: str
     size: int
@@ -70,14 +71,18 @@ class WrittenFile(NamedTuple):
 
 @dataclass
 class SinkWriter:
-    """Writes one sink's parts to a folder beside the target; `close` removes it, with what was not committed.
+    """Writes the files of one sink to a staging folder next to the target; `close` removes that folder.
 
-    The folder has `new`, what the run writes, `old`, what the commit sets aside, and the run's lease; only the user may
-    open it.  A part of a folder is named after the run, so that appended files never meet; in mode `append` also by the
-    target's mark.  Files are written by the `threads` while the run goes on with at most `TABLES_IN_FLIGHT` tables, and
-    synced unless `sync` is False; `files`, in the order of their rows, are known after `finish`.  `made` are folders
-    above the staging folder that were missing.  A commit that is `decided` and not done keeps the staging folder.
-    `kept` are files of others that stay in a folder that is replaced, relative to the target.
+    The staging folder has a folder `new` for what the run writes, a folder `old` for what the commit sets aside, and
+    the run's lease.  Only the user may open it.  Files in a folder are named after the run, so that files of two runs
+    never have the same name; in mode `append` the name has the target's mark, too.
+
+    The `threads` write at most `TABLES_IN_FLIGHT` tables while the run goes on.  They sync each file unless `sync` is
+    False.  After `finish`, `files` has all of them in the order of their rows.
+
+    `made` are the folders above the staging folder that `prepare` made.  A commit that is `decided` and not done keeps
+    the staging folder.  `kept` are files that gpuetl did not write and that stay in a folder that is replaced, relative
+    to the target.
     """
 
     target: Target
@@ -200,9 +205,9 @@ class SinkWriter:
             raise SinkExists.refused(self.origin, str(self.path))
 
     def write(self, table: Any, rows: int) -> None:
-        """Begin to write one partition, so many rows; partition columns go into the folders' names.
+        """Begin to write one partition of `rows` rows; partition columns go into the folders' names.
 
-        `table` is what `writer` takes.
+        `table` is an Arrow table or a frame, whichever `writer` takes.
 
         Raises
         ------

@@ -40,7 +40,7 @@ def compile_log(kernel: UserKernel) -> str:
     if (nvrtc := library()) is not None:
         log = by_nvrtc(nvrtc, kernel)
     elif (nvcc := shutil.which("nvcc")) and kernel.path is not None:
-        log = by_nvcc(nvcc, kernel.path)
+        log = by_nvcc(nvcc, kernel.source, kernel.path)
     else:
         raise NotChecked(NO_COMPILER)
     if "cannot open source file" in log or "could not open source file" in log:
@@ -79,7 +79,7 @@ def by_nvrtc(nvrtc: ctypes.CDLL, kernel: UserKernel) -> str:
     from gpuetl.backends.cudf.gpu.compiler import named
 
     text = kernel.source if kernel.path is None else named(kernel.source, kernel.path)
-    own = ("--device-int128",) if kernel.path is None else (f"-I{kernel.path.parent}",)
+    own = ("--device-int128",) if kernel.path is None else ()
     architecture = f"--gpu-architecture=compute_{newest(nvrtc)}"
     options = [o.encode() for o in ("--std=c++17", "--device-as-default-execution-space", *own, architecture)]
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
@@ -105,10 +105,14 @@ def newest(nvrtc: ctypes.CDLL) -> int:
     return int(max(numbers))
 
 
-def by_nvcc(nvcc: str, path: Path) -> str:
-    """Compile a CUDA file to PTX that is thrown away."""
+def by_nvcc(nvcc: str, source: str, path: Path) -> str:
+    """Compile the text of a CUDA file to PTX that is thrown away."""
+    from gpuetl.backends.cudf.gpu.compiler import named
+
     with tempfile.TemporaryDirectory() as folder:
-        command = [nvcc, "-std=c++17", f"-I{path.parent}", "-x", "cu", "--ptx", "-o", f"{folder}/kernel.ptx", str(path)]
+        text = Path(folder) / "kernel.cu"
+        text.write_text(named(source, path), encoding="utf-8")
+        command = [nvcc, "-std=c++17", "--ptx", "-o", f"{folder}/kernel.ptx", str(text)]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=NVCC_S, check=False)
         except (OSError, subprocess.TimeoutExpired) as error:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from gpuetl.expressions.types import DataType, type_name
+from gpuetl.kernels.headers import COMMENTS, HeaderProblem, with_headers
 from gpuetl.messages import coded
 
 C_TYPES: dict[str, DataType] = {
@@ -23,7 +24,6 @@ C_TYPES: dict[str, DataType] = {
     "unsigned short": pa.uint16(), "uint16_t": pa.uint16(), "unsigned char": pa.uint8(), "uint8_t": pa.uint8(),
     "bool": pa.bool_(),
 }  # fmt: skip
-_COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _QUALIFIERS = re.compile(r"\b(const|volatile|__restrict__|__restrict|restrict)\b")
 
 
@@ -58,9 +58,11 @@ class KernelContract:
 
     @cached_property
     def source(self) -> str:
-        """The text of the CUDA file."""
+        """The text of the CUDA file, and of the headers that it includes, as they were when it was first asked for."""
         try:
-            return self.cuda.read_text(encoding="utf-8")
+            return with_headers(self.cuda)
+        except HeaderProblem as error:
+            raise KernelMismatch(*error.args) from None
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
             raise KernelMismatch(coded("GE1301", f"cannot read {self.cuda}: {reason}")) from None
@@ -68,7 +70,7 @@ class KernelContract:
     @cached_property
     def parameters(self) -> tuple[CParameter, ...]:
         """The parameters of the entry point, from its declaration."""
-        source = _COMMENTS.sub(" ", self.source)
+        source = COMMENTS.sub(" ", self.source)
         declared = re.findall(r"__global__[^;{]*?\bvoid\b[^;{]*?(\w+)\s*\(([^)]*)\)\s*[{;]", source)
         parameters = dict(declared).get(self.entry)
         if parameters is None:
@@ -100,7 +102,7 @@ class KernelContract:
 
     def check_block(self, block: int) -> None:
         """Compare the threads of a block with the kernel's `__launch_bounds__`; raise `KernelMismatch` for more."""
-        source = _COMMENTS.sub(" ", self.source)
+        source = COMMENTS.sub(" ", self.source)
         bounds = re.search(rf"__launch_bounds__\s*\(\s*(\d+)[^;{{]*?\b{self.entry}\s*\(", source)
         if bounds and block > int(bounds[1]):
             found = f"kernel '{self.entry}' has __launch_bounds__({bounds[1]}), and block is {block}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any, Protocol, TypeVar
 
+from gpuetl.messages import one_line
+
 
 class HasInputs(Protocol):
     """A node of a graph."""
@@ -51,5 +53,5 @@ def draw(
         if is_shared(node):
             labels[id(node)] = len(labels) + 1
         mark = f"  (#{labels[id(node)]}, computed once)" if id(node) in labels else ""
-        yield f"{margin}{describe(node)}{mark}"
+        yield f"{margin}{one_line(describe(node))}{mark}"
         stack.extend((child, level + 1) for child in reversed(node.inputs))

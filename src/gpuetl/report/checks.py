@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from gpuetl.errors import Place
-from gpuetl.messages import coded
+from gpuetl.messages import coded, one_line
 from gpuetl.plan.check import REMOVED, ROWS, Check
 from gpuetl.value_texts import values_of
 
@@ -129,5 +129,5 @@ def worded(report: CheckReport) -> str:
 
 def shortened(text: str, length: int = 40) -> str:
     """Return a text on one line that is not too long for a table."""
-    line = text.replace("\n", "\\n").replace("\r", "\\r")
+    line = one_line(text)
     return line if len(line) <= length else f"{line[: length - 1]}…"

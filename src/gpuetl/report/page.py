@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from html import escape
+from html import escape as escape_html
 from typing import TYPE_CHECKING, Any
 
+from gpuetl.messages import one_line
 from gpuetl.report.steps import STEP_COLUMNS, rows_in, rows_out, step_lines
 from gpuetl.value_texts import values_of
 
@@ -46,6 +47,11 @@ def report_page(report: RunReport) -> str:
     ]
     head = f"<meta charset='utf-8'><title>{escape(report.pipeline)}</title><style>{STYLE}</style>"
     return f"<!doctype html><html lang='en'>{head}" + "\n".join(parts) + "</html>\n"
+
+
+def escape(text: str) -> str:
+    """Return what a page shows as this text."""
+    return escape_html(one_line(text))
 
 
 def stage_table(report: RunReport) -> str:

@@ -14,6 +14,7 @@ from typing import Protocol
 from gpuetl import messages
 from gpuetl.backends.memory import MemoryMeter
 from gpuetl.ceilings.ceiling import Link
+from gpuetl.messages import one_line, printable
 from gpuetl.plan.node import Origin
 from gpuetl.report.trace import span
 from gpuetl.secrets import redacted
@@ -29,7 +30,8 @@ class Progress(Protocol):
         """`done` of `of` partitions have left this operation; or the run waits for a cluster.
 
         Where it takes long to list the files of a source, the origin is `folders below` its path, `done` are the
-        folders that were looked into, and `of` those that are known so far.
+        folders that were looked into, and `of` those that are known so far.  Where it takes long to read the metadata
+        of its files, the origin is `metadata of` its path, and files are counted.
         """
 
 
@@ -160,7 +162,12 @@ class Recorder:
     @property
     def shown_warnings(self) -> tuple[str, ...]:
         """The warnings as users see them, with their codes."""
-        return tuple(redacted(messages.with_code(warning, warning)) for warning in self.warnings)
+        return tuple(printable(redacted(messages.with_code(warning, warning))) for warning in self.warnings)
+
+    @property
+    def shown_notes(self) -> tuple[str, ...]:
+        """The remarks as users see them."""
+        return tuple(one_line(redacted(note)) for note in self.notes)
 
 
 _NOTED: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
@@ -186,6 +193,13 @@ def compiling() -> Iterator[None]:
         if recorder is not None:
             recorder.compiled += 1
             recorder.compile_seconds += time.perf_counter() - start
+
+
+def show_progress(origin: Origin, done: int, of: int) -> None:
+    """Show what the run that is under way is at, if there is one."""
+    recorder = _NOTED.get()
+    if recorder is not None:
+        recorder.progress(origin, done, of)
 
 
 def note(message: str) -> None:

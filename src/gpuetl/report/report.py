@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuetl.ceilings.ceiling import Ceilings, Link
+from gpuetl.json_text import as_json
 from gpuetl.report.checks import CheckReport
 from gpuetl.report.funnel import Funnel, InputRows, StepRows
 from gpuetl.report.limits import Limit, limit_of
@@ -131,8 +131,8 @@ class RunReport:
         """
         from gpuetl.report.page import report_page
 
-        text = report_page(self) if Path(path).suffix == ".html" else json.dumps(self.to_dict(), indent=2) + "\n"
-        write_whole(path, text.encode(errors="backslashreplace"))
+        text = report_page(self) if Path(path).suffix == ".html" else as_json(self.to_dict()) + "\n"
+        write_whole(path, text.encode())
 
 
 def stage_reports(

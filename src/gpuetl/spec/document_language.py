@@ -137,6 +137,10 @@ twin takes the inputs as NumPy arrays in the same order (offsets first; masks as
 args by keyword, and returns a dict of arrays.  The grid has a thread for each row, or a block for each group, which
 also serves kernels of a thread a group; `block` is the threads of a block.  Outputs must be written in every row.
 
+`#include "own.cuh"` reads a header next to the file that includes it, or next to the kernel's file.  Headers are read
+together with the kernel when the pipeline is planned, and sent to workers.  A header that is missing is an error, also
+where `#if` leaves it out.  Write `#include <cuda_fp16.h>` for headers of the CUDA toolkit.
+
 Of an `elementwise` kernel only the statements for one row are written; the kernel around them is generated, and reads
 and writes rows and nulls.  Inputs, outputs and args have their names, outputs begin as 0, `return` ends the row:
 

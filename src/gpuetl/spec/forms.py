@@ -40,9 +40,11 @@ def read_names(node: Node) -> tuple[Text, ...]:
     """Read a name, or a list of them without repeats."""
     nodes = node.value if isinstance(node.value, tuple) else (node,)
     names = tuple(_all_read(read_name, nodes))
-    for index, name in enumerate(names):
-        if name in names[:index]:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
             raise BadValue(coded("GE1008", f"'{name}' is named twice"), name.node)
+        seen.add(name)
     return names
 
 

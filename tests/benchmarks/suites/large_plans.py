@@ -93,30 +93,38 @@ def rules(count: int, folder: Path) -> str:
     return stages(["  s:", "    from: t", "    steps: [limit: 5]", "    expect:", *expect])
 
 
-def wide(count: int, folder: Path) -> Pipeline:
+def wide(count: int, folder: Path) -> Callable[[], Pipeline]:
     """A source of many columns, all of them keys: grouped, sorted, joined, made distinct."""
     names = [f"c{i}" for i in range(count)]
     pq.write_table(pa.table({name: pa.array([1], pa.int64()) for name in names}), folder / "wide.parquet")
-    pipeline = Pipeline("p", root=folder)
-    rows = pipeline.read_parquet("wide", "wide.parquet").stage("rows")
-    rows.aggregate(names, n=ge.expr("count(*)")).stage("groups")
-    rows.sort(names).stage("sorted")
-    rows.join(rows, on=names, how="semi").stage("joined")
-    rows.distinct(names).stage("distinct")
-    return pipeline
+
+    def declare() -> Pipeline:
+        pipeline = Pipeline("p", root=folder)
+        rows = pipeline.read_parquet("wide", "wide.parquet").stage("rows")
+        rows.aggregate(names, n=ge.expr("count(*)")).stage("groups")
+        rows.sort(names).stage("sorted")
+        rows.join(rows, on=names, how="semi").stage("joined")
+        rows.distinct(names).stage("distinct")
+        return pipeline
+
+    return declare
 
 
-def wide_steps(count: int, folder: Path) -> Pipeline:
+def wide_steps(count: int, folder: Path) -> Callable[[], Pipeline]:
     """A source of many columns that are computed, renamed, dropped, cast and filled."""
     names = [f"c{i}" for i in range(count)]
     pq.write_table(pa.table({name: pa.array([1], pa.int64()) for name in names}), folder / "wide.parquet")
-    pipeline = Pipeline("p", root=folder)
-    rows = pipeline.read_parquet("wide", "wide.parquet").with_columns(**{name: col(name) + 1 for name in names})
-    rows = rows.rename({name: f"d{name}" for name in names}).drop([f"d{name}" for name in names[1::2]])
-    kept = [f"d{name}" for name in names[::2]]
-    rows = rows.cast(**dict.fromkeys(kept, "float64")).fill_null(**dict.fromkeys(kept, 0.0))
-    rows.select(*kept).stage("rows")
-    return pipeline
+
+    def declare() -> Pipeline:
+        pipeline = Pipeline("p", root=folder)
+        rows = pipeline.read_parquet("wide", "wide.parquet").with_columns(**{name: col(name) + 1 for name in names})
+        rows = rows.rename({name: f"d{name}" for name in names}).drop([f"d{name}" for name in names[1::2]])
+        kept = [f"d{name}" for name in names[::2]]
+        rows = rows.cast(**dict.fromkeys(kept, "float64")).fill_null(**dict.fromkeys(kept, 0.0))
+        rows.select(*kept).stage("rows")
+        return pipeline
+
+    return declare
 
 
 def aggregates(count: int, folder: Path) -> Pipeline:

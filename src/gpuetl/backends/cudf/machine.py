@@ -67,6 +67,10 @@ class Expected(Protocol):
         """Wait for all of them, and keep that the plan's kernels have been expected."""
 
 
+SLOW_S = 30
+"""A user's kernel that has run so long is told of: one that accesses memory far outside its arrays may never end."""
+
+
 class Machine(Protocol):
     """A GPU; in tests a CPU, for which the same kernels are compiled by a C++ compiler."""
 
@@ -142,11 +146,11 @@ class Machine(Protocol):
         At its end the device has done it: clocks tell its time, and others may use what it made, or free what it took.
         """
 
-    def wait(self, timeout_s: float | None) -> bool:
+    def wait(self, timeout_s: float | None, slow: Callable[[], None]) -> bool:
         """Wait until the device has done what this thread asked for; return whether it has within the limit.
 
-        Signals are handled meanwhile.  After a wait without success nothing may wait for the device: see
-        `lost_device.py`.
+        Signals are handled meanwhile, and `slow` is called once when it takes longer than `SLOW_S`.  After a wait
+        without success nothing may wait for the device: see `lost_device.py`.
 
         Raises
         ------

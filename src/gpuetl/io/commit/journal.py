@@ -22,6 +22,8 @@ from typing import Any, Literal, get_args
 
 from gpuetl.io.commit.durable import sync, write_atomically
 from gpuetl.io.commit.moves import Put, Remove, Step, Unclear
+from gpuetl.io.commit.names import RUN, staging_folder
+from gpuetl.sandbox import current_sandbox
 
 Decision = Literal["undecided", "forward", "back", "done"]
 JOURNAL = "journal.json"
@@ -151,22 +153,75 @@ class Journal:
         Raises
         ------
         Unclear
-            For a journal that cannot be read.
+            For a journal that cannot be read, or that no run has written.
         """
         try:
             text = json.loads((staging / JOURNAL).read_text(encoding="utf-8"))
             if text["gpuetl"] != VERSION:
                 raise Unclear(f"{staging / JOURNAL} is of another version of gpuetl")
-            return cls(
+            journal = cls(
                 staging,
                 tuple(_joined(staging.parent, name) for name in text["stagings"]),
                 tuple(_joined(staging.parent, name) for name in text["folders"]),
                 tuple(_step(staging.parent, step) for step in text["steps"]),
             )
+            check(journal)
+            return journal
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise Unclear(f"{staging / JOURNAL} cannot be read") from error
+
+
+def check(journal: Journal) -> None:
+    """Refuse a journal that no run has written: somebody may have put it there to move files of other people.
+
+    A run changes its sinks alone, moves what lies in its own staging folders, and gives all of them its name.
+
+    Raises
+    ------
+    Unclear
+        With the path that does not belong to the commit.
+    """
+    staging, (_, name, run) = journal.staging, names_of(journal.staging)
+    strange = [path for path in journal.stagings if names_of(path)[2] != run]
+    strange += [] if absolute(staging) in map(absolute, journal.stagings) else [staging]
+    staged = [step.new for step in journal.steps if isinstance(step, Put)] + [step.kept for step in journal.steps]
+    strange += [path for path in staged if not is_below(path, staging)]
+    targets = [*journal.folders, *(step.target for step in journal.steps)]
+    strange += [path for path in targets if sink_name(path, staging.parent, run) != name]
+    if sandbox := current_sandbox():
+        strange += [path for path in (*journal.stagings, *targets) if not sandbox.holds(path.parent)]
+    if strange:
+        raise Unclear(
+            f"{staging / JOURNAL} names {strange[0]}, which is no part of this commit: no run of gpuetl wrote it.  "
+            "Look who put it there, and remove the folder"
+        )
+
+
+def names_of(staging: Path) -> tuple[Path, str, str]:
+    """Return the folder of a staging folder, the name of its sink, which may be cut, and its run."""
+    name, _, run = staging.name.rpartition(".")
+    return staging.parent, name, run if RUN.fullmatch(run) else ""
+
+
+def sink_name(path: Path, folder: Path, run: str) -> str:
+    """Return how a staging folder is called, without its run, that is for a sink with this path; empty elsewhere."""
+    path, folder = absolute(path), absolute(folder)
+    if not path.is_relative_to(folder) or path == folder:
+        return ""
+    return staging_folder(folder / path.relative_to(folder).parts[0], run).name.rpartition(".")[0]
+
+
+def absolute(path: Path) -> Path:
+    """Return a path from the root, without `..`."""
+    return Path(os.path.abspath(path))  # noqa: PTH100  links stay
+
+
+def is_below(path: Path, staging: Path) -> bool:
+    """Tell whether a path lies in a staging folder, and no link leads out of it."""
+    inside = absolute(staging) in absolute(path).parents
+    return inside and Path(os.path.realpath(path.parent)).is_relative_to(os.path.realpath(staging))
 
 
 def _joined(base: Path, name: str) -> Path:

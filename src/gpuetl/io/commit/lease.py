@@ -10,6 +10,7 @@ import fcntl
 import json
 import os
 import socket
+import stat
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -54,7 +55,8 @@ class Lease:
     def read(cls, text: bytes) -> Lease | None:
         """Return the lease that a file holds; None for one that was not written whole."""
         try:
-            return cls(**json.loads(text))
+            lease = cls(**json.loads(text))
+            return lease if isinstance(lease.made, int) else None
         except (ValueError, TypeError):
             return None
 
@@ -84,10 +86,12 @@ def holder_of(staging: Path) -> Holder:
     A folder in which nothing is but an empty lease is of a run that died when it began.
     """
     try:
-        descriptor = os.open(staging / LEASE, os.O_RDWR)
+        descriptor = os.open(staging / LEASE, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)  # a pipe is not waited for
     except OSError:
         return Holder("dead" if _is_empty(staging) else "unknown")
     try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return Holder("unknown")
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         lease = Lease.read(os.read(descriptor, 1 << 16))
     except BlockingIOError:
@@ -103,6 +107,6 @@ def holder_of(staging: Path) -> Holder:
 
 def _is_empty(staging: Path) -> bool:
     try:
-        return all(entry.name == LEASE for entry in os.scandir(staging))
+        return all(name == LEASE for name in os.listdir(staging))  # noqa: PTH208
     except OSError:
         return False

@@ -60,6 +60,8 @@ class Manifest:
         files: dict[str, int] = {}
         listed = False
         for path in sorted((folder / FOLDER).glob("*.json")):
+            if not path.is_file():  # a pipe would be waited for
+                continue
             try:
                 files |= {str(name): int(size) for name, size in json.loads(path.read_text())["files"].items()}
                 listed = True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -13,22 +12,15 @@ from pathlib import Path
 from typing import Literal
 
 from gpuetl.io.commit.durable import sync_all
-from gpuetl.io.commit.journal import JOURNAL, Journal, decide, decision_in, record, undo_all
+from gpuetl.io.commit.journal import JOURNAL, Journal, absolute, decide, decision_in, record, undo_all
 from gpuetl.io.commit.late_files import bring_back_late_files
 from gpuetl.io.commit.lease import LEASE, Holder, holder_of
 from gpuetl.io.commit.locks import locked
 from gpuetl.io.commit.moves import Unclear
+from gpuetl.io.commit.names import STAGING, staging_folder
 from gpuetl.io.folders import remove_folder
-from gpuetl.io.paths import MAX_NAME_BYTES
 
-STAGING = re.compile(r"\.(?P<name>.*)\.(?P<run>\d{8}T\d{6}-[0-9a-f]{8})", re.DOTALL)
 Ending = Literal["finished", "undone", "removed"]
-
-
-def staging_folder(path: Path, run_id: str) -> Path:
-    """Return the folder beside a sink's path in which a run writes, hidden from readers of the sink."""
-    name = path.name.encode(errors="surrogateescape")[: MAX_NAME_BYTES - len(run_id) - 2].decode(errors="ignore")
-    return path.parent / f".{name}.{run_id}"
 
 
 def stagings_beside(path: Path) -> list[Path]:
@@ -183,7 +175,7 @@ def settle(staging: Path) -> Ending:
         )
     if decision in ("undecided", "done"):
         return "removed"
-    journals = [_needed(folder, Journal.read(folder)) for folder in journal.stagings]
+    journals = [_needed(folder, journal.stagings) for folder in journal.stagings]
     if decision == "back":
         if stuck := undo_all(journals):
             raise Unclear("; ".join(stuck))
@@ -195,9 +187,12 @@ def settle(staging: Path) -> Ending:
     return "undone" if decision == "back" else "finished"
 
 
-def _needed(staging: Path, journal: Journal | None) -> Journal:
+def _needed(staging: Path, stagings: tuple[Path, ...]) -> Journal:
+    journal = Journal.read(staging)
     if journal is None:
         raise Unclear(f"the journal in {staging} is missing")
+    if [*map(absolute, journal.stagings)] != [*map(absolute, stagings)]:
+        raise Unclear(f"the journals in {staging} and {stagings[0]} are not of one commit")
     return journal
 
 

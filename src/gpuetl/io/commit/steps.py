@@ -14,7 +14,10 @@ from gpuetl.io.commit.manifest import Entry, Manifest, entries_below, foreign
 from gpuetl.io.commit.moves import Put, Remove, Step
 from gpuetl.io.commit.ownership import keep_ownership, keep_ownership_below
 from gpuetl.io.marks import marked_files
+from gpuetl.io.paths import check_sandbox
 from gpuetl.io.staging import SinkWriter
+from gpuetl.messages import recoded
+from gpuetl.sandbox import OutsideSandbox
 
 
 def journal_of(writer: SinkWriter, stagings: tuple[Path, ...]) -> Journal:
@@ -25,11 +28,12 @@ def journal_of(writer: SinkWriter, stagings: tuple[Path, ...]) -> Journal:
     SinkExists
         In mode `error`, where the target exists by now.
     RunFailed
-        Where files that gpuetl did not write would be removed.
+        Where files that gpuetl did not write would be removed, or a change would leave the sandbox.
     OSError
         Where the target cannot be looked at, or something stands where a folder belongs.
     """
     writer.check_mode()
+    refuse_links(writer)
     steps = [] if writer.leaves_target else steps_of(writer)
     folders = missing_folders((step.target.parent for step in steps), writer.path.parent)
     return Journal(writer.staging, stagings, tuple(folders), tuple(steps))
@@ -67,6 +71,16 @@ def steps_inside(writer: SinkWriter) -> list[Step]:
     for old in marked_files(writer.target, path) if writer.target.run_key else ():
         steps.append(Remove(old, os.lstat(old).st_ino, writer.old / str(len(steps))))
     return steps
+
+
+def refuse_links(writer: SinkWriter) -> None:
+    """Refuse a commit that leaves the sandbox, if there is one: a partition's folder may be a link."""
+    path, folders = writer.path, {Path(file.name).parent for file in writer.files}
+    inside = [] if writer.target.is_file else [path / manifest.FOLDER, *(path / name for name in folders)]
+    try:
+        check_sandbox([path.parent, *sorted(inside)])
+    except OutsideSandbox as error:
+        raise writer.failed(recoded(str(error), error)) from None
 
 
 def put(writer: SinkWriter, new: Path, target: Path, number: int) -> Put:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from gpuetl.errors import EvaluationError
+from gpuetl.kernels.headers import COMMENTS, line_at, line_mark
 from gpuetl.messages import coded
 
 _SAID = re.compile(
@@ -19,8 +20,28 @@ _ERROR = re.compile(r": (?:catastrophic |fatal )?error: ")
 
 def named(source: str, path: Path) -> str:
     """Return a user's text under the name of its file, which the compiler then tells places by."""
-    name = str(path).replace("\\", "\\\\").replace('"', '\\"')
-    return f'#line 1 "{name}"\n{source}'
+    return line_mark(1, path) + source
+
+
+def is_c_function(source: str, entry: str) -> bool:
+    """Tell whether a kernel is declared `extern "C"`, by itself or in a block; a header may have such a block, too."""
+    text = COMMENTS.sub(" ", source)
+    declared = re.search(rf"\b{re.escape(entry)}\s*\(", text)
+    before = text[: declared.start()] if declared else text
+    if re.search(r'extern\s*"C"[^;{}]*$', before):
+        return True
+    blocks = [found.end() for found in re.finditer(r'extern\s*"C"\s*\{', before)]
+    return any(_is_open(before[start:]) for start in blocks)
+
+
+def _is_open(text: str) -> bool:
+    """Tell whether a block goes on at the end of a text that begins inside of it."""
+    depth = 1
+    for sign in re.findall(r"[{}]", text):
+        depth += 1 if sign == "{" else -1
+        if not depth:
+            return False
+    return True
 
 
 def users_lines(log: str) -> str:
@@ -51,11 +72,8 @@ def does_not_compile(entry: str, log: str, source: str) -> EvaluationError:
 def line_of(source: str, place: str) -> str:
     """Return the line of a place such as `body:2`, where a text has said by `#line` what follows; else nothing."""
     name, _, number = place.rpartition(":")
-    for match in re.finditer(r'^#line 1 "(.*)"\n', source, re.MULTILINE):
-        if Path(match[1]).name == name:
-            lines = source[match.end() :].splitlines()
-            return f"    {lines[int(number) - 1].strip()}" if int(number) <= len(lines) else ""
-    return ""
+    line = line_at(source, name, int(number))
+    return f"    {line}" if line else ""
 
 
 def refuse_block(entry: str, threads: int, most: int) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 import gpuetl
 from gpuetl.backends.cudf.device.closed_set import closed_source
 from gpuetl.backends.cudf.gpu import files, kernel_cache
-from gpuetl.backends.cudf.gpu.compiler import does_not_compile, named, refuse_block
+from gpuetl.backends.cudf.gpu.compiler import does_not_compile, is_c_function, named, refuse_block
 from gpuetl.backends.cudf.gpu.expected import ExpectedKernels, called, user_kernel
 from gpuetl.backends.cudf.gpu.libcudf import column_array, radix_order, stream, to_libcudf
 from gpuetl.backends.cudf.gpu.memory import count_pool, device_memory, limited, memory_use
@@ -24,7 +24,7 @@ from gpuetl.backends.cudf.gpu.parquet import read_parquet
 from gpuetl.backends.cudf.gpu.settings import KVIKIO_THREADS, POOL_SHARE
 from gpuetl.backends.cudf.gpu.streams import engine_streams, finished
 from gpuetl.backends.cudf.host_copies import copy_from_host, copy_to_host
-from gpuetl.backends.cudf.machine import Struct, Work
+from gpuetl.backends.cudf.machine import SLOW_S, Struct, Work
 from gpuetl.backends.cudf.sinks.threaded_file import ThreadedFile, threaded_file
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.memory import MemoryMeter, MemoryUse
@@ -133,7 +133,7 @@ class GpuMachine:
             module.get_function(entry)((blocks,), (threads,), tuple(map(as_passed, arguments)))
 
     def user_kernel(self, source: str, path: Path, entry: str) -> Callable[[int, int, Sequence[Any]], None]:
-        """Compile a user's kernel once, with headers from its own folder, as C++17 with CUDA's usual contractions."""
+        """Compile a user's kernel once, as C++17 with CUDA's usual contractions."""
         if (source, path, entry) not in self.user_kernels:
             with compiling():
                 self.user_kernels[source, path, entry] = user_kernel(self.compiled_kernel, source, path, str(entry))
@@ -147,10 +147,10 @@ class GpuMachine:
 
     def compiled_kernel(self, source: str, path: Path, entry: str) -> Any:
         """Compile a user's kernel; raise `EvaluationError` as `user_kernel` does.  CuPy takes no subclass of `str`."""
-        mangled = () if 'extern "C"' in source else (str(entry),)
-        options, text = ("--std=c++17", f"-I{path.parent}"), named(source, path)
+        mangled = None if is_c_function(source, entry) else (str(entry),)  # CuPy's cache takes no text with names
+        text = named(source, path)
         try:
-            module = self.arrays.RawModule(code=text, options=options, name_expressions=mangled or None)
+            module = self.arrays.RawModule(code=text, options=("--std=c++17",), name_expressions=mangled)
             return module.get_function(str(entry))
         except self.arrays.cuda.compiler.CompileException as error:
             raise does_not_compile(str(entry), str(error), text) from None
@@ -183,17 +183,20 @@ class GpuMachine:
         finally:
             nvtx.RangePop()
 
-    def wait(self, timeout_s: float | None) -> bool:
+    def wait(self, timeout_s: float | None, slow: Callable[[], None]) -> bool:
         """Ask an event; a wait that is broken off leaves the device lost until the event has come."""
         event = self.arrays.cuda.Event(disable_timing=True)
         event.record()
-        start, pause = time.perf_counter(), SHORTEST_PAUSE_S
+        start, pause, told = time.perf_counter(), SHORTEST_PAUSE_S, False
         try:
             while not event.done:
                 waited = time.perf_counter() - start
                 if timeout_s is not None and waited > timeout_s:
                     lose_device(partial(has_come, event))
                     return False
+                if not told and waited > SLOW_S:
+                    told = True
+                    slow()
                 time.sleep(pause)
                 pause = min(max(waited / 20, SHORTEST_PAUSE_S), LONGEST_PAUSE_S)
         except KeyboardInterrupt:

@@ -9,19 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuetl.backends.cudf.machine import Array, Machine
+from gpuetl.backends.cudf.machine import SLOW_S, Array, Machine
 from gpuetl.errors import EvaluationError
 from gpuetl.kernels.contract import KernelContract
 from gpuetl.kernels.guards import GUARD, PATTERN, damage
 from gpuetl.kernels.options import current_options
 from gpuetl.lost_device import is_fault, lose_device, running_kernel
 from gpuetl.messages import coded
+from gpuetl.plan.node import Origin
 from gpuetl.plan.nodes import Kernel, KernelReduction
+from gpuetl.report.recorder import show_progress
 
 CHECK = "Find the access with `gpuetl kernel check`, or with `gpuetl run --sanitize`."
 OUT_OF_TIME = "Look for a loop that does not end, or raise --kernel-timeout.  Start Python again to use the GPU."
@@ -66,9 +69,15 @@ def finish_user_kernel(machine: Machine) -> None:
     if not (name := _CURRENT.get()):
         return
     limit = current_options().timeout_s
-    if not machine.wait(limit):
+    if not machine.wait(limit, partial(say_it_runs, name)):
         what = f"{name} did not end within {limit:g} s"
         raise EvaluationError(coded("GE2013", what), OUT_OF_TIME)
+
+
+def say_it_runs(name: str) -> None:
+    """Show on the screen that a kernel has not ended: some that access memory far outside their arrays never do."""
+    plain = name.removeprefix("kernel ").replace("'", "")
+    show_progress(Origin("kernel", f"{plain} has run for {SLOW_S} s; Ctrl-C ends the run"), 0, 1)
 
 
 def fault(name: str) -> EvaluationError:

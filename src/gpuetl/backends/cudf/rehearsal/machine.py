@@ -100,7 +100,7 @@ class RehearsalMachine:
         """Run the kernel's twin."""
         self.launch(module, entry, 0, arguments)
 
-    def wait(self, timeout_s: float | None) -> bool:
+    def wait(self, timeout_s: float | None, slow: Callable[[], None]) -> bool:
         """Nothing runs."""
         return True
 

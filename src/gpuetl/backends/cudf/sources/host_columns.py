@@ -23,7 +23,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from gpuetl.io.footers import Footer
-from gpuetl.io.parquet_footer import BYTE_ARRAY, INT96, Chunk, Leaf
+from gpuetl.io.parquet_chunks import Chunk, Leaf
+from gpuetl.io.parquet_footer import BYTE_ARRAY, INT96
 from gpuetl.io.parquet_pages import (
     GZIP,
     LZ4_RAW,

@@ -22,7 +22,7 @@ from gpuetl.backends.cudf.sources.units import in_microseconds, type_as_read
 from gpuetl.backends.cudf.sources.utf8 import first_other_bytes, refuse_other_bytes
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.no_result import NoResult
-from gpuetl.errors import RunFailed, first_line
+from gpuetl.errors import Problem, RunFailed, first_line
 from gpuetl.expressions.ir import Cast, Column, Literal
 from gpuetl.expressions.types import DataType
 from gpuetl.io.dataset import DataFile, Dataset, DatasetError, RowGroup, check_widens
@@ -30,6 +30,7 @@ from gpuetl.io.frames import FrameDataset
 from gpuetl.io.open_file import read_by_path
 from gpuetl.io.parquet_pages import BadPages
 from gpuetl.io.parquet_rows import read_columns
+from gpuetl.lost_device import is_fault, lose_device
 from gpuetl.plan.nodes import Read
 from gpuetl.report.recorder import note
 
@@ -132,7 +133,7 @@ def read_unchanged(read: Read, files: Sequence[Piece], machine: Machine) -> dict
         reasons |= host_reasons(read.dataset, file, [group.index for group in own], list(types))
     for name, reason in reasons.items():
         note(f"{read.origin}: column '{name}' was read on the CPU: {reason}")
-    columns = read_on_device(files, {name: t for name, t in types.items() if name not in reasons}, machine)
+    columns = read_on_device(read, files, {name: t for name, t in types.items() if name not in reasons}, machine)
     if reasons:
         columns |= read_on_host(read.dataset, files, {name: types[name] for name in reasons}, machine)
     return {name: columns[name] for name in types}
@@ -156,8 +157,13 @@ def unreadable(file: DataFile, groups: Sequence[int], error: Exception) -> RunFa
     return RunFailed.unreadable(f"{file.path}{of}", error)
 
 
-def read_on_device(files: Sequence[Piece], types: Mapping[str, DataType], machine: Machine) -> dict[str, Vector]:
-    """Let the machine read columns of row groups, and check that texts are UTF-8; see `read_parquet`."""
+def read_on_device(
+    read: Read, files: Sequence[Piece], types: Mapping[str, DataType], machine: Machine
+) -> dict[str, Vector]:
+    """Let the machine read columns of row groups, and check that texts are UTF-8; see `read_parquet`.
+
+    Arrow reads a file that the machine refuses, so that all engines read, and refuse, the same files.
+    """
     if not types:
         return {}
     rows = sum(group.rows for _, own in files for group in own)
@@ -169,11 +175,22 @@ def read_on_device(files: Sequence[Piece], types: Mapping[str, DataType], machin
     except MemoryError:  # Arrow's is one of its other errors, too
         raise
     except (OSError, RuntimeError, ValueError, TypeError, LookupError, OverflowError, pa.ArrowException) as error:
+        if is_fault(error):
+            lose_device()
+            raise stopped_by(files) from error
         if len(files) > 1:
-            return read_apart(files, types, machine)
-        file, own = files[0]
-        raise unreadable(file, [group.index for group in own], error) from error
+            return read_apart(read, files, types, machine)
+        columns = read_on_host(read.dataset, files, types, machine)
+        note(f"{read.origin}: {files[0][0].path} was read on the CPU: libcudf cannot read it")
     return columns
+
+
+def stopped_by(files: Sequence[Piece]) -> RunFailed:
+    """Return the error of files whose pages libcudf decodes beyond its arrays; other files may be read meanwhile."""
+    paths = [str(file.path) for file, _ in files]
+    which = paths[0] if len(paths) == 1 else f"one of {len(paths)} files, {paths[0]} to {paths[-1]}"
+    message = messages.coded("GE1446", f"the GPU stopped while {which} was read: a page is damaged")
+    return RunFailed().told(Problem(message, "Find the file with --engine pandas, or with verify_checksums: true."))
 
 
 def check_count(name: str, found: int, rows: int) -> None:
@@ -182,10 +199,13 @@ def check_count(name: str, found: int, rows: int) -> None:
         raise ValueError(f"column '{name}' has {found:,} rows, and the metadata declares {rows:,}")
 
 
-def read_apart(files: Sequence[Piece], types: Mapping[str, DataType], machine: Machine) -> dict[str, Vector]:
+def read_apart(
+    read: Read, files: Sequence[Piece], types: Mapping[str, DataType], machine: Machine
+) -> dict[str, Vector]:
     """Read files that cannot be read together one by one; raise `RunFailed` for the one that cannot be read at all."""
     frames = [
-        Frame(read_on_device([(file, own)], types, machine), sum(group.rows for group in own)) for file, own in files
+        Frame(read_on_device(read, [(file, own)], types, machine), sum(group.rows for group in own))
+        for file, own in files
     ]
     return dict(concat(frames, {name: vector.dtype for name, vector in frames[0].columns.items()}, machine).columns)
 

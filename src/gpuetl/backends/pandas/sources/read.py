@@ -13,7 +13,7 @@ from gpuetl.backends.pandas.columns.column import repeated, text_bytes
 from gpuetl.backends.pandas.operation import run_operation
 from gpuetl.backends.pandas.sources.read_csv import read_csv
 from gpuetl.errors import RunFailed, first_line
-from gpuetl.expressions.types import STRING, DataType, language_type
+from gpuetl.expressions.types import STRING, DataType, is_list, language_type
 from gpuetl.io.dataset import DataFile, Dataset, DatasetError, RowGroup, check_widens
 from gpuetl.io.frames import FrameDataset
 from gpuetl.io.parquet_rows import read_columns
@@ -77,8 +77,10 @@ def read_parquet(dataset: Dataset, file: DataFile, indices: Sequence[int], colum
 
 
 def check_text(column: pa.ChunkedArray) -> None:
-    """Raise `pyarrow.ArrowInvalid` for a text that is not UTF-8: the reader takes any bytes."""
-    if language_type(column.type) == STRING:
+    """Raise `pyarrow.ArrowInvalid` for a text that is not UTF-8, also in lists: the reader takes any bytes."""
+    if is_list(column.type):
+        check_text(pa.chunked_array([chunk.flatten() for chunk in column.chunks], column.type.value_type))
+    elif language_type(column.type) == STRING:
         for chunk in column.chunks:
             if chunk.type != STRING or (text_bytes(chunk)[0] >= 0x80).any():  # ASCII is, wherever it is cut
                 chunk.validate(full=True)

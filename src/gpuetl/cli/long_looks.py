@@ -1,0 +1,53 @@
+"""A line on a terminal that says how far a long look at files is, for commands that run nothing."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from gpuetl.io.watching import watching
+from gpuetl.secrets import redacted
+
+AFTER_S = 2.0
+"""Looks are shown when the command has taken this long."""
+CLEAR_LINE = "\r\x1b[K"
+
+
+@contextmanager
+def long_looks() -> Iterator[None]:
+    """Show on stderr, where that is a terminal, how far a long look at files of the block is; leave nothing there."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    line = _Line()
+    try:
+        with watching(line):
+            yield
+    finally:
+        line.clear()
+
+
+class _Line:
+    """Draws the line, and takes it away when the look ends."""
+
+    def __init__(self) -> None:
+        self.started, self.is_drawn = time.monotonic(), False
+
+    def __call__(self, what: str, path: str, done: int, of: int) -> None:
+        if done == of:
+            self.clear()
+        elif time.monotonic() - self.started > AFTER_S:
+            text = redacted(f"  {what} {path}: {done:,} of {of:,}")
+            sys.stderr.write(CLEAR_LINE + text[: shutil.get_terminal_size().columns - 1])
+            sys.stderr.flush()
+            self.is_drawn = True
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self.is_drawn:
+            sys.stderr.write(CLEAR_LINE)
+            sys.stderr.flush()
+            self.is_drawn = False
