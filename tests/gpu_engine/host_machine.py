@@ -22,10 +22,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from gpuetl.backends.cudf.backend import CudfBackend
+from gpuetl.backends.cudf.device.closed_set import closed_programs, closed_source
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.gpu.compiler import does_not_compile, named
 from gpuetl.backends.cudf.host_copies import copy_from_host, copy_to_host
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
+from gpuetl.backends.cudf.machine import Struct
 from gpuetl.backends.cudf.sinks.pieces import Span
 from gpuetl.backends.cudf.sinks.threaded_file import Chunk, Store, ThreadedFile, Writers, threaded_file
 from gpuetl.backends.cudf.sources.units import type_as_read
@@ -68,6 +70,19 @@ def as_c(argument: Any) -> Any:
     if isinstance(argument, np.ndarray):
         return ctypes.c_void_p(argument.ctypes.data)
     return np.ctypeslib.as_ctypes_type(argument.dtype)(argument.item())
+
+
+def as_passed(argument: Any) -> Any:
+    """Return an argument of the engine's kernels as C takes it: a 64-bit integer, an address, or a struct by value."""
+    if isinstance(argument, Struct):
+        return struct_type(len(argument.words)).from_buffer_copy(argument.words)
+    return ctypes.c_int64(argument) if isinstance(argument, int) else ctypes.c_void_p(argument.ctypes.data)
+
+
+@cache
+def struct_type(words: int) -> type[ctypes.Structure]:
+    """Return the type of a struct of so many words."""
+    return type("Words", (ctypes.Structure,), {"_fields_": [("words", ctypes.c_int64 * words)]})
 
 
 class TracedMemory:
@@ -139,9 +154,13 @@ class HostMachine:
         """Compile with g++."""
         return library(source)
 
+    def closed(self, program: str) -> ctypes.CDLL:
+        """Return all programs as one library, which is compiled once."""
+        return closed_library()
+
     def launch(self, module: ctypes.CDLL, entry: str, rows: int, arguments: Any) -> None:
         """Call the entry point."""
-        module[entry](*(ctypes.c_int64(a) if isinstance(a, int) else ctypes.c_void_p(a.ctypes.data) for a in arguments))
+        module[entry](*map(as_passed, arguments))
 
     def launch_blocks(self, module: ctypes.CDLL, entry: str, blocks: int, threads: int, arguments: Any) -> None:
         """Call the entry point once: it sees one block of one thread."""
@@ -267,6 +286,12 @@ def library(source: str, host: bool = True) -> ctypes.CDLL:
     """Compile and load a text; raise `ValueError` with the compiler's words and the text where it does not compile."""
     with COMPILING:
         return loaded(source, host)
+
+
+@cache
+def closed_library() -> ctypes.CDLL:
+    """Return the kernels of all programs of the closed set."""
+    return library(closed_source(*closed_programs()))
 
 
 @cache

@@ -11,12 +11,13 @@ from gpuetl.backends.cudf.aggregates.distinct import count_distinct
 from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.aggregates.reduce import reduced
 from gpuetl.backends.cudf.choices import skipping
-from gpuetl.backends.cudf.columns import text_hashes, texts
+from gpuetl.backends.cudf.columns import texts
 from gpuetl.backends.cudf.columns.compact import numbers_where
 from gpuetl.backends.cudf.columns.keys import Key, Keys, keys_of
 from gpuetl.backends.cudf.columns.order import sort_rows
 from gpuetl.backends.cudf.columns.texts import numbered_texts
 from gpuetl.backends.cudf.columns.words import Layout, measured, packed
+from gpuetl.backends.cudf.device.closed_set import closed_source
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
 from gpuetl.backends.cudf.joins import lookup as lookups
@@ -127,9 +128,8 @@ def test_texts_that_a_table_does_not_hold_go_to_a_larger_one(monkeypatch, machin
 @pytest.mark.parametrize("machine", [HOST, GPU], ids=["host", "gpu"])
 def test_texts_of_one_hash_are_told_apart(monkeypatch, machine):
     """By their bytes."""
-    source = text_hashes.enter_hashes_source
-    alike = lambda vector: source(vector).replace("table_hash(text.value)", "table_hash(text.value) % 3")  # noqa: E731
-    monkeypatch.setattr(text_hashes, "enter_hashes_source", alike)
+    alike = lambda program: closed_source(program).replace("table_hash(text.value)", "table_hash(text.value) % 3")  # noqa: E731
+    monkeypatch.setattr(machine, "closed", lambda program: machine.compiled(alike(program)))
     assert_numbered(machine, 5)
 
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
+from gpuetl.backends.cudf.device.closed_set import closed_source
 from gpuetl.backends.cudf.machine import Array, Machine, Module
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import DataType
@@ -65,6 +66,11 @@ class TracedMachine:
         """Trace the loading."""
         with self.loading(source, entries(source)):
             return self.machine.compiled(source)
+
+    def closed(self, program: str) -> Module:
+        """Trace the loading."""
+        with self.loading(closed_source(program), program):
+            return self.machine.closed(program)
 
     def user_module(self, source: str, kernel: str) -> Module:
         """Trace the loading."""

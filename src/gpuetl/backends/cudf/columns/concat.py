@@ -16,7 +16,7 @@ from gpuetl.backends.cudf.columns.dictionaries import (
     text_of_each,
 )
 from gpuetl.backends.cudf.columns.piece import PieceColumns, Places
-from gpuetl.backends.cudf.columns.pieces import addresses, by_width, device_table, pieces_source, widths_of
+from gpuetl.backends.cudf.columns.pieces import addresses, by_width, device_table, widths_of
 from gpuetl.backends.cudf.columns.texts import numbered_texts
 from gpuetl.backends.cudf.columns.validity import empty_bits, valid_rows, words_of
 from gpuetl.backends.cudf.columns.written import empty_values, list_offsets, offsets_type
@@ -109,7 +109,7 @@ def stack(ends: Places, sources: Sequence[Places], made: Mapping[str, Vector], m
     """Fill columns, in the order of their widths, from the addresses of pieces that end at these rows."""
     table = device_table([ends, *sources, addresses(list(made.values()), machine)], machine)
     rows, layout = int(ends[-1]), [len(ends), *widths_of(made), table]
-    machine.launch(machine.compiled(pieces_source()), "stack", rows, [rows, *layout])
+    machine.launch(machine.closed("pieces"), "stack", rows, [rows, *layout])
 
 
 def stacked_others(vectors: Sequence[Vector], machine: Machine) -> Vector:

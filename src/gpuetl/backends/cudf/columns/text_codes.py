@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuetl.backends.cudf.columns.compact import numbers_where
+from gpuetl.backends.cudf.columns.compact import NOT_NEGATIVE, numbers_where
 from gpuetl.backends.cudf.columns.dictionaries import MOST_TEXTS, numbered_slots
 from gpuetl.backends.cudf.columns.texts import enter
 from gpuetl.backends.cudf.machine import Array, Machine
@@ -31,7 +31,7 @@ def with_dictionary(vector: Vector, machine: Machine) -> Vector:
     for rows, most in ((sample, max(FEW, sample // 2)), (vector.rows, MOST_TEXTS)):
         if not enter(vector, rows, slots, owners, MOST_TRIES, machine):
             return vector
-        taken = numbers_where(owners, machine, ">= 0")
+        taken = numbers_where(owners, machine, NOT_NEGATIVE)
         if len(taken) > most:
             return vector
         if rows == vector.rows:

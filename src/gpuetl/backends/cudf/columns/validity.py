@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
-from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector
 
@@ -60,17 +58,5 @@ def words_of(valid: Any, machine: Machine, nulls: Any = None) -> Any:
     arrays, rows = machine.arrays, len(valid)
     words, nulls = empty_bits(rows, machine), arrays.zeros(1, "uint64") if nulls is None else nulls
     flags = arrays.ascontiguousarray(valid).view("uint8")
-    machine.launch(machine.compiled(words_source()), "pack_valid", rows, [rows, flags, words, nulls])
+    machine.launch(machine.closed("validity"), "pack_valid", rows, [rows, flags, words, nulls])
     return words
-
-
-@cache
-def words_source() -> str:
-    """Return the kernel `pack_valid`."""
-    return f"""{headers_text(["words.cuh"])}
-KERNEL pack_valid(int64_t rows, const uint8_t* flags, uint32_t* words, uint64_t* nulls) {{
-    uint32_t missing = 0;
-    FOR_EACH_ROW(row, rows) missing += store_word(words, row, row < rows, row < rows && flags[row]);
-    add_nulls(nulls, missing);
-}}
-"""

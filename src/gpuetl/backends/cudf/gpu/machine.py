@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import gpuetl
+from gpuetl.backends.cudf.device.closed_set import closed_source
 from gpuetl.backends.cudf.gpu import files, kernel_cache
 from gpuetl.backends.cudf.gpu.compiler import does_not_compile, is_c_function, named, refuse_block
 from gpuetl.backends.cudf.gpu.expected import ExpectedKernels, called, user_kernel
@@ -23,7 +24,7 @@ from gpuetl.backends.cudf.gpu.parquet import read_parquet
 from gpuetl.backends.cudf.gpu.settings import KVIKIO_THREADS, POOL_SHARE
 from gpuetl.backends.cudf.gpu.streams import engine_streams, finished
 from gpuetl.backends.cudf.host_copies import copy_from_host, copy_to_host
-from gpuetl.backends.cudf.machine import SLOW_S, Work
+from gpuetl.backends.cudf.machine import SLOW_S, Struct, Work
 from gpuetl.backends.cudf.sinks.threaded_file import ThreadedFile, threaded_file
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.memory import MemoryMeter, MemoryUse
@@ -117,6 +118,10 @@ class GpuMachine:
             self.modules[source] = kernel_cache.loaded(source)
         return self.modules[source]
 
+    def closed(self, program: str) -> Any:
+        """Compile the program as any other text."""
+        return self.compiled(closed_source(program))
+
     def launch(self, module: Any, entry: str, rows: int, arguments: Sequence[Any]) -> None:
         """Run a kernel that loops over rows, on as many blocks as keep the device busy."""
         if rows:
@@ -125,8 +130,7 @@ class GpuMachine:
     def launch_blocks(self, module: Any, entry: str, blocks: int, threads: int, arguments: Sequence[Any]) -> None:
         """Run a kernel in so many blocks."""
         if blocks:
-            passed = [np.int64(argument) if isinstance(argument, int) else argument for argument in arguments]
-            module.get_function(entry)((blocks,), (threads,), tuple(passed))
+            module.get_function(entry)((blocks,), (threads,), tuple(map(as_passed, arguments)))
 
     def user_kernel(self, source: str, path: Path, entry: str) -> Callable[[int, int, Sequence[Any]], None]:
         """Compile a user's kernel once, as C++17 with CUDA's usual contractions."""
@@ -247,6 +251,13 @@ class GpuMachine:
     def written_file(self, path: Path, alone: bool) -> AbstractContextManager[ThreadedFile]:
         """Copy and write by threads."""
         return threaded_file(path, alone, files.writers(self.arrays.cuda.Device().id))
+
+
+def as_passed(argument: Any) -> Any:
+    """Return an argument as CuPy passes it: a struct as one value of its bytes."""
+    if isinstance(argument, Struct):
+        return argument.words.view(f"V{argument.words.nbytes}")
+    return np.int64(argument) if isinstance(argument, int) else argument
 
 
 def has_come(event: Any) -> bool:

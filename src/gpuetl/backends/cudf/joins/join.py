@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from gpuetl.backends.cudf.columns.compact import numbers_where
+from gpuetl.backends.cudf.columns.compact import NEGATIVE, NOT_NEGATIVE, numbers_where
 from gpuetl.backends.cudf.columns.concat import stacked
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.frame import Frame
@@ -38,7 +38,7 @@ def join_frames(operation: Join, machine: Machine, left: Frame, right: Frame) ->
     check_unique(operation, (left, right), keys, lookup, machine)
     if operation.how in ("semi", "anti"):
         found, _ = lookup.find(keys.left, slots=False)
-        kept = numbers_where(found, machine, ">= 0" if operation.how == "semi" else "< 0")
+        kept = numbers_where(found, machine, NOT_NEGATIVE if operation.how == "semi" else NEGATIVE)
         return combined(operation, left, right, Pairs(kept, none), none, machine)
     if operation.how != "full" and not lookup.repeated:
         found, count = lookup.find(keys.left, slots=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -9,15 +10,20 @@ from typing import Any
 
 import numpy as np
 
+from gpuetl.backends.cudf.device.closed_set import closed_source
 from gpuetl.backends.cudf.interchange import to_arrow
 from gpuetl.backends.cudf.machine import Expected, Work
 from gpuetl.backends.cudf.rehearsal.arrays import ToldArrays, plain
+from gpuetl.backends.cudf.rehearsal.closed import CLOSED_TWINS
 from gpuetl.backends.cudf.rehearsal.launch import Launch, Rehearsed
 from gpuetl.backends.cudf.rehearsal.limits import Limits
 from gpuetl.backends.cudf.rehearsal.sample import sampled
 from gpuetl.backends.cudf.rehearsal.twins import TWINS
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import DataType
+
+CLOSED = ""
+TYPES = re.compile(r"(_(u?int|float)\d+)*$")
 
 
 class NoFile:
@@ -55,8 +61,10 @@ class RehearsalMachine:
         return plain(array)
 
     def address(self, array: Any) -> int:
-        """Return NumPy's pointer, which nothing follows."""
-        return int(array.ctypes.data)
+        """Return NumPy's pointer, and note how many bytes lie there."""
+        address = int(array.ctypes.data)
+        self.rehearsed.sizes[address] = array.nbytes
+        return address
 
     def expected(self, plan: str) -> None:
         """Expect nothing: this is what expects."""
@@ -65,6 +73,11 @@ class RehearsalMachine:
         """Tell of the text, which is the module."""
         self.expects.source(source)
         return source
+
+    def closed(self, program: str) -> str:
+        """Tell of the program's text; it stands under no name, as its kernels' twins are known by theirs."""
+        self.expects.source(closed_source(program))
+        return CLOSED
 
     def user_module(self, source: str, kernel: str) -> str:
         """Tell of the text; whether it compiles is seen by the run."""
@@ -77,7 +90,10 @@ class RehearsalMachine:
 
     def launch(self, module: str, entry: str, rows: int, arguments: Sequence[Any]) -> None:
         """Run the kernel's twin, if what it writes decides how the run goes on."""
-        if twin := TWINS.get(entry):
+        if module == CLOSED:
+            if closed_twin := CLOSED_TWINS.get(TYPES.sub("", entry)):
+                closed_twin(self.rehearsed, *plain(arguments))
+        elif twin := TWINS.get(entry):
             twin(Launch.of(module, entry, plain(arguments), self.rehearsed))
 
     def launch_blocks(self, module: str, entry: str, blocks: int, threads: int, arguments: Sequence[Any]) -> None:
