@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from gpu_engine.device_arrays import DeviceArrays, device_array, plain
 from gpuetl.backends.cudf.backend import CudfBackend
 from gpuetl.backends.cudf.device.closed_set import closed_programs, closed_source
 from gpuetl.backends.cudf.frame import Frame
@@ -76,7 +77,10 @@ def as_passed(argument: Any) -> Any:
     """Return an argument of the engine's kernels as C takes it: a 64-bit integer, an address, or a struct by value."""
     if isinstance(argument, Struct):
         return struct_type(len(argument.words)).from_buffer_copy(argument.words)
-    return ctypes.c_int64(argument) if isinstance(argument, int) else ctypes.c_void_p(argument.ctypes.data)
+    if isinstance(argument, int):
+        return ctypes.c_int64(argument)
+    assert argument.flags.c_contiguous, "kernels read contiguous arrays"
+    return ctypes.c_void_p(argument.ctypes.data)
 
 
 @cache
@@ -109,7 +113,7 @@ class TracedMemory:
 class HostMachine:
     """A machine whose arrays are NumPy's."""
 
-    arrays = np
+    arrays = DeviceArrays()
     rows_a_row = 1
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
@@ -141,7 +145,7 @@ class HostMachine:
 
     def host(self, array: Any) -> Any:
         """It is there already."""
-        return array
+        return plain(array)
 
     def address(self, array: Any) -> int:
         """Return NumPy's pointer."""
@@ -219,7 +223,7 @@ class HostMachine:
 
     def sorted_order(self, words: Any) -> Any:
         """Sort by the last word first."""
-        return np.lexsort(words[::-1]).astype(np.int32)
+        return device_array(np.lexsort([plain(word) for word in words[::-1]]).astype(np.int32))
 
     def sorted_texts(self, texts: Vector) -> Any:
         """Sort the distinct texts; Arrow's order is that of their bytes."""
@@ -227,7 +231,7 @@ class HostMachine:
         order = pc.sort_indices(encoded.dictionary).to_numpy()
         places = np.empty(len(order), np.int32)
         places[order] = np.arange(len(order), dtype=np.int32)
-        return places[encoded.indices.to_numpy()]
+        return device_array(places[encoded.indices.to_numpy()])
 
     def read_parquet(self, files: Any, types: Any) -> dict[str, Vector]:
         """Read by pyarrow."""

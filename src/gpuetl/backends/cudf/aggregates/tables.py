@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuetl.backends.cudf.choices import chosen
+from gpuetl.backends.cudf.columns.arrays import pick
 from gpuetl.backends.cudf.columns.keys import Keys
 from gpuetl.backends.cudf.columns.words import Layout, packed
 from gpuetl.backends.cudf.machine import Array, Machine
@@ -30,7 +31,7 @@ class Table:
 
     def groups(self, machine: Machine) -> Array:
         """Return the group (int32) of each row."""
-        return machine.arrays.asarray(self.ranks)[self.codes]
+        return pick(machine.arrays.asarray(self.ranks), self.codes, machine)
 
 
 def table_of(keys: Keys, layout: Layout, machine: Machine) -> Table | None:

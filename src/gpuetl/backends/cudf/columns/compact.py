@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from gpuetl.backends.cudf.columns.arrays import scan
 from gpuetl.backends.cudf.machine import Array, Machine
 
 TILE = 1024
@@ -51,7 +52,7 @@ def numbered(values: Array, test: Between, dtype: str, more: int, machine: Machi
     given = [rows, tiles, values, test.least, test.greatest, int(test.wanted)]
     ends = arrays.empty(tiles, "int64")
     machine.launch(module, f"count_{kind}", tiles * 32, [*given, ends])
-    ends = arrays.cumsum(ends)
+    ends = scan(ends, machine)
     numbers = arrays.empty(int(ends[-1]) + more, dtype)
     machine.launch(module, f"number_{kind}_{dtype}", tiles * 32, [*given, ends, more, numbers])
     return numbers

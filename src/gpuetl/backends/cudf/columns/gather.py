@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from gpuetl.backends.cudf.columns.arrays import iota, scan
 from gpuetl.backends.cudf.columns.text_bytes import with_bytes
 from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
-from gpuetl.backends.cudf.columns.written import empty_values, list_offsets
+from gpuetl.backends.cudf.columns.written import check_elements, empty_values
 from gpuetl.backends.cudf.device.closed_set import integer_name
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Array, Machine, Struct
@@ -31,7 +32,7 @@ def take_rows(frame: Frame, rows: Any, machine: Machine, permuted: bool = False)
 
 def first_rows(frame: Frame, count: int, machine: Machine) -> Frame:
     """Return the first rows."""
-    return frame if frame.rows <= count else take_rows(frame, machine.arrays.arange(count), machine)
+    return frame if frame.rows <= count else take_rows(frame, iota(count, machine), machine)
 
 
 def take(
@@ -49,7 +50,6 @@ def take(
     """
     if not len(rows):
         return {name: nothing(vector, machine) for name, vector in vectors.items()}
-    rows = machine.arrays.ascontiguousarray(rows)
     stored = {name: vector.numbers for name, vector in vectors.items()}
     taken = {name: prepared(vector, rows, machine, missing and not permuted) for name, vector in stored.items()}
     told = gather_fixed(list(stored.values()), list(taken.values()), rows, machine)
@@ -128,19 +128,10 @@ def described(vector: Vector, made: Vector, machine: Machine) -> list[int]:
 
 def with_elements(vector: Vector, made: Vector, rows: Any, total: int, machine: Machine) -> Vector:
     """Gather the elements of lists, `total` of them."""
-    arrays = machine.arrays
-    places = arrays.cumsum(made.data, dtype="int64")
-    offsets = list_offsets(places, total)
+    check_elements(total)
+    offsets, wanted = scan(made.data, machine, "int32"), machine.arrays.empty(total, "int32")
     assert vector.elements is not None
-    sizes = made.data[1:]
-    starts = vector.offsets[arrays.where(rows < 0, 0, rows)].astype("int64")
-    wanted = arrays.arange(total) + repeat(starts - places[:-1], sizes, total, machine)
+    arguments = [total, len(rows), offsets, vector.offsets, rows, wanted]
+    machine.launch(machine.closed("lists"), f"list_elements_{integer_name(rows)}", total, arguments)
     elements = take({"": vector.elements}, wanted, machine, missing=False)[""]
     return Vector(made.dtype, made.rows, None, made.valid, 0, offsets, elements)
-
-
-def repeat(values: Any, counts: Any, total: int, machine: Machine) -> Any:
-    """Repeat each value so many times; `total` is their sum."""
-    arrays = machine.arrays
-    ends = arrays.cumsum(counts)
-    return values[arrays.searchsorted(ends, arrays.arange(total), side="right")]

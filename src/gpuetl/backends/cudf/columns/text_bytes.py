@@ -12,7 +12,7 @@ from gpuetl.backends.cudf.vector import Vector
 
 def with_bytes(vector: Vector, made: Vector, rows: Any, total: int, machine: Machine) -> Vector:
     """Copy the texts of these rows side by side, `total` bytes; `made` has their sizes, after a first 0."""
-    offsets = offsets_of_sizes(made.data, total)
+    offsets = offsets_of_sizes(made.data, total, machine)
     data = machine.arrays.empty(total, "uint8")
     if total:
         kinds = "_".join(map(integer_name, (vector.offsets, offsets, rows)))

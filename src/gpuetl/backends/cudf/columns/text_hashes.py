@@ -6,6 +6,7 @@ that was first to have it is somewhere in the column: of 100 million rows with a
 
 from __future__ import annotations
 
+from gpuetl.backends.cudf.columns.arrays import filled
 from gpuetl.backends.cudf.columns.compact import NOT_NEGATIVE, numbers_where
 from gpuetl.backends.cudf.columns.dictionaries import numbered_slots
 from gpuetl.backends.cudf.device.closed_set import integer_name, text_arguments
@@ -19,7 +20,7 @@ def numbered_by_hashes(vector: Vector, size: int, tries: int, machine: Machine) 
     None where a table of `size` slots, a power of two, has too many hashes, or two texts have the same one.
     """
     arrays, rows = machine.arrays, vector.rows
-    slots, owners = arrays.empty(rows, "int32"), arrays.full(size, -1, "int32")
+    slots, owners = arrays.empty(rows, "int32"), filled(size, -1, "int32", machine)
     hashes, failed = arrays.zeros(size, "uint64"), arrays.zeros(1, "uint64")
     module, offsets = machine.closed("texts"), integer_name(vector.offsets)
     given = [rows, size, tries, hashes, owners, slots, failed, *text_arguments(vector)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from gpuetl.backends.cudf.choices import chosen
+from gpuetl.backends.cudf.columns.arrays import filled, pick, scatter
 from gpuetl.backends.cudf.columns.compact import NOT_NEGATIVE, numbers_where
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.text_hashes import numbered_by_hashes
@@ -43,14 +44,14 @@ def numbered_by_hash(vector: Vector, machine: Machine) -> Array:
         numbers = numbered_by_hashes(vector, size, MOST_TRIES, machine)
         if numbers is not None:
             return numbers
-    slots, owners = arrays.empty(vector.rows, "int32"), arrays.full(full_size, -1, "int32")
+    slots, owners = arrays.empty(vector.rows, "int32"), filled(full_size, -1, "int32", machine)
     enter(vector, vector.rows, slots, owners, full_size, machine)
     used = numbers_where(owners, machine, NOT_NEGATIVE)
     ranks = arrays.zeros(len(owners), "int32")
     if len(used):
-        distinct = take({"": vector}, owners[used], machine, missing=False)[""]
-        ranks[used] = machine.sorted_texts(distinct)
-    return ranks[slots]
+        distinct = take({"": vector}, pick(owners, used, machine), machine, missing=False)[""]
+        scatter(ranks, used, machine, machine.sorted_texts(distinct))
+    return pick(ranks, slots, machine)
 
 
 def enter(vector: Vector, rows: int, slots: Array, owners: Array, tries: int, machine: Machine) -> bool:

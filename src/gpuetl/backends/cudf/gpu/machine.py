@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import gpuetl
+from gpuetl.backends.cudf.columns.arrays import pick, shifted
 from gpuetl.backends.cudf.device.closed_set import closed_source
 from gpuetl.backends.cudf.gpu import files, kernel_cache
 from gpuetl.backends.cudf.gpu.compiler import does_not_compile, is_c_function, named, refuse_block
@@ -232,7 +233,7 @@ class GpuMachine:
         *leading, last = words
         order = radix_order(last)
         for word in reversed(leading):
-            order = order[radix_order(word[order])]
+            order = pick(order, radix_order(pick(word, order, self)), self)
         return order
 
     def read_parquet(self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType]) -> dict[str, Vector]:
@@ -246,7 +247,9 @@ class GpuMachine:
         dense, ascending, nulls = plc.aggregation.RankMethod.DENSE, plc.types.Order.ASCENDING, plc.types.NullOrder.AFTER
         column, included = to_libcudf(texts), plc.types.NullPolicy.INCLUDE
         ranks = plc.sorting.rank(column, dense, ascending, included, nulls, False, stream())
-        return column_array(ranks, "int32") - self.arrays.int32(1)
+        numbers = self.arrays.empty(texts.rows, "int32")
+        shifted(column_array(ranks, "int32"), -1, numbers, self)
+        return numbers
 
     def written_file(self, path: Path, alone: bool) -> AbstractContextManager[ThreadedFile]:
         """Copy and write by threads."""

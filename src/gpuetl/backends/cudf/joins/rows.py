@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gpuetl.backends.cudf.columns.arrays import pick, scan, set_marks
 from gpuetl.backends.cudf.columns.compact import NOT_NEGATIVE, ZERO, above, numbers_where
 from gpuetl.backends.cudf.machine import Array, Machine
 
@@ -40,10 +41,9 @@ def count_codes(codes: Array, size: int, machine: Machine) -> Array:
 
 def lonely_rows(keys: KeyCodes, machine: Machine) -> Array:
     """Return the numbers of the right rows whose code no left row has."""
-    met = machine.arrays.zeros(keys.size + 1, "uint8")
-    met[keys.left] = 1
-    met[-1] = 0  # where those of code -1 went
-    return numbers_where(met[keys.right], machine, ZERO)
+    met = machine.arrays.zeros(keys.size, "uint8")
+    set_marks(met, keys.left, machine)
+    return numbers_where(pick(met, keys.right, machine), machine, ZERO)
 
 
 def single_partners(found: Array, count: Array, inner: bool, machine: Machine) -> Pairs:
@@ -51,7 +51,7 @@ def single_partners(found: Array, count: Array, inner: bool, machine: Machine) -
     if not inner or int(count[0]) == len(found):
         return Pairs(None, found)
     kept = numbers_where(found, machine, NOT_NEGATIVE)
-    return Pairs(kept, found[kept])
+    return Pairs(kept, pick(found, kept, machine))
 
 
 def paired(keys: KeyCodes, counts: Array, repeats: Array, ends: Array, total: int, machine: Machine) -> Pairs:
@@ -62,7 +62,7 @@ def paired(keys: KeyCodes, counts: Array, repeats: Array, ends: Array, total: in
     """
     arrays = machine.arrays
     by_code = machine.sorted_order([keys.right.view("uint32")])  # those of code -1 come last
-    starts = arrays.cumsum(counts) - counts
+    starts = scan(counts, machine, before=True)
     left, right = arrays.empty(total, "int32"), arrays.empty(total, "int32")
     module, rows = machine.closed("pairs"), len(keys.left)
     arguments = [keys.left, counts, starts, ends, by_code, left, right]

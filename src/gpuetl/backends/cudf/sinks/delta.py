@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuetl.backends.cudf.columns.arrays import every, scan
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.sinks.encoded import Encoded
@@ -35,7 +36,7 @@ class Deltas:
         self.least, self.first = arrays.empty(self.total, "int64"), arrays.empty(stack.pages, "int64")
         self.ranges = arrays.zeros((stack.pages, 2), "uint64")
         self.launch("measure", [self.sizes, self.least, self.widths, self.first, self.ranges])
-        self.ends = arrays.cumsum(self.sizes, dtype="int64")
+        self.ends = scan(self.sizes, self.machine)
 
     def launch(self, entry: str, arguments: Sequence[Array]) -> None:
         """Run a kernel with a warp for each block."""
@@ -46,7 +47,8 @@ class Deltas:
     @cached_property
     def measures(self) -> list[Array]:
         """The first value and the range of each page, and where the page's blocks end."""
-        return [self.first, self.ranges, self.ends[self.blocks - 1 :: self.blocks]]
+        ends = every(self.ends, self.blocks - 1, self.blocks, self.stack.pages, self.machine)
+        return [self.first, self.ranges, ends]
 
     def pages(self, measures: Sequence[np.ndarray[Any, Any]], chosen: Sequence[bool]) -> list[list[Piece]]:
         """Encode the columns that are chosen; return each page's pieces, of other columns none."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuetl.backends.cudf.columns.arrays import filled
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.machine import Array
 from gpuetl.backends.cudf.sinks.delta import WORTH
@@ -40,7 +41,7 @@ class DistinctValues:
         self.column_groups, self.groups = levels.groups, len(stack.levels) * levels.groups
         self.places = min(2 * MOST_VALUES, 1 << (2 * levels.group_rows - 1).bit_length())
         self.blocks = stack.pages * blocks_a_page(levels)
-        self.table = arrays.full(self.groups * self.places, -1, "int64").view("uint64")
+        self.table = filled(self.groups * self.places, -1, "uint64", self.machine)
         self.taken = arrays.empty(self.groups * (self.places // 2), "int32")
         self.counts = arrays.zeros(self.groups, "uint64")
         self.launch("sample", self.groups * SAMPLE, self.groups * SAMPLE, [])

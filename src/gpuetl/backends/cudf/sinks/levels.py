@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuetl.backends.cudf.columns.arrays import joined, scan
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.sinks.pieces import Piece, Span
@@ -151,10 +152,10 @@ def valid_through(valid: list[Array], rows: int, machine: Machine) -> Array:
     arrays, words = machine.arrays, -(-rows // 32)
     counts = arrays.zeros(1 + words * len(valid), "int32")
     if valid:
-        flat = arrays.concatenate(valid) if len(valid) > 1 else valid[0]
+        flat = joined(valid, machine)
         arguments = [words * len(valid), words, rows, flat, counts]
         machine.launch(machine.compiled(levels_source()), "count_valid", arguments[0], arguments)
-    return arrays.cumsum(counts, dtype="int64")
+    return scan(counts, machine)
 
 
 @cache

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuetl.backends.cudf.columns.arrays import every, host_numbers, iota
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.device.headers import headers_text
@@ -17,7 +18,7 @@ from gpuetl.backends.cudf.sinks.delta import Deltas
 from gpuetl.backends.cudf.sinks.encoded import Dictionary, Encoded
 from gpuetl.backends.cudf.sinks.footer import DELTA_LENGTH_BYTE_ARRAY, RLE_DICTIONARY
 from gpuetl.backends.cudf.sinks.host_texts import HostTexts
-from gpuetl.backends.cudf.sinks.pieces import Piece, Span, fetched
+from gpuetl.backends.cudf.sinks.pieces import Piece, Span
 from gpuetl.backends.cudf.sinks.stack import Column, Stack, stack_of
 from gpuetl.backends.cudf.sinks.statistics import ALL, ranges_found, text_limits
 from gpuetl.backends.cudf.sinks.thrift import varint
@@ -32,7 +33,7 @@ MOST_DISTINCT_BYTES = 1 << 24
 def few_distinct(texts: Vector, machine: Machine) -> bool:
     """Tell by a sample from all over the column whether few texts are distinct; the host waits for it."""
     step = -(-texts.rows // SAMPLE)
-    sample = take({"": texts}, machine.arrays.arange(0, texts.rows, step), machine)[""]
+    sample = take({"": texts}, iota(-(-texts.rows // step), machine, step=step), machine)[""]
     return with_dictionary(sample, machine).dictionary is not None
 
 
@@ -117,16 +118,15 @@ class Lengths:
         """Return pages of lengths with the bytes behind them, which lie between `places`."""
         texts = column.vector
         if in_nulls:
-            texts = take({"": texts}, self.machine.arrays.arange(texts.rows), self.machine)[""]
-            places = fetched([page_offsets(texts, column.levels.page_rows, self.machine)], self.machine)[0]
+            texts = take({"": texts}, iota(texts.rows, self.machine), self.machine)[""]
+            places = host_numbers([page_offsets(texts, column.levels.page_rows, self.machine)], self.machine)[0]
         found = zip(pages, pairwise(places.tolist()), strict=True)
         return [[*page, Span(texts.data, start, end - start)] for page, (start, end) in found]
 
 
 def page_offsets(texts: Vector, page_rows: int, machine: Machine) -> Array:
     """Return where each page's bytes begin, and where the last one's end (int64)."""
-    starts = texts.offsets[: texts.rows : page_rows]
-    return machine.arrays.concatenate([starts, texts.offsets[-1:]]).astype("int64")
+    return every(texts.offsets, 0, page_rows, -(-texts.rows // page_rows) + 1, machine)
 
 
 @cache

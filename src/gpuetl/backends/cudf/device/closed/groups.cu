@@ -14,6 +14,11 @@ KERNEL measure_groups(int64_t groups, int64_t rows, const int32_t* codes, int64_
     FOR_EACH_ROW(group, groups)
         if (group < groups) sizes[group] = first_of(codes, rows, group + 1) - first_of(codes, rows, group);
 }
+// Rows that are not of a run, so that runs of more rows come first in their order.
+KERNEL count_others(int64_t runs, int64_t rows, const int32_t* starts, uint32_t* others) {
+    FOR_EACH_ROW(run, runs)
+        if (run < runs) others[run] = uint32_t(rows - ((run + 1 < runs ? starts[run + 1] : rows) - starts[run]));
+}
 KERNEL find_rows(int64_t items, const int64_t* places, const int32_t* rows, int32_t* found) {
     FOR_EACH_ROW(item, items)
         if (item < items) found[item] = places[item] < 0 ? -1 : rows[places[item]];
