@@ -130,7 +130,7 @@ def test_rows_of_a_column_without_any_are_null(machine, dtype):
     storage = "int64" if wide else "uint8" if dtype in (pa.bool_(), pa.string()) else dtype.to_pandas_dtype()
     data = arrays.empty((0, 2) if wide else 0, storage)
     vector = Vector(dtype, 0, data, arrays.zeros(0, "uint32"), 0, arrays.zeros(1, "int64") if text else None)
-    made = take({"": vector}, arrays.full(100, -1, "int32"), machine)[""]
+    made = take({"": vector}, arrays.asarray(np.full(100, -1, "int32")), machine)[""]
     assert made.nulls == made.rows == 100
     assert not machine.host(made.data).any()
     assert not machine.host(valid_rows(made, machine)).any()

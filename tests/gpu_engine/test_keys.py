@@ -98,7 +98,7 @@ def test_the_gpu_s_threads_sort_as_one_thread_does(rows):
         for leading in range(len(keys) + 1):
             one, many = (sort_rows(random_frame(rows, 1, m), keys, leading, False, m) for m in (HOST, GPU))
             for name in ("rows", "new_group", "new_value", "ties"):
-                np.testing.assert_array_equal(getattr(one, name), getattr(many, name))
+                np.testing.assert_array_equal(HOST.host(getattr(one, name)), GPU.host(getattr(many, name)))
 
 
 @pytest.mark.parametrize("rows", [0, 1, 1023, 1024, 5000])
@@ -107,7 +107,8 @@ def test_marked_rows_are_numbered(rows):
     marks = (np.random.default_rng(0).random(rows) < 0.3).astype("uint8")
     for each in (marks, marks * 0, marks * 0 + 1):
         for machine in (HOST, GPU):
-            np.testing.assert_array_equal(numbers_where(each, machine), np.flatnonzero(each))
+            found = numbers_where(machine.arrays.asarray(each), machine)
+            np.testing.assert_array_equal(machine.host(found), np.flatnonzero(each))
 
 
 @pytest.mark.parametrize("machine", [HOST, GPU], ids=["host", "gpu"])
@@ -204,10 +205,13 @@ def test_rows_are_paired_with_as_many_partners_as_they_have(machine, outer):
     """Few or many of them, or none; the right rows of a left one come in their order."""
     right = np.array([2, -1, *[0] * 70, 2, 2], np.int32)
     left = np.array([1, 0, 2, -1, 0, 3], np.int32)
-    counts = count_codes(right, 4, machine)
-    repeats = np.maximum(counts[left], int(outer))
+    asarray = machine.arrays.asarray
+    d_left, d_right = asarray(left), asarray(right)
+    counts = count_codes(d_right, 4, machine)
+    repeats = np.maximum(machine.host(counts)[left], int(outer))
     ends = np.cumsum(repeats)
-    pairs = paired(KeyCodes(left, right, 4), counts, repeats, ends, int(ends[-1]), machine)
+    codes, total = KeyCodes(d_left, d_right, 4), int(ends[-1])
+    pairs = paired(codes, counts, asarray(repeats), asarray(ends), total, machine)
     expected = [
         (row, partner)
         for row, code in enumerate(left)

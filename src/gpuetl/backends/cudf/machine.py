@@ -57,12 +57,6 @@ class Expected(Protocol):
     def user_kernel(self, source: str, path: Path, entry: str) -> None:
         """Expect a call of `Machine.user_kernel`."""
 
-    def array_call(self, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
-        """Expect a call of a function of the array module, or of getitem, setitem and astype.
-
-        In the place of arrays are such of `rehearsal/arrays.py`.
-        """
-
     def end(self) -> None:
         """Wait for all of them, and keep that the plan's kernels have been expected."""
 
@@ -76,7 +70,7 @@ class Machine(Protocol):
 
     @property
     def arrays(self) -> Any:
-        """The array module: CuPy, or NumPy in tests."""
+        """The array module, which is asked for memory alone (see columns/arrays.py): CuPy, or NumPy in tests."""
 
     @property
     def memory(self) -> int:

@@ -34,8 +34,8 @@ def width_name(array: Array) -> str:
 def scan(values: Array, machine: Machine, dtype: str = "int64", before: bool = False, first: int = 0) -> Array:
     """Return the sums of the values up to each one, or `before` it, and of `first`.
 
-    Values are uint8 or int32, and sums int32 or int64; or int32 or int64, and sums int64.  They are read twice and sums
-    are written once, in two launches; of few values, all is done by one warp.
+    Values are uint8, int32 or int64, and sums int32 or int64; those of uint8 are int32.  Values are read twice and sums
+    are written once, in two launches; of few values, one warp does all.
     """
     rows = len(values)
     part = -(-max(PART, -(-rows // MOST_PARTS)) // ROUND) * ROUND

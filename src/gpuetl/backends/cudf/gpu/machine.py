@@ -18,7 +18,7 @@ from gpuetl.backends.cudf.columns.arrays import pick, shifted
 from gpuetl.backends.cudf.device.closed_set import closed_source
 from gpuetl.backends.cudf.gpu import files, kernel_cache
 from gpuetl.backends.cudf.gpu.compiler import does_not_compile, is_c_function, named, refuse_block
-from gpuetl.backends.cudf.gpu.expected import ExpectedKernels, called, user_kernel
+from gpuetl.backends.cudf.gpu.expected import ExpectedKernels, user_kernel
 from gpuetl.backends.cudf.gpu.libcudf import column_array, radix_order, stream, to_libcudf
 from gpuetl.backends.cudf.gpu.memory import count_pool, device_memory, limited, memory_use
 from gpuetl.backends.cudf.gpu.parquet import read_parquet
@@ -99,17 +99,13 @@ class GpuMachine:
         self.arrays.cuda.Device().synchronize()
 
     def expected(self, plan: str) -> ExpectedKernels | None:
-        """Expect the kernels of a plan; where they have been, load them and begin with CuPy on other threads.
-
-        Before CuPy looks into its cache it compiles an empty text, once in a process.
-        """
+        """Expect the kernels of a plan; where they have been, load them on other threads."""
         if plan in self.begun:
             return None
         mark = kernel_cache.path_of(f"{plan} {gpuetl.__version__}", "expected")
         if not mark.exists():
             return ExpectedKernels(self.compiled_kernel, mark)
         self.begun.add(plan)
-        kernel_cache.ahead().expect("CuPy", partial(called, "full", (1, -1, "int32"), ()))
         kernel_cache.load_ahead(mark.read_text(encoding="utf-8").split())
         return None
 

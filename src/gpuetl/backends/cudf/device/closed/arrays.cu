@@ -167,6 +167,7 @@ ADD_PARTS(int64)
 SCAN(uint8, int32)
 SCAN(int32, int32)
 SCAN(int32, int64)
+SCAN(int64, int32)
 SCAN(int64, int64)
 
 #define IOTA(NUMBER)                                                                                                 \
