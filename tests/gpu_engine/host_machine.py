@@ -263,13 +263,13 @@ def fill_chunks(memory: Any, taken: Iterator[Chunk]) -> None:
     """Fill parts of arrays."""
     for offset, (array, start, size) in taken:
         assert array.flags.c_contiguous
-        array.reshape(-1).view(np.uint8)[start : start + size] = memory[offset : offset + size]
+        plain(array).reshape(-1).view(np.uint8)[start : start + size] = memory[offset : offset + size]
 
 
 def span_bytes(span: Span) -> bytes:
     """Return a part of an array, in which it must lie."""
     assert span.array.flags.c_contiguous
-    data = span.array.reshape(-1).view(np.uint8)
+    data = plain(span.array).reshape(-1).view(np.uint8)
     assert span.start + span.size <= len(data)
     return bytes(data[span.start : span.start + span.size].tobytes())
 

@@ -268,7 +268,8 @@ def test_columns_of_one_type_are_encoded_as_each_alone(tmp_path):
 def test_the_host_waits_once_for_a_batch(tmp_path, monkeypatch):
     """However many columns there are, and whether they have nulls."""
     waits = []
-    monkeypatch.setattr(HostMachine, "host", lambda self, array: waits.append(array) or array)
+    host = HostMachine.host
+    monkeypatch.setattr(HostMachine, "host", lambda self, array: waits.append(array) or host(self, array))
     columns = {f"{name}{copy}": [None, 1, 2] * 400 for name in "abc" for copy in range(3)}
     written(pa.table(columns | {"x": [0.5, None] * 600, "y": [True] * 1200}), tmp_path / "x.parquet")
     assert len(waits) == -(-1200 // SMALL.batch_rows)
@@ -423,7 +424,10 @@ def test_texts_of_a_dictionary_are_written_by_its_numbers(tmp_path, nulls, kept)
     values = [draws.choice([f"text {draws.randrange(90)}", "", "é", *[None] * nulls]) for _ in range(600)]
     column = with_dictionary(from_arrow(pa.array(values), MACHINE), MACHINE)
     rows = np.arange(600)[kept]
-    frame, schema = Frame(take({"s": column}, rows, MACHINE), len(rows)), Schema({"s": pa.string()})
+    frame, schema = (
+        Frame(take({"s": column}, MACHINE.arrays.asarray(rows), MACHINE), len(rows)),
+        Schema({"s": pa.string()}),
+    )
     assert frame.columns["s"].dictionary
     write_parquet(frame, schema, tmp_path / "x.parquet", MACHINE, layout=SMALL)
     assert pq.read_table(tmp_path / "x.parquet").to_pydict() == {"s": values[kept]}

@@ -157,6 +157,13 @@ def mark_both(left: Array, right: Array, machine: Machine) -> Array:
     return made
 
 
+def mark_not_negative(values: Array, machine: Machine) -> Array:
+    """Mark (uint8) numbers (int32) that are not negative."""
+    marks = machine.arrays.empty(len(values), "uint8")
+    launch("mark_not_negative", len(values), [values, marks], machine)
+    return marks
+
+
 def mark_changes(values: Array, machine: Machine) -> Array:
     """Mark (uint8) numbers (int32) that differ from the one before; the first does."""
     marks = machine.arrays.empty(len(values), "uint8")

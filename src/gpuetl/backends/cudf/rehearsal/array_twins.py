@@ -73,6 +73,11 @@ def mark_both(rehearsed: Rehearsed, rows: int, left: Any, right: Any, marks: Any
     marks[:] = left & right
 
 
+def mark_not_negative(rehearsed: Rehearsed, rows: int, values: Any, marks: Any) -> None:
+    """Mark numbers that are not negative."""
+    marks[:] = values >= 0
+
+
 def mark_changes(rehearsed: Rehearsed, rows: int, values: Any, marks: Any) -> None:
     """Mark numbers that differ from the one before."""
     marks[:] = np.diff(values, prepend=values[:1] - 1) != 0
@@ -162,8 +167,8 @@ def count_others(rehearsed: Rehearsed, runs: int, rows: int, starts: Any, others
 TWINS: dict[str, Callable[..., None]] = {
     twin.__name__: twin
     for twin in (
-        scan, iota, fill, choose, pick, scatter, set_marks, shift, unpack, mark_both, mark_changes, join_valid,
-        count_not_negative, count_numbers, list_elements, measure_lists, explode, choose_list, place_lists,
+        scan, iota, fill, choose, pick, scatter, set_marks, shift, unpack, mark_both, mark_changes, mark_not_negative,
+        join_valid, count_not_negative, count_numbers, list_elements, measure_lists, explode, choose_list, place_lists,
         number_pieces, find_ends, count_partners, pair_all, find_owners, count_others,
     )
 }  # fmt: skip

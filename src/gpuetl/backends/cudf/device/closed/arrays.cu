@@ -247,6 +247,9 @@ KERNEL unpack(int64_t rows, const uint32_t* words, uint8_t* flags) {
 KERNEL mark_both(int64_t rows, const uint8_t* left, const uint8_t* right, uint8_t* marks) {
     FOR_EACH_ROW(row, rows) if (row < rows) marks[row] = left[row] & right[row];
 }
+KERNEL mark_not_negative(int64_t rows, const int32_t* values, uint8_t* marks) {
+    FOR_EACH_ROW(row, rows) if (row < rows) marks[row] = values[row] >= 0;
+}
 KERNEL mark_changes(int64_t rows, const int32_t* values, uint8_t* marks) {
     FOR_EACH_ROW(row, rows) if (row < rows) marks[row] = row == 0 || values[row] != values[row - 1];
 }
