@@ -100,6 +100,7 @@ DEVICE void scan(int64_t rows, int64_t part, int64_t parts, int64_t before, int6
     const int64_t warp = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / 32, item = warp < parts ? warp : parts;
     Wide carry = Wide(uint64_t(first) + sum_before(item, totals));
     const int64_t end = item * part + part < rows ? item * part + part : rows;
+    const Few left_out = before ? Few(-1) : Few(0);
 #pragma unroll 1
     for (int64_t start = item * part; start < end; start += ROUND) {
         Few own[AT_ONCE], up_to[AT_ONCE];
@@ -117,7 +118,7 @@ DEVICE void scan(int64_t rows, int64_t part, int64_t parts, int64_t before, int6
 #pragma unroll
         for (int i = 0; i < AT_ONCE; ++i) {
             const int64_t row = row_of(start, i);
-            const Wide sum = carry + up_to[i] - (before ? own[i] : Few(0));
+            const Wide sum = carry + (up_to[i] - (own[i] & left_out));
             if (row < end) sums[row] = SUM(sum);
             carry += from_last_lane(up_to[i]);
         }
