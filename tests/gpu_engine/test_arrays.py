@@ -1,13 +1,18 @@
 """Kernels over arrays: prefix sums, values by number, choices and validity words, in literal rows and in many."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from conftest import skip_where_it_cannot_run
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl.backends.cudf.columns import arrays
+from gpuetl.backends.cudf.columns.dictionaries import decoded_bytes
 from gpuetl.backends.cudf.columns.validity import valid_words
+from gpuetl.backends.cudf.interchange import from_texts
+from gpuetl.backends.cudf.joins.checks import first_of_most
+from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.engines import load_backend
 
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs g++")
@@ -204,3 +209,99 @@ def test_numbers_are_counted(machine, count):
     d_numbers = array(machine, numbers)
     assert arrays.count_not_negative(d_numbers, machine) == np.count_nonzero(numbers >= 0)
     assert arrays.count_numbers(array(machine, np.abs(numbers)), machine) == max(np.abs(numbers), default=-1) + 1
+
+
+def launched(machine, program, entry, rows, arguments, **made):
+    """Run a kernel over rows, and return the arrays that it makes, which come last; each is a dtype and a count."""
+    outputs = [machine.arrays.zeros(count, dtype) for dtype, count in made.values()]
+    machine.launch(machine.closed(program), entry, rows, [rows, *arguments, *outputs])
+    return [listed(machine, output) for output in outputs]
+
+
+@pytest.mark.parametrize("number", ["int32", "int64"])
+def test_elements_of_lists_that_are_gathered(machine, number):
+    """Lists of 2, 0 and 3 elements; those of row 2, of no row, of row 0 and of row 1."""
+    offsets, rows, starts = array(machine, [0, 2, 2, 5]), array(machine, [2, -1, 0, 1], number), [0, 3, 3, 5, 5]
+    arguments = [4, array(machine, starts), offsets, rows]
+    assert launched(machine, "lists", f"list_elements_{number}", 5, arguments, n=("int32", 5)) == [[2, 3, 4, 0, 1]]
+
+
+@pytest.mark.parametrize("least", [0, 1])
+def test_lists_are_exploded(machine, least):
+    """Of 2, 0, 1 and 2 elements, of which the last list is null."""
+    offsets, valid = array(machine, [0, 2, 2, 3, 5]), words(machine, [True, True, True, False])
+    (repeats,) = launched(machine, "lists", "measure_lists", 4, [least, offsets, valid], repeats=("int64", 4))
+    assert repeats == [2, least, 1, least]
+    total, ends = sum(repeats), array(machine, np.cumsum(repeats), "int64")
+    made = {
+        "rows": ("int32", total),
+        "places": ("int64", total),
+        "elements": ("int32", total),
+        "found": ("uint8", total),
+    }
+    assert launched(machine, "lists", "explode", total, [4, ends, offsets, valid], **made) == (
+        [[0, 0, 1, 2, 3], [0, 1, 0, 0, 0], [0, 1, -1, 2, -1], [1, 1, 0, 1, 0]]
+        if least
+        else [[0, 0, 2], [0, 1, 0], [0, 1, 2], [1, 1, 1]]
+    )
+
+
+def test_lists_of_several_columns_are_chosen(machine):
+    choice = arrays.filled(4, -1, "int64", machine)
+    for column, valid in ((1, [True, True, False, False]), (0, [False, True, True, False])):
+        launched(machine, "lists", "choose_list", 4, [column, words(machine, valid), choice])
+    assert listed(machine, choice) == [1, 0, 0, -1]
+    assert launched(machine, "lists", "place_lists", 4, [choice], places=("int64", 4)) == [[4, 1, 2, -1]]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32"])
+def test_rows_are_numbered_by_their_hash(machine, dtype):
+    """The hash has no sign; a piece may be empty."""
+    hashes = array(machine, [5, -1, 8, 3, 0], "int64")  # 2^64 - 1 is a multiple of 5, and of 3
+    (numbers,) = launched(machine, "exchange", f"number_pieces_{dtype}", 5, [5, hashes], numbers=(dtype, 5))
+    assert numbers == [0, 0, 3, 3, 0]
+    arguments = [5, array(machine, numbers, dtype), array(machine, [0, 1, 4, 2, 3])]
+    assert launched(machine, "exchange", f"find_ends_{dtype}", 5, arguments, ends=("int64", 5)) == [[3, 3, 3, 5, 5]]
+
+
+@pytest.mark.parametrize("least", [0, 1])
+def test_partners_are_counted(machine, least):
+    arguments = [least, array(machine, [1, -1, 0, 2]), array(machine, [4, 0, 2, 0], "int64")]
+    (repeats,) = launched(machine, "pairs", "count_partners", 4, arguments, repeats=("int64", 4))
+    assert repeats == [least, least, 4, 2]
+
+
+def test_all_pairs(machine):
+    made = {"left": ("int32", 6), "right": ("int32", 6)}
+    assert launched(machine, "pairs", "pair_all", 6, [3], **made) == [[0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2]]
+
+
+@pytest.mark.parametrize(("codes", "found"), [(0, [7, -1, -1, 5]), (1, [2, -1, -1, 0])])
+def test_owners_are_found(machine, codes, found):
+    arguments = [codes, array(machine, [2, -1, 1, 0]), array(machine, [5, -1, 7])]
+    made = launched(machine, "pairs", "find_owners", 4, arguments, found=("int32", 4), count=("uint64", 1))
+    assert made == [found, [2]]
+
+
+def test_the_first_row_of_the_most_frequent_code(machine):
+    """By one side's counts, or by the pairs of both; rows without a code are last."""
+    codes = array(machine, [-1, 1, 0, 2, 0])
+    counts = [array(machine, each, "int64") for each in ([2, 5, 5, 0], [4, 0, 1, 0])]
+    assert first_of_most(codes, counts[:1], machine) == 1
+    assert first_of_most(codes, counts, machine) == 2
+    assert first_of_most(array(machine, [-1, -1]), counts, machine) == 0
+
+
+def test_runs_of_more_rows_come_first(machine):
+    made = launched(machine, "groups", "count_others", 3, [9, array(machine, [0, 4, 5])], others=("uint32", 3))
+    assert made == [[5, 8, 5]]
+
+
+def test_bytes_of_texts_by_number(machine):
+    """A null has the bytes of the first text; an estimate may."""
+    dictionary = from_texts(["aaa", "é", ""], machine)
+    numbers, valid = array(machine, [0, 1, 2, 1]), words(machine, [True, True, True, False])
+    coded = Vector(pa.string(), 4, numbers, dictionary=dictionary)
+    assert decoded_bytes(coded, machine) - coded.nbytes == 3 + 2 + 0 + 2
+    coded = Vector(pa.string(), 4, numbers, valid, 1, dictionary=dictionary)
+    assert decoded_bytes(coded, machine) - coded.nbytes == 3 + 2 + 0 + 3
