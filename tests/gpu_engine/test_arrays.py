@@ -234,7 +234,7 @@ def test_lists_are_exploded(machine, least):
     assert repeats == [2, least, 1, least]
     total, ends = sum(repeats), array(machine, np.cumsum(repeats), "int64")
     made = {
-        "rows": ("int32", total),
+        "numbers": ("int32", total),
         "places": ("int64", total),
         "elements": ("int32", total),
         "found": ("uint8", total),
