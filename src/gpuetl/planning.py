@@ -93,9 +93,10 @@ def planned(plan: Plan, options: RunOptions, engine: str, capacity: Capacity) ->
     One that was planned before stays as it is if it needs no more memory than there is; no pass is made then.
     """
     key = key_of(plan, options, engine, capacity.workers)
-    if (kept := _PLANNED.get(key)) and kept.fit.expected.ahead <= capacity.memory:
-        fit = replace(kept.fit, budget=capacity.memory)
-        return Planned(fit, {}, kept.fingerprint)
+    if kept := _PLANNED.get(key):
+        fit = replace(kept.fit, budget=capacity.memory, most_waiting=options.resident_bytes)
+        if fit.fits_ahead:
+            return Planned(fit, {}, kept.fingerprint)
     made = Planned(*fitted_plan(plan, options, engine, capacity), plan.fingerprint)
     if key is not None and made.fit.suits_any_memory:
         _PLANNED[key] = made
@@ -112,7 +113,8 @@ def fitted_plan(plan: Plan, options: RunOptions, engine: str, capacity: Capacity
         lambda: fitted(plan, layout, capacity.memory, options.partition_rows is not None, working_sets(engine))
     )
     check_partitions(fit.plan.roots)
-    return replace(fit, most_ahead=most_ahead(engine, fit.plan, capacity.workers)), passes
+    ahead = most_ahead(engine, fit.plan, capacity.workers)
+    return replace(fit, most_ahead=ahead, most_waiting=options.resident_bytes), passes
 
 
 def working_sets(engine: str) -> WorkingSets:

@@ -146,9 +146,8 @@ def traced_run(
             for unread in overlooked(plan):
                 recorder.warn(unread)
             running = backend.traced(trace, placed.profile) if trace else backend
-        resident = fit.resident_bytes if options.resident_bytes is None else options.resident_bytes
         add_memory_notes(recorder, fit, options)
-        running_options, workers = replace(placed, resident_bytes=resident), capacity.addresses
+        running_options, workers = replace(placed, resident_bytes=fit.resident_bytes), capacity.addresses
         execution = Execution(
             choice.name,
             running,
@@ -186,7 +185,7 @@ def traced_run(
         stages=stage_reports(recorder, names_in_order(plan), funnel, ceilings),
         sinks=outputs.sinks, seconds=seconds, passes=passes, notes=recorder.shown_notes,
         warnings=recorder.shown_warnings, checks=checks, memory=recorder.peaks,
-        spilled=dict(recorder.spilled), expected_memory=fit.promised, head=outputs.heads,
+        spilled=dict(recorder.spilled), expected_memory=fit.expected_memory, head=outputs.heads,
     )  # fmt: skip
     if report.broken:
         raise ContractBroken(failure(checks), report)

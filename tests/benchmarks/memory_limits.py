@@ -1,4 +1,4 @@
-"""Operations under a memory limit: what the plan promised, what the process took, and how long it ran.
+"""Operations under a memory limit: what the plan expected, what the process took, and how long it ran.
 
     python tests/benchmarks/memory_limits.py FOLDER --rows 5000000 --limits 200MB,500MB,1GB
 
@@ -93,8 +93,8 @@ def main() -> None:
     make(asked.folder / f"data-{asked.rows}", asked.rows)
     names = [name for name in OPERATIONS if not asked.only or asked.only in name]
     found: dict[str, Any] = {
-        "benchmark": "memory-limits", **described(("gpuetl", "pyarrow", "numpy")), "rows": asked.rows, "runs": [],
-        "group_rows": GROUP_ROWS,
+        "benchmark": "memory-limits", "engine": "pandas", **described(("gpuetl", "pyarrow", "numpy")), "rows": asked.rows, "runs": [],
+        "group_rows": GROUP_ROWS, "bytes": source_bytes(asked.folder / f"data-{asked.rows}"),
     }  # fmt: skip
     for name in names:
         answers = set()
@@ -104,6 +104,11 @@ def main() -> None:
             asked.results.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         if len(answers - {None}) > 1:
             raise SystemExit(f"{name}: runs with a limit gave other rows")
+
+
+def source_bytes(data: Path) -> dict[str, int]:
+    """Return the bytes of each source's files."""
+    return {folder.name: sum(file.stat().st_size for file in folder.iterdir()) for folder in sorted(data.iterdir())}
 
 
 def arguments() -> argparse.Namespace:
@@ -149,7 +154,7 @@ def child(operation: str, limit: str, folder: Path) -> dict[str, Any]:
     except GpuetlError as error:
         return {"error": str(error), "taken": told(HIGHEST) - before}
     seconds, taken = time.perf_counter() - began, told(HIGHEST) - before
-    measured = {"promised": report.expected_memory, "taken": taken, "seconds": seconds, "bytes_limit": memory}
+    measured = {"expected": report.expected_memory, "taken": taken, "seconds": seconds, "bytes_limit": memory}
     return {**measured, "spilled": sum(report.spilled.values()), "notes": list(report.notes), "answer": answer(out)}
 
 

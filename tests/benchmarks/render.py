@@ -168,6 +168,43 @@ def memory_row(run: dict[str, Any]) -> str:
     return f"| {events} | {run['memory']} | {figures} |"
 
 
+def limits_table(result: dict[str, Any]) -> str:
+    """Render what operations take under a limit, against what the plan expects."""
+    unlimited = {run["operation"]: run for run in result["runs"] if run["limit"] == UNLIMITED}
+    rows = [limits_row(run, unlimited[run["operation"]]) for run in result["runs"]]
+    size_mb = sum(result["bytes"].values()) / 1e6
+    return "\n".join([
+        f"## Operations under a memory limit, engine {result['engine']}", "",
+        f"`tests/benchmarks/memory_limits.py`: {result['rows']:,} rows in Parquet files ({size_mb:,.0f} MB with all other sources),",
+        f"row groups of {result['group_rows']:,} rows, from files to files, each run in a process of its own.  All runs of an operation",
+        "give the same rows.  *Expected* is the number of `gpuetl plan` and of the run's report, *taken* the growth of the process'",
+        f"resident set.  Goals under a limit: at most {TAKEN_GOAL} times the limit taken; expected and taken within a factor of",
+        f"{EXPECTED_GOAL}.  Bold numbers miss one.  {where(result)}", "",
+        *result.get("remarks", []), "",
+        "| operation | `--memory` | expected, MB | taken, MB | taken / limit | expected / taken | seconds | of those without a limit |",
+        "|---|---|---|---|---|---|---|---|", *rows, "",
+    ])  # fmt: skip
+
+
+UNLIMITED, TAKEN_GOAL, EXPECTED_GOAL = "none", 1.15, 1.5
+
+
+def limits_row(run: dict[str, Any], unlimited: dict[str, Any]) -> str:
+    """Return one run's line; goals hold where there is a limit."""
+    limit = run["bytes_limit"]
+    share, ratio = run["taken"] / limit if limit else 0.0, run["expected"] / run["taken"]
+    is_far = bool(limit) and not 1 / EXPECTED_GOAL <= ratio <= EXPECTED_GOAL
+    shown = [marked(f"{share:.2f}", share > TAKEN_GOAL) if limit else "", marked(f"{ratio:.2f}", is_far)]
+    sizes = f"{run['expected'] / 1e6:,.0f} | {run['taken'] / 1e6:,.0f}"
+    slower = f"{run['seconds'] / unlimited['seconds']:.2f}" if limit else ""
+    return f"| {run['operation']} | {run['limit']} | {sizes} | {' | '.join(shown)} | {run['seconds']:.1f} | {slower} |"
+
+
+def marked(text: str, is_bold: bool) -> str:
+    """Return a cell, bold where it misses a goal."""
+    return f"**{text}**" if is_bold else text
+
+
 def expectations_table(result: dict[str, Any]) -> str:
     """Render what expectations cost."""
     rows = [
@@ -181,6 +218,29 @@ def expectations_table(result: dict[str, Any]) -> str:
         f"The ratio of the medians is {result['ratio']:.3f}.  {result['input']['rows']:,} events.  {where(result)}", "",
         "| pipeline | median | best |", "|---|---|---|", *rows, "",
     ])  # fmt: skip
+
+
+def sync_table(result: dict[str, Any]) -> str:
+    """Render what it costs to bring files to disk before a commit."""
+    rows = [sync_row(name, case) for name, case in result["cases"].items()]
+    return "\n".join([
+        "## What a sync costs", "",
+        "`tests/benchmarks/sync.py`: seconds of whole runs in a warm process, by default and with `--no-sync`, in turns.  Disk:",
+        f"{result['disk']}.  Load of the machine in the last 5 minutes: {result['load']:.1f}.  {where(result)}",
+        result.get("remark", ""), "",
+        "| pipeline | files | MB | runs | sync, median (least) | no sync, median (least) | medians differ by |",
+        "|---|---|---|---|---|---|---|", *rows, "",
+        "The syncs alone, of files that are written without gpuetl and have not been written back: median (least, greatest):",
+        "; ".join(f"{name} {t['median']:.2f} s ({t['min']:.2f}, {t['max']:.2f})" for name, t in result["plain"].items()) + ".", "",
+    ])  # fmt: skip
+
+
+def sync_row(name: str, case: dict[str, Any]) -> str:
+    """Return one pipeline's line."""
+    cells = (f"{case[key]['median']:.2f} ({case[key]['min']:.2f})" for key in ("sync_s", "no_sync_s"))
+    difference = case["sync_s"]["median"] - case["no_sync_s"]["median"]
+    size = f"{case['files']:,} | {case['bytes'] / 1e6:,.1f} | {case['runs']}"
+    return f"| {name} | {size} | {' | '.join(cells)} | {difference:+.2f} s |"
 
 
 def planning_table(result: dict[str, Any]) -> str:
@@ -220,12 +280,14 @@ def render() -> None:
         startup_table(newest("startup")),
         peers_table(newest("peers")),
         *(memory_table(result) for engine in ("pandas", "cudf") for result in measured(f"memory-{engine}")),
+        *(limits_table(result) for result in measured("memory-limits")),
         *(gpu_section(result, where(result)) for result in measured("gpu")),
         *(large_section(result, where(result)) for result in measured("large")),
         *(scaling_section(result, where(result)) for result in measured("scaling")),
         *(cluster_section(result, where(result)) for result in measured("cluster")),
         *(expectations_table(result) for result in measured("expectations")),
         *(planning_table(result) for result in measured("planning")),
+        *(sync_table(result) for result in measured("sync")),
         *(operations_table(result) for result in measured("operations")),
         parts_tables(newest("parts")),
         engines_table(newest("engines")),

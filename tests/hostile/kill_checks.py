@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuetl.cli import COMMANDS, execute
-from hostile.kill_scenarios import KILLED, SCENARIOS, WHOLE, Scenario, leftovers
+from hostile.kill_scenarios import KILLED, SCENARIOS, WHOLE, Scenario, files_and_lists, leftovers
 from hostile.system_calls import KILL, Fault, Stopped, run_stopped
 
 HAS_RECOVER = any(command.__name__.endswith(".recover") for command in COMMANDS)
@@ -133,6 +133,10 @@ class Bench:
         if done.exit_code:
             raise SystemExit(f"{self.scenario.name}: a run that nothing stops fails:\n{done.text}")
 
+    def path_of(self, name: str) -> str:
+        """Return the path of a sink."""
+        return next(sink.path for sink in self.scenario.sinks if sink.name == name)
+
     def states(self) -> dict[str, str]:
         """Say what a reader finds."""
         return dict(self.scenario.states(self.root, self.old, self.new))
@@ -153,6 +157,8 @@ def check_readers(bench: Bench, tally: Tally, where: str) -> None:
     for name, state in states.items():
         if state not in WHOLE:
             tally.problem(f"a reader finds {state}", f"sink {name} {where}")
+        if unlisted := files_and_lists(bench.root / bench.path_of(name)).unlisted:
+            tally.problem("files that are on no list", f"sink {name} {where}: {unlisted[:3]}")
     common = bench.common_state()
     tally.found[common if common in ("old", "new") else "between"] += 1
 
@@ -196,6 +202,10 @@ def check_next_run(bench: Bench, tally: Tally, where: str) -> None:
     once, twice = (set(end.values()) <= {"old", "new"} for end in ends)
     if not (once or twice) or (before == "old" and not once) or (before == "new" and not refused and not twice):
         tally.problem("wrong rows after the next run", f"{where}: {before}, then {ends[0]}, {ends[1]}")
+    for sink in bench.scenario.sinks:
+        listed = files_and_lists(bench.root / sink.path)
+        if listed.unlisted or listed.gone or listed.lists > 1:
+            tally.problem("the list is not right after the next run", f"sink {sink.name} {where}: {listed}")
     if left := leftovers(bench.root) - bench.usual:
         tally.problem("left over after the next run", f"{where}: {sorted(left)[:4]}")
 

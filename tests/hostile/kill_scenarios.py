@@ -5,13 +5,14 @@ The expected rows are computed here from the documented modes, and not by gpuetl
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import pyarrow as pa
 import pyarrow.csv as pc
@@ -178,6 +179,25 @@ def listed(path: Path) -> list[Path]:
         folders[:] = [name for name in folders if name[0] not in "._"]
         found += [Path(place, name) for name in names if name[0] not in "._"]
     return found
+
+
+class Listed(NamedTuple):
+    """How the files of a sink and the lists of gpuetl fit together: `gone` are on a list, and not there."""
+
+    unlisted: list[str]
+    gone: list[str]
+    lists: int
+
+
+def files_and_lists(path: Path) -> Listed:
+    """Compare the files of a sink's folder with what `.gpuetl` lists; a sink that is one file has no list."""
+    if not path.is_dir():
+        return Listed([], [], 0)
+    lists = list((path / ".gpuetl").glob("*.json"))
+    named = {name: size for one in lists for name, size in json.loads(one.read_text())["files"].items()}
+    there = {str(file.relative_to(path)): file.stat().st_size for file in listed(path)}
+    unlisted = [name for name, size in there.items() if named.get(name) != size]
+    return Listed(unlisted, [name for name in named if name not in there], len(lists))
 
 
 def read_file(file: Path) -> list[Row]:

@@ -4,6 +4,7 @@
     python -m hostile.kills --every --fault ENOSPC         the call fails instead; also EIO, or SIGTERM comes
     python -m hostile.kills --every --step 7 --scenario overwrite
     python -m hostile.kills --random 1000 --engine pandas  after a random time; also dask, dask-cuda, cudf
+    python -m hostile.kills --random 1000 --engine dask --standing    runs on one cluster, whose workers outlive them
 
 After each kill a reader must find every sink whole: old or new, never less.  Then `gpuetl recover`, one that is killed
 itself, or the next run puts things in order: all sinks old or all new, the next run's rows right, nothing left over.
@@ -99,6 +100,7 @@ def in_processes(given: argparse.Namespace, folder: Path) -> list[Tally]:
         else:
             count = given.random // given.jobs + (place < given.random % given.jobs)
             part = [f"--random={count}", f"--engine={given.engine}", f"--seed={given.seed + place}"]
+            part += ["--standing"] * given.standing
         command = [sys.executable, "-m", "hostile.kills", *part, *common, f"--results={results}"]
         running.append((subprocess.Popen(command, stdout=subprocess.PIPE, text=True), results))
     merged: dict[str, Tally] = {}
@@ -133,6 +135,7 @@ def parser() -> argparse.ArgumentParser:
     what.add_argument("--every", action="store_true", help="stop at each system call that changes files")
     what.add_argument("--random", metavar="COUNT", type=int, help="kill so many runs after a random time")
     read.add_argument("--engine", default="pandas", help="the engine of the runs that are killed at random (pandas)")
+    read.add_argument("--standing", action="store_true", help="with dask: runs share one cluster, which outlives them")
     read.add_argument("--seed", type=int, help="of the random times; by default a fresh one")
     read.add_argument("--fault", default=KILL.name, help="a signal, or the error that the call gives (SIGKILL)")
     read.add_argument("--scenario", action="append", choices=[one.name for one in SCENARIOS], help="this one alone")
@@ -159,7 +162,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             tallies = every(given, folder)
         else:
             warm_up()
-            tallies = kill_at_random(given.random, given.engine, given.seed, folder, given.scenario)
+            tallies = kill_at_random(given.random, given.engine, given.seed, folder, given.scenario, given.standing)
     print(table(tallies))
     if given.results:
         given.results.write_text(json.dumps([tally.to_dict() for tally in tallies], indent=2) + "\n")

@@ -8,8 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import InvalidPipeline, Pipeline, RunFailed, RunOptions
-from gpuetl.io.commit import sinks
-from sink_files import OF_EARLIER_VERSION, leftovers, sink_files
+from gpuetl.io.commit import manifest, sinks
+from gpuetl.io.staging import SinkWriter
+from sink_files import OF_EARLIER_VERSION, leftovers, refuse_moves, sink_files
 from tables import table, write_source
 
 TYPES = {"k": "string", "x": "int64"}
@@ -108,18 +109,90 @@ def test_foreign_files_stay_where_a_later_move_fails(tmp_path, monkeypatch):
     assert sink_files(tmp_path) == before
 
 
-def test_the_list_has_the_files_of_each_run_with_their_sizes(tmp_path, engine):
-    run(tmp_path, engine=engine, mode="append")
-    run(tmp_path, [("c", 4)], engine, mode="append")
-    lists = sorted((tmp_path / "out/.gpuetl").iterdir())
-    assert len(lists) == 2
-    listed = [json.loads(path.read_text()) for path in lists]
-    assert [one["run"] for one in listed] == [path.stem for path in lists]
-    sizes = {path.name: path.stat().st_size for path in (tmp_path / "out").glob("*.parquet")}
-    assert listed[0]["files"] | listed[1]["files"] == sizes
-    run(tmp_path, [("d", 5)], engine, mode="overwrite")
-    (left,) = (tmp_path / "out/.gpuetl").iterdir()
-    assert list(json.loads(left.read_text())["files"]) == sink_files(tmp_path / "out")
+def listed(folder: Path) -> dict[str, int]:
+    """Return what the one list of a folder names."""
+    (path,) = (folder / ".gpuetl").iterdir()
+    found = json.loads(path.read_text())
+    assert found["run"] == path.stem
+    return found["files"]
+
+
+def sizes(folder: Path) -> dict[str, int]:
+    return {name: (folder / name).stat().st_size for name in sink_files(folder)}
+
+
+@pytest.mark.parametrize("keys", [{"mode": "append"}, {"mode": "append", "partition_by": "k"}, *MODES], ids=str)
+def test_one_list_has_all_files_of_all_runs_with_their_sizes(tmp_path, engine, keys):
+    counts = []
+    for rows in (ROWS, [("c", 4)], [("a", 5), ("a", 6)], []):
+        run(tmp_path, rows, engine, **keys)
+        assert listed(tmp_path / "out") == sizes(tmp_path / "out")
+        counts.append(len(sizes(tmp_path / "out")))
+    expected = {"append": [2, 3, 4, 5], "overwrite": [2, 1, 1, 1], "replace_partitions": [3, 4, 3, 3]}[keys["mode"]]
+    if keys == {"mode": "append", "partition_by": "k"}:
+        expected = [3, 4, 5, 5]
+    assert counts == expected
+
+
+def test_the_list_lacks_files_that_a_run_key_removed_and_files_that_are_gone(tmp_path, engine):
+    pipeline = Pipeline("p", root=tmp_path)
+    pipeline.param("day", "int64")
+    t = write_source(pipeline, "t", table(TYPES, *ROWS))
+    t.write_parquet("out", "out", mode="append", run_key="day")
+    options = RunOptions(partition_rows=2)
+    for day, files in ((1, 2), (2, 4), (1, 4)):
+        pipeline.run({"day": day}, engine=engine, keep=[], options=options)
+        assert listed(tmp_path / "out") == sizes(tmp_path / "out")
+        assert len(sizes(tmp_path / "out")) == files
+    min((tmp_path / "out").glob("*.parquet")).unlink()
+    pipeline.run({"day": 3}, engine=engine, keep=[], options=options)
+    assert listed(tmp_path / "out") == sizes(tmp_path / "out")
+
+
+def test_a_list_keeps_what_an_earlier_run_wrote_of_a_file_that_others_changed(tmp_path):
+    run(tmp_path, mode="append")
+    file = min((tmp_path / "out").glob("*.parquet"))
+    size = file.stat().st_size
+    file.write_bytes(file.read_bytes() + b"more")
+    run(tmp_path, [("a", 9)], mode="append")
+    assert listed(tmp_path / "out")[file.name] == size
+    with pytest.raises(RunFailed, match=f"1 file that gpuetl did not write, or that changed since: {file.name}"):
+        run(tmp_path, mode="overwrite")
+
+
+def test_old_lists_come_back_where_a_commit_fails(tmp_path, monkeypatch):
+    run(tmp_path, **MODES[1])
+    before = listed(tmp_path / "out")
+    refuse_moves(monkeypatch, lambda old, new: old.parent.name == ".gpuetl" and new.parent.name == "old")
+    with pytest.raises(RunFailed, match="No sink has changed"):
+        run(tmp_path, [("a", 9)], **MODES[1])
+    assert listed(tmp_path / "out") == before == sizes(tmp_path / "out")
+
+
+def test_a_list_that_another_run_replaces_while_it_is_read_is_read_again(tmp_path, monkeypatch):
+    """The names of lists are looked up before another run commits; what they name is read after it."""
+    run(tmp_path, mode="append")
+    look = manifest.list_names
+    found = iter([look(tmp_path / "out")])
+    run(tmp_path, [("a", 9)], mode="append")
+    monkeypatch.setattr(manifest, "list_names", lambda folder: next(found, None) or look(folder))
+    assert dict(manifest.Manifest.read(tmp_path / "out").files) == sizes(tmp_path / "out")
+
+
+def test_another_run_may_replace_the_lists_before_the_old_partitions_are_removed(tmp_path, monkeypatch):
+    """What a commit replaced must not come back as files of others, though no list names it any more."""
+    run(tmp_path, **MODES[1])
+    close = SinkWriter.close
+
+    def closing(writer, keep=False):
+        monkeypatch.setattr(SinkWriter, "close", close)
+        run(tmp_path, [("a", 9)], **MODES[1])
+        return close(writer, keep)
+
+    monkeypatch.setattr(SinkWriter, "close", closing)
+    run(tmp_path, [("a", 8)], **MODES[1])
+    assert values(tmp_path / "out") == [2, 9]
+    assert listed(tmp_path / "out") == sizes(tmp_path / "out")
 
 
 def test_an_entry_whose_file_is_gone_does_no_harm(tmp_path):
@@ -142,16 +215,27 @@ def test_a_folder_of_an_earlier_version_is_replaced_by_the_names_of_its_files(tm
     for name in (OF_EARLIER_VERSION, f"part-0123456789ab-{OF_EARLIER_VERSION[5:]}"):
         pq.write_table(table(TYPES, ("a", 0)), tmp_path / "out" / name)
     run(tmp_path, mode="append")
+    assert listed(tmp_path / "out") == sizes(tmp_path / "out")
     run(tmp_path, [("a", 9)], mode="overwrite")
     assert values(tmp_path / "out") == [9]
 
 
+def test_partitions_of_an_earlier_version_are_replaced_by_the_names_of_their_files(tmp_path):
+    (tmp_path / "out/k=a").mkdir(parents=True)
+    pq.write_table(table({"x": "int64"}, (0,)), tmp_path / "out/k=a" / OF_EARLIER_VERSION)
+    run(tmp_path, **MODES[1])
+    assert values(tmp_path / "out") == [1, 2, 3]
+    assert listed(tmp_path / "out") == sizes(tmp_path / "out")
+
+
 def test_a_list_that_cannot_be_read_lists_nothing(tmp_path):
-    run(tmp_path, mode="overwrite")
-    run(tmp_path, [("a", 4)], mode="append")
-    broken = min((tmp_path / "out/.gpuetl").iterdir())
+    run(tmp_path, mode="append")
+    (broken,) = (tmp_path / "out/.gpuetl").iterdir()
     broken.write_text("{")
-    with pytest.raises(RunFailed, match=r"holds [12] files? that gpuetl did not write"):
+    (broken.parent / "whole.json").write_text(manifest.listing("whole", {}))
+    run(tmp_path, [("a", 4)], mode="append")
+    assert broken.read_text() == "{"
+    with pytest.raises(RunFailed, match=r"holds 2 files that gpuetl did not write"):
         run(tmp_path, mode="overwrite")
 
 

@@ -33,7 +33,7 @@ def staging(folder, sink, **journal):
     lease = {"run_id": RUN, "target": sink, "pipeline": "p", "host": socket.gethostname(), "boot": boot_id(), "pid": 1,
              "started": ""}  # fmt: skip
     (place / LEASE).write_text(json.dumps(lease))
-    text = {"gpuetl": 1, "stagings": [place.name], "folders": [], "steps": []} | journal
+    text = {"gpuetl": 1, "stagings": [place.name], "folders": [], "steps": [], "replaced": []} | journal
     (place / "journal.json").write_text(json.dumps(text))
     return place
 
@@ -42,7 +42,7 @@ def forge(inbox, decision, step=None, **journal):
     """Write a journal, and return what a run to the sink says of it."""
     place = inbox / f".o.{RUN}"
     (place / f"commit.{decision}").touch()
-    text = {"gpuetl": 1, "stagings": [place.name], "folders": [], "steps": [step] if step else []}
+    text = {"gpuetl": 1, "stagings": [place.name], "folders": [], "steps": [step] if step else [], "replaced": []}
     (place / "journal.json").write_text(json.dumps(text | journal))
     p = Pipeline("p", root=inbox)
     write_source(p, "t", table({"x": "int64"}, (1,))).write_parquet("o", "o", mode="overwrite")
@@ -109,7 +109,7 @@ def test_a_sandbox_holds_for_recovery(inbox, tmp_path):
     place = inbox / f".o.{RUN}"
     (place / "commit.back").touch()
     step = {"target": "o/k=1/.bashrc", "inode": 1, "kept": f"{place.name}/old/0"}
-    journal = {"gpuetl": 1, "stagings": [place.name], "folders": [], "steps": [step]}
+    journal = {"gpuetl": 1, "stagings": [place.name], "folders": [], "steps": [step], "replaced": []}
     (place / "journal.json").write_text(json.dumps(journal))
     with in_sandbox(inbox), pytest.raises(Exception, match=r"is no part of this commit"):
         recover(place)

@@ -12,6 +12,7 @@ import pytest
 
 from command import gpuetl
 from gpuetl import Pipeline, RunFailed
+from gpuetl.io.commit import moves
 from gpuetl.io.commit.lease import LEASE, holder_of
 from gpuetl.io.commit.locks import locked
 from gpuetl.io.commit.names import staging_folder
@@ -158,7 +159,7 @@ def test_a_live_run_and_one_of_another_host_are_left_alone(tmp_path):
     )
     assert sorted(tmp_path.rglob("*")) == before
     done = gpuetl("clean", tmp_path, "--host", "node7")
-    assert (done.exit_code, done.stdout.splitlines()[-1].split(" of ")[1]) == (0, "4 dead runs; left 0")
+    assert (done.exit_code, done.stdout.splitlines()[-1].split(" of ")[1]) == (0, "1 dead run; left 0")
     assert not leftovers(tmp_path)
 
 
@@ -189,6 +190,47 @@ def test_recover_says_what_it_did_and_clean_does_it_too(tmp_path):
     assert done.stdout.startswith(f"finished the commit of run {NEW_RUN}, and removed ")
     assert done.stdout.endswith(" of 1 dead run; left 0\n")
     assert state(tmp_path) == NEW
+
+
+def test_recover_names_what_removes_the_folders_of_a_run_that_died_before_its_commit(tmp_path):
+    dead(tmp_path, BEFORE_THE_COMMIT)
+    done = gpuetl("recover", tmp_path)
+    hint = f"Dead runs left 4 folders, which this removes: gpuetl clean {tmp_path}"
+    assert (done.exit_code, done.stdout) == (0, f"no commit is unfinished.  {hint}\n")
+
+
+def test_what_is_left_of_one_commit_is_told_once(tmp_path):
+    """Each of its folders names the one that is not to be touched."""
+    write(tmp_path, OLD_RUN)
+    dead(tmp_path, IN_THE_COMMIT)
+    lease = tmp_path / f".whole.{NEW_RUN}" / LEASE
+    lease.write_text(json.dumps(json.loads(lease.read_text()) | {"host": "node7", "boot": "other"}))
+    for command in ("recover", "clean"):
+        lines = gpuetl(command, tmp_path).stdout.splitlines()
+        assert len([line for line in lines if line.startswith(f"left {lease.parent}: ")]) == 1
+    assert lines[-1] == "removed 0 B of 0 dead runs; left 1"
+
+
+def test_a_disk_that_can_only_be_read_is_named(tmp_path, monkeypatch):
+    """The lease of a dead run can be read there, and locked for reading."""
+    write(tmp_path, OLD_RUN)
+    dead(tmp_path, IN_THE_COMMIT)
+    system = os.open
+
+    def refusing(path, flags, *arguments, **keys):
+        if flags & (os.O_WRONLY | os.O_RDWR):
+            raise OSError(30, os.strerror(30), str(path))
+        return system(path, flags, *arguments, **keys)
+
+    def refused(*arguments):
+        raise OSError(30, os.strerror(30))
+
+    monkeypatch.setattr(os, "open", refusing)
+    monkeypatch.setattr(moves, "rename_to_free", refused)
+    monkeypatch.setattr(moves, "exchange", refused)
+    done = gpuetl("recover", tmp_path)
+    assert done.exit_code == 1
+    assert done.stderr.endswith(f"cannot recover {tmp_path}/.facts.{NEW_RUN}: Read-only file system\n")
 
 
 def test_recover_of_a_path_where_nothing_is(tmp_path):
@@ -274,6 +316,9 @@ def test_processes_that_write_the_same_sinks_at_once_do_not_mix(tmp_path):
     found = state(tmp_path)
     assert found["whole"] == [found["deep/file.csv"]] * 2
     assert len(found["added"]) == 2 * 15 * 2
+    (listed,) = (tmp_path / "added/.gpuetl").iterdir()
+    added = {path.name: path.stat().st_size for path in (tmp_path / "added").glob("*.csv")}
+    assert json.loads(listed.read_text())["files"] == added
     assert not leftovers(tmp_path)
 
 

@@ -85,6 +85,32 @@ def test_files_of_the_first_append_come_back_where_the_second_fails(tmp_path, mo
     assert not leftovers(tmp_path)
 
 
+def test_a_file_of_the_run_key_that_others_changed_is_not_removed(tmp_path, engine):
+    run(appending(tmp_path, [("a", 1)], run_key="run_date"))
+    (file,) = (tmp_path / "out").glob("*.parquet")
+    pq.write_table(pq.read_table(file).append_column("note", [["mine"]]), file)
+    told = (
+        f"/out holds 1 file that gpuetl did not write, or that changed since: {file.name}.  The run would replace it, "
+    )
+    with pytest.raises(RunFailed, match=r"since it has its run_key\.  Rename it, or move it away") as caught:
+        run(appending(tmp_path, [("a", 2)], run_key="run_date"), engine=engine)
+    assert told in str(caught.value)
+    assert values(tmp_path / "out") == [1]
+    file.rename(tmp_path / "out/mine.parquet")
+    run(appending(tmp_path, [("a", 2)], run_key="run_date"), engine=engine)
+    assert values(tmp_path / "out") == [1, 2]
+
+
+def test_a_copy_of_a_file_with_the_run_key_is_not_removed(tmp_path):
+    run(appending(tmp_path, [("a", 1)], run_key="run_date"))
+    (file,) = (tmp_path / "out").glob("*.parquet")
+    copy = file.with_name(file.name.replace(".parquet", "-copy.parquet"))
+    copy.write_bytes(file.read_bytes())
+    with pytest.raises(RunFailed, match=copy.name):
+        run(appending(tmp_path, [("a", 2)], run_key="run_date"))
+    assert values(tmp_path / "out") == [1, 1]
+
+
 def test_rows_in_memory_are_not_known_to_be_equal(pipeline, tmp_path):
     pipeline.from_frame("t", table(TYPES, ("a", 1))).write_parquet("out", "out", mode="append")
     assert [run.warnings for run in (pipeline.run(engine="pandas").report for _ in range(2))] == [(), ()]

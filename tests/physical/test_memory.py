@@ -171,7 +171,7 @@ def test_what_fits_is_one_partition(pipeline, plan):
     found = fit(plan(pipeline.table("t").filter(col("x") > 0)), 1 << 30)
     assert [node.partitions for node in walk_graph(*found.plan.roots)] == [1, 1]
     assert (found.fits, found.reads_ahead, found.at_once) == (True, False, None)
-    assert memory_lines(found) == ["expected peak: 296.0 MB of 1.1 GB, filter of stage 's0', step 1"]
+    assert memory_lines(found) == ["expected memory: 296.0 MB of 1.1 GB, filter of stage 's0', step 1"]
 
 
 def test_what_does_not_fit_is_halved_until_two_partitions_do(pipeline, plan):
@@ -181,7 +181,7 @@ def test_what_does_not_fit_is_halved_until_two_partitions_do(pipeline, plan):
     assert next(node.partitions for node in walk_graph(*found.plan.roots)) == 4
     assert (found.fits, found.reads_ahead) == (True, True)
     assert memory_lines(found) == [
-        "expected peak: 118.0 MB of 150.0 MB, filter of stage 's0', step 1, while the next partition is read; "
+        "expected memory: 118.0 MB of 150.0 MB, filter of stage 's0', step 1, while the next partition is read; "
         "up to 64 B wait between stages",
         "t: 128.0 MB in memory, 4 partitions of up to 2,000,000 rows, since filter of stage 's0', step 1 needs "
         "296.0 MB at once and may take 150.0 MB",

@@ -27,11 +27,11 @@ def clean(paths: Sequence[Path], hosts: Sequence[str] = ()) -> None:
 
     Runs that are alive, and those of other hosts, are left alone.
     """
-    from gpuetl.io.commit.recovery import Recovered
+    from gpuetl.io.commit.recovery import Left, Recovered
 
     removed: list[Recovered] = []
+    left: list[Left] = []
     failed: list[str] = []
-    left = 0
     for staging in stagings_at(paths):
         try:
             outcomes = settled(staging, hosts)
@@ -42,10 +42,10 @@ def clean(paths: Sequence[Path], hosts: Sequence[str] = ()) -> None:
             if isinstance(outcome, Recovered):
                 removed.append(outcome)
                 print(recovered_line(outcome))
-            else:
-                left += 1
+            elif outcome not in left:
+                left.append(outcome)
                 print(left_line(outcome))
-    total = size(sum(outcome.size for outcome in removed))
-    print(f"removed {total} of {len(removed)} dead run{'s' * (len(removed) != 1)}; left {left + len(failed)}")
+    total, runs = size(sum(outcome.size for outcome in removed)), len({outcome.run_id for outcome in removed})
+    print(f"removed {total} of {runs} dead run{'s' * (runs != 1)}; left {len(left) + len(failed)}")
     if failed:
         raise RunFailed("\n".join(failed))

@@ -41,13 +41,27 @@ def recover(paths: Sequence[Path], hosts: Sequence[str] = ()) -> None:
     """
     from gpuetl.io.commit.recovery import Recovered, is_unfinished
 
-    done = [outcome for staging in stagings_at(paths) if is_unfinished(staging) for outcome in settled(staging, hosts)]
+    done: list[Recovered | Left] = []
+    for staging in stagings_at(paths):
+        if is_unfinished(staging):
+            done += [outcome for outcome in settled(staging, hosts) if outcome not in done]
     for outcome in done:
         print(recovered_line(outcome) if isinstance(outcome, Recovered) else left_line(outcome))
     if not done:
-        print("no commit is unfinished")
+        print("no commit is unfinished" + dead_hint(paths))
     if any(not isinstance(outcome, Recovered) for outcome in done):
         raise SystemExit(1)
+
+
+def dead_hint(paths: Sequence[Path]) -> str:
+    """Say what removes the folders of runs that died before their commit, where there are such folders."""
+    from gpuetl.io.commit.lease import holder_of
+
+    count = sum(holder_of(staging).status == "dead" for staging in stagings_at(paths))
+    if not count:
+        return ""
+    folders = f"{count:,} folder{'s' * (count != 1)}"
+    return f".  Dead runs left {folders}, which this removes: gpuetl clean {' '.join(map(str, paths))}"
 
 
 def stagings_at(paths: Sequence[Path]) -> list[Path]:

@@ -75,7 +75,7 @@ class Screen:
             self.out.print(f"note: {remark}")
         if report.memory:
             peaks = (f"{size(peak)} ({what})" for what, peak in report.memory.items())
-            self.out.print(f"peak memory: {', '.join(peaks)}; expected of frames: {size(report.expected_memory)}")
+            self.out.print(f"peak memory: {', '.join(peaks)}; expected memory: {size(report.expected_memory)}")
         self.out.print(report.summary)
 
 

@@ -55,9 +55,17 @@ class Budget:
         """Return the most bytes that the run took so far."""
         return self.meter.highest()
 
-    def make_room_for(self, step: int) -> None:
-        """Free memory until a step fits, or nothing is left to free."""
-        self.make_room(self.needs.get(step, 0))
+    @contextmanager
+    def making_room_for(self, step: int) -> Iterator[None]:
+        """Free memory until a step fits, or nothing is left to free; reserve what it takes while the block lasts.
+
+        Threads that begin meanwhile would else take the same room.  What the step has taken already counts twice then,
+        so they wait rather than exceed the limit.
+        """
+        size = self.needs.get(step, 0)
+        self.make_room(size)
+        with self.reserving(size):
+            yield
 
     def make_room(self, size: int) -> None:
         """Free memory until so many bytes more fit, or nothing is left to free."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TypeVar
 
@@ -36,10 +37,9 @@ class Runner:
     ) -> None:
         self.backend, self.recorder, self.guard, self.budget = backend, recorder, guard or Guard(backend), budget
 
-    def make_room(self, node: Physical) -> None:
-        """Make room for what a node is expected to take on one partition, where there is a limit that nobody keeps."""
-        if self.budget:
-            self.budget.make_room_for(id(node))
+    def room_for(self, node: Physical) -> AbstractContextManager[None]:
+        """Make and hold room for what a node takes on one partition, where there is a limit that no allocator keeps."""
+        return self.budget.making_room_for(id(node)) if self.budget else nullcontext()
 
     def step(
         self, node: Physical, rows: int, step: Callable[[], Result], index: int = 0, frames: Sequence[Frame] = ()
@@ -87,8 +87,7 @@ class Runner:
         work = self.recorder.of(scan.read, scan.origin)
         part, work.device = scan.parts[index], self.backend.device_of(scan.read)
         rows = sum(max(group.rows, 0) for group in part)
-        self.make_room(scan)
-        with self.recorder.timed(work):
+        with self.room_for(scan), self.recorder.timed(work):
             frame = self.step(scan, rows, lambda: self.backend.read(scan.read, part), index)
         of_files = file_bytes(Scan(scan.read, (part,)))
         with self.recorder.lock:
@@ -137,8 +136,7 @@ class Runner:
         work.device = self.backend.device_of(node.operation)
         work.rows_in += self.backend.rows(frames[node.main]) if index < main.partitions else 0  # one that goes with all
         rows = sum(self.backend.rows(frame) for frame in frames)
-        self.make_room(node)
-        with self.recorder.timed(work):
+        with self.room_for(node), self.recorder.timed(work):
             made = self.step(node, rows, step, index, frames)
         work.moved.update(operation_traffic(self.backend, node.operation, frames, made[0]))
         self.finish(work, made[0], node.partitions)
@@ -157,8 +155,7 @@ class Runner:
             return [frames[0]]
         work = self.recorder.of(node, node.origin)
         rows = self.backend.rows(frames[0])
-        self.make_room(node)
-        with self.recorder.timed(work):
+        with self.room_for(node), self.recorder.timed(work):
             pieces = self.step(node, rows, lambda: self.pieces(node, index, *frames))
         work.moved.update(copy_traffic(self.backend, pieces, node.schema))
         return pieces

@@ -17,13 +17,13 @@ from gpuetl.errors import GpuetlError, RunFailed, SinkExists, first_line, system
 from gpuetl.io.commit.durable import sync
 from gpuetl.io.commit.lease import Lease, boot_id, hold
 from gpuetl.io.commit.locks import LockedTooLong, locked
-from gpuetl.io.commit.manifest import foreign_files
+from gpuetl.io.commit.manifest import Entry, Manifest, entries_below, foreign
 from gpuetl.io.commit.moves import Unclear
 from gpuetl.io.commit.names import staging_folder
 from gpuetl.io.commit.recovery import remove_staging
 from gpuetl.io.folders import make_folders
 from gpuetl.io.hive import ImpossibleName, ImpossiblePartition, check_folder, split_by_value
-from gpuetl.io.marks import part_prefix
+from gpuetl.io.marks import marked_files, part_prefix
 from gpuetl.io.paths import MAX_NAME_BYTES
 from gpuetl.io.target import Target
 from gpuetl.lost_device import is_lost
@@ -185,19 +185,41 @@ class SinkWriter:
             kinds = ("a folder", "a file") if self.target.is_file else ("a file", "a folder")
             raise self.failed(coded("GE1508", f"{path} is {kinds[0]}, and the sink writes {kinds[1]}"))
         if self.target.mode == "overwrite" and path.is_dir():
-            self.refuse_foreign(path)
+            self.refuse_foreign(path, Manifest.read(path))
+        if self.target.run_key and path.is_dir():
+            self.files_of_run_key(Manifest.read(path))
 
-    def refuse_foreign(self, folder: Path) -> None:
+    def refuse_foreign(self, folder: Path, known: Manifest) -> None:
         """Refuse to replace a folder of the target that holds files of others; with `keep_foreign`, they are kept."""
-        others = [] if self.target.keep_foreign else foreign_files(self.path, folder)
+        entries = entries_below(folder, folder.relative_to(self.path))
+        others = [] if self.target.keep_foreign else foreign(known, entries)
         if others:
-            named = ", ".join(str(name) for name in others[:SHOWN])
-            more = f" and {len(others) - SHOWN:,} more" if len(others) > SHOWN else ""
-            count = f"{len(others):,} file{'s' * (len(others) > 1)}"
             them = "it" if len(others) == 1 else "them"
             advice = f"Set keep_foreign: true to keep {them}, or give the sink a folder of its own"
-            what = f"{self.target.path} holds {count} that gpuetl did not write, or that changed since: {named}{more}"
-            raise self.failed(coded("GE1511", f"{what}.  {advice}"))
+            raise self.failed(coded("GE1511", f"{self.holds_foreign(others)}.  {advice}"))
+
+    def files_of_run_key(self, known: Manifest) -> list[Path]:
+        """Return the files at the target that earlier runs of the run key appended; none without a run key.
+
+        Raises
+        ------
+        RunFailed
+            Where one of them was changed by others: a run removes only what gpuetl wrote.
+        """
+        files = marked_files(self.target, self.path) if self.target.run_key else []
+        entries = [Entry(file.relative_to(self.path), os.lstat(file)) for file in files]
+        if others := foreign(known, entries):
+            it, them = ("it has", "it") if len(others) == 1 else ("they have", "them")
+            advice = f"The run would replace {them}, since {it} its run_key.  Rename {them}, or move {them} away"
+            raise self.failed(coded("GE1511", f"{self.holds_foreign(others)}.  {advice}"))
+        return files
+
+    def holds_foreign(self, others: Sequence[Path]) -> str:
+        """Word which files at the target are of others; the first few are named."""
+        named = ", ".join(str(name) for name in others[:SHOWN])
+        more = f" and {len(others) - SHOWN:,} more" if len(others) > SHOWN else ""
+        count = f"{len(others):,} file{'s' * (len(others) > 1)}"
+        return f"{self.target.path} holds {count} that gpuetl did not write, or that changed since: {named}{more}"
 
     def check_mode(self) -> None:
         """Refuse a target that exists, in mode `error`; the commit asks again, since others write too."""

@@ -14,13 +14,13 @@ from gpuetl.sizes import size
 
 
 def memory_lines(fit: Fitted) -> list[str]:
-    """Return the expected peak against the memory that there is, and `chunk_lines`."""
+    """Return the expected memory against what there is, which the report of a run names too, and `chunk_lines`."""
     meanwhile = ""
     if fit.partitions_ahead:
         meanwhile = f", while {'all sources are' if fit.partitions_ahead > 1 else 'the next partition is'} read"
-    peak = f"expected peak: {size(fit.peak)} of {size(fit.budget)}, {work(fit.expected.at)}{meanwhile}"
+    line = f"expected memory: {size(fit.expected_memory)} of {size(fit.budget)}, {work(fit.expected.at)}{meanwhile}"
     waiting = f"; up to {size(fit.expected.waiting)} wait between stages" if fit.expected.waiting else ""
-    return [peak + waiting, *chunk_lines(fit)]
+    return [line + waiting, *chunk_lines(fit)]
 
 
 def chunk_lines(fit: Fitted) -> list[str]:

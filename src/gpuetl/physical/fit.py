@@ -41,6 +41,8 @@ class Fitted:
         As many partitions as what runs it may read before they are asked for.
     weighed
         Whether it was asked how many bytes an exchange may hold, which is more or less with other memory.
+    most_waiting
+        The bytes that frames that wait may take, where the user says so.
     """
 
     plan: PhysicalPlan
@@ -49,6 +51,7 @@ class Fitted:
     at_once: Expected | None = None
     most_ahead: int = EVERY_PARTITION
     weighed: bool = False
+    most_waiting: int | None = None
 
     @property
     def fits(self) -> bool:
@@ -59,6 +62,11 @@ class Fitted:
     def fits_ahead(self) -> bool:
         """Whether it fits beside the next partition of a source, and tables that are being written."""
         return self.expected.ahead + self.expected.writing <= self.budget
+
+    @property
+    def excess(self) -> int:
+        """The bytes that are lacking: where one partition fits, beside tables that are being written."""
+        return max(0, self.expected.bytes + self.expected.writing * self.fits - self.budget)
 
     @property
     def suits_any_memory(self) -> bool:
@@ -79,21 +87,35 @@ class Fitted:
         return int(self.reads_ahead)
 
     @property
-    def peak(self) -> int:
-        """The bytes that it is expected to need at most, with what is read ahead."""
+    def working_bytes(self) -> int:
+        """The bytes that one partition needs at most, with what is read ahead; more may wait or be written."""
         if self.partitions_ahead > 1:
             return self.expected.together
         return self.expected.ahead if self.partitions_ahead else self.expected.bytes
 
     @property
-    def promised(self) -> int:
-        """The bytes that it is expected to take, with what waits and is being written as far as there is room."""
-        return self.peak + min(self.expected.waiting + self.expected.writing, self.resident_bytes)
+    def expected_memory(self) -> int:
+        """The bytes that the run is expected to take at most: what `gpuetl plan` and the run's report name."""
+        return max((needs + beside for needs, beside in self.phases), default=self.working_bytes)
+
+    @property
+    def phases(self) -> list[tuple[int, int]]:
+        """Of each phase the bytes that one partition needs, and what there is room for beside it."""
+        several = self.partitions_ahead > 1
+        found = list[tuple[int, int]]()
+        for phase in self.expected.phases:
+            needs = phase.bytes + (phase.together if several else phase.ahead * self.partitions_ahead)
+            room = max(self.budget - needs, self.budget // LEAST_WAITING)
+            waiting = phase.waiting if self.most_waiting is None else min(phase.waiting, self.most_waiting)
+            found.append((needs, min(waiting + phase.writing, room)))
+        return found
 
     @property
     def resident_bytes(self) -> int:
         """What frames that wait may take: what the rest leaves, or the least share, for the model is a bound."""
-        return max(self.budget - self.peak, self.budget // LEAST_WAITING)
+        if self.most_waiting is not None:
+            return self.most_waiting
+        return max(self.budget - self.working_bytes, self.budget // LEAST_WAITING)
 
 
 def fitted(plan: Plan, layout: Layout, budget: int, fixed: bool = False, sets: WorkingSets = DEVICE) -> Fitted:
@@ -117,7 +139,7 @@ def fitted(plan: Plan, layout: Layout, budget: int, fixed: bool = False, sets: W
     if not fixed and not tried[-1].fits_ahead and sends_everywhere(tried[-1].plan):
         tried.append(attempt(plan, replace(layout, broadcast_bytes=0), budget, sets))
         tried += halvings(plan, replace(layout, broadcast_bytes=0), tried[-1], sets)
-    best = min(tried, key=lambda one: (not one.fits_ahead, not one.fits, 0 if one.fits else one.expected.bytes))
+    best = min(tried, key=lambda one: (not one.fits_ahead, not one.fits, one.excess))
     return replace(best, at_once=None if best is tried[0] else tried[0].expected, weighed=weighed)
 
 

@@ -8,16 +8,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpuetl.expressions.types import STRING
 from gpuetl.io.staging import TABLES_IN_FLIGHT
+from gpuetl.io.target import Target
 from gpuetl.physical.carries import Carried, carried_copies
 from gpuetl.physical.estimate import chunk_rows, estimated_rows, file_bytes
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.physical.passes import passes_of, separate_nodes
 from gpuetl.physical.widths import column_widths, total
-from gpuetl.physical.working_sets import DEVICE, TEXT_READING, Encoding, WorkingSets
+from gpuetl.physical.working_sets import DEVICE, SLOWER_THAN_WRITING, TEXT_READING, WorkingSets
 from gpuetl.plan.graph import walk_graph
 
 if TYPE_CHECKING:
@@ -45,6 +47,8 @@ class Expected:
     steps
         What each step takes on one partition beside its inputs, by node: of an exchange, to cut it.  Inputs that may
         have been spilled count too: they are read where they are used.
+    phases
+        Of each phase what it must have, as in `bytes`, and what waits and is being written meanwhile.
     """
 
     bytes: int
@@ -54,13 +58,35 @@ class Expected:
     together: int = 0
     writing: int = 0
     steps: Mapping[int, int] = field(default_factory=dict, compare=False, repr=False)
+    phases: tuple[Phase, ...] = field(default=(), compare=False, repr=False)
+
+
+class Phase(NamedTuple):
+    """What a fragment needs: `bytes` for one of its partitions, beside it what waits and what is being written.
+
+    `ahead` is what reading the next partition of a source takes meanwhile, and `together` that of all of them.  Sources
+    that no later phase reads are gone.
+    """
+
+    bytes: int
+    waiting: int
+    writing: int
+    ahead: int = 0
+    together: int = 0
 
 
 class Need(NamedTuple):
-    """The most bytes in use at once, and the node that works then."""
+    """The most bytes in use at once, and the node that works then.
+
+    Of a phase, `waiting` is what may wait elsewhere meanwhile, `writing` what writers' threads take, and `scans` are
+    the sources that it reads.
+    """
 
     bytes: float
     at: Physical
+    waiting: float = 0.0
+    scans: tuple[Scan, ...] = ()
+    writing: float = 0.0
 
 
 def bytes_of(need: Need) -> float:
@@ -76,11 +102,16 @@ def expected_memory(plan: PhysicalPlan, sets: WorkingSets = DEVICE) -> Expected:
     if not plan.roots:
         return Expected(0, 0, None, 0)
     model = _Model(plan.roots, sets)
-    most = max(model.phases(plan), key=bytes_of)
+    needs = list(model.phases(plan))
+    most = max(needs, key=bytes_of)
     least = most.bytes + sets.fixed_bytes
     ahead, together = (int(least + more) for more in (model.next_read(), model.all_reads()))
     steps = {key: int(need) for key, need in model.steps.items()}
-    return Expected(int(least), ahead, most.at, int(model.waiting()), together, int(model.writing), steps)
+    phases = tuple(
+        Phase(int(need.bytes + sets.fixed_bytes), int(need.waiting), int(need.writing), *map(int, read))
+        for need, read in zip(needs, model.reads_meanwhile(needs), strict=True)
+    )
+    return Expected(int(least), ahead, most.at, int(model.waiting()), together, int(model.writing), steps, phases)
 
 
 class Held:
@@ -130,6 +161,7 @@ class _Model:
         self.beside = self.writing = 0.0
         self.computed: set[int] = set()
         self.exchanges = {id(node): node for node in self.nodes if isinstance(node, Exchange)}
+        self.pieces: dict[int, float] = {}
 
     def columns(self, node: Physical) -> dict[int, float]:
         """Return the bytes of the columns of one partition, by the identity of their width."""
@@ -145,25 +177,47 @@ class _Model:
 
     def phases(self, plan: PhysicalPlan) -> Iterator[Need]:
         """Yield what each phase needs, in their order: the sources of exchanges before the roots that read them."""
-        formats = [write.target.format for write, _ in plan.sinks.values()]
-        sinks = dict(enumerate(formats, len(plan.first)))
+        sinks = dict(enumerate((write.target for write, _ in plan.sinks.values()), len(plan.first)))
         for place, root in enumerate(plan.roots):
             for node in walk_graph(root, known=self.walked) if self.exchanges else ():
                 self.walked.add(node)
                 if exchange := self.exchanges.pop(id(node), None):
                     yield self.phase(exchange.source, exchange)
-            yield from self.written(root, self.sets.encoded[sinks[place]]) if place in sinks else self.kept(root)
+            yield from self.written(root, sinks[place]) if place in sinks else self.kept(root)
 
-    def written(self, root: Physical, encoding: Encoding) -> Iterator[Need]:
-        """Compute a sink's partitions: while one is computed, and after the last, those before are written.
+    def pieces_beside(self, nodes: Sequence[Physical], root: Physical, into: Exchange | None) -> float:
+        """Return what waits beside a phase; pieces that it reads wait no more when it ends, those it makes do.
 
-        `encoding` is what writing takes.
+        The partition at work is not among them where pieces become one without a copy.
         """
-        table, encoded = self.result(root), encoding.share
+        own = 0.0 if self.sets.merge_copies else 1.0
+        beside = sum(self.pieces.values()) + self.shared_bytes
+        for node in nodes:
+            if id(node) in self.pieces:
+                beside -= own * self.result(node)
+                if self.readers[id(node)] == 1:
+                    del self.pieces[id(node)]
+        if into is not None and into.route != "broadcast":
+            self.pieces[id(into)] = self.all_bytes(into)
+            beside += self.pieces[id(into)] - own * self.result(root)
+        return max(0.0, beside)
+
+    def written(self, root: Physical, target: Target) -> Iterator[Need]:
+        """Compute a sink's partitions: while one is computed, and after the last, those before are written."""
+        encoding = self.sets.encoded[target.format]
+        table, encoded = self.result(root), encoding.share + encoding.partitioned * bool(target.partition_by)
         before = (1 + encoded) * table * min(TABLES_IN_FLIGHT, root.partitions - 1)
         if self.sets.waits_for_writers:
-            self.writing = max(self.writing, before + encoding.fixed_bytes)
-            yield self.phase(root, beside=encoded * table)
+            buffers = min(encoding.fixed_bytes, table)
+            maps = (node for node in self.fragment(root) if isinstance(node, Map))
+            if any(isinstance(node.operation, SLOWER_THAN_WRITING) for node in maps):
+                before = min(before, (1 + encoded) * table)
+            writing = before + buffers * (root.partitions > 1)
+            self.writing = max(self.writing, writing)
+            need = self.phase(root)
+            yield need._replace(writing=writing)
+            last = (1 + encoded) * table + buffers
+            yield Need(last + self.beside + self.held.bytes, root)
             return
         yield self.phase(root, beside=before)
         self.beside += encoded * table * min(TABLES_IN_FLIGHT, root.partitions)
@@ -193,7 +247,9 @@ class _Model:
         below = ((child, node) for node in nodes for child in node.inputs)
         resident = {id(child): self.result(child) for child, node in below if is_resident(child, node)}
         self.computed |= {id(node) for node in nodes if self.readers[id(node)] > 1 and not isinstance(node, Exchange)}
-        return Need(most.bytes + sum(resident.values()) + self.beside + beside, most.at)
+        held = sum(resident.values()) + self.beside + beside
+        scans = tuple(node for node in nodes if isinstance(node, Scan))
+        return Need(most.bytes + held, most.at, self.pieces_beside(nodes, root, into), scans)
 
     def fragment(self, root: Physical) -> Iterator[Physical]:
         """Yield the nodes that are computed for a partition, down to sources, exchanges and what is there."""
@@ -259,19 +315,34 @@ class _Model:
         self.held.clear()
         return sum(self.need(node).bytes * node.partitions for node in self.nodes if isinstance(node, Scan))
 
+    def reads_meanwhile(self, phases: Sequence[Need]) -> Iterator[tuple[float, float]]:
+        """Yield what reading ahead takes in each phase: the next partition, and all that are still to be read."""
+        self.held.clear()
+        last = {id(scan): place for place, phase in enumerate(phases) for scan in phase.scans}
+        scans = {id(scan): scan for phase in phases for scan in phase.scans}
+        needs = {key: self.need(scan).bytes for key, scan in scans.items()}
+        for place, phase in enumerate(phases):
+            read = [key for key in scans if last[key] >= place]
+            ahead = max((needs[key] for key in read if scans[key].partitions > 1), default=0.0)
+            together = sum(needs[key] * scans[key].partitions for key in read)
+            yield ahead, together - sum(needs[id(scan)] for scan in phase.scans)
+
     def waiting(self) -> float:
         """Return the bytes that exchanges hold, and nodes with several readers: one partition where these go along.
 
         All rows of a window wait, too, while what partitions carry on is combined.
         """
+        exchanges = (node for node in self.nodes if isinstance(node, Exchange) and node.route != "broadcast")
+        return self.shared_bytes + sum(map(self.all_bytes, exchanges))
+
+    @cached_property
+    def shared_bytes(self) -> float:
+        """The bytes of what waits and is no exchange."""
         combined = [node.inputs[0] for node in self.nodes if isinstance(node, Carried) and node.combined]
         apart, waiting = separate_nodes(passes_of(self.roots)), sum(map(self.all_bytes, combined), 0.0)
         for node in self.nodes:
-            waits = node.route != "broadcast" if isinstance(node, Exchange) else self.readers[id(node)] > 1
-            if waits and (isinstance(node, Exchange) or id(node) in apart):
-                waiting += self.all_bytes(node)
-            elif waits:
-                waiting += self.result(node)
+            if not isinstance(node, Exchange) and self.readers[id(node)] > 1:
+                waiting += self.all_bytes(node) if id(node) in apart else self.result(node)
         return waiting
 
     def all_bytes(self, node: Physical) -> float:

@@ -62,17 +62,21 @@ HOST_WORK: dict[type[Node], Work] = {
     Project: Work(0, 16),
     Limit: Work(0, 0),
     Union: Work(0, 0),
-    Sort: Work(0, 88, 1.0),
-    Distinct: Work(0, 96, 1.0),
-    Window: Work(0, 140, 1.0),
+    Sort: Work(0, 48),  # words, places and both sorted (8 each), flags
+    Distinct: Work(0, 58),  # a sort a key column, and one of their numbers
+    Window: Work(0, 90),
     Kernel: Work(0, 64, 1.0),
     KernelReduction: Work(0, 110, 1.0),
-    Aggregate: Work(0, 100, 0.5),
-    Join: Work(0, 72, 0.8),
-    Explode: Work(0, 34, 0.3),
+    Aggregate: Work(0, 52),
+    Join: Work(0, 34),
+    Explode: Work(0, 38, 0.3),
 }
 """What the pandas engine works with: by how much the resident set grew, in the operations of
-tests/benchmarks/memory_limits.py over partitions of a million rows."""
+tests/benchmarks/memory_limits.py over partitions of one and of five million rows, plus a tenth or so."""
+HOST_UNIQUE_JOIN = Work(0, 12)
+"""To join where `validate` says that right keys do not repeat: each left row has one place at most."""
+SLOWER_THAN_WRITING = (Sort, Distinct, Window, Aggregate, KernelReduction, Join)
+"""On the host, so that seldom more than one table is in flight to a writer."""
 VALUES_SORTED = {"median", "quantile", "mode", "count_distinct"}
 """Aggregates that sort values, also of a single group."""
 TEXT_READING = 8
@@ -80,10 +84,14 @@ TEXT_READING = 8
 
 
 class Encoding(NamedTuple):
-    """What writing takes: a share of the table, for its encoded form, and bytes whatever the table is."""
+    """What writing takes: a share of the table, for its encoded form, and buffers, which are no larger than the table.
+
+    `partitioned` is the share more where rows are sorted into folders first.
+    """
 
     share: float
     fixed_bytes: int = 0
+    partitioned: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -109,6 +117,8 @@ class WorkingSets:
         Whether a run with a limit waits until tables are written when memory is short.
     text_key
         Bytes a row for each key that is a string: its hash, its number, and the distinct ones.
+    unique_join
+        Of a join whose right keys do not repeat, where that is less.
     fixed_bytes
         What a run takes whatever its rows are: threads, code, and what allocators keep.
     """
@@ -121,6 +131,7 @@ class WorkingSets:
     merge_copies: float = 1.0
     waits_for_writers: bool = False
     text_key: float = 0.0
+    unique_join: Work | None = None
     fixed_bytes: int = 0
 
     def of(self, operation: Node) -> Work:
@@ -129,6 +140,8 @@ class WorkingSets:
         if isinstance(operation, Aggregate) and not operation.by:
             sorts = any(call.function.name in VALUES_SORTED for call in operation.calls.values())
             return work if sorts else Work(0, 0)
+        if self.unique_join and isinstance(operation, Join) and operation.unique[1]:
+            work = self.unique_join
         if self.text_key:
             return work._replace(beside=work.beside + self.text_key * text_keys(operation))
         if getattr(operation, "presorted", False):
@@ -157,12 +170,13 @@ DEVICE = WorkingSets(WORK, SPLIT, {"parquet": Encoding(1.0), "csv": Encoding(1.0
 
 HOST = WorkingSets(
     HOST_WORK,
-    Work(0, 50, 2),
-    {"parquet": Encoding(0.5, 24 << 20), "csv": Encoding(0.0)},
+    Work(0, 50, 1.3),
+    {"parquet": Encoding(0.5, 24 << 20, 1.1), "csv": Encoding(0.0, 0, 1.1)},
     file_copies=0.25,
     read_copies=0.6,
     merge_copies=0,
     waits_for_writers=True,
-    text_key=64,
+    text_key=24,
+    unique_join=HOST_UNIQUE_JOIN,
     fixed_bytes=20 << 20,
 )

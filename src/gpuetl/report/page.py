@@ -25,7 +25,7 @@ NUMBER = " class='number'"
 def report_page(report: RunReport) -> str:
     """Return the page: engine, warnings, stages, steps, sinks, phases, passes, notes, first rows of each sink."""
     sinks = [(s.name, s.rows, s.files, s.file_bytes, s.path + " (unchanged)" * (not s.written)) for s in report.sinks]
-    peaks = {**report.memory, "expected of frames": report.expected_memory}
+    peaks = {**report.memory, "expected memory": report.expected_memory}
     parts = [
         f"<h1>{escape(report.pipeline)}</h1>",
         f"<p>Run {escape(report.run_id)} on engine {escape(report.engine)} ({escape(report.reason)}), {report.device}, "

@@ -75,8 +75,8 @@ class RunReport:
     are remarks, such as an order with ties, `checks` what was found of each rule of a stage, `head` the first rows of
     each sink and kept stage.  `memory` has the most bytes in use by what was measured, of a run that is profiled: on a
     GPU device memory, of which stages' `peak_bytes` tell too; else the process' resident set, and Arrow's pool.
-    `expected_memory` is what the plan was expected to need at most where frames are.  `spilled` has the bytes that
-    crossed each link because frames that waited were spilled to leave room, there and back.
+    `expected_memory` is the most bytes that the run was expected to take where frames are, as `gpuetl plan` prints it.
+    `spilled` has the bytes that crossed each link because frames that waited were spilled to leave room.
     """
 
     pipeline: str

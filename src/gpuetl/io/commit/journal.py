@@ -71,12 +71,16 @@ class Journal:
         Folders at the target that are made before the steps, the outermost first.
     steps
         The changes in their order.
+    replaced
+        The files of gpuetl in folders that are replaced, below the folder that holds `staging`.  Others that are there
+        in the end came too late to be seen.
     """
 
     staging: Path
     stagings: tuple[Path, ...]
     folders: tuple[Path, ...] = ()
     steps: tuple[Step, ...] = ()
+    replaced: frozenset[Path] = frozenset()
 
     @property
     def deciding(self) -> Path:
@@ -141,6 +145,7 @@ class Journal:
                 }
                 for step in self.steps
             ],
+            "replaced": sorted(str(path.relative_to(base)) for path in self.replaced),
         }
         write_atomically(self.staging / JOURNAL, json.dumps(text, indent=1), durable)
         if durable:
@@ -164,6 +169,7 @@ class Journal:
                 tuple(_joined(staging.parent, name) for name in text["stagings"]),
                 tuple(_joined(staging.parent, name) for name in text["folders"]),
                 tuple(_step(staging.parent, step) for step in text["steps"]),
+                frozenset(staging.parent / name for name in text["replaced"]),
             )
             check(journal)
             return journal

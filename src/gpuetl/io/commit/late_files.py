@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gpuetl.io.commit.journal import Journal
-from gpuetl.io.commit.manifest import FOLDER, Manifest, entries_below
+from gpuetl.io.commit.manifest import entries_below
 from gpuetl.io.commit.moves import Put, inode_of
 from gpuetl.io.commit.renames import rename_to_free
 
@@ -26,7 +26,7 @@ def bring_back_late_files(journal: Journal) -> None:
     """
     for step in journal.steps:
         if isinstance(step, Put) and (old := replaced_folder(step)):
-            for name in late_files(old, step.target):
+            for name in late_files(journal, old, step.target):
                 place = step.target / name
                 if not os.path.lexists(place):  # one that was kept is there, too
                     place.parent.mkdir(parents=True, exist_ok=True)
@@ -42,12 +42,8 @@ def replaced_folder(step: Put) -> Path | None:
     return None
 
 
-def late_files(old: Path, target: Path) -> Iterator[Path]:
-    """Yield the files in a replaced folder that are on no list and have no name of gpuetl, relative to it."""
-    known, base = Manifest.read(old), Path()
-    if not known.listed and not (target / FOLDER).is_dir():  # a partition: the list is in a folder above
-        root = next((folder for folder in target.parents if (folder / FOLDER).is_dir()), target)
-        known, base = Manifest.read(root), target.relative_to(root)
+def late_files(journal: Journal, old: Path, target: Path) -> Iterator[Path]:
+    """Yield the files in the folder that `target` had before, and that gpuetl did not write; relative to it."""
     for entry in entries_below(old):
-        if not entry.is_folder and not known.names(base / entry.name):
+        if not entry.is_folder and target / entry.name not in journal.replaced:
             yield entry.name

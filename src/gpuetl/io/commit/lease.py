@@ -86,7 +86,7 @@ def holder_of(staging: Path) -> Holder:
     A folder in which nothing is but an empty lease is of a run that died when it began.
     """
     try:
-        descriptor = os.open(staging / LEASE, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)  # a pipe is not waited for
+        descriptor = os.open(staging / LEASE, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)  # a pipe is not waited for
     except OSError:
         return Holder("dead" if _is_empty(staging) else "unknown")
     try:

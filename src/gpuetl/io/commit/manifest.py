@@ -1,8 +1,9 @@
 """The files of a sink's folder that gpuetl wrote, so that a later run removes these only.
 
-`<sink>/.gpuetl/<run id>.json` lists the files of one run, with their sizes.  Runs of several processes write no file in
-common.  All lists together are gpuetl's files.  An entry whose file is gone does no harm; a file whose size differs was
-changed by someone else, and counts as foreign.
+`<sink>/.gpuetl/<run id>.json` lists all files that gpuetl wrote and that are there after that run, with their sizes.
+The commit of the run removes the lists before it.  In the middle of a commit there are several, and all of them hold.
+An entry whose file is gone does no harm, and the next list lacks it.  A file whose size differs was changed by someone
+else, and counts as foreign.
 """
 
 from __future__ import annotations
@@ -46,28 +47,32 @@ def entries_below(folder: Path, base: Path = Path()) -> Iterator[Entry]:
 
 @dataclass(frozen=True)
 class Manifest:
-    """The files that gpuetl wrote to a folder, by their paths below it, with their sizes.
+    """The files that gpuetl wrote to a folder, by their paths below it, with their sizes; and the lists that say so.
 
     Without a list in the folder, as earlier versions left it, the names that gpuetl gives to files decide.
     """
 
     files: Mapping[str, int]
-    listed: bool = True
+    lists: tuple[Path, ...] = ()
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
-        """Return the lists of all runs together."""
-        files: dict[str, int] = {}
-        listed = False
-        for path in sorted((folder / FOLDER).glob("*.json")):
-            if not path.is_file():  # a pipe would be waited for
-                continue
-            try:
-                files |= {str(name): int(size) for name, size in json.loads(path.read_text())["files"].items()}
-                listed = True
-            except (OSError, ValueError, KeyError, TypeError, AttributeError):
-                continue  # not a list of ours: what it lists counts as foreign, and is kept
-        return cls(files, listed)
+        """Return the lists of all runs together.
+
+        A commit adds its list before it removes the others.  One that does so while we read shows in the names: then
+        we read again.
+        """
+        names = list_names(folder)
+        while True:
+            found = {path: files for path in names if (files := files_listed(path)) is not None}
+            if (now := list_names(folder)) == names:
+                return cls({name: size for files in found.values() for name, size in files.items()}, tuple(found))
+            names = now
+
+    @property
+    def listed(self) -> bool:
+        """Whether the folder has a list."""
+        return bool(self.lists)
 
     def has(self, entry: Entry) -> bool:
         """Tell whether gpuetl wrote a file, given by its path below the sink's folder."""
@@ -79,10 +84,27 @@ class Manifest:
             return self.files.get(str(entry.name)) == entry.status.st_size
         return is_part_of_earlier_versions(entry.name)
 
-    def names(self, name: Path) -> bool:
-        """Tell whether gpuetl gave a file its name, whatever became of its bytes since."""
-        listed = str(name) in self.files if self.listed else is_part_of_earlier_versions(name)
-        return listed or (name.parts[0] == FOLDER and name.suffix == ".json")
+    def files_in(self, folder: Path) -> dict[str, int]:
+        """Return the files that are still in the folder, also those that others changed, with their listed sizes."""
+        if self.listed:
+            return {name: size for name, size in self.files.items() if os.path.lexists(f"{folder}/{name}")}
+        entries = (entry for entry in entries_below(folder) if entry.name.parts[0] != FOLDER)
+        return {str(entry.name): entry.status.st_size for entry in entries if self.has(entry)}
+
+
+def list_names(folder: Path) -> list[Path]:
+    """Return the paths of a folder's lists, in the order of their runs."""
+    return sorted((folder / FOLDER).glob("*.json"))
+
+
+def files_listed(path: Path) -> dict[str, int] | None:
+    """Return what a list names; None for a file that is not a list of ours: what it names counts as foreign."""
+    if not path.is_file():  # a pipe would be waited for
+        return None
+    try:
+        return {str(name): int(size) for name, size in json.loads(path.read_text())["files"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
 
 
 def is_part_of_earlier_versions(name: Path) -> bool:
@@ -95,14 +117,9 @@ def foreign(manifest: Manifest, entries: Iterable[Entry]) -> list[Path]:
     return [entry.name for entry in entries if not entry.is_folder and not manifest.has(entry)]
 
 
-def foreign_files(sink: Path, folder: Path) -> list[Path]:
-    """Return the files in a sink's folder, or in one below it, that gpuetl did not write, relative to the sink's."""
-    return foreign(Manifest.read(sink), entries_below(folder, folder.relative_to(sink)))
-
-
 def listing(run_id: str, files: Mapping[str, int]) -> str:
     """Return the text of a run's list."""
-    return json.dumps({"gpuetl": VERSION, "run": run_id, "files": dict(files)}, indent=1)
+    return json.dumps({"gpuetl": VERSION, "run": run_id, "files": dict(files)})
 
 
 def file_of(folder: Path, run_id: str) -> Path:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from gpuetl.io.commit import manifest
 from gpuetl.io.commit.durable import write_atomically
@@ -13,11 +14,17 @@ from gpuetl.io.commit.journal import Journal
 from gpuetl.io.commit.manifest import Entry, Manifest, entries_below, foreign
 from gpuetl.io.commit.moves import Put, Remove, Step
 from gpuetl.io.commit.ownership import keep_ownership, keep_ownership_below
-from gpuetl.io.marks import marked_files
 from gpuetl.io.paths import check_sandbox
 from gpuetl.io.staging import SinkWriter
 from gpuetl.messages import recoded
 from gpuetl.sandbox import OutsideSandbox
+
+
+class Changes(NamedTuple):
+    """What the commit of a sink changes, and which of gpuetl's files are in the folders that it replaces."""
+
+    steps: list[Step]
+    replaced: list[Path]
 
 
 def journal_of(writer: SinkWriter, stagings: tuple[Path, ...]) -> Journal:
@@ -34,43 +41,49 @@ def journal_of(writer: SinkWriter, stagings: tuple[Path, ...]) -> Journal:
     """
     writer.check_mode()
     refuse_links(writer)
-    steps = [] if writer.leaves_target else steps_of(writer)
+    steps, replaced = Changes([], []) if writer.leaves_target else changes_of(writer)
     folders = missing_folders((step.target.parent for step in steps), writer.path.parent)
-    return Journal(writer.staging, stagings, tuple(folders), tuple(steps))
+    return Journal(writer.staging, stagings, tuple(folders), tuple(steps), frozenset(replaced))
 
 
-def steps_of(writer: SinkWriter) -> list[Step]:
+def changes_of(writer: SinkWriter) -> Changes:
     """Return the changes of a sink that changes."""
     path = writer.path
     if writer.target.is_file:
         staged = writer.new / path.name
         if path.exists():
             keep_ownership(path.stat(), staged)
-        return [put(writer, staged, path, 0)]
-    write_manifest(writer, path)
-    if not path.exists():
-        return [put(writer, writer.new, path, 0)]
-    if writer.target.mode == "overwrite":
-        replace_folder(writer, path, writer.new)
-        return [put(writer, writer.new, path, 0)]
-    return steps_inside(writer)
+        return Changes([put(writer, staged, path, 0)], [])
+    if path.exists() and writer.target.mode != "overwrite":
+        return changes_inside(writer, Manifest.read(path))
+    write_manifest(writer, {})
+    replaced = replace_folder(writer, path, writer.new, Manifest.read(path)) if path.exists() else []
+    return Changes([put(writer, writer.new, path, 0)], replaced)
 
 
-def steps_inside(writer: SinkWriter) -> list[Step]:
-    """Return the changes in a folder that stays: what is new comes first, so that readers never find less."""
+def changes_inside(writer: SinkWriter, known: Manifest) -> Changes:
+    """Return the changes in a folder that stays: what is new comes first, so that readers never find less.
+
+    The new list comes before the files that it names, and the old lists go last, so that each file of ours is on a
+    list all the time.
+    """
     path, names = writer.path, [Path(file.name) for file in writer.files]
+    replaced: list[Path] = []
     if writer.target.mode == "replace_partitions":
         names = sorted({name.parent for name in names})
         for name in names:
             if (path / name).is_dir():
-                replace_folder(writer, path / name, writer.new / name)
+                replaced += replace_folder(writer, path / name, writer.new / name, known)
             elif os.path.lexists(path / name):
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path / name))
+    removed = writer.files_of_run_key(known)
+    gone = {str(file.relative_to(path)) for file in (*replaced, *removed)}
+    write_manifest(writer, {name: size for name, size in known.files_in(path).items() if name not in gone})
     names = [manifest.file_of(Path(), writer.run_id), *names]
     steps: list[Step] = [put(writer, writer.new / name, path / name, i) for i, name in enumerate(names)]
-    for old in marked_files(writer.target, path) if writer.target.run_key else ():
+    for old in (*removed, *known.lists):
         steps.append(Remove(old, os.lstat(old).st_ino, writer.old / str(len(steps))))
-    return steps
+    return Changes(steps, replaced)
 
 
 def refuse_links(writer: SinkWriter) -> None:
@@ -88,22 +101,22 @@ def put(writer: SinkWriter, new: Path, target: Path, number: int) -> Put:
     return Put(new, target, os.lstat(new).st_ino, writer.old / str(number))
 
 
-def write_manifest(writer: SinkWriter, path: Path) -> None:
-    """List the sink's new files; beside files of earlier versions, which have no list, those too."""
-    files = {file.name: file.size for file in writer.files}
-    if path.is_dir() and writer.target.mode != "overwrite" and not (earlier := Manifest.read(path)).listed:
-        files |= {str(e.name): e.status.st_size for e in entries_below(path) if earlier.has(e)}
+def write_manifest(writer: SinkWriter, staying: Mapping[str, int]) -> None:
+    """List the sink's new files, and those of earlier runs that stay."""
     place = manifest.file_of(writer.new, writer.run_id)
     place.parent.mkdir(exist_ok=True)
+    files = {**staying, **{file.name: file.size for file in writer.files}}
     write_atomically(place, manifest.listing(writer.run_id, files), writer.sync)
 
 
-def replace_folder(writer: SinkWriter, old: Path, new: Path) -> None:
-    """Make a staged folder ready to replace one: foreign files are refused, or kept; modes are kept."""
-    writer.refuse_foreign(old)
+def replace_folder(writer: SinkWriter, old: Path, new: Path, known: Manifest) -> list[Path]:
+    """Make a staged folder ready to replace one: foreign files are refused, or kept; modes are kept.
+
+    Returns the files that go with the old folder: those that gpuetl wrote.
+    """
+    writer.refuse_foreign(old, known)
     base = old.relative_to(writer.path)
     entries = list(entries_below(old, base))
-    known = Manifest.read(writer.path)
     others = foreign(known, entries)
     below = [Entry(entry.name.relative_to(base), entry.status) for entry in entries]
     own = [one for one, entry in zip(below, entries, strict=True) if entry.is_folder or known.has(entry)]
@@ -111,6 +124,7 @@ def replace_folder(writer: SinkWriter, old: Path, new: Path) -> None:
     if writer.target.keep_foreign:
         writer.kept += others
         link_foreign(old, below, {name.relative_to(base) for name in others}, new)
+    return [old / entry.name for entry in own if not entry.is_folder]
 
 
 def link_foreign(old: Path, entries: Iterable[Entry], others: set[Path], new: Path) -> None:
