@@ -8,6 +8,7 @@ namespace value_table {
 
 constexpr uint64_t FREE = ~uint64_t(0);  // no value has it: a group with such a NaN is given up
 constexpr int MOST_STEPS = 512;          // from a value's first place; in tables half full it is never so far
+constexpr int64_t SAMPLE = 1 << 12, MOST_SAMPLED = 4032;  // as in sinks/distinct_values.py
 
 #ifdef GPUETL_HOST
 DEVICE uint64_t claim(uint64_t* place, uint64_t key) {
@@ -65,7 +66,7 @@ struct Values {
 // The tables of the row groups of columns that have equally many pages: see `parquet::Page`.
 template <class T>
 struct Tables {
-    int64_t column_pages, group_pages, column_groups, places;
+    int64_t blocks_a_page, column_pages, group_pages, column_groups, places;
     const int64_t* columns;
     uint64_t *table, *counts;
     int32_t* taken;
