@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuetl.backends.cudf.machine import Array, Machine
+from gpuetl.backends.cudf.machine import Array, Machine, Struct
 from gpuetl.backends.cudf.sinks.encoded import Encoded
 from gpuetl.backends.cudf.sinks.footer import DELTA_BINARY_PACKED, PLAIN
 from gpuetl.backends.cudf.sinks.pieces import Piece, Span
@@ -33,14 +33,15 @@ class Deltas:
         self.sizes, self.widths = arrays.empty((2, self.total), "int32")
         self.least, self.first = arrays.empty(self.total, "int64"), arrays.empty(stack.pages, "int64")
         self.ranges = arrays.zeros((stack.pages, 2), "uint64")
-        self.launch("measure", [self.sizes, self.least, self.widths, self.first, self.ranges])
+        parts = [self.machine.address(each) for each in (stack.table, self.sizes, self.widths, self.least)]
+        self.parts = Struct(np.array([self.blocks, stack.column_pages, *parts], np.int64))
+        self.launch("measure", [self.first, self.ranges])
         self.ends = arrays.cumsum(self.sizes, dtype="int64")
 
     def launch(self, kernel: str, arguments: Sequence[Array]) -> None:
         """Run a kernel with a warp for each block."""
         module, entry = self.machine.closed("deltas"), f"{kernel}_delta_{self.stack.stored}"
-        layout = [self.total, self.blocks, self.stack.column_pages, self.stack.table]
-        self.machine.launch(module, entry, self.total * 32, [*layout, *arguments])
+        self.machine.launch(module, entry, self.total * 32, [self.total, *arguments, self.parts])
 
     @cached_property
     def measures(self) -> list[Array]:
@@ -54,7 +55,7 @@ class Deltas:
         before = np.cumsum(np.where(chosen, 0, sizes.sum(1)))  # bytes of columns that are not chosen
         packed = self.machine.arrays.empty(int(ends[-1] - before[-1]), "uint8")
         bases = self.machine.arrays.asarray(np.where(chosen, before, -1))
-        self.launch("encode", [self.sizes, self.ends, self.least, self.widths, bases, packed])
+        self.launch("encode", [self.ends, bases, packed])
         starts = (ends.reshape(sizes.shape) - sizes - before[:, None]).reshape(-1)
         given = zip(stack.counts, firsts.tolist(), starts.tolist(), sizes.reshape(-1).tolist(), strict=True)
         pages: list[list[Piece]] = [
