@@ -78,7 +78,7 @@ struct Tables {
     DEVICE Values operator[](int64_t group) const {
         return {table + group * places, places, counts + group, taken + group * (places / 2)};
     }
-    // Insert one of the values that are spread over a group, of which each has as many.
+    // Insert one of a group's values: SAMPLE are taken, at equal distances.
     DEVICE void sample(int64_t item) const {
         const int64_t group = item / SAMPLE, page = group % column_groups * group_pages, after = page + group_pages;
         const int64_t* const column = columns + group / column_groups * 2;

@@ -55,7 +55,7 @@ class DistinctValues:
         return [self.sampled, self.counts]
 
     def launch(self, entry: str, items: int, arguments: Sequence[Any], lanes: int = 1) -> None:
-        """Run a kernel of so many threads an item."""
+        """Run a kernel with `lanes` threads for each item."""
         module = self.machine.closed("distinct_values")
         self.machine.launch(module, entry, items * lanes, [items, *arguments, self.tables])
 

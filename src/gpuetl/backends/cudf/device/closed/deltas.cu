@@ -3,7 +3,7 @@
 
 namespace deltas {
 
-// The blocks of pages (see `parquet::Page`), and what each takes.  Differences of values wrap around in the integer that
+// The blocks of pages (see `parquet::Page`), and the bytes that each takes.  Differences of values wrap around in the integer that
 // Parquet stores, WIDE, which is BITS without sign.
 template <class WIDE, class BITS, class T>
 struct Blocks {
