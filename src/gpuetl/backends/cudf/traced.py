@@ -25,7 +25,7 @@ def traced_machine(machine: Machine, trace: Trace, timed: bool) -> Machine:
 
 
 class TracedMachine:
-    """Kernels of the engine and of users, and calls of libcudf; array functions of CuPy are not seen."""
+    """Kernels of the engine and of users, and calls of libcudf; copies between arrays are not seen."""
 
     def __init__(self, machine: Machine, trace: Trace, timed: bool) -> None:
         self.machine, self.trace, self.timed = machine, trace, timed
