@@ -20,13 +20,6 @@ def group_sizes(codes: Array, groups: int, machine: Machine) -> Array:
     return sizes
 
 
-def rows_at(places: Array, rows: Array, machine: Machine) -> Array:
-    """Return the rows' numbers (int32) at these places, -1 at -1."""
-    found = machine.arrays.empty(len(places), "int32")
-    machine.launch(machine.closed("groups"), "find_rows", len(places), [len(places), places, rows, found])
-    return found
-
-
 def ties_at(places: Array, starts: Array, rows: int, machine: Machine) -> int:
     """Return how many others equal the ones at these places: runs of equal rows `start` (int32) in order."""
     ties = machine.arrays.zeros(1, "uint64")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gpuetl.backends.cudf.aggregates.edges import rows_at, ties_at
+from gpuetl.backends.cudf.aggregates.edges import ties_at
 from gpuetl.backends.cudf.aggregates.groups import Groups, both
 from gpuetl.backends.cudf.aggregates.runs import Runs
 from gpuetl.backends.cudf.columns.arrays import pick
@@ -23,7 +23,7 @@ from gpuetl.plan.nodes import Aggregate
 
 def taken(groups: Groups, column: Vector, rows: Array, places: Array) -> Vector:
     """Return a column's values at the rows of these places, null at -1."""
-    return take({"": column}, rows_at(places, rows, groups.machine), groups.machine)[""]
+    return take({"": column}, pick(rows, places, groups.machine, missing=-1), groups.machine)[""]
 
 
 def edge(groups: Groups, call: Call, operation: Aggregate, last: bool) -> Vector:

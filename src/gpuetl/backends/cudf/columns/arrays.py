@@ -16,13 +16,13 @@ from gpuetl.backends.cudf.machine import Array, Machine
 
 PROGRAM = "arrays"
 ROUND = 256
-"""Rows that a warp picks, or adds up, before it goes on: as in device/closed/arrays.cu."""
+"""Rows that a warp picks, or adds up, before it goes on: as in device/rounds.cuh."""
 PART, MOST_PARTS, BLOCK_PARTS = 4 * ROUND, 8192, 8
 """Of a scan: the rows of a part, or more where there were more parts than these, and the parts of a block."""
 
 
 def launch(entry: str, rows: int, arguments: Sequence[object], machine: Machine) -> None:
-    """Run a kernel of device/closed/arrays.cu that takes its rows first."""
+    """Run a kernel of device/closed/arrays.cu over rows, which are its first argument."""
     machine.launch(machine.closed(PROGRAM), entry, rows, [rows, *arguments])
 
 
@@ -40,7 +40,7 @@ def scan(values: Array, machine: Machine, dtype: str = "int64", before: bool = F
     rows = len(values)
     part = -(-max(PART, -(-rows // MOST_PARTS)) // ROUND) * ROUND
     parts = -(-rows // part)
-    module, kind = machine.closed(PROGRAM), str(values.dtype)
+    module, kind = machine.closed("scan"), str(values.dtype)
     sums, totals = machine.arrays.empty(rows, dtype), 0
     if parts > 1:
         totals = machine.arrays.empty(parts, "uint64")

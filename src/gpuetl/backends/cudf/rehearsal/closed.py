@@ -136,13 +136,6 @@ def measure_groups(rehearsed: Rehearsed, groups: int, rows: int, codes: Any, siz
     sizes[:] = np.diff(bounds_of(codes, groups))
 
 
-def find_rows(rehearsed: Rehearsed, items: int, places: Any, rows: Any, found: Any) -> None:
-    """Write the rows' numbers at places."""
-    there = places >= 0
-    found[:] = -1
-    found[there] = rows[places[there]]
-
-
 def find_quantiles(rehearsed: Rehearsed, groups: int, rows: int, *given: Any) -> None:
     """Make up quantiles; where rows are null and groups have few, some group has but nulls."""
     *_, values, nulls, found, words = given
@@ -215,7 +208,7 @@ def page_starts(rehearsed: Rehearsed, items: int, starts_a_column: int, page_row
 CLOSED_TWINS: dict[str, Callable[..., None]] = {
     "gather": gather, "count": count, "number": number, "copy_texts": copy_texts, "pack_valid": pack_valid,
     "stack": stack, "enter": enter, "enter_hashes": enter, "number_texts": number_texts, "find_edges": find_edges,
-    "measure_groups": measure_groups, "find_rows": find_rows, "find_quantiles": find_quantiles, "tally": tally,
+    "measure_groups": measure_groups, "find_quantiles": find_quantiles, "tally": tally,
     "count_codes": count_codes, "pair_few": pair_few, "make_canonical": make_canonical,
     "convert_longer": convert_longer, "convert_shorter": convert_shorter,
     "count_valid": count_valid, "page_starts": page_starts,

@@ -19,10 +19,6 @@ KERNEL count_others(int64_t runs, int64_t rows, const int32_t* starts, uint32_t*
     FOR_EACH_ROW(run, runs)
         if (run < runs) others[run] = uint32_t(rows - ((run + 1 < runs ? starts[run + 1] : rows) - starts[run]));
 }
-KERNEL find_rows(int64_t items, const int64_t* places, const int32_t* rows, int32_t* found) {
-    FOR_EACH_ROW(item, items)
-        if (item < items) found[item] = places[item] < 0 ? -1 : rows[places[item]];
-}
 KERNEL count_ties(int64_t items, int64_t rows, int64_t runs, const int64_t* places, const int32_t* starts,
                   uint64_t* ties) {
     Tally others;
