@@ -40,7 +40,7 @@ class DeviceArray(np.ndarray[Any, Any]):
     def __setitem__(self, index: Any, value: Any) -> None:
         """Copy into a slice what has its type and shape."""
         target = self[index]
-        if not isinstance(value, DeviceArray) or (value.dtype, value.shape) != (target.dtype, target.shape):
+        if not isinstance(value, np.ndarray) or (value.dtype, value.shape) != (target.dtype, target.shape):
             raise Computed("an item that is set")
         if not (value.flags.c_contiguous and target.flags.c_contiguous):
             raise Computed("a copy of what is not contiguous")
@@ -74,7 +74,7 @@ for _name in COMPUTING:
 class DeviceArrays:
     """What the engine uses of an array module."""
 
-    ndarray = DeviceArray
+    ndarray = np.ndarray
 
     def empty(self, shape: Any, dtype: Any) -> DeviceArray:
         """Return memory."""
