@@ -22,6 +22,7 @@ from gpuetl.backends.cudf.gpu.libcudf import column_array, radix_order, stream, 
 from gpuetl.backends.cudf.gpu.memory import count_pool, device_memory, limited, memory_use
 from gpuetl.backends.cudf.gpu.parquet import read_parquet
 from gpuetl.backends.cudf.gpu.settings import KVIKIO_THREADS, POOL_SHARE
+from gpuetl.backends.cudf.gpu.start import open_pool
 from gpuetl.backends.cudf.gpu.streams import engine_streams, finished
 from gpuetl.backends.cudf.host_copies import copy_from_host, copy_to_host
 from gpuetl.backends.cudf.machine import SLOW_S, Struct, Work
@@ -42,26 +43,16 @@ _MAKING = Lock()
 
 
 class GpuMachine:
-    """The current CUDA device.
-
-    The pool is made where the process still has RMM's default resource: users of the library keep one that they set.
-    """
+    """The current CUDA device."""
 
     rows_a_row = 1
 
     def __init__(self) -> None:
         os.environ.setdefault("KVIKIO_NTHREADS", KVIKIO_THREADS)  # libcudf sets 4 at its first read
         import cupy
-        import rmm
-        from rmm.allocators.cupy import rmm_cupy_allocator
 
+        open_pool()
         self.arrays, self.streams = cupy, engine_streams()
-        if type(rmm.mr.get_current_device_resource()) is rmm.mr.CudaMemoryResource:
-            free, _ = cupy.cuda.runtime.memGetInfo()
-            limit = int(free * POOL_SHARE) & ~255
-            pool = rmm.mr.CudaAsyncMemoryResource(release_threshold=limit)
-            rmm.mr.set_current_device_resource(rmm.mr.LimitingResourceAdaptor(pool, limit))
-        cupy.cuda.set_allocator(rmm_cupy_allocator)
         self.blocks = cupy.cuda.Device().attributes["MultiProcessorCount"] * BLOCKS_PER_SM
         self.memory = int(cupy.cuda.runtime.memGetInfo()[1] * POOL_SHARE)
         self.modules: dict[str, Any] = {}
