@@ -37,9 +37,10 @@ class Compiler:
     @classmethod
     def of(cls, version: tuple[int, int], library: str | None) -> Compiler:
         """Return the compiler of a library's file."""
-        with suppress(OSError):
-            return cls(version, Path(library or "").stat().st_size)
-        return cls(version)
+        try:
+            return cls(version, Path(library).stat().st_size if library else 0)
+        except OSError:
+            return cls(version)
 
     def __str__(self) -> str:
         return f"{self.version[0]}.{self.version[1]}, {self.size} bytes"

@@ -164,18 +164,20 @@ def mark_of(plan: str) -> Path:
 
 
 @cache
-def expect_closed_set() -> None:
+def expect_closed_set() -> Thread | None:
     """Begin to compile all programs of the closed set that are in neither the wheel nor the cache, the largest first.
 
-    The run that is under way says so, and how far they are.
+    The run that is under way says so, and a thread shows how far they are.
     """
     sources = sorted(map(closed_source, closed_programs()), key=len, reverse=True)
     begun = [future for source in sources if (future := expect(source, path_of(source)))]
-    if begun:
-        what = f"{len(begun)} programs that all pipelines share were compiled for this GPU, once on this machine"
-        note(f"{what}; `gpuetl kernel build` does so before a run")
-        show = partial(copy_context().run, show_closed_set, begun)
-        Thread(target=show, name="gpuetl-closed-set", daemon=True).start()
+    if not begun:
+        return None
+    what = f"{len(begun)} programs that all pipelines share were compiled for this GPU, once on this machine"
+    note(f"{what}; `gpuetl kernel build` does so before a run")
+    show = Thread(target=partial(copy_context().run, show_closed_set, begun), name="gpuetl-closed-set", daemon=True)
+    show.start()
+    return show
 
 
 def show_closed_set(begun: list[Future[bytes]]) -> None:
