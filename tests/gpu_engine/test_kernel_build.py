@@ -1,7 +1,7 @@
 """Programs are compiled before a run: the closed set, and those of pipelines; no GPU is needed."""
 
-import os
 import re
+from pathlib import Path
 from threading import Barrier, Lock
 
 import pyarrow as pa
@@ -49,6 +49,11 @@ extern "C" __global__ void twice(const long long* x, long long* z, long long n_r
 }
 __global__ void mangled(const long long* x, long long* z, long long n_rows) {}
 """
+
+
+def names_in(folder):
+    """Return the names of what is in a folder."""
+    return sorted(path.name for path in folder.iterdir())
 
 
 class StandIn:
@@ -152,14 +157,16 @@ def test_a_text_that_does_not_compile_is_named(tmp_path):
     assert caught.value.args[0].code == "GE1322"
     assert caught.value.exit_code == 1
     assert read_entry(those[0].path) == b"6"
-    assert len(os.listdir(tmp_path)) < 80
+    assert len(names_in(tmp_path)) < 80
     assert all(one.ended for one in StandIn.started)
 
 
 @pytest.mark.usefixtures("one_core")
 def test_a_compiler_that_ends_is_told_of(tmp_path):
     """As where memory is short."""
-    with pytest.raises(RunFailed, match="a.yaml: kernel dead for sm_90 was not compiled: the compiler's process ended"):
+    with pytest.raises(
+        RunFailed, match=r"a\.yaml: kernel dead for sm_90 was not compiled: the compiler's process ended"
+    ):
         build(jobs(tmp_path, "dead"), StandIn, quiet)
     assert all(one.ended for one in StandIn.started)
 
@@ -216,8 +223,8 @@ def test_nvrtc_is_that_of_cupy_s_cuda(monkeypatch):
     for majors in ((), (12,), (13,)):
         monkeypatch.setattr(kernel_build.gpu_packages, "cuda_majors", lambda _, majors=majors: majors)
         found = find_nvrtc()
-        assert found.library == os.path.realpath(path)
-        assert found.compiler.size == os.path.getsize(path)
+        assert found.library == str(Path(path).resolve())
+        assert found.compiler.size == Path(path).stat().st_size
         assert {"sm_80", "sm_90"} <= set(found.architectures)
 
 
@@ -245,8 +252,8 @@ def test_the_wheel_has_the_closed_set_of_each_architecture(tmp_path, monkeypatch
     monkeypatch.setattr(shipped, "ARCHITECTURES", ("sm_90",))
     write_entry(wheel / "sm_70" / "old.cubin", b"code")
     shipped.main()
-    assert os.listdir(wheel) == ["sm_90"]
-    assert len(os.listdir(wheel / "sm_90")) == len(closed_programs())
+    assert names_in(wheel) == ["sm_90"]
+    assert len(names_in(wheel / "sm_90")) == len(closed_programs())
     for program in closed_set():
         assert read_entry(SM_90.shipped(program.text)).startswith(b"\x7fELF")
     assert capsys.readouterr().out.startswith(f"sm_90: {len(closed_programs())} programs, ")
@@ -295,7 +302,7 @@ def test_the_command_compiles_a_pipeline_s_kernels(file, tmp_path):
     cache = tmp_path / "cache"
     done = gpuetl("kernel", "build", "--arch", "sm_90", file)
     assert done.exit_code == 0, done.output
-    count = len([name for name in os.listdir(cache) if name.endswith(".cubin")])
+    count = len([name for name in names_in(cache) if name.endswith(".cubin")])
     first, second = done.stdout.splitlines()
     assert first == f"the closed set and 1 pipeline for sm_90: {count} programs, {count} compiled, 0 there already"
     assert re.fullmatch(rf"[\d.]+ [kM]B in {re.escape(str(cache))}, [\d.]+ s", second)
@@ -359,4 +366,4 @@ def test_two_builds_at_once_leave_whole_entries(tmp_path):
     with ThreadPoolExecutor(2) as threads:
         done = [threads.submit(build, those, found.start, quiet) for _ in range(2)]
     assert [one.result().compiled + one.result().there for one in done] == [len(those)] * 2
-    assert sorted(os.listdir(tmp_path)) == sorted(job.path.name for job in those)
+    assert sorted(names_in(tmp_path)) == sorted(job.path.name for job in those)
