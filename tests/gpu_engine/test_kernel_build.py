@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 from threading import Barrier, Lock
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,7 +14,7 @@ from gpu_engine import nvrtc
 from gpuetl.backends import driver
 from gpuetl.backends.cudf import kernel_build, shipped
 from gpuetl.backends.cudf.device.closed_set import closed_programs
-from gpuetl.backends.cudf.kernel_build import Nvrtc, build, find_nvrtc, jobs_of, targets_of
+from gpuetl.backends.cudf.kernel_build import Nvrtc, build, find_nvrtc, jobs_of, nvrtc_paths, targets_of
 from gpuetl.backends.cudf.programs import CLOSED_SET, Program, closed_set, plan_programs
 from gpuetl.errors import EngineUnavailable, InvalidPipeline, RunFailed
 from gpuetl.kernels import machine_code
@@ -209,23 +210,32 @@ def test_an_architecture_that_is_not_there_is_an_error(monkeypatch, asked, first
 
 def test_without_nvrtc_it_is_said_how_to_install_it(monkeypatch):
     """A file that is no library is passed over."""
-    monkeypatch.setattr(kernel_build, "library_paths", lambda: ["/no/libnvrtc.so", __file__])
+    monkeypatch.setattr(kernel_build, "nvrtc_paths", lambda: ["/no/libnvrtc.so", __file__])
     with pytest.raises(EngineUnavailable, match="pip install nvidia-cuda-nvrtc-cu12") as caught:
         find_nvrtc()
     assert caught.value.args[0].code == "GE1320"
 
 
 @needs_nvrtc
-def test_nvrtc_is_that_of_cupy_s_cuda(monkeypatch):
-    """Where there are several."""
-    path = nvrtc.library()._name
-    monkeypatch.setattr(kernel_build, "library_paths", lambda: ["/no/libnvrtc.so.13", path])
-    for majors in ((), (12,), (13,)):
-        monkeypatch.setattr(kernel_build.gpu_packages, "cuda_majors", lambda _, majors=majors: majors)
-        found = find_nvrtc()
-        assert found.library == str(Path(path).resolve())
-        assert found.compiler.size == Path(path).stat().st_size
-        assert {"sm_80", "sm_90"} <= set(found.architectures)
+def test_the_first_nvrtc_that_can_be_loaded_is_taken(monkeypatch):
+    """Entries are named by its size."""
+    path = Path(nvrtc.library()._name)
+    monkeypatch.setattr(kernel_build, "nvrtc_paths", lambda: ["/no/libnvrtc.so.13", str(path)])
+    found = find_nvrtc()
+    assert Path(found.library).samefile(path)
+    assert found.compiler.size == path.stat().st_size
+    assert {"sm_80", "sm_90"} <= set(found.architectures)
+
+
+def test_nvrtc_is_looked_for_where_cupy_does(monkeypatch):
+    """Then of the CUDA version of CuPy's wheel, then any."""
+    pathfinder = SimpleNamespace(load_nvidia_dynamic_lib=lambda name: SimpleNamespace(abs_path=f"/cupy/{name}"))
+    monkeypatch.setattr(kernel_build, "library_paths", lambda: [Path("/a/libnvrtc.so.12"), Path("/b/libnvrtc.so.13")])
+    monkeypatch.setattr(kernel_build.gpu_packages, "cuda_majors", lambda _: (13,))
+    monkeypatch.setattr(kernel_build, "import_module", lambda name: pathfinder)
+    assert list(nvrtc_paths()) == ["/cupy/nvrtc", "/b/libnvrtc.so.13", "/a/libnvrtc.so.12"]
+    monkeypatch.setattr(kernel_build, "import_module", lambda name: 1 // 0)
+    assert list(nvrtc_paths()) == ["/b/libnvrtc.so.13", "/a/libnvrtc.so.12"]
 
 
 @needs_nvrtc

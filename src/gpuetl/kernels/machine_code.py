@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import gpuetl
@@ -82,9 +82,13 @@ class Target:
 
 def digest(text: str, *parts: object) -> str:
     """Return a digest of a text and of values that have a JSON form."""
-    found = hashlib.sha256(json.dumps([FORMAT, *parts]).encode() + b"\n")
-    found.update(text.encode())
-    return found.hexdigest()[:32]
+    return hashlib.sha256(json.dumps([FORMAT, text_digest(text), *parts]).encode()).hexdigest()[:32]
+
+
+@lru_cache(256)
+def text_digest(text: str) -> str:
+    """Return a digest of a text, which is asked for under several names."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def by_ptx() -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import NamedTuple, Protocol
@@ -65,16 +66,14 @@ class Built(NamedTuple):
 
 
 def find_nvrtc() -> Nvrtc:
-    """Return NVRTC, of the CUDA version of the installed CuPy where there are several.
+    """Return NVRTC, the one that CuPy loads where there are several: others' machine code has other names.
 
     Raises
     ------
     EngineUnavailable
         Where there is none.
     """
-    majors = gpu_packages.cuda_majors(gpu_packages.installed())
-    endings = tuple(f".so.{major}" for major in majors)
-    for path in sorted(map(str, library_paths()), key=lambda path: not path.endswith(endings)):
+    for path in nvrtc_paths():
         with suppress(OSError):
             library, version = ctypes.CDLL(path), version_of(path)
             file = loaded_library(version) or path
@@ -85,6 +84,15 @@ def find_nvrtc() -> Nvrtc:
             "no NVRTC was found, which compiles kernels.\nInstall it: pip install nvidia-cuda-nvrtc-cu12",
         )
     )
+
+
+def nvrtc_paths() -> Iterator[str]:
+    """Yield where NVRTC may be: first where CuPy looks for it, then what is of the CUDA version of its wheel."""
+    with suppress(Exception):  # CuPy before 14 does without this package
+        yield str(import_module("cuda.pathfinder").load_nvidia_dynamic_lib("nvrtc").abs_path)
+    majors = gpu_packages.cuda_majors(gpu_packages.installed())
+    endings = tuple(f".so.{major}" for major in majors)
+    yield from sorted(map(str, library_paths()), key=lambda path: not path.endswith(endings))
 
 
 def architectures_of(library: ctypes.CDLL) -> tuple[str, ...]:
