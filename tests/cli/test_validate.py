@@ -111,7 +111,7 @@ def test_kernels_that_do_not_compile_are_told_with_their_lines(validate, tmp_pat
 
 
 def test_kernels_are_not_checked_without_a_compiler_or_a_header(validate, tmp_path, monkeypatch):
-    write(tmp_path, b__parquet=pa.table({"x": [1]}), k__py=TWIN, k__cu=f'#include "none.h"\n{CUDA}')
+    write(tmp_path, b__parquet=pa.table({"x": [1]}), k__py=TWIN, k__cu=f"#include <none.h>\n{CUDA}")
     if compilation.library() is not None:
         assert (
             "not checked: kernel 'k' of stage 's', step 2, because a header was not found here"

@@ -34,13 +34,6 @@ from gpuetl.backends.cudf.joins.lookup import lookup_of
 from gpuetl.backends.cudf.operations.elementwise import elementwise_source
 from gpuetl.backends.cudf.operations.kernel_reduction import reduction_source
 from gpuetl.backends.cudf.operations.kernel_scan import scan_source
-from gpuetl.backends.cudf.sinks.assembly import assembling_source
-from gpuetl.backends.cudf.sinks.delta import delta_source
-from gpuetl.backends.cudf.sinks.distinct_values import values_source as float_tables_source
-from gpuetl.backends.cudf.sinks.levels import levels_source
-from gpuetl.backends.cudf.sinks.stack import compacting_source
-from gpuetl.backends.cudf.sinks.texts import lengths_source
-from gpuetl.backends.cudf.sinks.values import packing_source, ranges_source, turning_source
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.functions.aggregates import EXACT_DURATION_MEAN, EXACT_MEAN, INTERNAL
 from gpuetl.expressions.ir import Call, Cast, Column
@@ -224,17 +217,6 @@ def of_operations():
     yield from map(closed_source, closed_programs())
 
 
-def of_sinks():
-    """Yield the kernels of Parquet's pages."""
-    stored = ["int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t"]
-    yield from map(delta_source, stored)
-    yield from (ranges_source(c_type) for c_type in ("float", "double", "uint8_t", "uint32_t"))
-    yield from (compacting_source(c_type) for c_type in (*stored, "float", "double", "int128_t"))
-    yield from (packing_source("uint8_t"), packing_source("int32_t"), turning_source(), levels_source())
-    yield from (assembling_source(), float_tables_source(32), float_tables_source(64))
-    yield from (lengths_source(width, nullable) for width in (4, 8) for nullable in (False, True))
-
-
 @pytest.fixture(scope="module")
 def sources():
     """The texts of all kernels, each once."""
@@ -249,7 +231,6 @@ def sources():
                 *of_casts(),
                 *of_users(),
                 *of_operations(),
-                *of_sinks(),
             ]
         )
     ]

@@ -25,6 +25,7 @@ from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.cudf.columns import text_codes
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.text_codes import with_dictionary
+from gpuetl.backends.cudf.device.headers import header_text
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.sinks import distinct_values, row_groups, texts
@@ -237,6 +238,12 @@ def test_a_dictionary_of_floats_has_up_to_half_the_places_of_its_table(tmp_path,
     parquet = written(free, tmp_path / "x.parquet")
     assert encoding(parquet) == "PLAIN"
     assert bits_of(parquet.read()["x"]) == bits_of(free["x"])
+
+
+def test_kernels_sample_as_many_floats_as_the_host_reckons_with():
+    """A group whose values were not inserted must get no dictionary."""
+    sample, most = distinct_values.SAMPLE, distinct_values.MOST_SAMPLED
+    assert f"SAMPLE = 1 << {sample.bit_length() - 1}, MOST_SAMPLED = {most};" in header_text("value_table.cuh")
 
 
 @pytest.mark.parametrize("limit", [(text_codes, "MOST_TEXTS", 1), (texts, "MOST_DISTINCT_BYTES", 3)])

@@ -200,7 +200,7 @@ def test_a_name_in_quotes_may_have_lines_and_delimiters(read):
 
 def test_a_nul_byte_is_a_character(read, message):
     assert read(b"x,s\n1,a\0b\n2,\0\n").to_pydict() == {"x": [1, 2], "s": ["a\0b", "\0"]}
-    assert message(b"x,s\n1\0,a\n").startswith("s.csv:2: column 'x': '1\0' is not a valid int64")
+    assert message(b"x,s\n1\0,a\n").startswith("s.csv:2: column 'x': '1\\x00' is not a valid int64")
 
 
 def test_bytes_that_are_not_utf_8_are_an_error_with_their_line(message):
@@ -213,7 +213,7 @@ def test_bytes_that_are_not_utf_8_are_an_error_with_their_line(message):
 
 def test_a_field_of_blanks_is_not_null(read, message):
     assert read("x,s\n 1\t, \n,\n").to_pydict() == {"x": [1, None], "s": [" ", None]}
-    assert message("x,s\n1,a\n \t,b\n").startswith("s.csv:3: column 'x': ' \t' is not a valid int64")
+    assert message("x,s\n1,a\n \t,b\n").startswith("s.csv:3: column 'x': ' \\t' is not a valid int64")
     assert message("x,s\n1,a\n  \n").startswith("s.csv:3: 1 field, expected 2:   \n")
 
 

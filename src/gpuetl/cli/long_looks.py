@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from gpuetl.io.watching import watching
+from gpuetl.messages import printable
 from gpuetl.secrets import redacted
 
 AFTER_S = 2.0
@@ -40,14 +41,19 @@ class _Line:
         if done == of:
             self.clear()
         elif time.monotonic() - self.started > AFTER_S:
-            text = redacted(f"  {what} {path}: {done:,} of {of:,}")
-            sys.stderr.write(CLEAR_LINE + text[: shutil.get_terminal_size().columns - 1])
-            sys.stderr.flush()
+            text = printable(redacted(f"  {what} {path}: {done:,} of {of:,}"))
+            draw(text[: shutil.get_terminal_size().columns - 1])
             self.is_drawn = True
 
     def clear(self) -> None:
         """Take the line away."""
         if self.is_drawn:
-            sys.stderr.write(CLEAR_LINE)
-            sys.stderr.flush()
+            draw("")
             self.is_drawn = False
+
+
+def draw(text: str) -> None:
+    """Put a text in the place of the terminal's line, past the stream that shows control characters as escapes."""
+    write = getattr(sys.stderr, "write_raw", sys.stderr.write)
+    write(CLEAR_LINE + text)
+    sys.stderr.flush()

@@ -195,11 +195,29 @@ def convert_shorter(rehearsed: Rehearsed, rows: int, factor: int, converted: Any
     converted[:] = given[1] // factor
 
 
+def count_valid(rehearsed: Rehearsed, words: int, words_a_column: int, rows: int, valid: Any, counts: Any) -> None:
+    """Count the valid rows of words of several columns."""
+    found = set_bits(valid[:words]).reshape(-1, words_a_column * 32).copy()
+    found[:, rows:] = False
+    counts[1:] = found.reshape(-1, 32).sum(1)
+
+
+def page_starts(rehearsed: Rehearsed, items: int, starts_a_column: int, page_rows: int, *given: Any) -> None:
+    """Find where pages begin among all rows, and among the valid ones of columns."""
+    rows, words_a_column, through, starts = given
+    first, *columns = starts.reshape(-1, starts_a_column)
+    first[:] = np.minimum(np.arange(starts_a_column) * page_rows, rows)
+    for column, own in enumerate(columns):
+        before = through[column * words_a_column :]
+        own[:] = before[(first + 31) // 32] - before[0]
+
+
 CLOSED_TWINS: dict[str, Callable[..., None]] = {
     "gather": gather, "count": count, "number": number, "copy_texts": copy_texts, "pack_valid": pack_valid,
     "stack": stack, "enter": enter, "enter_hashes": enter, "number_texts": number_texts, "find_edges": find_edges,
     "measure_groups": measure_groups, "find_rows": find_rows, "find_quantiles": find_quantiles, "tally": tally,
     "count_codes": count_codes, "pair_few": pair_few, "make_canonical": make_canonical,
     "convert_longer": convert_longer, "convert_shorter": convert_shorter,
+    "count_valid": count_valid, "page_starts": page_starts,
 }  # fmt: skip
 """By the names of kernels without the types that follow; others decide nothing."""

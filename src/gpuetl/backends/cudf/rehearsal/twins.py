@@ -13,7 +13,7 @@ import numpy as np
 
 from gpuetl.backends.cudf.rehearsal.computed import compute, elementwise, finish, windows
 from gpuetl.backends.cudf.rehearsal.keys import digits_of, key_tuples, values_of
-from gpuetl.backends.cudf.rehearsal.launch import Launch, set_bits
+from gpuetl.backends.cudf.rehearsal.launch import Launch
 from gpuetl.backends.cudf.rehearsal.texts import measure_text, write_bytes
 
 ALL = (1 << 64) - 1
@@ -29,10 +29,9 @@ def write(launch: Launch) -> None:
 
 
 def measure(launch: Launch) -> None:
-    """Measure keys, or the sizes of texts; what differences of integers take decides nothing."""
+    """Measure keys, or the sizes of texts."""
     if "bits" in launch:
         measure_text(launch)
-    if "places" not in launch:
         return
     digits, known = digits_of(launch)
     places = launch["places"]
@@ -48,8 +47,6 @@ def measure(launch: Launch) -> None:
 
 def pack(launch: Launch) -> None:
     """Pack digits of keys into words."""
-    if "w0" not in launch:
-        return
     digits, known = digits_of(launch)
     for place, words in launch.like("w"):
         text = launch.text_of(rf"w{place}\[row\] = ")
@@ -109,30 +106,14 @@ def find(launch: Launch) -> None:
     launch["count"][0] = np.count_nonzero(found >= 0)
 
 
-def count_valid(launch: Launch) -> None:
-    """Count the valid rows of words of several columns."""
-    valid = set_bits(launch["valid"][: launch["words"]]).reshape(-1, launch["words_a_column"] * 32).copy()
-    valid[:, launch["rows"] :] = False
-    launch["counts"][1:] = valid.reshape(-1, 32).sum(1)
-
-
-def page_starts(launch: Launch) -> None:
-    """Find where pages begin among all rows, and among the valid ones of columns."""
-    starts = launch["starts"].reshape(-1, launch["starts_a_column"])
-    starts[0] = np.minimum(np.arange(starts.shape[1]) * launch["page_rows"], launch["rows"])
-    for column, own in enumerate(starts[1:]):
-        through = launch["through"][column * launch["words_a_column"] :]
-        own[:] = through[(starts[0] + 31) // 32] - through[0]
-
-
 def state_bytes(launch: Launch) -> None:
     """Make up a size."""
     launch["size"][0] = STATE_BYTES
 
 
 TWINS: dict[str, Callable[[Launch], None]] = {
-    "build": build, "compute": compute, "count_valid": count_valid, "elementwise": elementwise, "find": find,
+    "build": build, "compute": compute, "elementwise": elementwise, "find": find,
     "finish": finish, "fold_frames": windows, "mark": mark, "measure": measure, "pack": pack,
-    "page_starts": page_starts, "scan": windows, "state_bytes": state_bytes, "write": write,
+    "scan": windows, "state_bytes": state_bytes, "write": write,
 }  # fmt: skip
 """By the names of kernels; others decide nothing."""
