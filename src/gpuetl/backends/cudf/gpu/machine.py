@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-import gpuetl
 from gpuetl.backends.cudf.device.closed_set import closed_source
 from gpuetl.backends.cudf.gpu import files, kernel_cache
 from gpuetl.backends.cudf.gpu.compiler import does_not_compile, is_c_function, named, refuse_block
@@ -31,6 +30,7 @@ from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.memory import MemoryMeter, MemoryUse
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import DataType
+from gpuetl.kernels.machine_code import read_mark
 from gpuetl.lost_device import is_lost, lose_device
 from gpuetl.messages import coded
 from gpuetl.report.recorder import compiling
@@ -95,12 +95,14 @@ class GpuMachine:
         """
         if plan in self.begun:
             return None
-        mark = kernel_cache.path_of(f"{plan} {gpuetl.__version__}", "expected")
-        if not mark.exists():
+        kernel_cache.expect_closed_set()
+        mark = kernel_cache.mark_of(plan)
+        entries = read_mark(mark)
+        if entries is None:
             return ExpectedKernels(self.compiled_kernel, mark)
         self.begun.add(plan)
         kernel_cache.ahead().expect("CuPy", partial(called, "full", (1, -1, "int32"), ()))
-        kernel_cache.load_ahead(mark.read_text(encoding="utf-8").split())
+        kernel_cache.load_ahead(entries)
         return None
 
     def compiled(self, source: str) -> Any:
@@ -141,6 +143,8 @@ class GpuMachine:
         mangled = None if is_c_function(source, entry) else (str(entry),)  # CuPy's cache takes no text with names
         text = named(source, path)
         try:
+            if mangled is None and (kept := kernel_cache.kept_user_kernel(text, str(entry))):
+                return kept
             module = self.arrays.RawModule(code=text, options=("--std=c++17",), name_expressions=mangled)
             return module.get_function(str(entry))
         except self.arrays.cuda.compiler.CompileException as error:
