@@ -299,6 +299,44 @@ def test_help_shows_every_command_and_what_it_takes():
     assert gpuetl("help", "run").stdout == gpuetl("run", "--help").stdout
 
 
+HELLO = Path(__file__).parents[2] / "pipelines" / "hello.yaml"
+NEVER = (
+    "cupy", "cupyx", "pylibcudf", "rmm", "cudf", "dask", "distributed", "polars", "duckdb", "pyarrow.dataset",
+    "pyarrow.acero", "gpuetl.backends.cudf.gpu", "gpuetl.backends.cudf.backend", "gpuetl.doctor", "gpuetl.error_codes",
+    "gpuetl.executors.dask", "gpuetl.file_tests.run", "gpuetl.kernels.check", "gpuetl.report.html", "gpuetl.testing",
+    "gpuetl.verify", "gpuetl.cli.bench", "gpuetl.cli.verify", "rich.progress", "rich.live", "sqlglot.executor",
+    "sqlglot.planner", "sqlglot.lineage", "sqlglot.optimizer.optimizer",
+)  # fmt: skip
+"""What no run on pandas needs whose output is no terminal, and so neither what comes before one."""
+NOT_TO_PLAN = (
+    "pandas",
+    "pyarrow.compute",
+    "pyarrow.csv",
+    "rich",
+    "gpuetl.backends.pandas",
+    "gpuetl.executors",
+    "gpuetl.run",
+    "gpuetl.report.report",
+)
+NOT_TO_VALIDATE = (
+    *NOT_TO_PLAN,
+    "gpuetl.backends",
+    "gpuetl.io.commit",
+    "gpuetl.optimize",
+    "gpuetl.physical",
+    "gpuetl.report",
+)
+
+
+@pytest.mark.parametrize(("command", "excluded"), [("validate", NOT_TO_VALIDATE), ("plan", NOT_TO_PLAN), ("run", ())])
+def test_hello_imports_nothing_that_it_does_not_use(command: str, excluded: tuple[str, ...]):
+    engine = () if command == "validate" else ("--engine", "pandas")
+    options = ("--no-write",) if command == "run" else ()
+    modules = in_new_process(command, HELLO, *engine, *options)
+    assert f"gpuetl.cli.{command}" in modules
+    assert not needless(modules, *NEVER, *excluded)
+
+
 def test_run_imports_neither_cudf_nor_dask(file: Path):
     assert not {"cudf", "dask", "cupy", "distributed"} & set(in_new_process("run", "-q", file))
 

@@ -25,6 +25,7 @@ ON_HOST = {
     "columns/pieces.py": {"sizes.sum"},
     "expressions/emit.py": {"self.take"},
     "gpu/files.py": {"own().fill"},
+    "kernel_build.py": {"jobs.sort"},
     "sinks/delta.py": {"sizes.sum"},
 }
 """What has such methods and is no array of the device, by file: arrays of NumPy, mostly."""

@@ -18,7 +18,7 @@ from gpuetl.cli import COMMANDS, execute
 from hostile.kill_scenarios import KILLED, SCENARIOS, WHOLE, Scenario, files_and_lists, leftovers
 from hostile.system_calls import KILL, Fault, Stopped, run_stopped
 
-HAS_RECOVER = any(command.__name__.endswith(".recover") for command in COMMANDS)
+HAS_RECOVER = "recover" in COMMANDS
 COUNTERS = ("found", "recovered", "problems")
 EXAMPLES = 3
 HEADS = ("mode", "engine", "fault", "kills", "old", "new", "between", "back", "forward", "problems")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
 NEEDED = ("pylibcudf", "cupy", "rmm")
@@ -34,6 +33,8 @@ def version_of(name: str) -> str:
 
     Kept while the process lasts, for every run asks: looking for what is not there takes some milliseconds.
     """
+    from importlib.metadata import PackageNotFoundError, version  # the readers of mail and archives, for a GPU alone
+
     try:
         return version(name)
     except PackageNotFoundError:

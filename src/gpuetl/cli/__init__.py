@@ -10,16 +10,17 @@ import gc
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
+from importlib import import_module
 from typing import NoReturn
 
 from gpuetl import __version__, messages
-from gpuetl.cli import bench, clean, doctor, explain, kernel, plan, recover, run, test, validate, verify
 from gpuetl.cli.arguments import exit_codes
 from gpuetl.cli.output import checked_output, open_standard_streams
 from gpuetl.messages import coded
 from gpuetl.sandbox import in_sandbox
 
-COMMANDS = (run, validate, test, plan, verify, kernel, recover, clean, bench, doctor, explain)
+COMMANDS = ("run", "validate", "test", "plan", "verify", "kernel", "recover", "clean", "bench", "doctor", "explain")
+"""The commands, each a module of its name."""
 
 
 def main() -> None:
@@ -33,14 +34,29 @@ def main() -> None:
     try:
         execute()
     finally:
+        if not has_run_users_code():
+            gc.freeze()
+
+
+def collect_garbage() -> None:
+    """Let the garbage collector run again, and leave alone what was imported: for commands that take long."""
+    if not gc.isenabled():
         gc.freeze()
+        gc.enable()
+
+
+def has_run_users_code() -> bool:
+    """Tell whether a pipeline's Python was run in this process."""
+    twin = sys.modules.get("gpuetl.kernels.twin")
+    return twin is not None and twin.is_loaded()
 
 
 def execute(arguments: Sequence[str] | None = None) -> None:
     """Run the command of these arguments, by default those of the process; raise `SystemExit` where it fails."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     with checked_output():
-        given = vars(parser().parse_args([*words[1:], "--help"] if words[:1] == ["help"] else words))
+        words = [*words[1:], "--help"] if words[:1] == ["help"] else words
+        given = vars(parser(words).parse_args(words))
         with exit_codes(), in_sandbox(given.pop("sandbox", None)):
             given.pop("command")(**given)
 
@@ -53,13 +69,16 @@ class Arguments(ArgumentParser):
         super().error(messages.with_code(message, coded("GE3004", message)))
 
 
-def parser() -> ArgumentParser:
-    """Return what reads the command line."""
+def parser(words: Sequence[str] = ()) -> ArgumentParser:
+    """Return what reads the command line of these words; it knows one command if they begin with one, else all.
+
+    The arguments of eleven commands take longer to set up than those of one to read.
+    """
     description = "Declarative ETL pipelines on NVIDIA GPUs, with answers that can be checked."
     read = Arguments("gpuetl", description=description, allow_abbrev=False)
     version = f"gpuetl {__version__}"
     read.add_argument("--version", action="version", version=version, help="print the version and leave")
     commands = read.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in COMMANDS:
-        command.add_to(commands)
+    for name in [words[0]] if words and words[0] in COMMANDS else COMMANDS:
+        import_module(f"gpuetl.cli.{name}").add_to(commands)
     return read

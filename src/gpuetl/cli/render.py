@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from gpuetl.backends.engines import Choice
@@ -18,6 +17,9 @@ from gpuetl.report.recorder import silent
 from gpuetl.report.report import RunReport
 from gpuetl.sizes import size
 from gpuetl.value_texts import values_of
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 MAX_COLUMNS = 8
 PLAIN_WIDTH = 160
@@ -43,6 +45,8 @@ class Screen:
         if self.quiet:
             yield silent
         elif self.err.is_terminal:
+            from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
             columns = (
                 SpinnerColumn(),
                 TextColumn("{task.description}"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from argparse import ArgumentTypeError
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpuetl import messages
+from gpuetl.cli import collect_garbage
 from gpuetl.cli.arguments import (
     Params,
     add_cluster,
@@ -88,8 +88,10 @@ def run(
     **cluster: Any,
 ) -> None:
     """Run a pipeline and write its sinks, all of them or none."""
-    from gpuetl.backends.engines import choose_engine
-    from gpuetl.cli.render import Screen
+    from gpuetl.backends.engines import begin, choose_engine
+
+    begun = begin(engine) if file.is_file() else None
+    from gpuetl.cli.render import Screen  # while a GPU's engine is started, as all that follows
     from gpuetl.pipeline import load
 
     pipeline = load(file, root)
@@ -99,12 +101,12 @@ def run(
         spill_folder=spill_folder, kernel_timeout_s=kernel_timeout, sanitize=sanitize, sync=sync,
         cluster=cluster_options(cluster),
     )  # fmt: skip
-    choice = choose_engine(engine)
+    choice = choose_engine(engine, begun)
     options.cluster.check_engine(choice.name)
     screen.engine(choice)
-    from gpuetl.run import Wanted, run_pipeline  # while a GPU's context is opened
+    from gpuetl.run import Wanted, run_pipeline
 
-    gc.enable()
+    collect_garbage()
     try:
         with screen.progress() as progress:
             keep = () if write and pipeline.spec.sinks else None  # without a sink, the last stages are the result

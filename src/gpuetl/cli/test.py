@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gpuetl.cli import collect_garbage
 from gpuetl.cli.arguments import (
     Params,
     add_cluster,
@@ -76,7 +76,7 @@ def run_tests(
 
     pipeline = load(file, root)
     options = run_options(skip, partition_rows, fallback=fallback, cluster=cluster_options(cluster))
-    gc.enable()
+    collect_garbage()
     if from_run is not None:
         from gpuetl.file_tests.record import recorded_test, text_of, write_into
 

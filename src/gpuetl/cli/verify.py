@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gpuetl.cli import collect_garbage
 from gpuetl.cli.arguments import (
     Params,
     add_cluster,
@@ -66,7 +66,7 @@ def verify(
     options = run_options(
         skip, partition_rows, fallback=fallback, kernel_timeout_s=kernel_timeout, cluster=cluster_options(cluster)
     )
-    gc.enable()
+    collect_garbage()
     with screen.progress() as progress:
         report = pipeline.verify(
             dict(params), engine=engine, stages=stages, sample=sample, options=options, progress=progress

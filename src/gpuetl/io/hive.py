@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from urllib.parse import quote, unquote
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from gpuetl.io.dataset import NULL_PARTITION
 from gpuetl.messages import coded
@@ -17,6 +16,8 @@ SHOWN_CHARACTERS = 30
 
 def split_by_value(table: pa.Table, keys: tuple[str, ...]) -> list[tuple[str, pa.Table]]:
     """Return hive folder names and their rows, in the order of first appearance; rows keep their order."""
+    import pyarrow.compute as pc  # it takes 30 ms, and a plan writes nothing
+
     names = [f"k{i}" for i in range(len(keys))]  # Arrow takes dots in a name for a path
     numbers = pa.array(range(table.num_rows), pa.int64())
     numbered = table.select(keys).rename_columns(names).append_column("row", numbers)

@@ -34,6 +34,11 @@ def _load(path: Path, text: bytes) -> ModuleType:
     return module
 
 
+def is_loaded() -> bool:
+    """Tell whether a user's file was run in this process."""
+    return _load.cache_info().misses > 0
+
+
 def load_twin(contract: Contract) -> Callable[..., Mapping[str, Array]]:
     """Return the twin's function, as its file was when the pipeline was planned.
 

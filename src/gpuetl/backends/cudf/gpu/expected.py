@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import Future, wait
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ from typing import Any
 from cupy.cuda import device
 
 from gpuetl.backends.cudf.gpu.kernel_cache import PROCESSES, ahead, expect, path_of
+from gpuetl.kernels.machine_code import write_mark
 
 CompileUserKernel = Callable[[str, Path, str], Any]
 
@@ -47,13 +46,8 @@ class ExpectedKernels:
         """Wait for all, end what compiled them, and leave the mark, unless the process ends before."""
         wait(self.futures)
         PROCESSES.end()
-        if ahead().stopped:
-            return
-        with suppress(OSError):
-            self.mark.parent.mkdir(parents=True, exist_ok=True)
-            made = self.mark.with_suffix(f".{os.getpid()}")  # workers of one host leave the same mark
-            made.write_text("\n".join(path.name for path in self.paths), encoding="utf-8")
-            made.replace(self.mark)
+        if not ahead().stopped:
+            write_mark(self.mark, self.paths)
 
 
 def user_kernel(compile_user_kernel: CompileUserKernel, source: str, path: Path, entry: str) -> Any:

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-import gpuetl
 from gpuetl.backends.cudf.columns.arrays import pick, shifted
 from gpuetl.backends.cudf.device.closed_set import closed_source
 from gpuetl.backends.cudf.gpu import files, kernel_cache
@@ -23,6 +22,7 @@ from gpuetl.backends.cudf.gpu.libcudf import column_array, radix_order, stream, 
 from gpuetl.backends.cudf.gpu.memory import count_pool, device_memory, limited, memory_use
 from gpuetl.backends.cudf.gpu.parquet import read_parquet
 from gpuetl.backends.cudf.gpu.settings import KVIKIO_THREADS, POOL_SHARE
+from gpuetl.backends.cudf.gpu.start import open_pool
 from gpuetl.backends.cudf.gpu.streams import engine_streams, finished
 from gpuetl.backends.cudf.host_copies import copy_from_host, copy_to_host
 from gpuetl.backends.cudf.machine import SLOW_S, Struct, Work
@@ -31,6 +31,7 @@ from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.memory import MemoryMeter, MemoryUse
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import DataType
+from gpuetl.kernels.machine_code import read_mark
 from gpuetl.lost_device import is_lost, lose_device
 from gpuetl.messages import coded
 from gpuetl.report.recorder import compiling
@@ -43,26 +44,16 @@ _MAKING = Lock()
 
 
 class GpuMachine:
-    """The current CUDA device.
-
-    The pool is made where the process still has RMM's default resource: users of the library keep one that they set.
-    """
+    """The current CUDA device."""
 
     rows_a_row = 1
 
     def __init__(self) -> None:
         os.environ.setdefault("KVIKIO_NTHREADS", KVIKIO_THREADS)  # libcudf sets 4 at its first read
         import cupy
-        import rmm
-        from rmm.allocators.cupy import rmm_cupy_allocator
 
+        open_pool()
         self.arrays, self.streams = cupy, engine_streams()
-        if type(rmm.mr.get_current_device_resource()) is rmm.mr.CudaMemoryResource:
-            free, _ = cupy.cuda.runtime.memGetInfo()
-            limit = int(free * POOL_SHARE) & ~255
-            pool = rmm.mr.CudaAsyncMemoryResource(release_threshold=limit)
-            rmm.mr.set_current_device_resource(rmm.mr.LimitingResourceAdaptor(pool, limit))
-        cupy.cuda.set_allocator(rmm_cupy_allocator)
         self.blocks = cupy.cuda.Device().attributes["MultiProcessorCount"] * BLOCKS_PER_SM
         self.memory = int(cupy.cuda.runtime.memGetInfo()[1] * POOL_SHARE)
         self.modules: dict[str, Any] = {}
@@ -102,11 +93,13 @@ class GpuMachine:
         """Expect the kernels of a plan; where they have been, load them on other threads."""
         if plan in self.begun:
             return None
-        mark = kernel_cache.path_of(f"{plan} {gpuetl.__version__}", "expected")
-        if not mark.exists():
+        kernel_cache.expect_closed_set()
+        mark = kernel_cache.mark_of(plan)
+        entries = read_mark(mark)
+        if entries is None:
             return ExpectedKernels(self.compiled_kernel, mark)
         self.begun.add(plan)
-        kernel_cache.load_ahead(mark.read_text(encoding="utf-8").split())
+        kernel_cache.load_ahead(entries)
         return None
 
     def compiled(self, source: str) -> Any:
@@ -147,6 +140,8 @@ class GpuMachine:
         mangled = None if is_c_function(source, entry) else (str(entry),)  # CuPy's cache takes no text with names
         text = named(source, path)
         try:
+            if mangled is None and (kept := kernel_cache.kept_user_kernel(text, str(entry))):
+                return kept
             module = self.arrays.RawModule(code=text, options=("--std=c++17",), name_expressions=mangled)
             return module.get_function(str(entry))
         except self.arrays.cuda.compiler.CompileException as error:
