@@ -17,6 +17,7 @@ import argparse
 import json
 import random
 import secrets
+import signal
 import subprocess
 import sys
 import tempfile
@@ -149,6 +150,8 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code."""
     given = parser().parse_args(arguments)
+    if given.standing:
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the cluster is closed
     given.seed = secrets.randbelow(1 << 30) if given.seed is None else given.seed
     if why := why_not():
         print(f"skipped: {why}")
