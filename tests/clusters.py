@@ -141,3 +141,17 @@ def wait_until_gone(session: int, seconds: float) -> None:
     while left := living(session):
         assert time.monotonic() < deadline, f"processes {left} are left"
         time.sleep(0.05)
+
+
+def send(pid: int, number: int) -> None:
+    """Send a signal to a process, if it is still there."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+def is_worker(pid: int) -> bool:
+    """Tell whether a process is one that a nanny has started to do its work."""
+    try:
+        return b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False

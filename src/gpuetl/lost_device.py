@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from gpuetl.messages import coded
+
 FAULT = re.compile(
     r"illegal(?: memory)? ?(?:address|access)|illegal ?instruction|misaligned ?address|launch ?(?:failure|failed)"
     r"|hardware stack error|invalid ?(?:pc|address ?space)|\bILLEGAL_",
@@ -52,6 +54,11 @@ def is_fault(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
+
+
+def fault_message(name: str) -> str:
+    """Return what is told of a kernel that ended in a fault."""
+    return coded("GE2012", f"{name} read or wrote memory outside its arrays, and the GPU stopped")
 
 
 def lose_device(recovered: Callable[[], bool] = lambda: False) -> None:

@@ -11,7 +11,6 @@ of the scheduler or of the driver, or Ctrl-C.  Then all of this must hold, whate
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import signal
 import subprocess
@@ -20,10 +19,20 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 
-from clusters import check_nothing_changed, check_sinks, end_session, living, processes, started_run, waiting_pipeline
+from clusters import (
+    check_nothing_changed,
+    check_sinks,
+    end_session,
+    is_worker,
+    living,
+    processes,
+    send,
+    started_run,
+    waiting_pipeline,
+)
 
 TIMEOUT_S = 3
 MOST_S = 90
@@ -49,20 +58,6 @@ def strike(run: subprocess.Popen[str], cluster: list[subprocess.Popen[bytes]], w
         cluster[0 if who == "scheduler" else 1].send_signal(number)
     elif children := [pid for pid in living(run.pid) if is_worker(pid)]:
         send(random.choice(children), number)
-
-
-def send(pid: int, number: int) -> None:
-    """Send a signal to a process that may have ended."""
-    with suppress(OSError):
-        os.kill(pid, number)
-
-
-def is_worker(pid: int) -> bool:
-    """Tell whether a process is a worker of a local cluster."""
-    try:
-        return b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return False
 
 
 def one_case(where: str, who: str, number: int, delay_s: float) -> str:

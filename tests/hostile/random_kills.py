@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-from clusters import living, processes
+from clusters import is_worker, living, processes, send
 from gpuetl.cli import execute
 from hostile.kill_checks import (
     HAS_RECOVER,
@@ -165,20 +165,6 @@ def session_of(session: int) -> Iterator[int]:
                 fields = Path(entry.path, "stat").read_text().rpartition(")")[2].split()
                 if int(fields[3]) == session and fields[0] != "Z":
                     yield int(entry.name)
-
-
-def send(pid: int, number: int) -> None:
-    """Send a signal to a process, if it is still there."""
-    with suppress(ProcessLookupError):
-        os.kill(pid, number)
-
-
-def is_worker(pid: int) -> bool:
-    """Tell whether a process is one that a nanny has started to do its work."""
-    try:
-        return b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return False
 
 
 def staged_seconds(bench: Bench, engine: str, cluster: StandingCluster | None) -> tuple[float, float]:

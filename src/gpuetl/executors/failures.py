@@ -18,7 +18,7 @@ from gpuetl.backends.no_result import written_values
 from gpuetl.errors import EvaluationError, Problem, RunFailed, StepError, system_reason
 from gpuetl.io.dataset import Dataset, DatasetError, RowGroup
 from gpuetl.io.frames import SLICE_ROWS
-from gpuetl.lost_device import is_fault, lose_device, suspects
+from gpuetl.lost_device import fault_message, is_fault, lose_device, suspects
 from gpuetl.messages import coded
 from gpuetl.physical.nodes import Concat, Map, Physical, Scan, first_read
 from gpuetl.plan.node import FILTER, Node, Origin
@@ -49,8 +49,7 @@ def step_failed(origin: Origin, error: Exception) -> StepError:
         )
     if is_fault(error):
         lose_device()
-        name = suspects() or "a kernel"
-        message = coded("GE2012", f"{name} read or wrote memory outside its arrays, and the GPU stopped")
+        message = fault_message(suspects() or "a kernel")
         return RunFailed.at(origin, message, "Check your kernels with `gpuetl kernel check`, then run again.")
     return RunFailed.at(origin, *unexpected(error))
 

@@ -20,7 +20,7 @@ from gpuetl.errors import EvaluationError
 from gpuetl.kernels.contract import KernelContract
 from gpuetl.kernels.guards import GUARD, PATTERN, damage
 from gpuetl.kernels.options import current_options
-from gpuetl.lost_device import is_fault, lose_device, running_kernel
+from gpuetl.lost_device import fault_message, is_fault, lose_device, running_kernel
 from gpuetl.messages import coded
 from gpuetl.plan.node import Origin
 from gpuetl.plan.nodes import Kernel, KernelReduction
@@ -53,7 +53,7 @@ def user_kernel(operation: Kernel | KernelReduction, machine: Machine) -> Iterat
                 if not is_fault(error):
                     raise
                 lose_device()
-                raise fault(name) from error
+                raise EvaluationError(fault_message(name), CHECK) from error
     finally:
         _CURRENT.reset(token)
 
@@ -78,13 +78,6 @@ def say_it_runs(name: str) -> None:
     """Show on the screen that a kernel has not ended: some that access memory far outside their arrays never do."""
     plain = name.removeprefix("kernel ").replace("'", "")
     show_progress(Origin("kernel", f"{plain} has run for {SLOW_S} s; Ctrl-C ends the run"), 0, 1)
-
-
-def fault(name: str) -> EvaluationError:
-    """Return the error of a kernel that ended in a fault."""
-    return EvaluationError(
-        coded("GE2012", f"{name} read or wrote memory outside its arrays, and the GPU stopped"), CHECK
-    )
 
 
 def named(operation: Kernel | KernelReduction) -> str:
