@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test lint fuzz bench compare docs clean
+.PHONY: help demo test lint fuzz bench compare docs kernels clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -53,5 +53,8 @@ docs: $(VENV)/.dev  ## docs/functions.md, docs/language.md and docs/errors/ from
 	$(BIN)/python -m gpuetl.error_codes.document docs/errors
 	$(BIN)/python tests/benchmarks/render.py
 
+kernels: $(VENV)/.dev ## precompiled kernels for a release's wheel, into src/gpuetl/_kernels; needs no GPU
+	$(BIN)/python -m gpuetl.backends.cudf.shipped
+
 clean:           ## remove the virtual environment and what runs wrote
-	rm -rf $(VENV) pipelines/out
+	rm -rf $(VENV) pipelines/out src/gpuetl/_kernels

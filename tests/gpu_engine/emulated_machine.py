@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from gpu_engine.host_machine import HostMachine, library
+from gpuetl.backends.cudf.device.closed_set import closed_source
+from gpuetl.backends.cudf.machine import Struct
 
-MOST_ARGUMENTS = 128
+IN_REGISTERS, MOST_ARGUMENTS = 6, 6 + 512
+"""Words of which a call on x86-64 has the first ones in registers, and in all: CUDA takes 4 KB."""
 THREADS, BLOCKS = 64, 3
 EMULATION = Path(__file__).with_name("emulation.hpp")
 
@@ -29,18 +32,33 @@ class EmulatedMachine(HostMachine):
         """Compile the GPU's text with g++."""
         return library(emulated(source), host=False)
 
+    def closed(self, program: str) -> ctypes.CDLL:
+        """Compile the program."""
+        return self.compiled(closed_source(program))
+
     def launch(self, module: ctypes.CDLL, entry: str, rows: int, arguments: Any) -> None:
         """Run few threads, each of which goes over many rows."""
         self.launch_blocks(module, entry, BLOCKS, THREADS, arguments)
 
     def launch_blocks(self, module: ctypes.CDLL, entry: str, blocks: int, threads: int, arguments: Any) -> None:
         """Run the blocks one after another."""
-        words = [argument if isinstance(argument, int) else argument.ctypes.data for argument in arguments]
+        words = passed_words(arguments)
         assert len(words) <= MOST_ARGUMENTS
         passed = (ctypes.c_int64 * MOST_ARGUMENTS)(*words)
         stuck = module.emulate(module[entry], passed, blocks, threads)
         self.additions.append(module.additions())
         assert not stuck, f"{entry}: {stuck} threads wait for others that have ended"
+
+
+def passed_words(arguments: Any) -> list[int]:
+    """Return the words of arguments; a struct lies on the stack, behind those that are in registers."""
+    words: list[int] = []
+    for argument in arguments:
+        if isinstance(argument, Struct):
+            words += [0] * (IN_REGISTERS - len(words)) + argument.words.tolist()
+        else:
+            words.append(argument if isinstance(argument, int) else argument.ctypes.data)
+    return words
 
 
 @cache

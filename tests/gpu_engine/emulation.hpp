@@ -122,6 +122,10 @@ unsigned __shfl_down_sync(unsigned, unsigned value, int distance) {
     const int lane = threadIdx.x % 32, from = lane + distance < 32 ? lane + distance : lane;
     return emulation::exchanged(value, [=](const unsigned* lanes) { return lanes[from]; });
 }
+unsigned __shfl_up_sync(unsigned, unsigned value, int distance) {
+    const int lane = threadIdx.x % 32, from = lane < distance ? lane : lane - distance;
+    return emulation::exchanged(value, [=](const unsigned* lanes) { return lanes[from]; });
+}
 unsigned __ballot_sync(unsigned, bool vote) {
     return emulation::exchanged(vote, [](const unsigned* lanes) {
         unsigned votes = 0;

@@ -21,11 +21,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from gpu_engine.device_arrays import DeviceArrays, device_array, plain
 from gpuetl.backends.cudf.backend import CudfBackend
+from gpuetl.backends.cudf.device.closed_set import closed_programs, closed_source
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.gpu.compiler import does_not_compile, named
 from gpuetl.backends.cudf.host_copies import copy_from_host, copy_to_host
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
+from gpuetl.backends.cudf.machine import Struct
 from gpuetl.backends.cudf.sinks.pieces import Span
 from gpuetl.backends.cudf.sinks.threaded_file import Chunk, Store, ThreadedFile, Writers, threaded_file
 from gpuetl.backends.cudf.sources.units import type_as_read
@@ -70,6 +73,22 @@ def as_c(argument: Any) -> Any:
     return np.ctypeslib.as_ctypes_type(argument.dtype)(argument.item())
 
 
+def as_passed(argument: Any) -> Any:
+    """Return an argument of the engine's kernels as C takes it: a 64-bit integer, an address, or a struct by value."""
+    if isinstance(argument, Struct):
+        return struct_type(len(argument.words)).from_buffer_copy(argument.words)
+    if isinstance(argument, int):
+        return ctypes.c_int64(argument)
+    assert argument.flags.c_contiguous, "kernels read contiguous arrays"
+    return ctypes.c_void_p(argument.ctypes.data)
+
+
+@cache
+def struct_type(words: int) -> type[ctypes.Structure]:
+    """Return the type of a struct of so many words."""
+    return type("Words", (ctypes.Structure,), {"_fields_": [("words", ctypes.c_int64 * words)]})
+
+
 class TracedMemory:
     """What Python has traced; the first number is of operations."""
 
@@ -94,7 +113,7 @@ class TracedMemory:
 class HostMachine:
     """A machine whose arrays are NumPy's."""
 
-    arrays = np
+    arrays = DeviceArrays()
     rows_a_row = 1
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
@@ -126,7 +145,7 @@ class HostMachine:
 
     def host(self, array: Any) -> Any:
         """It is there already."""
-        return array
+        return plain(array)
 
     def address(self, array: Any) -> int:
         """Return NumPy's pointer."""
@@ -139,9 +158,13 @@ class HostMachine:
         """Compile with g++."""
         return library(source)
 
+    def closed(self, program: str) -> ctypes.CDLL:
+        """Return all programs as one library, which is compiled once."""
+        return closed_library()
+
     def launch(self, module: ctypes.CDLL, entry: str, rows: int, arguments: Any) -> None:
         """Call the entry point."""
-        module[entry](*(ctypes.c_int64(a) if isinstance(a, int) else ctypes.c_void_p(a.ctypes.data) for a in arguments))
+        module[entry](*map(as_passed, arguments))
 
     def launch_blocks(self, module: ctypes.CDLL, entry: str, blocks: int, threads: int, arguments: Any) -> None:
         """Call the entry point once: it sees one block of one thread."""
@@ -200,7 +223,7 @@ class HostMachine:
 
     def sorted_order(self, words: Any) -> Any:
         """Sort by the last word first."""
-        return np.lexsort(words[::-1]).astype(np.int32)
+        return device_array(np.lexsort([plain(word) for word in words[::-1]]).astype(np.int32))
 
     def sorted_texts(self, texts: Vector) -> Any:
         """Sort the distinct texts; Arrow's order is that of their bytes."""
@@ -208,7 +231,7 @@ class HostMachine:
         order = pc.sort_indices(encoded.dictionary).to_numpy()
         places = np.empty(len(order), np.int32)
         places[order] = np.arange(len(order), dtype=np.int32)
-        return places[encoded.indices.to_numpy()]
+        return device_array(places[encoded.indices.to_numpy()])
 
     def read_parquet(self, files: Any, types: Any) -> dict[str, Vector]:
         """Read by pyarrow."""
@@ -240,13 +263,13 @@ def fill_chunks(memory: Any, taken: Iterator[Chunk]) -> None:
     """Fill parts of arrays."""
     for offset, (array, start, size) in taken:
         assert array.flags.c_contiguous
-        array.reshape(-1).view(np.uint8)[start : start + size] = memory[offset : offset + size]
+        plain(array).reshape(-1).view(np.uint8)[start : start + size] = memory[offset : offset + size]
 
 
 def span_bytes(span: Span) -> bytes:
     """Return a part of an array, in which it must lie."""
     assert span.array.flags.c_contiguous
-    data = span.array.reshape(-1).view(np.uint8)
+    data = plain(span.array).reshape(-1).view(np.uint8)
     assert span.start + span.size <= len(data)
     return bytes(data[span.start : span.start + span.size].tobytes())
 
@@ -267,6 +290,12 @@ def library(source: str, host: bool = True) -> ctypes.CDLL:
     """Compile and load a text; raise `ValueError` with the compiler's words and the text where it does not compile."""
     with COMPILING:
         return loaded(source, host)
+
+
+@cache
+def closed_library() -> ctypes.CDLL:
+    """Return the kernels of all programs of the closed set."""
+    return library(closed_source(*closed_programs()))
 
 
 @cache

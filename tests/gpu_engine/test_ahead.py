@@ -3,7 +3,6 @@
 import os
 import threading
 from collections.abc import Iterator
-from functools import partial
 
 import pytest
 
@@ -89,25 +88,3 @@ def test_a_process_that_ends_waits_for_what_threads_are_at_and_for_nothing_else(
     assert running.done()
     assert ahead.expect("later", never).cancelled()
     assert ahead.result("later", lambda: "here") == "here"
-
-
-@pytest.mark.gpu
-def test_a_call_of_cupy_s_that_is_made_ahead_keeps_no_memory() -> None:
-    """Whether it has a result or fails."""
-    rmm = pytest.importorskip("rmm", reason="needs RMM and an NVIDIA GPU")
-    from gpuetl.backends.cudf.gpu.expected import called
-    from gpuetl.backends.cudf.gpu.machine import machine
-    from gpuetl.backends.cudf.rehearsal.arrays import ArrayOf
-
-    machine()
-    before, two = rmm.mr.get_current_device_resource(), ArrayOf("int64", 1)
-    counted = rmm.mr.StatisticsResourceAdaptor(before)
-    rmm.mr.set_current_device_resource(counted)
-    try:
-        calls = [("full", (1, -1, "int32")), ("cumsum", (two,)), ("matmul", (two, "no array"))]
-        futures = [Ahead().expect(name, partial(called, name, arguments, ())) for name, arguments in calls]
-        assert [future.result(60) for future in futures] == [None] * 3
-        assert counted.allocation_counts.total_count >= 3
-        assert counted.allocation_counts.current_bytes == 0
-    finally:
-        rmm.mr.set_current_device_resource(before)

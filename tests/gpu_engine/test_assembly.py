@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from gpu_engine.host_machine import COMPILER
-from gpuetl.backends.cudf.sinks.assembly import assembling_source
+from gpuetl.backends.cudf.device.closed_set import closed_source
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 CHECK = ("-x", "c++", "-std=c++17", "-w", "-fsanitize=address", "-DGPUETL_HOST", "-")
@@ -58,6 +58,6 @@ def sanitized(tmp_path_factory):
 
 def test_pieces_lie_side_by_side_and_nothing_beside_them_is_read(sanitized):
     """Whatever their sizes are, and wherever they begin; memory may end in the middle of a word."""
-    program = sanitized(assembling_source() + MAIN)
+    program = sanitized(closed_source("pages") + MAIN)
     ended = subprocess.run([program], text=True, capture_output=True, check=False)
     assert (ended.returncode, ended.stdout, ended.stderr[:1500]) == (0, "", "")

@@ -2,6 +2,7 @@
 
 import random
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -54,7 +55,9 @@ def test_a_large_frame_is_copied_to_the_host_in_one_piece(monkeypatch, rows):
 @pytest.mark.parametrize("rows", [[], [0], [5, 5, -1, 0], [*range(69, -1, -1)], [-1, -1]])
 def test_rows_are_gathered_and_minus_one_is_null(rows, nulls):
     table = columns(70, nulls)
-    got = downloaded(take(uploaded(table).columns, MACHINE.arrays.array(rows, "int32"), MACHINE), table.schema)
+    got = downloaded(
+        take(uploaded(table).columns, MACHINE.arrays.asarray(np.array(rows, "int32")), MACHINE), table.schema
+    )
     assert str(got.to_pydict()) == str(
         table.take(pa.array([row if row >= 0 else None for row in rows], "int32")).to_pydict()
     )
@@ -64,7 +67,7 @@ def test_rows_are_gathered_and_minus_one_is_null(rows, nulls):
 @pytest.mark.parametrize("nulls", [0, 2])
 def test_permuted_rows_have_as_many_nulls_as_before(nulls, machine):
     table, rows = columns(70, nulls), [*range(69, -1, -1)]
-    taken = take(uploaded(table).columns, MACHINE.arrays.array(rows, "int32"), machine, permuted=True)
+    taken = take(uploaded(table).columns, MACHINE.arrays.asarray(np.array(rows, "int32")), machine, permuted=True)
     assert str(downloaded(taken, table.schema).to_pydict()) == str(table.take(rows).to_pydict())
     assert [taken[name].nulls for name in table.column_names] == [column.null_count for column in table.columns]
 

@@ -13,24 +13,16 @@ from gpu_engine import nvrtc
 from gpu_engine.differential import expressions
 from gpu_engine.host_machine import HostMachine
 from gpuetl.backends.cudf.aggregates.distinct import count_distinct
-from gpuetl.backends.cudf.aggregates.edges import edges_source
 from gpuetl.backends.cudf.aggregates.groups import Groups
-from gpuetl.backends.cudf.aggregates.quantiles import quantile_source
 from gpuetl.backends.cudf.aggregates.reduce import reduce_source
 from gpuetl.backends.cudf.aggregates.states import STATES
 from gpuetl.backends.cudf.choices import skipping
-from gpuetl.backends.cudf.columns.compact import numbers_source
-from gpuetl.backends.cudf.columns.gather_kernel import Gathered, gather_source
 from gpuetl.backends.cudf.columns.keys import Key, Keys
 from gpuetl.backends.cudf.columns.order import sort_rows
-from gpuetl.backends.cudf.columns.pieces import pieces_source
-from gpuetl.backends.cudf.columns.text_bytes import copy_source
-from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.columns.texts import numbered_texts
-from gpuetl.backends.cudf.columns.validity import words_source
+from gpuetl.backends.cudf.device.closed_set import closed_programs, closed_source
 from gpuetl.backends.cudf.device.columns import ColumnKinds
 from gpuetl.backends.cudf.device.headers import DEVICE, header_text
-from gpuetl.backends.cudf.expressions.canonical import canonical_source
 from gpuetl.backends.cudf.expressions.casts import cast_headers
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.expressions.functions import HEADERS
@@ -39,19 +31,9 @@ from gpuetl.backends.cudf.gpu.compiler import named, users_lines
 from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.joins.keys import JoinKeys
 from gpuetl.backends.cudf.joins.lookup import lookup_of
-from gpuetl.backends.cudf.joins.rows import PAIRS
 from gpuetl.backends.cudf.operations.elementwise import elementwise_source
 from gpuetl.backends.cudf.operations.kernel_reduction import reduction_source
 from gpuetl.backends.cudf.operations.kernel_scan import scan_source
-from gpuetl.backends.cudf.sinks.assembly import assembling_source
-from gpuetl.backends.cudf.sinks.delta import delta_source
-from gpuetl.backends.cudf.sinks.distinct_values import values_source as float_tables_source
-from gpuetl.backends.cudf.sinks.levels import levels_source
-from gpuetl.backends.cudf.sinks.stack import compacting_source
-from gpuetl.backends.cudf.sinks.texts import lengths_source
-from gpuetl.backends.cudf.sinks.values import packing_source, ranges_source, turning_source
-from gpuetl.backends.cudf.sources.units import converting_source
-from gpuetl.backends.cudf.sources.utf8 import source_of
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.functions.aggregates import EXACT_DURATION_MEAN, EXACT_MEAN, INTERNAL
 from gpuetl.expressions.ir import Call, Cast, Column
@@ -227,35 +209,12 @@ def of_keys():
 def of_operations():
     """Yield kernels that are no expression's."""
     yield from of_keys()
-    yield PAIRS
     calls = [
         Call(FUNCTIONS["aggregate", name], (Column("x", FLOAT64),), FLOAT64)
         for name in STATES if name in ("sum", "mean", "var", "std", "count")
     ]  # fmt: skip
     yield reduce_source(ColumnKinds.of({"x": column(FLOAT64)}), tuple(calls), ordered=True)
-    texts = from_arrow(pa.chunked_array([["a", None]]), MACHINE)
-    yield from (converting_source(column(pa.timestamp(unit))) for unit in ("s", "ms", "ns"))
-    yield gather_source((Gathered(0, "int64_t", False, True, True), Gathered(1, "int32_t", True, False, False)), 4)
-    yield gather_source((Gathered(0, "int128_t", False, False, False),), 8)
-    yield numbers_source("int32", ">= 0", "int64", True)
-    yield copy_source(64, 64, 32)
-    yield from (edges_source(), quantile_source(0.9), words_source(), pieces_source())
-    yield from (canonical_source(c_type) for c_type in ("float", "double"))
-    yield source_of({"s": texts})
-    machine = CollectingMachine()
-    yield source_of({"s": with_dictionary(texts, machine)})
-    yield from machine.texts
-
-
-def of_sinks():
-    """Yield the kernels of Parquet's pages."""
-    stored = ["int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t"]
-    yield from map(delta_source, stored)
-    yield from (ranges_source(c_type) for c_type in ("float", "double", "uint8_t", "uint32_t"))
-    yield from (compacting_source(c_type) for c_type in (*stored, "float", "double", "int128_t"))
-    yield from (packing_source("uint8_t"), packing_source("int32_t"), turning_source(), levels_source())
-    yield from (assembling_source(), float_tables_source(32), float_tables_source(64))
-    yield from (lengths_source(width, nullable) for width in (4, 8) for nullable in (False, True))
+    yield from map(closed_source, closed_programs())
 
 
 @pytest.fixture(scope="module")
@@ -272,7 +231,6 @@ def sources():
                 *of_casts(),
                 *of_users(),
                 *of_operations(),
-                *of_sinks(),
             ]
         )
     ]

@@ -11,12 +11,13 @@ from gpuetl.backends.cudf.aggregates.distinct import count_distinct
 from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.aggregates.reduce import reduced
 from gpuetl.backends.cudf.choices import skipping
-from gpuetl.backends.cudf.columns import text_hashes, texts
+from gpuetl.backends.cudf.columns import texts
 from gpuetl.backends.cudf.columns.compact import numbers_where
 from gpuetl.backends.cudf.columns.keys import Key, Keys, keys_of
 from gpuetl.backends.cudf.columns.order import sort_rows
 from gpuetl.backends.cudf.columns.texts import numbered_texts
 from gpuetl.backends.cudf.columns.words import Layout, measured, packed
+from gpuetl.backends.cudf.device.closed_set import closed_source
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
 from gpuetl.backends.cudf.joins import lookup as lookups
@@ -97,7 +98,7 @@ def test_the_gpu_s_threads_sort_as_one_thread_does(rows):
         for leading in range(len(keys) + 1):
             one, many = (sort_rows(random_frame(rows, 1, m), keys, leading, False, m) for m in (HOST, GPU))
             for name in ("rows", "new_group", "new_value", "ties"):
-                np.testing.assert_array_equal(getattr(one, name), getattr(many, name))
+                np.testing.assert_array_equal(HOST.host(getattr(one, name)), GPU.host(getattr(many, name)))
 
 
 @pytest.mark.parametrize("rows", [0, 1, 1023, 1024, 5000])
@@ -106,7 +107,8 @@ def test_marked_rows_are_numbered(rows):
     marks = (np.random.default_rng(0).random(rows) < 0.3).astype("uint8")
     for each in (marks, marks * 0, marks * 0 + 1):
         for machine in (HOST, GPU):
-            np.testing.assert_array_equal(numbers_where(each, machine), np.flatnonzero(each))
+            found = numbers_where(machine.arrays.asarray(each), machine)
+            np.testing.assert_array_equal(machine.host(found), np.flatnonzero(each))
 
 
 @pytest.mark.parametrize("machine", [HOST, GPU], ids=["host", "gpu"])
@@ -127,9 +129,8 @@ def test_texts_that_a_table_does_not_hold_go_to_a_larger_one(monkeypatch, machin
 @pytest.mark.parametrize("machine", [HOST, GPU], ids=["host", "gpu"])
 def test_texts_of_one_hash_are_told_apart(monkeypatch, machine):
     """By their bytes."""
-    source = text_hashes.enter_hashes_source
-    alike = lambda vector: source(vector).replace("table_hash(text.value)", "table_hash(text.value) % 3")  # noqa: E731
-    monkeypatch.setattr(text_hashes, "enter_hashes_source", alike)
+    alike = lambda program: closed_source(program).replace("table_hash(text.value)", "table_hash(text.value) % 3")  # noqa: E731
+    monkeypatch.setattr(machine, "closed", lambda program: machine.compiled(alike(program)))
     assert_numbered(machine, 5)
 
 
@@ -204,10 +205,13 @@ def test_rows_are_paired_with_as_many_partners_as_they_have(machine, outer):
     """Few or many of them, or none; the right rows of a left one come in their order."""
     right = np.array([2, -1, *[0] * 70, 2, 2], np.int32)
     left = np.array([1, 0, 2, -1, 0, 3], np.int32)
-    counts = count_codes(right, 4, machine)
-    repeats = np.maximum(counts[left], int(outer))
+    asarray = machine.arrays.asarray
+    d_left, d_right = asarray(left), asarray(right)
+    counts = count_codes(d_right, 4, machine)
+    repeats = np.maximum(machine.host(counts)[left], int(outer))
     ends = np.cumsum(repeats)
-    pairs = paired(KeyCodes(left, right, 4), counts, repeats, ends, int(ends[-1]), machine)
+    codes, total = KeyCodes(d_left, d_right, 4), int(ends[-1])
+    pairs = paired(codes, counts, asarray(repeats), asarray(ends), total, machine)
     expected = [
         (row, partner)
         for row, code in enumerate(left)

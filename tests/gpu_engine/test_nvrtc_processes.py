@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gpu_engine import nvrtc
-from gpuetl.backends.cudf.gpu.nvrtc_processes import NvrtcProcesses, loaded_library, version_of
+from gpuetl.backends.cudf.gpu.nvrtc_processes import NvrtcProcess, NvrtcProcesses, loaded_library, version_of
 
 OPTIONS = (*nvrtc.OPTIONS, "-arch=sm_90")
 TEXT = 'extern "C" __global__ void k(int* x) { *x = 1; }'
@@ -58,14 +58,32 @@ def test_a_text_is_compiled_into_machine_code(processes):
 @needs_nvrtc
 @pytest.mark.parametrize(
     ("text", "options"),
-    [("no text", OPTIONS), (TEXT, (*nvrtc.OPTIONS, "-arch=sm_1")), (TEXT, (*nvrtc.OPTIONS, "-arch=compute_90"))],
-    ids=["error", "unknown architecture", "no machine code"],
+    [("no text", OPTIONS), (TEXT, (*nvrtc.OPTIONS, "-arch=sm_1"))],
+    ids=["error", "unknown architecture"],
 )
 def test_where_nvrtc_makes_nothing_it_is_left_to_who_asks(processes, text, options):
     """The process goes on."""
     assert processes.compiled(text, options) is None
     assert processes.compiled(TEXT, OPTIONS).startswith(b"\x7fELF")
     assert len(processes.started) == 1
+
+
+@needs_nvrtc
+def test_a_process_says_what_nvrtc_says():
+    """Of an error the compiler's log; a virtual architecture gives PTX."""
+    process = NvrtcProcess(library())
+    try:
+        code, log = process.compiled("void f() { g(); }", OPTIONS)
+        assert code == b""
+        assert 'identifier "g" is undefined' in log
+        code, log = process.compiled(TEXT, (*nvrtc.OPTIONS, "-arch=sm_1"))
+        assert code == b""
+        assert log == "nvrtc: error: invalid value for --gpu-architecture (-arch)\n"
+        code, log = process.compiled(TEXT, (*nvrtc.OPTIONS, "-arch=compute_90"))
+        assert b".target sm_90" in code
+        assert log == ""
+    finally:
+        process.end()
 
 
 @needs_nvrtc

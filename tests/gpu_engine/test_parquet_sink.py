@@ -25,6 +25,7 @@ from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.cudf.columns import text_codes
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.text_codes import with_dictionary
+from gpuetl.backends.cudf.device.headers import header_text
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.sinks import distinct_values, row_groups, texts
@@ -239,6 +240,12 @@ def test_a_dictionary_of_floats_has_up_to_half_the_places_of_its_table(tmp_path,
     assert bits_of(parquet.read()["x"]) == bits_of(free["x"])
 
 
+def test_kernels_sample_as_many_floats_as_the_host_reckons_with():
+    """A group whose values were not inserted must get no dictionary."""
+    sample, most = distinct_values.SAMPLE, distinct_values.MOST_SAMPLED
+    assert f"SAMPLE = 1 << {sample.bit_length() - 1}, MOST_SAMPLED = {most};" in header_text("value_table.cuh")
+
+
 @pytest.mark.parametrize("limit", [(text_codes, "MOST_TEXTS", 1), (texts, "MOST_DISTINCT_BYTES", 3)])
 def test_a_dictionary_that_grows_too_large_is_given_up(tmp_path, monkeypatch, limit):
     monkeypatch.setattr(*limit)
@@ -268,7 +275,8 @@ def test_columns_of_one_type_are_encoded_as_each_alone(tmp_path):
 def test_the_host_waits_once_for_a_batch(tmp_path, monkeypatch):
     """However many columns there are, and whether they have nulls."""
     waits = []
-    monkeypatch.setattr(HostMachine, "host", lambda self, array: waits.append(array) or array)
+    host = HostMachine.host
+    monkeypatch.setattr(HostMachine, "host", lambda self, array: waits.append(array) or host(self, array))
     columns = {f"{name}{copy}": [None, 1, 2] * 400 for name in "abc" for copy in range(3)}
     written(pa.table(columns | {"x": [0.5, None] * 600, "y": [True] * 1200}), tmp_path / "x.parquet")
     assert len(waits) == -(-1200 // SMALL.batch_rows)
@@ -423,7 +431,10 @@ def test_texts_of_a_dictionary_are_written_by_its_numbers(tmp_path, nulls, kept)
     values = [draws.choice([f"text {draws.randrange(90)}", "", "é", *[None] * nulls]) for _ in range(600)]
     column = with_dictionary(from_arrow(pa.array(values), MACHINE), MACHINE)
     rows = np.arange(600)[kept]
-    frame, schema = Frame(take({"s": column}, rows, MACHINE), len(rows)), Schema({"s": pa.string()})
+    frame, schema = (
+        Frame(take({"s": column}, MACHINE.arrays.asarray(rows), MACHINE), len(rows)),
+        Schema({"s": pa.string()}),
+    )
     assert frame.columns["s"].dictionary
     write_parquet(frame, schema, tmp_path / "x.parquet", MACHINE, layout=SMALL)
     assert pq.read_table(tmp_path / "x.parquet").to_pydict() == {"s": values[kept]}

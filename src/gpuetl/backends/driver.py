@@ -44,6 +44,13 @@ def find_driver() -> Driver:
     return Driver(cuda, tuple(gpu_name(library, index) for index in range(count.value)))
 
 
+def architectures() -> tuple[str, ...]:
+    """Return the architectures of the GPUs that this process may use, each once, such as sm_90."""
+    library = ctypes.CDLL("libcuda.so.1") if find_driver().gpus else None
+    found = (gpu_architecture(library, index) for index in range(len(find_driver().gpus)) if library)
+    return tuple(dict.fromkeys(found))
+
+
 @cache
 def open_context() -> None:
     """Open the first GPU's primary context, which everything shares, on a thread: it takes a quarter of a second.
@@ -79,3 +86,17 @@ def gpu_name(library: ctypes.CDLL, index: int) -> str:
     library.cuDeviceGet(ctypes.byref(device), index)
     library.cuDeviceGetName(name, len(name), device)
     return name.value.decode()
+
+
+COMPUTE_CAPABILITY = (75, 76)
+"""CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR."""
+
+
+def gpu_architecture(library: ctypes.CDLL, index: int) -> str:
+    """Return the architecture of a GPU."""
+    device, numbers = ctypes.c_int(), (ctypes.c_int(), ctypes.c_int())
+    library.cuDeviceGet(ctypes.byref(device), index)
+    for number, attribute in zip(numbers, COMPUTE_CAPABILITY, strict=True):
+        library.cuDeviceGetAttribute(ctypes.byref(number), attribute, device)
+    major, minor = (number.value for number in numbers)
+    return f"sm_{major}{minor}"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from gpuetl.backends import driver, gpu_packages
+from gpuetl.backends import driver, gpu_packages, starting
+from gpuetl.backends.starting import Starting, Step
 from gpuetl.errors import EngineUnavailable, PackageMissing, suggestion
 from gpuetl.messages import coded
 
@@ -32,53 +34,6 @@ class Choice:
 
     name: str
     reason: str
-
-
-def choose_engine(wanted: str) -> Choice:
-    """Return the engine to use for `auto` or a name.
-
-    Raises
-    ------
-    EngineUnavailable
-        For a name that is not an engine, or one that this machine cannot run.
-    PackageMissing
-        Without the package of an engine's cluster.
-    """
-    if wanted == "auto":
-        found = look_for_gpu()
-        if not found.gpu:
-            return Choice("pandas", found.problem)
-        driver.open_context()
-        return Choice("cudf", found.gpu)
-    if wanted == "cudf" and (found := look_for_gpu()).problem:
-        raise EngineUnavailable(
-            coded(
-                "GE3001",
-                f"engine 'cudf' cannot run here: {found.problem}.\n{found.fix}, or run with --engine pandas.  "
-                "`gpuetl doctor` says more.",
-            )
-        )
-    if wanted == "cudf":
-        driver.open_context()
-    if wanted in BACKENDS:
-        return Choice(wanted, "asked for")
-    if wanted in CLUSTERED:
-        check_cluster_package(wanted)
-        return Choice(wanted, "asked for")
-    near = suggestion(wanted, (*ENGINES, "auto"))
-    raise EngineUnavailable(
-        coded("GE3003", f"unknown engine '{wanted}'. Engines: auto, {', '.join(ENGINES)}. {near}".rstrip())
-    )
-
-
-def check_cluster_package(engine: str) -> None:
-    """Raise `PackageMissing` where the package of an engine's cluster is not installed."""
-    module, install = CLUSTER_PACKAGES[engine]
-    if find_spec(module) is None:
-        package = module.replace("_", "-")
-        raise PackageMissing(
-            coded("GE3002", f"engine '{engine}' needs the package {package}.  Install it: pip install \"{install}\"")
-        )
 
 
 @dataclass(frozen=True)
@@ -112,8 +67,74 @@ def look_for_gpu() -> GpuSearch:
     return GpuSearch(f"{found.gpus[0]} was found")
 
 
+def begin(wanted: str) -> Starting[GpuSearch] | None:
+    """Begin to look for a GPU and to start its engine, on a thread, where `auto` or a name may choose it.
+
+    Errors come up later, where the engine is needed.
+    """
+    return Starting(look_for_gpu, starting_steps) if wanted in ("auto", "cudf") else None
+
+
+def starting_steps(found: GpuSearch) -> Iterator[Step]:
+    """Yield what starts the GPU engine, if a GPU was found."""
+    if found.gpu:
+        from gpuetl.backends.cudf.gpu.start import STEPS
+
+        yield driver.open_context
+        yield from STEPS
+
+
+def choose_engine(wanted: str, begun: Starting[GpuSearch] | None = None) -> Choice:
+    """Return the engine to use for `auto` or a name; a search that was `begun` is waited for.
+
+    Raises
+    ------
+    EngineUnavailable
+        For a name that is not an engine, or one that this machine cannot run.
+    PackageMissing
+        Without the package of an engine's cluster.
+    """
+    if wanted == "auto":
+        found = begun.found() if begun else look_for_gpu()
+        if not found.gpu:
+            return Choice("pandas", found.problem)
+        driver.open_context()
+        return Choice("cudf", found.gpu)
+    if wanted == "cudf" and (found := begun.found() if begun else look_for_gpu()).problem:
+        raise EngineUnavailable(
+            coded(
+                "GE3001",
+                f"engine 'cudf' cannot run here: {found.problem}.\n{found.fix}, or run with --engine pandas.  "
+                "`gpuetl doctor` says more.",
+            )
+        )
+    if wanted == "cudf":
+        driver.open_context()
+    if wanted in BACKENDS:
+        return Choice(wanted, "asked for")
+    if wanted in CLUSTERED:
+        check_cluster_package(wanted)
+        return Choice(wanted, "asked for")
+    near = suggestion(wanted, (*ENGINES, "auto"))
+    raise EngineUnavailable(
+        coded("GE3003", f"unknown engine '{wanted}'. Engines: auto, {', '.join(ENGINES)}. {near}".rstrip())
+    )
+
+
+def check_cluster_package(engine: str) -> None:
+    """Raise `PackageMissing` where the package of an engine's cluster is not installed."""
+    module, install = CLUSTER_PACKAGES[engine]
+    if find_spec(module) is None:
+        package = module.replace("_", "-")
+        raise PackageMissing(
+            coded("GE3002", f"engine '{engine}' needs the package {package}.  Install it: pip install \"{install}\"")
+        )
+
+
 def load_backend(name: str) -> Backend:
     """Import and return the backend of an engine; nothing of the others is imported."""
+    if name == "cudf":
+        starting.wait()  # threads that import the same packages from two ends may meet half of one
     module, _, factory = BACKENDS[name].partition(":")
     backend: Backend = getattr(import_module(module), factory)()
     return backend

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.operation import run_operation
@@ -26,8 +24,6 @@ SHARE = 16
 CALLS = 10
 """How many calls are waited for at once: waiting takes as long as a pass over some megabytes."""
 GROUP_ROWS = 100
-HEADER = "rows.cuh"
-STENCIL = Path(__file__).with_name("stencil.cuh")
 
 
 def memory_ceilings(machine: Machine, size: int = DEVICE_BYTES) -> Iterator[Ceiling]:
@@ -41,15 +37,10 @@ def memory_ceilings(machine: Machine, size: int = DEVICE_BYTES) -> Iterator[Ceil
     yield measured("copy", 2, lambda: arrays.copyto(y, x))
     yield measured("vector add", 3, lambda: arrays.add(x, y, out=z))
     yield measured("reduction", 1, x.sum)
-    module = machine.compiled(stencil_source())
+    module = machine.closed("stencil")
     yield measured("stencil", 2, lambda: machine.launch(module, "stencil", rows, [rows, x, y]))
     cumulative, frame = running_sum(), in_groups(x, machine)
     yield measured("segmented scan", 4, lambda: run_operation(cumulative, machine, frame))
-
-
-def stencil_source() -> str:
-    """Return the stencil's text with what it includes."""
-    return headers_text([HEADER]) + STENCIL.read_text(encoding="utf-8").replace(f'#include "{HEADER}"\n', "")
 
 
 def device_seconds(machine: Machine, work: Callable[[], object]) -> float:

@@ -48,6 +48,12 @@ def add_command(commands: Commands, function: Callable[..., None], name: str = "
     command = commands.add_parser(name or function.__name__, description=text, help=head, allow_abbrev=False)
     command.set_defaults(command=function)
     command.add_argument("file", type=Path, help="the pipeline's YAML file")
+    add_pipeline(command)
+    return command
+
+
+def add_pipeline(command: ArgumentParser) -> None:
+    """Add the arguments that say how to read a pipeline's file."""
     command.add_argument(
         "-p", "--param", dest="params", metavar="NAME=VALUE", type=name_and_value, action=GivenOnce, default=(),
         help="a parameter's value; may be repeated",
@@ -57,7 +63,6 @@ def add_command(commands: Commands, function: Callable[..., None], name: str = "
     )
     text = "for files of others: read and write only below it, and run no code of the file's author"
     command.add_argument("--sandbox", metavar="FOLDER", type=existing_folder, help=text)
-    return command
 
 
 def existing_folder(text: str) -> Path:

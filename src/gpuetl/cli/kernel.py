@@ -1,4 +1,4 @@
-"""`gpuetl kernel check`: a pipeline's kernels against their NumPy twins."""
+"""`gpuetl kernel`: kernels compiled before a run; a pipeline's kernels checked against their NumPy twins."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gpuetl.cli import kernel_build
 from gpuetl.cli.arguments import Params, add_command, add_kernel_timeout, leave
 from gpuetl.messages import coded
 
@@ -21,9 +22,11 @@ TIMEOUT_S = 60.0
 
 def add_to(commands: Commands) -> None:
     """Add the command to the command line."""
-    text = "Check a pipeline's CUDA kernels against their NumPy twins"
+    text = "Compile kernels before a run, or check a pipeline's CUDA kernels against their NumPy twins"
     group = commands.add_parser("kernel", description=f"{text}.", help=text, allow_abbrev=False)
-    command = add_command(group.add_subparsers(title="commands", metavar="COMMAND", required=True), check)
+    those = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    kernel_build.add_to(those)
+    command = add_command(those, check)
     command.add_argument("--stage", metavar="STAGE", help="check the kernels of this stage alone")
     command.add_argument("--rtol", type=float, default=1e-12, help="what floats may differ by, relative to the twin's")
     command.add_argument("--atol", type=float, default=0.0, help="and absolute")

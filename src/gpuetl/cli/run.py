@@ -88,8 +88,10 @@ def run(
     **cluster: Any,
 ) -> None:
     """Run a pipeline and write its sinks, all of them or none."""
-    from gpuetl.backends.engines import choose_engine
-    from gpuetl.cli.render import Screen
+    from gpuetl.backends.engines import begin, choose_engine
+
+    begun = begin(engine) if file.is_file() else None
+    from gpuetl.cli.render import Screen  # while a GPU's engine is started, as all that follows
     from gpuetl.pipeline import load
 
     pipeline = load(file, root)
@@ -99,10 +101,10 @@ def run(
         spill_folder=spill_folder, kernel_timeout_s=kernel_timeout, sanitize=sanitize, sync=sync,
         cluster=cluster_options(cluster),
     )  # fmt: skip
-    choice = choose_engine(engine)
+    choice = choose_engine(engine, begun)
     options.cluster.check_engine(choice.name)
     screen.engine(choice)
-    from gpuetl.run import Wanted, run_pipeline  # while a GPU's context is opened
+    from gpuetl.run import Wanted, run_pipeline
 
     collect_garbage()
     try:

@@ -184,4 +184,56 @@ the last row of output 'y', the nearest 1 away  [GE1308]
 Compare the row with n_rows before you write.  `gpuetl kernel check` shows small examples.""",
         untested="needs a CUDA compiler",
     ),
+    ErrorPage(
+        code="GE1320",
+        title="no compiler for kernels",
+        cause="gpuetl kernel build found no NVRTC.  NVRTC is NVIDIA's compiler library for kernels.  It needs no GPU.",
+        fix="Install its package, which the extras cu12 and cu13 also contain.",
+        example="gpuetl kernel build --arch sm_90",
+        message="""\
+no NVRTC was found, which compiles kernels.  [GE1320]
+Install it: pip install nvidia-cuda-nvrtc-cu12""",
+        kind="command",
+        untested="needs a machine without NVRTC",
+    ),
+    ErrorPage(
+        code="GE1321",
+        title="no GPU architecture to compile for",
+        cause="gpuetl kernel build compiles for the GPUs of this machine, and there is none.  Or the installed NVRTC does "
+        "not support the architecture that --arch names.",
+        fix="Name the architectures of the GPUs that will run the pipelines: sm_80 is A100, sm_90 is H100 and H200, "
+        "sm_100 is B200.",
+        example="gpuetl kernel build",
+        message="""\
+this machine has no GPU to compile for  [GE1321]
+Say for which GPUs to compile: --arch sm_90, or several as --arch sm_80,sm_90.  NVRTC 12.9 compiles for: sm_80, sm_90.""",
+        fixed="gpuetl kernel build --arch sm_80,sm_90",
+        kind="command",
+        untested="the message depends on the NVRTC that is installed",
+    ),
+    ErrorPage(
+        code="GE1322",
+        title="a program does not compile",
+        cause="gpuetl kernel build names the pipeline's file, the program and the architecture.  The lines below are the "
+        "compiler's.  Kernels that were compiled before stay in the folder.",
+        fix="Correct the CUDA file or the text of the kernel step.  If no step of yours is named, report it.",
+        example="gpuetl kernel build --arch sm_90 daily.yaml",
+        message="""\
+daily.yaml: kernel 'haversine' (kernels/haversine.cu) for sm_90 does not compile  [GE1322]
+haversine.cu:7: error: identifier "radian" is undefined
+    double a = radian * x;
+               ^""",
+        kind="command",
+        untested="needs a CUDA compiler",
+    ),
+    ErrorPage(
+        code="GE1323",
+        title="compiled kernels cannot be written",
+        cause="gpuetl kernel build cannot write to the folder of --to, or to the cache.",
+        fix="Give a folder that you may write to, and that has room.",
+        example="gpuetl kernel build --arch sm_90 --to /proc/kernels",
+        message="cannot write to /proc/kernels: No such file or directory  [GE1323]",
+        kind="command",
+        untested="needs a CUDA compiler",
+    ),
 )

@@ -183,7 +183,8 @@ function of whole arrays:
         return {{"mean": total / n}}
 
 A sum of n floats is within 4·n·ε·Σ|x| of the exact one on every engine, and each gives the same bits in every run.
-`gpuetl kernel check` compares every kernel with its twin on a GPU.
+`gpuetl kernel check` compares every kernel with its twin on a GPU.  `gpuetl kernel build` compiles kernels before a
+run, without a GPU: docs/kernels.md.
 
 A kernel that writes a little outside of its outputs may go unnoticed, since the GPU only sees accesses to memory that
 nobody has.  `gpuetl run FILE --sanitize` puts guard values before and after each output, and names the kernel that

@@ -75,7 +75,11 @@ def test_a_piece_is_sent_as_it_lies():
     first, none, last = split_rows(frame, np.arange(4, dtype=np.int32), [(0, 1), (1, 1), (1, 4)], machine)
     packed, whole = in_one(last)
     assert whole is last.columns.memory
-    got = pickle.loads(pickle.dumps(packed)).moved(256).frame(np.concatenate([np.zeros(256, np.uint8), whole]))
+    got = (
+        pickle.loads(pickle.dumps(packed))
+        .moved(256)
+        .frame(np.concatenate([np.zeros(256, np.uint8), machine.host(whole)]))
+    )
     assert got.columns.layout is first.columns.layout
     assert got.nbytes == last.nbytes == 2 * 3 * 8 + 4
     both = concat([first, none, got], {"x": pa.int64(), "y": pa.float64()}, machine)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from gpuetl.backends.cudf.columns.arrays import shifted
+from gpuetl.backends.cudf.columns.compact import Between, numbers_where
 from gpuetl.backends.cudf.columns.concat import numbered_together, stacked
 from gpuetl.backends.cudf.columns.keys import keys_of
 from gpuetl.backends.cudf.columns.order import sorted_order
@@ -27,13 +29,14 @@ def split_by_hash(frame: Frame, keys: Sequence[str], count: int, machine: Machin
     Where pieces end is looked up in the numbers in order: to count each number's rows, all threads would add to a few
     places.
     """
-    arrays = machine.arrays
     columns = tuple(Column(name, frame.columns[name].dtype) for name in keys)
     hashes = evaluate({"": Call(FUNCTIONS["scalar", "hash"], columns, INT64)}, frame.columns, frame.rows, machine)
-    target = (hashes[""].data.view("uint64") % arrays.uint64(count)).astype(f"uint{unsigned_type(count.bit_length())}")
+    kind, module = f"uint{unsigned_type(count.bit_length())}", machine.closed("exchange")
+    target, ends = machine.arrays.empty(frame.rows, kind), machine.arrays.empty(count, "int64")
+    machine.launch(module, f"number_pieces_{kind}", frame.rows, [frame.rows, count, hashes[""].data, target])
     order = machine.sorted_order([target])
-    ends = arrays.searchsorted(target[order], arrays.arange(count, dtype=target.dtype), side="right").tolist()
-    return split_rows(with_shared_dictionaries(frame), order, list(pairwise([0, *ends])), machine)
+    machine.launch(module, f"find_ends_{kind}", count, [count, frame.rows, target, order, ends])
+    return split_rows(with_shared_dictionaries(frame), order, list(pairwise([0, *ends.tolist()])), machine)
 
 
 def split_by_order(frame: Frame, by: Sequence[SortKey], before: Frame, after: Frame, machine: Machine) -> list[Frame]:
@@ -43,8 +46,10 @@ def split_by_order(frame: Frame, by: Sequence[SortKey], before: Frame, after: Fr
         return [frame]
     keys = {key.column: below([part.columns[key.column] for part in parts], machine) for key in by}
     rows = sum(part.rows for part in parts)
-    numbers = sorted_order(keys_of(keys, by, rows, machine), machine) - before.rows
-    cuts = machine.arrays.nonzero((numbers < 0) | (numbers >= frame.rows))[0].tolist()
+    order = sorted_order(keys_of(keys, by, rows, machine), machine)
+    numbers = machine.arrays.empty(rows, "int32")
+    shifted(order, -before.rows, numbers, machine)
+    cuts = numbers_where(numbers, machine, Between(0, frame.rows - 1, wanted=False)).tolist()
     starts, ends = [0, *(cut + 1 for cut in cuts)], [*cuts, rows]
     return split_rows(with_shared_dictionaries(frame), numbers, list(zip(starts, ends, strict=True)), machine)
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from gpuetl.backends.cudf.columns.dictionaries import decoded
 from gpuetl.backends.cudf.columns.packed import packed as packed_frame
 from gpuetl.backends.cudf.columns.packed import unpacked as unpacked_frame
-from gpuetl.backends.cudf.columns.written import list_offsets, text_offsets
+from gpuetl.backends.cudf.columns.written import check_elements, offsets_type
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector, storage_type
@@ -70,10 +70,11 @@ def _variable(array: Any, valid: Any, machine: Machine) -> Vector:
     places = places if len(places) else np.zeros(1, np.int32)
     start, stop = int(places[0]), int(places[-1])
     if not offset:
-        offsets = list_offsets(places - places[0], stop - start)
+        check_elements(stop - start)
+        offsets = (places - places[0]).astype(np.int32)
         elements = from_arrow(array.values.slice(start, stop - start), machine)
         return Vector(pa.list_(elements.dtype), rows, None, valid, array.null_count, asarray(offsets), elements)
-    offsets = text_offsets(places - places[0], stop - start)
+    offsets = (places - places[0]).astype(offsets_type(stop - start))
     data = np.frombuffer(array.buffers()[2] or b"", np.uint8)[start:stop]
     return Vector(STRING, rows, asarray(data), valid, array.null_count, asarray(offsets))
 

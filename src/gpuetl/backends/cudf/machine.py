@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.memory import MemoryMeter, MemoryUse
@@ -16,6 +20,16 @@ Module = Any
 Moment = Any
 Array = Any
 """An array of the machine's array module."""
+
+
+@dataclass(frozen=True, eq=False)
+class Struct:
+    """The last argument of a kernel that takes a struct of 64-bit words by value (int64[words]).
+
+    It is there at the launch, without a copy to the device before.
+    """
+
+    words: NDArray[np.int64]
 
 
 class WrittenFile(Protocol):
@@ -43,12 +57,6 @@ class Expected(Protocol):
     def user_kernel(self, source: str, path: Path, entry: str) -> None:
         """Expect a call of `Machine.user_kernel`."""
 
-    def array_call(self, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
-        """Expect a call of a function of the array module, or of getitem, setitem and astype.
-
-        In the place of arrays are such of `rehearsal/arrays.py`.
-        """
-
     def end(self) -> None:
         """Wait for all of them, and keep that the plan's kernels have been expected."""
 
@@ -62,7 +70,7 @@ class Machine(Protocol):
 
     @property
     def arrays(self) -> Any:
-        """The array module: CuPy, or NumPy in tests."""
+        """The array module, which is asked for memory alone (see columns/arrays.py): CuPy, or NumPy in tests."""
 
     @property
     def memory(self) -> int:
@@ -99,8 +107,11 @@ class Machine(Protocol):
     def compiled(self, source: str) -> Module:
         """Compile kernels' text, once for each text."""
 
+    def closed(self, program: str) -> Module:
+        """Return the kernels of a program of `device/closed`, which are the same for all columns."""
+
     def launch(self, module: Module, entry: str, rows: int, arguments: Sequence[Any]) -> None:
-        """Run a kernel that loops over so many rows; arguments are arrays and integers, as its parameters."""
+        """Run a kernel that loops over so many rows; arguments are arrays, integers or a last `Struct`."""
 
     def launch_blocks(self, module: Module, entry: str, blocks: int, threads: int, arguments: Sequence[Any]) -> None:
         """Run a kernel whose threads work together, in so many blocks; on a CPU it sees one block of one thread."""

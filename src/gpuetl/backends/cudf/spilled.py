@@ -49,12 +49,12 @@ class SpilledFrame:
 
     def on_host(self) -> Frame:
         """Return the frame in host memory, where it lies; dictionaries of texts stay on the device."""
-        arrays, start = [], 0
+        views, start = [], 0
         for dtype, shape in self.buffers:
             end = start + prod(shape) * np.dtype(dtype).itemsize
-            arrays.append(self.room.memory[start:end].view(dtype).reshape(shape))
+            views.append(self.room.memory[start:end].view(dtype).reshape(shape))
             start = end
-        return self.frame_of(arrays)
+        return self.frame_of(views)
 
 
 def spilled(frame: Frame, space: SpillSpace, machine: Machine) -> SpilledFrame:

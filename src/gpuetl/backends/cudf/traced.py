@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
+from gpuetl.backends.cudf.device.closed_set import closed_source
 from gpuetl.backends.cudf.machine import Array, Machine, Module
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import DataType
@@ -24,7 +25,7 @@ def traced_machine(machine: Machine, trace: Trace, timed: bool) -> Machine:
 
 
 class TracedMachine:
-    """Kernels of the engine and of users, and calls of libcudf; array functions of CuPy are not seen."""
+    """Kernels of the engine and of users, and calls of libcudf; copies between arrays are not seen."""
 
     def __init__(self, machine: Machine, trace: Trace, timed: bool) -> None:
         self.machine, self.trace, self.timed = machine, trace, timed
@@ -65,6 +66,11 @@ class TracedMachine:
         """Trace the loading."""
         with self.loading(source, entries(source)):
             return self.machine.compiled(source)
+
+    def closed(self, program: str) -> Module:
+        """Trace the loading."""
+        with self.loading(closed_source(program), program):
+            return self.machine.closed(program)
 
     def user_module(self, source: str, kernel: str) -> Module:
         """Trace the loading."""

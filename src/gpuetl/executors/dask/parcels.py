@@ -153,10 +153,13 @@ def stage(name: str, parcels: Sequence[Parcel]) -> AbstractContextManager[None]:
 def put_together(given: Iterable[Frame]) -> tuple[dict[str, Any], Buffer]:
     """Return a header and one buffer for frames."""
     packed_frames, wholes = zip(*map(in_one, given), strict=True)
-    starts = accumulate((int(whole.nbytes) for whole in wholes), initial=0)
-    frames = [one.moved(start) for one, start in zip(packed_frames, starts, strict=False)]
-    arrays = arrays_of(wholes)
-    whole = wholes[0] if len(wholes) == 1 else arrays.concatenate(wholes)
+    *starts, size = accumulate((int(whole.nbytes) for whole in wholes), initial=0)
+    frames = [one.moved(start) for one, start in zip(packed_frames, starts, strict=True)]
+    arrays, whole = arrays_of(wholes), wholes[0]
+    if len(wholes) > 1:
+        whole = arrays.empty(size, "uint8")
+        for start, own in zip(starts, wholes, strict=True):
+            whole[start : start + own.nbytes] = own
     return {"frames": pickle.dumps(frames), "count": len(frames), "on_device": arrays is not np}, whole
 
 

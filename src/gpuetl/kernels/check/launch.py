@@ -53,8 +53,9 @@ def generated(
     assert isinstance(operation.contract, KernelTexts)
     marks = None
     if case.starts is not None:
-        marks = machine.arrays.zeros(case.rows, "uint8")
-        marks[machine.arrays.asarray(case.starts)] = 1
+        found = np.zeros(case.rows, np.uint8)
+        found[case.starts] = 1
+        marks = machine.arrays.asarray(found)
     return run_texts(operation, operation.contract, inputs, marks, case.rows, machine)
 
 

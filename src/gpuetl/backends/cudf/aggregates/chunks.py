@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from gpuetl.backends.cudf.aggregates.groups import Groups
+from gpuetl.backends.cudf.columns.arrays import pick, scan
 from gpuetl.backends.cudf.device.columns import ColumnKinds, buffers_of
 from gpuetl.backends.cudf.machine import Array, Machine, Module
 from gpuetl.backends.cudf.vector import Vector
@@ -141,7 +142,7 @@ def reduce_groups(
     states = arrays.empty(count * state_bytes, "uint8")
     order = []
     if groups.rows is not None:
-        order = [machine.sorted_order([groups.rows[chunks.starts].view("uint32")]), groups.rows]
+        order = [machine.sorted_order([pick(groups.rows, chunks.starts, machine).view("uint32")]), groups.rows]
     arguments = [count, chunks.starts, chunks.stops, states, *order, *buffers_of(columns)]
     if groups.frame.rows < SHORT * count:
         machine.launch(module, "reduce_short_chunks", count, arguments)
@@ -172,7 +173,7 @@ def cut(bounds: Array, size: int, module: Module, machine: Machine) -> tuple[Chu
     total, most, state_bytes = told.tolist()
     if most <= 1 and total == groups:
         return Chunks(bounds[:-1], bounds[1:], None, most), state_bytes
-    firsts = arrays.cumsum(firsts)
+    firsts = scan(firsts, machine)
     starts, stops = arrays.empty(total, "int64"), arrays.empty(total, "int64")
     arguments = [groups, size, bounds, firsts, starts, stops]
     machine.launch(module, "write_few_chunks", groups, arguments)

@@ -6,6 +6,7 @@ from gpuetl.backends.cudf.aggregates.edges import group_sizes
 from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.aggregates.runs import Runs
 from gpuetl.backends.cudf.choices import chosen
+from gpuetl.backends.cudf.columns.arrays import pick
 from gpuetl.backends.cudf.columns.compact import numbers_where
 from gpuetl.backends.cudf.columns.keys import Keys
 from gpuetl.backends.cudf.columns.words import Layout, layout_arguments, layout_parameters, measured, word_text
@@ -37,7 +38,7 @@ def counted_by_sorting(groups: Groups, call: Call) -> Array:
     """Return each group's number (int64) of distinct values: the places where they begin, sorted."""
     (x,) = call.args
     runs = Runs.of(groups, groups.valid(x), [groups.key(x)])
-    codes = runs.codes[numbers_where(runs.new, groups.machine)]
+    codes = pick(runs.codes, numbers_where(runs.new, groups.machine), groups.machine)
     return group_sizes(codes, groups.count, groups.machine)
 
 

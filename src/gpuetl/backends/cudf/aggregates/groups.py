@@ -6,9 +6,11 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+import numpy as np
 import pyarrow as pa
 
 from gpuetl.backends.cudf.aggregates.tables import Table, table_of
+from gpuetl.backends.cudf.columns.arrays import mark_both, pick, scan, scatter, set_marks
 from gpuetl.backends.cudf.columns.compact import bounds_where
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.keys import Key, keys_of
@@ -47,7 +49,7 @@ class Groups:
     def by(cls, frame: Frame, keys: Sequence[str], machine: Machine) -> Groups:
         """Sort by the keys; without keys there is one group, also of no rows."""
         if not keys:
-            return cls(frame, None, machine.arrays.array([0, frame.rows], "int64"), machine)
+            return cls(frame, None, machine.arrays.asarray(np.array([0, frame.rows], np.int64)), machine)
         own = keys_of(frame.columns, [SortKey(name) for name in keys], frame.rows, machine)
         layout = measured(own, machine)
         if table := table_of(own, layout, machine):
@@ -63,7 +65,7 @@ class Groups:
     @property
     def first_rows(self) -> Array:
         """The number of each group's first row."""
-        return self.starts[:-1] if self.rows is None else self.rows[self.starts[:-1]]
+        return self.starts[:-1] if self.rows is None else pick(self.rows, self.starts[:-1], self.machine)
 
     def once(self, what: Hashable, make: Callable[[], T]) -> T:
         """Return what was made under this name, made when it is first asked for."""
@@ -85,14 +87,13 @@ class Groups:
         def make() -> Array:
             if self.table:
                 return self.table.groups(self.machine)
-            arrays = self.machine.arrays
-            marks = arrays.zeros(self.frame.rows + 1, "uint8")
-            marks[self.starts[1:-1]] = 1
-            sorted_codes = arrays.cumsum(marks[: self.frame.rows], dtype="int32")
+            marks = self.machine.arrays.zeros(self.frame.rows, "uint8")
+            set_marks(marks, self.starts[1:-1], self.machine)
+            sorted_codes = scan(marks, self.machine, "int32")
             if self.rows is None:
                 return sorted_codes
-            codes = arrays.empty(self.frame.rows, "int32")
-            codes[self.rows] = sorted_codes
+            codes = self.machine.arrays.empty(self.frame.rows, "int32")
+            scatter(codes, self.rows, self.machine, sorted_codes)
             return codes
 
         return self.once("codes", make)
@@ -118,7 +119,7 @@ class Groups:
         """Return where (uint8) a truth value is true, None for the constant; null is not."""
         if argument == Literal(True, BOOL):
             return None
-        return both(self.column(argument).data, self.valid(argument))
+        return both(self.column(argument).data, self.valid(argument), self.machine)
 
     def key(self, argument: Expr, descending: bool = False) -> Key:
         """Return an argument as a key."""
@@ -130,8 +131,8 @@ class Groups:
         return self.once(("numbered", argument), lambda: numbered_texts(self.column(argument), self.machine))
 
 
-def both(left: Array | None, right: Array | None) -> Array | None:
+def both(left: Array | None, right: Array | None, machine: Machine) -> Array | None:
     """Return where two marks of rows are set; None marks every row."""
     if left is None or right is None:
         return right if left is None else left
-    return left & right
+    return mark_both(left, right, machine)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gpuetl.backends.cudf.aggregates.edges import rows_at, ties_at
+from gpuetl.backends.cudf.aggregates.edges import ties_at
 from gpuetl.backends.cudf.aggregates.groups import Groups, both
 from gpuetl.backends.cudf.aggregates.runs import Runs
+from gpuetl.backends.cudf.columns.arrays import pick
 from gpuetl.backends.cudf.columns.compact import numbers_where
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.keys import key_of
@@ -22,14 +23,14 @@ from gpuetl.plan.nodes import Aggregate
 
 def taken(groups: Groups, column: Vector, rows: Array, places: Array) -> Vector:
     """Return a column's values at the rows of these places, null at -1."""
-    return take({"": column}, rows_at(places, rows, groups.machine), groups.machine)[""]
+    return take({"": column}, pick(rows, places, groups.machine, missing=-1), groups.machine)[""]
 
 
 def edge(groups: Groups, call: Call, operation: Aggregate, last: bool) -> Vector:
     """The value of the group's first or last row among those that the call considers; ties are noted."""
     x, ignore_nulls, only = edge_arguments(call)
     order = next(operation.orders[n] for n, own in operation.calls.items() if own == call and n in operation.orders)
-    kept = both(groups.true(only), groups.valid(x) if ignore_nulls else None)
+    kept = both(groups.true(only), groups.valid(x) if ignore_nulls else None, groups.machine)
 
     def sort() -> Runs:
         columns = groups.frame.columns
@@ -64,10 +65,12 @@ def extreme(groups: Groups, call: Call, greatest: bool) -> Vector:
 def mode(groups: Groups, call: Call) -> Vector:
     """The most frequent value that is not null, the least of those that tie."""
     (x,) = call.args
-    arrays, runs = groups.machine.arrays, Runs.of(groups, groups.valid(x), [groups.key(x)])
-    starts = numbers_where(runs.new, groups.machine)
-    sizes = arrays.diff(arrays.concatenate([starts, arrays.full(1, len(runs.rows), starts.dtype)]))
-    codes = runs.codes[starts]
-    order = groups.machine.sorted_order([codes.astype("uint32"), (len(runs.rows) - sizes).astype("uint32")])
-    places = Runs(runs.rows[starts][order], codes[order], runs.new[:0]).edge(groups)
-    return taken(groups, canonical(groups.column(x), groups.machine), runs.rows[starts][order], places)
+    machine, runs = groups.machine, Runs.of(groups, groups.valid(x), [groups.key(x)])
+    starts = numbers_where(runs.new, machine)
+    codes, others = pick(runs.codes, starts, machine), machine.arrays.empty(len(starts), "uint32")
+    arguments = [len(starts), len(runs.rows), starts, others]
+    machine.launch(machine.closed("groups"), "count_others", len(starts), arguments)
+    order = machine.sorted_order([codes.view("uint32"), others])
+    rows = pick(runs.rows, pick(starts, order, machine), machine)
+    places = Runs(rows, pick(codes, order, machine), runs.new[:0]).edge(groups)
+    return taken(groups, canonical(groups.column(x), machine), rows, places)

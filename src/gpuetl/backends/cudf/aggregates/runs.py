@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from gpuetl.backends.cudf.aggregates.edges import edges
 from gpuetl.backends.cudf.aggregates.groups import Groups
+from gpuetl.backends.cudf.columns.arrays import iota, pick
 from gpuetl.backends.cudf.columns.compact import numbers_where
 from gpuetl.backends.cudf.columns.keys import Key, Keys
 from gpuetl.backends.cudf.columns.order import sort_keys
@@ -31,9 +32,9 @@ class Runs:
         rows = None if kept is None else numbers_where(kept, machine)
         count = groups.frame.rows if rows is None else len(rows)
         order = sort_keys(Keys((groups.code_key, *keys), count, rows), 1, False, machine)
-        places = machine.arrays.arange(count, dtype="int32") if order.rows is None else order.rows
-        rows = places if rows is None else rows[places]
-        return cls(rows, groups.codes[rows], order.new_value)
+        places = iota(count, machine) if order.rows is None else order.rows
+        rows = places if rows is None else pick(rows, places, machine)
+        return cls(rows, pick(groups.codes, rows, machine), order.new_value)
 
     def edge(self, groups: Groups, last: bool = False) -> Array:
         """Return the place (int64) of each group's first or last row among these, -1 where it has none."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from gpuetl.backends.cudf.columns.arrays import joined, shifted, unpack
 from gpuetl.backends.cudf.columns.dictionaries import (
     MOST_TEXTS,
     decoded,
@@ -16,9 +17,9 @@ from gpuetl.backends.cudf.columns.dictionaries import (
     text_of_each,
 )
 from gpuetl.backends.cudf.columns.piece import PieceColumns, Places
-from gpuetl.backends.cudf.columns.pieces import addresses, by_width, device_table, pieces_source, widths_of
+from gpuetl.backends.cudf.columns.pieces import addresses, by_width, device_table, widths_of
 from gpuetl.backends.cudf.columns.texts import numbered_texts
-from gpuetl.backends.cudf.columns.validity import empty_bits, valid_rows, words_of
+from gpuetl.backends.cudf.columns.validity import empty_bits, words_of
 from gpuetl.backends.cudf.columns.written import empty_values, list_offsets, offsets_type
 from gpuetl.backends.cudf.frame import Frame, check_rows
 from gpuetl.backends.cudf.interchange import from_arrow
@@ -109,20 +110,29 @@ def stack(ends: Places, sources: Sequence[Places], made: Mapping[str, Vector], m
     """Fill columns, in the order of their widths, from the addresses of pieces that end at these rows."""
     table = device_table([ends, *sources, addresses(list(made.values()), machine)], machine)
     rows, layout = int(ends[-1]), [len(ends), *widths_of(made), table]
-    machine.launch(machine.compiled(pieces_source()), "stack", rows, [rows, *layout])
+    machine.launch(machine.closed("pieces"), "stack", rows, [rows, *layout])
 
 
 def stacked_others(vectors: Sequence[Vector], machine: Machine) -> Vector:
     """Put lists below each other, or texts as they lie in memory."""
-    arrays, dtype = machine.arrays, vectors[0].dtype
+    dtype = vectors[0].dtype
     rows, nulls = sum(vector.rows for vector in vectors), sum(vector.nulls for vector in vectors)
-    valid = words_of(arrays.concatenate([valid_rows(v, machine) for v in vectors]), machine) if nulls else None
+    valid = stacked_valid(vectors, rows, machine) if nulls else None
     vectors = [decoded(vector, machine) for vector in vectors]
     if is_list(dtype):
         elements = stacked([vector.elements for vector in vectors if vector.elements], machine)
         return Vector(dtype, rows, None, valid, nulls, stacked_offsets(vectors, machine), elements)
-    data = arrays.concatenate([vector.data for vector in vectors])
+    data = joined([vector.data for vector in vectors], machine)
     return Vector(dtype, rows, data, valid, nulls, stacked_offsets(vectors, machine))
+
+
+def stacked_valid(vectors: Sequence[Vector], rows: int, machine: Machine) -> Array:
+    """Return the validity words of columns below each other, `rows` in all."""
+    flags, start = machine.arrays.empty(rows, "uint8"), 0
+    for vector in vectors:
+        unpack(vector.valid, flags[start : start + vector.rows], machine)
+        start += vector.rows
+    return words_of(flags, machine)
 
 
 def stacked_offsets(vectors: Sequence[Vector], machine: Machine) -> Array:
@@ -134,9 +144,9 @@ def stacked_offsets(vectors: Sequence[Vector], machine: Machine) -> Array:
     start = before = 0
     for vector, size in zip(vectors, sizes, strict=True):
         places = offsets[start + 1 : start + 1 + vector.rows]
-        arrays.add(vector.offsets[1:], before, out=places, dtype=offsets.dtype)
+        shifted(vector.offsets[1:], before, places, machine)
         start, before = start + vector.rows, before + size
-    return offsets if is_text else list_offsets(offsets, before)
+    return offsets if is_text else list_offsets(offsets, before, machine)
 
 
 def as_numbers(vectors: Sequence[Vector], machine: Machine) -> list[Vector] | None:
@@ -189,7 +199,7 @@ def in_dictionary(
         numbers = machine.arrays.zeros(vector.rows, "int32")
         return Vector(STRING, vector.rows, numbers, vector.valid, vector.nulls, dictionary=dictionary)
     table = tables[vector.dictionary]
-    numbers = vector.data if table is None else renumbered(vector.data, table)
+    numbers = vector.data if table is None else renumbered(vector.data, table, machine)
     return replace(vector, data=numbers, dictionary=dictionary)
 
 
@@ -204,7 +214,7 @@ def numbered_together(texts: Sequence[Vector], machine: Machine) -> list[Vector]
     results, start = [], 0
     for vector, own in zip(texts, alone, strict=True):
         table = numbers[start : start + own.rows]
-        data = renumbered(vector.data, table) if vector.dictionary else table
+        data = renumbered(vector.data, table, machine) if vector.dictionary else table
         results.append(Vector(pa.int32(), vector.rows, data, vector.valid, vector.nulls))
         start += own.rows
     return results

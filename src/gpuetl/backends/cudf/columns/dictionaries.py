@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from gpuetl.backends.cudf.columns.arrays import choose, count_numbers, pick, scatter
 from gpuetl.backends.cudf.columns.gather import take
-from gpuetl.backends.cudf.columns.validity import valid_rows
+from gpuetl.backends.cudf.device.closed_set import integer_name
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector
 
@@ -17,7 +18,7 @@ def decoded(vector: Vector, machine: Machine) -> Vector:
         return vector
     numbers = vector.data
     if vector.nulls:
-        numbers = machine.arrays.where(valid_rows(vector, machine) != 0, numbers, machine.arrays.int32(-1))
+        numbers = choose(vector.valid, numbers, -1, machine)
     return take({"": vector.dictionary}, numbers, machine, missing=vector.nulls > 0)[""]
 
 
@@ -30,9 +31,11 @@ def decoded_bytes(vector: Vector, machine: Machine) -> int:
     """Return the bytes that a column has where its texts lie in memory, with those of its numbers; the host waits."""
     if not vector.dictionary or not vector.dictionary.rows:
         return vector.nbytes
-    numbers = machine.arrays.where(valid_rows(vector, machine) != 0, vector.data, 0) if vector.nulls else vector.data
-    sizes = machine.arrays.diff(vector.dictionary.offsets)
-    return vector.nbytes + int(sizes[numbers].sum(dtype="int64"))
+    found, offsets = machine.arrays.zeros(1, "uint64"), vector.dictionary.offsets
+    words = vector.valid if vector.nulls else 0
+    arguments = [vector.rows, vector.data, words, offsets, found]
+    machine.launch(machine.closed("arrays"), f"add_sizes_{integer_name(offsets)}", vector.rows, arguments)
+    return vector.nbytes + int(found[0])
 
 
 def sorted_dictionary(texts: Vector, machine: Machine) -> tuple[Vector, Array]:
@@ -45,19 +48,21 @@ def sorted_dictionary(texts: Vector, machine: Machine) -> tuple[Vector, Array]:
 
 def text_of_each(numbers: Array, texts: Vector, machine: Machine) -> Vector:
     """Return the text of each number; equal texts have the same one, and there is a text of each up to the greatest."""
-    rows = machine.arrays.empty(int(numbers.max()) + 1, "int32")
-    rows[numbers] = machine.arrays.arange(texts.rows, dtype="int32")  # of equal texts any
+    rows = machine.arrays.empty(count_numbers(numbers, machine), "int32")
+    scatter(rows, numbers, machine)  # of equal texts any
     return take({"": texts}, rows, machine, missing=False)[""]
 
 
 def numbered_slots(texts: Vector, owners: Array, taken: Array, machine: Machine) -> tuple[Vector, Array]:
     """Return the texts of the rows that own `taken` slots of a table, in order, and each slot's number (int32)."""
-    dictionary, numbers = sorted_dictionary(take({"": texts}, owners[taken], machine, missing=False)[""], machine)
+    dictionary, numbers = sorted_dictionary(
+        take({"": texts}, pick(owners, taken, machine), machine, missing=False)[""], machine
+    )
     by_slot = machine.arrays.zeros(len(owners), "int32")
-    by_slot[taken] = numbers
+    scatter(by_slot, taken, machine, numbers)
     return dictionary, by_slot
 
 
-def renumbered(numbers: Array, table: Array) -> Array:
+def renumbered(numbers: Array, table: Array, machine: Machine) -> Array:
     """Return the entries of a table at these numbers; those of an empty one are all of nulls."""
-    return table[numbers] if len(table) else numbers
+    return pick(table, numbers, machine) if len(table) else numbers

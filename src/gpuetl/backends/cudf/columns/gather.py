@@ -1,19 +1,28 @@
-"""Rows gathered by number: one kernel for all columns, and one more for the bytes of each column of texts."""
+"""Rows gathered by number: a kernel for up to 100 columns, and one more for the bytes of each column of texts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpuetl.backends.cudf.columns.gather_kernel import Gathered, gather_source
+import numpy as np
+
+from gpuetl.backends.cudf.columns.arrays import iota, scan
 from gpuetl.backends.cudf.columns.text_bytes import with_bytes
 from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
-from gpuetl.backends.cudf.columns.written import empty_values, list_offsets
-from gpuetl.backends.cudf.device.columns import in_kernels
+from gpuetl.backends.cudf.columns.written import check_elements, empty_values
+from gpuetl.backends.cudf.device.closed_set import integer_name
 from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.machine import Array, Machine
+from gpuetl.backends.cudf.machine import Array, Machine, Struct
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import STRING, is_list
+
+MOST_COLUMNS = 100
+WIDTHS, OFFSETS = (1, 2, 4, 8, 16), (4, 8)
+"""As in device/closed/gather.cu: columns of a launch, and the kinds of columns in order, by bytes."""
+SMALL_TILE, TILE, MANY_ROWS = 256, 1024, 1 << 20
+"""Rows of a warp: fewer where there are few, so that all of the device is busy; else more, since nulls are added up by
+tile."""
 
 
 def take_rows(frame: Frame, rows: Any, machine: Machine, permuted: bool = False) -> Frame:
@@ -23,7 +32,7 @@ def take_rows(frame: Frame, rows: Any, machine: Machine, permuted: bool = False)
 
 def first_rows(frame: Frame, count: int, machine: Machine) -> Frame:
     """Return the first rows."""
-    return frame if frame.rows <= count else take_rows(frame, machine.arrays.arange(count), machine)
+    return frame if frame.rows <= count else take_rows(frame, iota(count, machine), machine)
 
 
 def take(
@@ -31,9 +40,8 @@ def take(
 ) -> dict[str, Vector]:
     """Gather rows by number (int32 or int64, below the columns' length); -1, where some may be `missing`, gives null.
 
-    The host waits once, for the bytes of texts and for how many nulls there are; of hundreds of columns once for each
-    kernel.  Nobody waits where there are no texts, and columns can have no nulls, or as many as before since each row
-    is taken once, `permuted`.
+    The host waits once, for the bytes of texts and for how many nulls there are.  Nobody waits where there are no
+    texts, and columns can have no nulls, or as many as before since each row is taken once, `permuted`.
 
     Raises
     ------
@@ -42,20 +50,9 @@ def take(
     """
     if not len(rows):
         return {name: nothing(vector, machine) for name, vector in vectors.items()}
-    rows = machine.arrays.ascontiguousarray(rows)
-    results: dict[str, Vector] = {}
-    for names in in_kernels({name: (name,) for name in vectors}, vectors):
-        results |= take_together({name: vectors[name] for name in names}, rows, machine, permuted, missing)
-    return results
-
-
-def take_together(
-    vectors: Mapping[str, Vector], rows: Any, machine: Machine, permuted: bool, missing: bool
-) -> dict[str, Vector]:
-    """Gather rows of as many columns as a kernel takes: see `take`."""
     stored = {name: vector.numbers for name, vector in vectors.items()}
     taken = {name: prepared(vector, rows, machine, missing and not permuted) for name, vector in stored.items()}
-    told = gather_fixed(stored, taken, rows, machine)
+    told = gather_fixed(list(stored.values()), list(taken.values()), rows, machine)
     results = {}
     for (name, vector), (nulls, total) in zip(stored.items(), counts(stored, told, permuted), strict=True):
         made = taken[name]
@@ -67,13 +64,12 @@ def take_together(
     return results
 
 
-def counts(vectors: Mapping[str, Vector], told: Array | None, permuted: bool) -> list[tuple[int, int]]:
+def counts(vectors: Mapping[str, Vector], told: Array | None, permuted: bool) -> list[list[int]]:
     """Return how many nulls each column has, and bytes or elements; the host waits for what it does not know."""
     sized = any(vector.offsets is not None for vector in vectors.values())
     if told is None or (permuted and not sized):
-        return [(vector.nulls * permuted, 0) for vector in vectors.values()]
-    numbers = told.tolist()
-    return list(zip(numbers[: len(vectors)], numbers[len(vectors) :], strict=True))
+        return [[vector.nulls * permuted, 0] for vector in vectors.values()]
+    return told.tolist()  # type: ignore[no-any-return]
 
 
 def nothing(vector: Vector, machine: Machine) -> Vector:
@@ -94,43 +90,48 @@ def prepared(vector: Vector, rows: Any, machine: Machine, missing: bool) -> Vect
     return Vector(vector.dtype, count, machine.arrays.empty(count + 1, "int32"), valid)
 
 
-def gather_fixed(
-    vectors: Mapping[str, Vector], taken: Mapping[str, Vector], rows: Any, machine: Machine
-) -> Array | None:
+def gather_fixed(vectors: Sequence[Vector], taken: Sequence[Vector], rows: Any, machine: Machine) -> Array | None:
     """Gather values of a fixed width and the sizes of others.
 
-    Return (uint64) how many rows of each are null, then the bytes or elements of each; None where there can be none.
+    Return (uint64) how many rows of each are null, and its bytes or elements; None where there can be none.
     """
-    arguments: list[Any] = []
-    for name, vector in vectors.items():
-        made = taken[name]
-        source = vector.data if vector.offsets is None else vector.offsets
-        arguments += [each for each in (source, vector.valid, made.data, made.valid) if each is not None]
-    columns = tuple(Gathered.of(place, vector, taken[name]) for place, (name, vector) in enumerate(vectors.items()))
     told = None
-    if any(column.sized or column.words for column in columns):
-        told = machine.arrays.zeros(2 * len(vectors), "uint64")
-    module = machine.compiled(gather_source(columns, rows.dtype.itemsize))
-    counted = [] if told is None else [told]
-    machine.launch(module, "gather", len(rows), [len(rows), rows, *counted, *arguments])
+    if any(made.valid is not None or vector.offsets is not None for vector, made in zip(vectors, taken, strict=True)):
+        told = machine.arrays.zeros((len(vectors), 2), "uint64")
+    module, entry = machine.closed("gather"), f"gather_{integer_name(rows)}"
+    columns = [described(*pair, machine) for pair in zip(vectors, taken, strict=True)]
+    tile = TILE if len(rows) >= MANY_ROWS else SMALL_TILE
+    tiles = -(-len(rows) // tile)
+    for first in range(0, len(columns), MOST_COLUMNS):
+        some = columns[first : first + MOST_COLUMNS]
+        words = np.zeros(1 + 5 * MOST_COLUMNS, np.int64)
+        words[: 1 + 5 * len(some)] = [len(some), *(word for column in some for word in column)]
+        own = 0 if told is None else told[first:]
+        machine.launch(module, entry, tiles * len(some) * 32, [len(rows), tile, rows, own, Struct(words)])
     return told
+
+
+def described(vector: Vector, made: Vector, machine: Machine) -> list[int]:
+    """Return a column as device/closed/gather.cu takes it: what is read and written, their validity, and the kind.
+
+    The kernel reads some value for rows of no number.  Where there is none, it reads what it will write.
+    """
+    if vector.offsets is None:
+        source, kind = vector.data, WIDTHS.index(made.data.nbytes // made.rows)
+    else:
+        source, kind = vector.offsets, len(WIDTHS) + OFFSETS.index(vector.offsets.dtype.itemsize)
+    if not vector.rows:
+        source, kind = made.data, min(kind, len(WIDTHS))
+    valid = vector.valid if vector.rows else None
+    return [0 if each is None else machine.address(each) for each in (source, made.data, valid, made.valid)] + [kind]
 
 
 def with_elements(vector: Vector, made: Vector, rows: Any, total: int, machine: Machine) -> Vector:
     """Gather the elements of lists, `total` of them."""
-    arrays = machine.arrays
-    places = arrays.cumsum(made.data, dtype="int64")
-    offsets = list_offsets(places, total)
+    check_elements(total)
+    offsets, wanted = scan(made.data, machine, "int32"), machine.arrays.empty(total, "int32")
     assert vector.elements is not None
-    sizes = made.data[1:]
-    starts = vector.offsets[arrays.where(rows < 0, 0, rows)].astype("int64")
-    wanted = arrays.arange(total) + repeat(starts - places[:-1], sizes, total, machine)
+    arguments = [total, len(rows), offsets, vector.offsets, rows, wanted]
+    machine.launch(machine.closed("lists"), f"list_elements_{integer_name(rows)}", total, arguments)
     elements = take({"": vector.elements}, wanted, machine, missing=False)[""]
     return Vector(made.dtype, made.rows, None, made.valid, 0, offsets, elements)
-
-
-def repeat(values: Any, counts: Any, total: int, machine: Machine) -> Any:
-    """Repeat each value so many times; `total` is their sum."""
-    arrays = machine.arrays
-    ends = arrays.cumsum(counts)
-    return values[arrays.searchsorted(ends, arrays.arange(total), side="right")]

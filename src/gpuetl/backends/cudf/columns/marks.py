@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gpuetl.backends.cudf.columns.arrays import fill, filled
 from gpuetl.backends.cudf.columns.keys import Keys, index_type
 from gpuetl.backends.cudf.columns.unpacked import Unpacked
 from gpuetl.backends.cudf.columns.words import Layout
@@ -111,11 +112,11 @@ def marked(source: str, rows: int, grouped: bool, parts: list[str], arguments: l
 def single(rows: int, machine: Machine) -> Marks:
     """Return the marks of rows that are all equal."""
     first = first_only(rows, machine)
-    return Marks(first, first, machine.arrays.full(1, max(0, rows - 1), "uint64"))
+    return Marks(first, first, filled(1, max(0, rows - 1), "uint64", machine))
 
 
 def first_only(rows: int, machine: Machine) -> Array:
     """Mark the first row."""
     marks = machine.arrays.zeros(rows, "uint8")
-    marks[:1] = 1
+    fill(marks[:1], 1, machine)
     return marks

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gpuetl.backends.cudf.choices import chosen
+from gpuetl.backends.cudf.columns.arrays import iota
 from gpuetl.backends.cudf.columns.compact import numbers_where
 from gpuetl.backends.cudf.columns.gather import take_rows
 from gpuetl.backends.cudf.columns.keys import Keys, keys_of
@@ -103,7 +104,7 @@ def sort_keys(
 def sorted_order(keys: Keys, machine: Machine) -> Array:
     """Return the row numbers (int32) that sort stably by keys."""
     words = packed(keys, measured(keys, machine), machine)
-    return machine.sorted_order(words) if words else machine.arrays.arange(keys.rows, dtype="int32")
+    return machine.sorted_order(words) if words else iota(keys.rows, machine)
 
 
 def note_ties(operation: Node, keys: Sequence[SortKey], ties: int) -> None:

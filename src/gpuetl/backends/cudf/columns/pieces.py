@@ -6,7 +6,6 @@ A piece's columns lie side by side in one buffer (`piece.py`): to keep it costs 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import TypeVar
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from gpuetl.backends.cudf.columns.gather import take, take_rows
 from gpuetl.backends.cudf.columns.piece import PieceColumns, Places, Stored, layout_of
-from gpuetl.backends.cudf.device.headers import headers_text
+from gpuetl.backends.cudf.device.closed_set import integer_name
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector
@@ -23,7 +22,7 @@ ALIGNMENT = 256
 """Bytes: what CUDA's allocators give, so that kernels find arrays as they would alone."""
 WIDTHS = 1, 2, 4, 8, 16
 UNIT, CHUNK = 32, 1 << 15
-"""Rows of a warp that copies, and of one that counts nulls."""
+"""Rows of a warp that copies, and of one that counts nulls, as in device/closed/pieces.cu."""
 Size = TypeVar("Size", int, NDArray[np.int64])
 
 
@@ -55,9 +54,9 @@ def split_fixed(frame: Frame, order: Array, ends: Places, machine: Machine) -> l
     units, chunks = np.cumsum(-(-rows // UNIT)), np.cumsum(-(-rows // CHUNK))
     sources = addresses(list(columns.values()), machine)
     table = device_table([units, chunks, starts, rows, sources, targets], machine)
-    widths, module = [len(rows), *widths_of(columns), table], machine.compiled(pieces_source())
+    widths, module = [len(rows), *widths_of(columns), table], machine.closed("pieces")
     all_units, items = int(units[-1]), int(chunks[-1]) * len(columns)
-    machine.launch(module, f"split{8 * order.dtype.itemsize}", all_units * UNIT, [all_units, *widths, order])
+    machine.launch(module, f"split_{integer_name(order)}", all_units * UNIT, [all_units, *widths, order])
     nulls = np.zeros((len(rows), len(columns)), np.int64)
     if sources[1].any():
         valid = machine.arrays.zeros(nulls.shape, "uint64")
@@ -126,63 +125,3 @@ def bytes_of(vector: Vector, rows: Places) -> Places:
 def aligned(size: Size) -> Size:
     """Return the next multiple of `ALIGNMENT`, of a number or of each in an array."""
     return -(-size // ALIGNMENT) * ALIGNMENT
-
-
-@cache
-def pieces_source() -> str:
-    """Return the kernels `split32` and `split64`, by the bits of row numbers, `count_in_pieces` and `stack`.
-
-    The table of the first ones has, for each piece, where its units of 32 rows and its chunks end, where it begins in
-    the order, and its rows; the sources of the columns; and for each piece the targets.  That of `stack` has where
-    pieces end, the sources for each, and the targets.
-    """
-    widths = ", ".join(f"bytes{width}" for width in WIDTHS)
-    layout = f"int64_t count, {', '.join(f'int64_t bytes{width}' for width in WIDTHS)}, const int64_t* table"
-    return f"""{headers_text(["bits.cuh", "pieces.cuh"])}
-{split_source(32, layout, widths)}{split_source(64, layout, widths)}
-KERNEL count_in_pieces(int64_t items, {layout}, uint64_t* valid) {{
-    const pieces::Split split{{table, count, {{{widths}}}}};
-    const int64_t columns = split.widths.columns();
-    FOR_EACH_WARP(item, items) {{
-        const int64_t column = item % columns, chunk = item / columns, piece = split.piece_of_chunk(chunk);
-        const uint32_t* const words = (const uint32_t*)split.targets(piece)[columns + column];
-        if (!words) continue;
-        const int64_t first = split.chunk_in_piece(chunk, piece) * {CHUNK // UNIT};
-        const int64_t all = (split.rows(piece) + 31) / 32, end = first + {CHUNK // UNIT};
-        Tally found;
-        for (int64_t at = first + LANE; at < (end < all ? end : all); at += LANES)
-            found.count += ones(words[at]);
-        found.store(valid + piece * columns + column);
-    }}
-}}
-KERNEL stack(int64_t rows, {layout}) {{
-    const pieces::Widths widths{{{widths}}};
-    const int64_t columns = widths.columns();
-    const int64_t *const sources = table + count, *const targets = sources + count * 2 * columns;
-    FOR_EACH_ROW(row, rows) {{
-        const bool there = row < rows;
-        const int64_t piece = place_of(table, count, row), from = row - (piece ? table[piece - 1] : 0);
-        const int64_t* const own = sources + piece * 2 * columns;
-        if (there) pieces::copy_row(own, from, targets, row, widths);
-        pieces::copy_valid(own + columns, from, targets + columns, row, there, columns);
-    }}
-}}
-"""
-
-
-def split_source(bits: int, layout: str, widths: str) -> str:
-    """Return the kernel for row numbers of so many bits."""
-    return f"""
-KERNEL split{bits}(int64_t units, {layout}, const int{bits}_t* order) {{
-    const pieces::Split split{{table, count, {{{widths}}}}};
-    const int64_t columns = split.widths.columns();
-    FOR_EACH_ROW(at, units * 32) {{
-        const int64_t piece = split.piece_of_unit(at / 32), row = at - split.first_unit(piece) * 32;
-        const bool there = row < split.rows(piece);
-        const int64_t from = there ? int64_t(order[split.start(piece) + row]) : 0;
-        const int64_t* const targets = split.targets(piece);
-        if (there) pieces::copy_row(split.sources(), from, targets, row, split.widths);
-        pieces::copy_valid(split.sources() + columns, from, targets + columns, row, there, columns);
-    }}
-}}
-"""

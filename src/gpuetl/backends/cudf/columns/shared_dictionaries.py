@@ -51,7 +51,8 @@ def shared(dictionary: Vector) -> Vector:
     if content is None:
         return dictionary
     with _LOCK:
-        return _KNOWN.setdefault((content.digest, type(dictionary.data)), dictionary)
+        kind = np.ndarray if isinstance(dictionary.data, np.ndarray) else type(dictionary.data)
+        return _KNOWN.setdefault((content.digest, kind), dictionary)
 
 
 def content_of(dictionary: Vector) -> Content | None:

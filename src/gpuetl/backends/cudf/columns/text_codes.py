@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gpuetl.backends.cudf.columns.compact import numbers_where
+from gpuetl.backends.cudf.columns.arrays import filled, pick
+from gpuetl.backends.cudf.columns.compact import NOT_NEGATIVE, numbers_where
 from gpuetl.backends.cudf.columns.dictionaries import MOST_TEXTS, numbered_slots
 from gpuetl.backends.cudf.columns.texts import enter
 from gpuetl.backends.cudf.machine import Array, Machine
@@ -27,11 +28,11 @@ def with_dictionary(vector: Vector, machine: Machine) -> Vector:
         return vector
     arrays, sample = machine.arrays, min(vector.rows, SAMPLE)
     size = 2 * min(MOST_TEXTS, 1 << max(5, (vector.rows - 1).bit_length()))
-    slots, owners = arrays.empty(vector.rows, "int32"), arrays.full(size, -1, "int32")
+    slots, owners = arrays.empty(vector.rows, "int32"), filled(size, -1, "int32", machine)
     for rows, most in ((sample, max(FEW, sample // 2)), (vector.rows, MOST_TEXTS)):
         if not enter(vector, rows, slots, owners, MOST_TRIES, machine):
             return vector
-        taken = numbers_where(owners, machine, ">= 0")
+        taken = numbers_where(owners, machine, NOT_NEGATIVE)
         if len(taken) > most:
             return vector
         if rows == vector.rows:
@@ -42,4 +43,4 @@ def with_dictionary(vector: Vector, machine: Machine) -> Vector:
 def by_slots(vector: Vector, slots: Array, owners: Array, taken: Array, machine: Machine) -> Vector:
     """Return texts by numbers, of whose slots some are `taken`; which of equal rows owns one makes no difference."""
     dictionary, by_slot = numbered_slots(vector, owners, taken, machine)
-    return Vector(STRING, vector.rows, by_slot[slots], vector.valid, vector.nulls, dictionary=dictionary)
+    return Vector(STRING, vector.rows, pick(by_slot, slots, machine), vector.valid, vector.nulls, dictionary=dictionary)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pyarrow as pa
 
 from gpuetl.backends.cudf.choices import chosen
-from gpuetl.backends.cudf.columns.compact import numbers_where
+from gpuetl.backends.cudf.columns.arrays import filled, pick, scatter
+from gpuetl.backends.cudf.columns.compact import NOT_NEGATIVE, numbers_where
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.text_hashes import numbered_by_hashes
-from gpuetl.backends.cudf.device.columns import accessors, buffers_of, column_parameters
-from gpuetl.backends.cudf.device.headers import headers_text
+from gpuetl.backends.cudf.device.closed_set import integer_name, text_arguments
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import STRING
@@ -44,14 +44,14 @@ def numbered_by_hash(vector: Vector, machine: Machine) -> Array:
         numbers = numbered_by_hashes(vector, size, MOST_TRIES, machine)
         if numbers is not None:
             return numbers
-    slots, owners = arrays.empty(vector.rows, "int32"), arrays.full(full_size, -1, "int32")
+    slots, owners = arrays.empty(vector.rows, "int32"), filled(full_size, -1, "int32", machine)
     enter(vector, vector.rows, slots, owners, full_size, machine)
-    used = numbers_where(owners, machine, ">= 0")
+    used = numbers_where(owners, machine, NOT_NEGATIVE)
     ranks = arrays.zeros(len(owners), "int32")
     if len(used):
-        distinct = take({"": vector}, owners[used], machine, missing=False)[""]
-        ranks[used] = machine.sorted_texts(distinct)
-    return ranks[slots]
+        distinct = take({"": vector}, pick(owners, used, machine), machine, missing=False)[""]
+        scatter(ranks, used, machine, machine.sorted_texts(distinct))
+    return pick(ranks, slots, machine)
 
 
 def enter(vector: Vector, rows: int, slots: Array, owners: Array, tries: int, machine: Machine) -> bool:
@@ -60,21 +60,6 @@ def enter(vector: Vector, rows: int, slots: Array, owners: Array, tries: int, ma
     `owners` begin as -1.  Return whether they hold all texts: none is in more places than are tried.
     """
     overflow = machine.arrays.zeros(1, "uint64")
-    arguments = [rows, len(owners), tries, owners, slots, overflow, *buffers_of({"": vector})]
-    machine.launch(machine.compiled(enter_source(vector)), "enter", rows, arguments)
+    arguments = [rows, len(owners), tries, owners, slots, overflow, *text_arguments(vector)]
+    machine.launch(machine.closed("texts"), f"enter_{integer_name(vector.offsets)}", rows, arguments)
     return not overflow[0]
-
-
-def enter_source(vector: Vector) -> str:
-    """Return the kernel `enter`."""
-    parameters = ["int64_t rows, int64_t size, int64_t tries, int32_t* owners, int32_t* slots, uint64_t* overflow"]
-    return f"""{headers_text(["rows.cuh", "text_table.cuh"])}
-KERNEL enter({", ".join([*parameters, *column_parameters({"": vector})])}) {{
-{accessors({"": vector})}
-    FOR_EACH_ROW(row, rows) {{
-        if (row >= rows) continue;
-        const auto text = c0[row];
-        slots[row] = text.valid ? enter_text(c0, text.value, int32_t(row), owners, size - 1, tries, overflow) : 0;
-    }}
-}}
-"""

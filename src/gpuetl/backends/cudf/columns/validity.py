@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
-from gpuetl.backends.cudf.device.headers import headers_text
-from gpuetl.backends.cudf.machine import Machine
+from gpuetl.backends.cudf.columns.arrays import join_valid, unpack
+from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector
 
 
@@ -33,18 +32,31 @@ def with_nulls(made: Vector, nulls: int) -> Vector:
 
 def valid_rows(vector: Vector, machine: Machine) -> Any:
     """Return whether each row is valid, as bytes."""
-    arrays = machine.arrays
-    if vector.valid is None:
-        return arrays.ones(vector.rows, "uint8")
-    return arrays.unpackbits(vector.valid.view("uint8"), bitorder="little")[: vector.rows]
+    flags = machine.arrays.empty(vector.rows, "uint8")
+    unpack(vector.valid, flags, machine)
+    return flags
 
 
 def valid_in_all(vectors: Iterable[Vector], machine: Machine) -> Any:
     """Return whether each row is valid in every one of some columns, as bytes."""
-    first, *others = (valid_rows(vector, machine) for vector in vectors)
-    for valid in others:
-        first = first & valid
-    return first
+    first, *others = vectors
+    if others:
+        words, _ = valid_words([first.valid, *(vector.valid for vector in others)], first.rows, machine)
+        first = replace(first, valid=words)
+    return valid_rows(first, machine)
+
+
+def valid_words(words: Sequence[Array | None], rows: int, machine: Machine) -> tuple[Array, Array]:
+    """Return words of the rows that are valid in all of some columns, and how many are null (uint64), on the device."""
+    made, nulls = empty_bits(rows, machine), machine.arrays.zeros(1, "uint64")
+    join_valid(words, rows, made, nulls, machine)
+    return made, nulls
+
+
+def valid_in(words: Sequence[Array | None], made: Vector, machine: Machine) -> Vector:
+    """Return a column of values that is null where one of some validity words says so."""
+    valid, nulls = valid_words(words, made.rows, machine)
+    return with_nulls(replace(made, valid=valid), int(nulls[0]))
 
 
 def null_where_any(made: Vector, others: Iterable[Vector], machine: Machine) -> Vector:
@@ -52,25 +64,12 @@ def null_where_any(made: Vector, others: Iterable[Vector], machine: Machine) -> 
     nullable = [vector for vector in others if vector.nulls]
     if len(nullable) < 2:
         return replace(made, valid=nullable[0].valid, nulls=nullable[0].nulls) if nullable else made
-    return with_valid(made, valid_in_all(nullable, machine), machine)
+    return valid_in([vector.valid for vector in nullable], made, machine)
 
 
 def words_of(valid: Any, machine: Machine, nulls: Any = None) -> Any:
-    """Return bytes of truth values as validity words, and add the nulls to a count (uint64) on the device."""
+    """Return truth values (uint8) as validity words, and add the nulls to a count (uint64) on the device."""
     arrays, rows = machine.arrays, len(valid)
     words, nulls = empty_bits(rows, machine), arrays.zeros(1, "uint64") if nulls is None else nulls
-    flags = arrays.ascontiguousarray(valid).view("uint8")
-    machine.launch(machine.compiled(words_source()), "pack_valid", rows, [rows, flags, words, nulls])
+    machine.launch(machine.closed("validity"), "pack_valid", rows, [rows, valid, words, nulls])
     return words
-
-
-@cache
-def words_source() -> str:
-    """Return the kernel `pack_valid`."""
-    return f"""{headers_text(["words.cuh"])}
-KERNEL pack_valid(int64_t rows, const uint8_t* flags, uint32_t* words, uint64_t* nulls) {{
-    uint32_t missing = 0;
-    FOR_EACH_ROW(row, rows) missing += store_word(words, row, row < rows, row < rows && flags[row]);
-    add_nulls(nulls, missing);
-}}
-"""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuetl.backends.cudf.columns.arrays import converted, scan
 from gpuetl.backends.cudf.columns.validity import empty_bits
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector, storage_type
@@ -30,17 +31,17 @@ def offsets_type(total: int) -> str:
     return "int32" if total < MOST else "int64"
 
 
-def text_offsets(offsets: Array, total: int) -> Array:
+def text_offsets(offsets: Array, total: int, machine: Machine) -> Array:
     """Return offsets (int64) of texts of so many bytes in all as a column has them."""
-    return offsets.astype(offsets_type(total), copy=False)
+    return converted(offsets, offsets_type(total), machine)
 
 
-def offsets_of_sizes(sizes: Array, total: int) -> Array:
+def offsets_of_sizes(sizes: Array, total: int, machine: Machine) -> Array:
     """Return the offsets of texts whose sizes are these, after a first 0, and `total` in all."""
-    return sizes.cumsum(dtype=offsets_type(total))
+    return scan(sizes, machine, offsets_type(total))
 
 
-def list_offsets(offsets: Array, total: int) -> Array:
+def list_offsets(offsets: Array, total: int, machine: Machine) -> Array:
     """Return offsets (int64) of lists of so many elements in all as a column has them.
 
     Raises
@@ -48,8 +49,13 @@ def list_offsets(offsets: Array, total: int) -> Array:
     EvaluationError
         Where there are 2^31 elements or more.
     """
+    check_elements(total)
+    return converted(offsets, "int32", machine)
+
+
+def check_elements(total: int) -> None:
+    """Raise `EvaluationError` where lists have 2^31 elements or more."""
     if total >= MOST:
         raise EvaluationError(
             coded("GE2008", f"{total:,} elements are more than a column of lists holds.  Run with smaller partitions")
         )
-    return offsets.astype("int32")

@@ -49,3 +49,15 @@ struct Tally {
         if (LANE == 0 && count) add_to(place, count);
     }
 };
+
+// The greatest of numbers that each lane finds, 0 for none; as `Tally`.
+struct Peak {
+    uint64_t value = 0;
+
+    DEVICE void add(uint64_t other) { value = other > value ? other : value; }
+    DEVICE void merge(const Peak& other) { add(other.value); }
+    DEVICE void store(uint64_t* place) {
+        merge_lanes(*this);
+        if (LANE == 0 && value) raise_to(place, value);
+    }
+};

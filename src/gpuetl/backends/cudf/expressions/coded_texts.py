@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from gpuetl.backends.cudf.choices import chosen
+from gpuetl.backends.cudf.columns.arrays import choose, scatter
 from gpuetl.backends.cudf.columns.compact import numbers_where
 from gpuetl.backends.cudf.columns.concat import in_dictionary, merged, stacked
 from gpuetl.backends.cudf.columns.dictionaries import MOST_TEXTS, sorted_dictionary
@@ -52,7 +53,7 @@ def as_numbers(name: str, expr: Expr, known: Vectors, machine: Machine) -> Coded
         return None
     by_dictionary = dict(zip(dictionaries, tables, strict=True))
     table = by_dictionary.get(constants)
-    numbers = dict(zip(values, range(len(values)) if table is None else table.tolist(), strict=True))
+    numbers = dict(zip(values, range(len(values)) if table is None else machine.host(table).tolist(), strict=True))
     read = {f":{place} of {name}": column for place, column in enumerate(columns)}
     vectors = {n: in_dictionary(known[c.name], every, by_dictionary, machine).numbers for n, c in read.items()}
     return CodedText(numbered(expr, numbers, {column: n for n, column in read.items()}), vectors, every)
@@ -108,7 +109,7 @@ def by_dictionary(expr: Expr, known: Vectors, rows: int, machine: Machine, compu
         made = coded(made, machine)
     vector, places = known[name], known[name].data
     if vector.nulls:
-        places = machine.arrays.where(valid_rows(vector, machine) != 0, places, machine.arrays.int32(own.rows))
+        places = choose(vector.valid, places, own.rows, machine)
     return take({"": made}, places, machine, missing=False)[""]
 
 
@@ -117,5 +118,5 @@ def coded(texts: Vector, machine: Machine) -> Vector:
     kept = numbers_where(valid_rows(texts, machine), machine)
     dictionary, own = sorted_dictionary(take({"": texts}, kept, machine, missing=False)[""], machine)
     numbers = machine.arrays.zeros(texts.rows, "int32")
-    numbers[kept] = own
+    scatter(numbers, kept, machine, own)
     return Vector(STRING, texts.rows, numbers, texts.valid, texts.nulls, dictionary=dictionary)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gpuetl.backends import text_limits
+from gpuetl.backends.cudf.columns.compact import above, numbers_where
 from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
 from gpuetl.backends.cudf.columns.written import empty_column, offsets_of_sizes
 from gpuetl.backends.cudf.device.columns import ColumnKinds, buffers_of, in_kernels
@@ -130,7 +131,7 @@ def written(expr: Expr, known: Vectors, rows: int, machine: Machine) -> Vector:
     sizes, valid = arrays.empty(rows + 1, "int64"), empty_bits(rows, machine)
     nulls, total = run(kernel, "measure", rows, 2, [*buffers_of(columns), sizes, valid], columns, machine)
     check_sizes(expr, sizes, total, columns, machine)
-    offsets = offsets_of_sizes(sizes, total)
+    offsets = offsets_of_sizes(sizes, total, machine)
     data = arrays.empty(total, "uint8")
     if total:
         state = arrays.zeros(len(kernel.sites) + 2, "uint64")
@@ -144,8 +145,9 @@ def check_sizes(expr: Expr, sizes: Array, total: int, columns: Vectors, machine:
     """Raise `NoResult` for the first row whose text has more bytes than one may have; `sizes` come after a first 0."""
     if total <= text_limits.MOST_BYTES:
         return
-    longer = sizes > text_limits.MOST_BYTES
-    if row := int(longer.argmax()):
+    longer = numbers_where(sizes, machine, above(text_limits.MOST_BYTES))
+    if len(longer):
+        row = int(longer[0])
         raise no_result_of(expr, row - 1, text_limits.too_long(int(sizes[row])), columns, machine, evaluate)
 
 

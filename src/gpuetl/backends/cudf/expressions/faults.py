@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
+from gpuetl.backends.cudf.columns.arrays import filled
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.expressions.prepare import as_written
 from gpuetl.backends.cudf.interchange import to_arrow
@@ -64,7 +65,7 @@ def no_result_of(
     expr: Expr, row: int, reason: str, columns: Mapping[str, Vector], machine: Machine, evaluate: Evaluate
 ) -> NoResult:
     """Return the error of a row, for a reason in words, beside the expression's arguments there."""
-    there = take(columns, machine.arrays.full(1, row, "int64"), machine, missing=False)
+    there = take(columns, filled(1, row, "int64", machine), machine, missing=False)
     values = [value_of(arg, there, machine, evaluate) for arg in children(expr)]
     written = as_written(expr)
     return NoResult(written, row if columns_of(written) else None, values, reason)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from gpuetl.backends.cudf.columns.arrays import filled
 from gpuetl.backends.cudf.columns.concat import stacked
 from gpuetl.backends.cudf.columns.gather import take
-from gpuetl.backends.cudf.columns.validity import valid_rows
 from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector
@@ -33,7 +33,8 @@ def list_column(expr: Expr, known: Mapping[str, Vector], rows: int, machine: Mac
     else:
         choice = first_valid(expr, lists, known, rows, machine)
     below = stacked([known[column.name] for column in lists], machine)
-    places = machine.arrays.where(choice < 0, -1, choice * rows + machine.arrays.arange(rows))
+    places = machine.arrays.empty(rows, "int64")
+    machine.launch(machine.closed("lists"), "place_lists", rows, [rows, choice, places])
     return take({"": below}, places, machine)[""]
 
 
@@ -49,9 +50,10 @@ def _number(operand: Expr, lists: Sequence[Column]) -> Literal:
 
 def first_valid(expr: Call, lists: Sequence[Column], known: Mapping[str, Vector], rows: int, machine: Machine) -> Any:
     """Return the number of the first of coalesce's lists that is not null in the row, -1 where there is none."""
-    arrays = machine.arrays
-    choice = arrays.full(rows, -1, "int64")
+    choice = filled(rows, -1, "int64", machine)
     for operand in reversed(expr.args):
         if isinstance(operand, Column):
-            choice = arrays.where(valid_rows(known[operand.name], machine) != 0, lists.index(operand), choice)
+            words = known[operand.name].valid
+            arguments = [rows, lists.index(operand), 0 if words is None else words, choice]
+            machine.launch(machine.closed("lists"), "choose_list", rows, arguments)
     return choice

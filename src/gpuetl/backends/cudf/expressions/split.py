@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from gpuetl.backends.cudf.columns.arrays import filled, scan
 from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
 from gpuetl.backends.cudf.columns.written import list_offsets, text_offsets
 from gpuetl.backends.cudf.device.columns import accessors, buffers_of, column_parameters
@@ -33,12 +34,12 @@ def split_texts(arguments: Sequence[Vector | Literal], rows: int, machine: Machi
     counts, sizes = arrays.zeros(rows + 1, "int64"), arrays.zeros(rows + 1, "int64")
     nulls, valid = arrays.zeros(1, "uint64"), empty_bits(rows, machine)
     machine.launch(module, "measure", rows, [rows, *buffers, nulls, valid, counts[1:], sizes[1:]])
-    places, starts = arrays.cumsum(counts), arrays.cumsum(sizes)
+    places, starts = scan(counts, machine), scan(sizes, machine)
     parts, total, missing = int(places[-1]), int(starts[-1]), int(nulls[0])
-    lists = list_offsets(places, parts)
-    offsets, data = arrays.full(parts + 1, total, "int64"), arrays.empty(total, "uint8")
+    lists = list_offsets(places, parts, machine)
+    offsets, data = filled(parts + 1, total, "int64", machine), arrays.empty(total, "uint8")
     machine.launch(module, "write", rows, [rows, *buffers, places, starts, offsets, data])
-    elements = Vector(STRING, parts, data, offsets=text_offsets(offsets, total))
+    elements = Vector(STRING, parts, data, offsets=text_offsets(offsets, total, machine))
     return with_nulls(Vector(pa.list_(STRING), rows, None, valid, 0, lists, elements), missing)
 
 

@@ -1,30 +1,32 @@
-"""Kernels' machine code, kept on disk by value: the text, the compiler and its options, and the architecture."""
+"""Kernels' machine code, looked for in the wheel, then in the cache on disk, and else compiled: see machine_code.py.
+
+CuPy's own cache is not used since `RawModule` always flushes small float32.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future
+from concurrent.futures import Future, as_completed
 from contextlib import suppress
+from contextvars import copy_context
 from functools import cache, partial
 from pathlib import Path
-from threading import get_ident
+from threading import Thread
 from typing import Any
 
-from cupy.cuda import compiler, device, function, nvrtc
+from cupy.cuda import compiler, device, driver, function, nvrtc
 
+from gpuetl.backends.cudf.device.closed_set import closed_programs, closed_source
 from gpuetl.backends.cudf.gpu.ahead import Ahead
 from gpuetl.backends.cudf.gpu.nvrtc_processes import NvrtcProcesses, loaded_library
 from gpuetl.kernels.cache import cache_folder, forget_oldest
-from gpuetl.report.recorder import compiling
+from gpuetl.kernels.machine_code import OPTIONS, Compiler, Target, by_ptx, read_entry, write_entry
+from gpuetl.kernels.user_options import user_options
+from gpuetl.plan.node import Origin
+from gpuetl.report.recorder import compiling, note, show_progress
 from gpuetl.report.trace import span
 
-OPTIONS = ("--std=c++17", "--device-int128", "-fmad=false")
-"""No contraction into fused multiply-adds, and no flushing of small float32: results must be what they are on a CPU.
-
-CuPy's own cache is not used since `RawModule` always flushes them.
-"""
 _ASKED: set[Path] = set()
 """What this process has loaded."""
 PROCESSES = NvrtcProcesses(lambda: loaded_library(nvrtc.getVersion()))
@@ -38,27 +40,33 @@ def loaded(source: str) -> Any:
     module = ahead().result((path, "module"), partial(kept_module, path))
     if module is None:
         with compiling(), span("compile", "compilation"):
-            code = ahead().result(path, partial(compiled, source, path))
+            own = own_path(source)  # the wheel's, which the driver has refused, is another one
+            code = ahead().result(own, partial(compiled, source, own))
         module = module_of(code)
     return module
 
 
-def load_ahead(names: Iterable[str]) -> None:
-    """Begin to load what texts that will be asked for were made into, by its names in the cache, on other threads."""
-    for path in (cache_folder() / name for name in names):
+def load_ahead(paths: Iterable[Path]) -> None:
+    """Begin to load entries that will be asked for, on other threads."""
+    for path in paths:
         if path not in _ASKED:
             ahead().expect((path, "module"), partial(kept_module, path))
 
 
 def kept_module(path: Path) -> Any:
-    """Return a module that is in the cache, None where it is not; it is used, and so not among the oldest."""
-    try:
-        code = path.read_bytes()
-    except OSError:
+    """Return the module of an entry; None where it is not there, is damaged, or the driver refuses it.
+
+    It is used, and so not among the oldest.
+    """
+    code = read_entry(path)
+    if code is None:
         return None
-    with suppress(OSError):
-        os.utime(path)
-    return module_of(code)
+    if path.parent == cache_folder():
+        with suppress(OSError):
+            os.utime(path)
+    with suppress(driver.CUDADriverError):
+        return module_of(code)
+    return None
 
 
 def module_of(code: bytes) -> Any:
@@ -80,9 +88,9 @@ def compiled_here(source: str) -> bytes:
 
 def compiled_apart(source: str) -> bytes:
     """Compile a text in a process of NVRTC's own as CuPy would, or here where that gives nothing."""
-    options = (*OPTIONS, f"-arch=sm_{device.Device().compute_capability}", "--device-as-default-execution-space")
-    by_ptx = os.environ.get("CUPY_COMPILE_WITH_PTX")  # for drivers older than NVRTC
-    return (None if by_ptx else PROCESSES.compiled(source, options)) or compiled_here(source)
+    made_for = target()
+    code = None if made_for.ptx else PROCESSES.compiled(source, made_for.options())
+    return code or compiled_here(source)
 
 
 def compiled(source: str, path: Path, compile_text: Callable[[str], bytes] = compiled_here) -> bytes:
@@ -90,14 +98,11 @@ def compiled(source: str, path: Path, compile_text: Callable[[str], bytes] = com
 
     A cache that cannot be written is left alone.
     """
-    with suppress(OSError):
-        return path.read_bytes()
+    if (code := read_entry(path)) is not None:
+        return code
     code = compile_text(source)
     with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        made = path.with_suffix(f".{os.getpid()}.{get_ident()}")  # threads may be at the same text
-        made.write_bytes(code)
-        made.replace(path)
+        write_entry(path, code)
     forget_once()
     return code
 
@@ -108,10 +113,78 @@ def forget_once() -> None:
     forget_oldest(cache_folder())
 
 
-def path_of(source: str, suffix: str = "cubin") -> Path:
-    """Return where what is made of a text is kept."""
-    made_for = f"{nvrtc.getVersion()} {device.Device().compute_capability} {OPTIONS}"
-    return cache_folder() / f"{hashlib.sha256(f'{made_for} {source}'.encode()).hexdigest()[:32]}.{suffix}"
+def path_of(source: str) -> Path:
+    """Return where what is made of a text is kept: in the wheel, or in the cache."""
+    shipped = target().shipped(source)
+    return shipped if shipped.exists() else own_path(source)
+
+
+def own_path(source: str) -> Path:
+    """Return where the cache keeps what is made of a text."""
+    return cache_folder() / target().name(source)
+
+
+def target() -> Target:
+    """Return what texts are compiled for: the current device."""
+    return Target(f"sm_{device.Device().compute_capability}", nvrtc_here(), by_ptx())
+
+
+@cache
+def nvrtc_here() -> Compiler:
+    """Return the compiler that CuPy has loaded."""
+    version = nvrtc.getVersion()
+    return Compiler.of(version, loaded_library(version))
+
+
+class KeptKernel:
+    """A user's kernel that is in the cache, to be called as CuPy's `RawKernel`."""
+
+    def __init__(self, code: bytes, entry: str) -> None:
+        self.function = module_of(code).get_function(entry)
+        self.max_threads_per_block = driver.funcGetAttribute(MAX_THREADS_PER_BLOCK, self.function.ptr)
+
+    def __call__(self, grid: tuple[int, ...], block: tuple[int, ...], arguments: tuple[Any, ...]) -> None:
+        """Launch it."""
+        self.function(grid, block, arguments)
+
+
+MAX_THREADS_PER_BLOCK = 0
+"""CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK."""
+
+
+def kept_user_kernel(text: str, entry: str) -> KeptKernel | None:
+    """Return a kernel of a CUDA file that `gpuetl kernel build` has compiled; None for any other."""
+    code = read_entry(cache_folder() / target().name(text, user_options(text)))
+    return None if code is None else KeptKernel(code, entry)
+
+
+def mark_of(plan: str) -> Path:
+    """Return the file that lists what the kernels of a plan are made into, where they have been."""
+    return cache_folder() / target().mark(plan)
+
+
+@cache
+def expect_closed_set() -> Thread | None:
+    """Begin to compile all programs of the closed set that are in neither the wheel nor the cache, the largest first.
+
+    The run that is under way says so, and a thread shows how far they are.
+    """
+    sources = sorted(map(closed_source, closed_programs()), key=len, reverse=True)
+    begun = [future for source in sources if (future := expect(source, path_of(source)))]
+    if not begun:
+        return None
+    what = f"{len(begun)} programs that all pipelines share were compiled for this GPU, once on this machine"
+    note(f"{what}; `gpuetl kernel build` does so before a run")
+    show = Thread(target=partial(copy_context().run, show_closed_set, begun), name="gpuetl-closed-set", daemon=True)
+    show.start()
+    return show
+
+
+def show_closed_set(begun: list[Future[bytes]]) -> None:
+    """Show how many of the closed set are done, then end the processes that compiled them."""
+    for done, _ in enumerate(as_completed(begun), 1):
+        show_progress(Origin("kernels", "of all pipelines"), done, len(begun))
+    PROCESSES.end()
 
 
 def ahead() -> Ahead:

@@ -13,22 +13,25 @@ from typing import Any
 
 import numpy as np
 
-import gpuetl
+from gpuetl.backends.cudf.columns.arrays import pick, shifted
+from gpuetl.backends.cudf.device.closed_set import closed_source
 from gpuetl.backends.cudf.gpu import files, kernel_cache
 from gpuetl.backends.cudf.gpu.compiler import does_not_compile, is_c_function, named, refuse_block
-from gpuetl.backends.cudf.gpu.expected import ExpectedKernels, called, user_kernel
+from gpuetl.backends.cudf.gpu.expected import ExpectedKernels, user_kernel
 from gpuetl.backends.cudf.gpu.libcudf import column_array, radix_order, stream, to_libcudf
 from gpuetl.backends.cudf.gpu.memory import count_pool, device_memory, limited, memory_use
 from gpuetl.backends.cudf.gpu.parquet import read_parquet
 from gpuetl.backends.cudf.gpu.settings import KVIKIO_THREADS, POOL_SHARE
+from gpuetl.backends.cudf.gpu.start import open_pool
 from gpuetl.backends.cudf.gpu.streams import engine_streams, finished
 from gpuetl.backends.cudf.host_copies import copy_from_host, copy_to_host
-from gpuetl.backends.cudf.machine import SLOW_S, Work
+from gpuetl.backends.cudf.machine import SLOW_S, Struct, Work
 from gpuetl.backends.cudf.sinks.threaded_file import ThreadedFile, threaded_file
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.memory import MemoryMeter, MemoryUse
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import DataType
+from gpuetl.kernels.machine_code import read_mark
 from gpuetl.lost_device import is_lost, lose_device
 from gpuetl.messages import coded
 from gpuetl.report.recorder import compiling
@@ -41,26 +44,16 @@ _MAKING = Lock()
 
 
 class GpuMachine:
-    """The current CUDA device.
-
-    The pool is made where the process still has RMM's default resource: users of the library keep one that they set.
-    """
+    """The current CUDA device."""
 
     rows_a_row = 1
 
     def __init__(self) -> None:
         os.environ.setdefault("KVIKIO_NTHREADS", KVIKIO_THREADS)  # libcudf sets 4 at its first read
         import cupy
-        import rmm
-        from rmm.allocators.cupy import rmm_cupy_allocator
 
+        open_pool()
         self.arrays, self.streams = cupy, engine_streams()
-        if type(rmm.mr.get_current_device_resource()) is rmm.mr.CudaMemoryResource:
-            free, _ = cupy.cuda.runtime.memGetInfo()
-            limit = int(free * POOL_SHARE) & ~255
-            pool = rmm.mr.CudaAsyncMemoryResource(release_threshold=limit)
-            rmm.mr.set_current_device_resource(rmm.mr.LimitingResourceAdaptor(pool, limit))
-        cupy.cuda.set_allocator(rmm_cupy_allocator)
         self.blocks = cupy.cuda.Device().attributes["MultiProcessorCount"] * BLOCKS_PER_SM
         self.memory = int(cupy.cuda.runtime.memGetInfo()[1] * POOL_SHARE)
         self.modules: dict[str, Any] = {}
@@ -97,18 +90,16 @@ class GpuMachine:
         self.arrays.cuda.Device().synchronize()
 
     def expected(self, plan: str) -> ExpectedKernels | None:
-        """Expect the kernels of a plan; where they have been, load them and begin with CuPy on other threads.
-
-        Before CuPy looks into its cache it compiles an empty text, once in a process.
-        """
+        """Expect the kernels of a plan; where they have been, load them on other threads."""
         if plan in self.begun:
             return None
-        mark = kernel_cache.path_of(f"{plan} {gpuetl.__version__}", "expected")
-        if not mark.exists():
+        kernel_cache.expect_closed_set()
+        mark = kernel_cache.mark_of(plan)
+        entries = read_mark(mark)
+        if entries is None:
             return ExpectedKernels(self.compiled_kernel, mark)
         self.begun.add(plan)
-        kernel_cache.ahead().expect("CuPy", partial(called, "full", (1, -1, "int32"), ()))
-        kernel_cache.load_ahead(mark.read_text(encoding="utf-8").split())
+        kernel_cache.load_ahead(entries)
         return None
 
     def compiled(self, source: str) -> Any:
@@ -116,6 +107,10 @@ class GpuMachine:
         if source not in self.modules:
             self.modules[source] = kernel_cache.loaded(source)
         return self.modules[source]
+
+    def closed(self, program: str) -> Any:
+        """Compile the program as any other text."""
+        return self.compiled(closed_source(program))
 
     def launch(self, module: Any, entry: str, rows: int, arguments: Sequence[Any]) -> None:
         """Run a kernel that loops over rows, on as many blocks as keep the device busy."""
@@ -125,8 +120,7 @@ class GpuMachine:
     def launch_blocks(self, module: Any, entry: str, blocks: int, threads: int, arguments: Sequence[Any]) -> None:
         """Run a kernel in so many blocks."""
         if blocks:
-            passed = [np.int64(argument) if isinstance(argument, int) else argument for argument in arguments]
-            module.get_function(entry)((blocks,), (threads,), tuple(passed))
+            module.get_function(entry)((blocks,), (threads,), tuple(map(as_passed, arguments)))
 
     def user_kernel(self, source: str, path: Path, entry: str) -> Callable[[int, int, Sequence[Any]], None]:
         """Compile a user's kernel once, as C++17 with CUDA's usual contractions."""
@@ -146,6 +140,8 @@ class GpuMachine:
         mangled = None if is_c_function(source, entry) else (str(entry),)  # CuPy's cache takes no text with names
         text = named(source, path)
         try:
+            if mangled is None and (kept := kernel_cache.kept_user_kernel(text, str(entry))):
+                return kept
             module = self.arrays.RawModule(code=text, options=("--std=c++17",), name_expressions=mangled)
             return module.get_function(str(entry))
         except self.arrays.cuda.compiler.CompileException as error:
@@ -228,7 +224,7 @@ class GpuMachine:
         *leading, last = words
         order = radix_order(last)
         for word in reversed(leading):
-            order = order[radix_order(word[order])]
+            order = pick(order, radix_order(pick(word, order, self)), self)
         return order
 
     def read_parquet(self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType]) -> dict[str, Vector]:
@@ -242,11 +238,20 @@ class GpuMachine:
         dense, ascending, nulls = plc.aggregation.RankMethod.DENSE, plc.types.Order.ASCENDING, plc.types.NullOrder.AFTER
         column, included = to_libcudf(texts), plc.types.NullPolicy.INCLUDE
         ranks = plc.sorting.rank(column, dense, ascending, included, nulls, False, stream())
-        return column_array(ranks, "int32") - self.arrays.int32(1)
+        numbers = self.arrays.empty(texts.rows, "int32")
+        shifted(column_array(ranks, "int32"), -1, numbers, self)
+        return numbers
 
     def written_file(self, path: Path, alone: bool) -> AbstractContextManager[ThreadedFile]:
         """Copy and write by threads."""
         return threaded_file(path, alone, files.writers(self.arrays.cuda.Device().id))
+
+
+def as_passed(argument: Any) -> Any:
+    """Return an argument as CuPy passes it: a struct as one value of its bytes."""
+    if isinstance(argument, Struct):
+        return argument.words.view(f"V{argument.words.nbytes}")
+    return np.int64(argument) if isinstance(argument, int) else argument
 
 
 def has_come(event: Any) -> bool:

@@ -3,7 +3,7 @@
 It is asked by its standard input, and answers by its standard output:
 
 - two lengths, options with a zero byte between two, and a source, in bytes;
-- a length, and machine code: of no bytes where NVRTC, whose library is the one argument, has an error.
+- two lengths, machine code, and what NVRTC, whose library is the one argument, says of an error: one of them is empty.
 
 It ends when its input does, which is at the latest when who asks has ended.
 """
@@ -11,9 +11,10 @@ It ends when its input does, which is at the latest when who asks has ended.
 import ctypes
 import os
 import sys
+from collections.abc import Callable
 from struct import Struct
 
-QUESTION, ANSWER = Struct("<QQ"), Struct("<Q")
+QUESTION, ANSWER = Struct("<QQ"), Struct("<QQ")
 
 
 def main() -> None:
@@ -23,25 +24,35 @@ def main() -> None:
     os.dup2(2, 1)  # what a library prints is no answer
     while lengths := questions.read(QUESTION.size):
         options, source = (questions.read(length) for length in QUESTION.unpack(lengths))
-        code = compiled(nvrtc, source, options.split(b"\0"))
-        answers.write(ANSWER.pack(len(code)) + code)
+        code, log = compiled(nvrtc, source, options.split(b"\0"))
+        answers.write(ANSWER.pack(len(code), len(log)) + code + log)
         answers.flush()
 
 
-def compiled(nvrtc: ctypes.CDLL, source: bytes, options: list[bytes]) -> bytes:
-    """Return machine code, nothing where there is an error: what it says is for who compiles the text again."""
-    program, size = ctypes.c_void_p(), ctypes.c_size_t()
+def compiled(nvrtc: ctypes.CDLL, source: bytes, options: list[bytes]) -> tuple[bytes, bytes]:
+    """Return machine code, or PTX for a virtual architecture; or what NVRTC says of the text."""
+    program = ctypes.c_void_p()
     if nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, b"kern.cu", 0, None, None):
-        return b""
+        return b"", b"NVRTC does not take the text"
     try:
         if nvrtc.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options)):
-            return b""
-        if nvrtc.nvrtcGetCUBINSize(program, ctypes.byref(size)):
-            return b""
-        code = ctypes.create_string_buffer(size.value)
-        return b"" if nvrtc.nvrtcGetCUBIN(program, code) else code.raw
+            log = read(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program).rstrip(b"\0")
+            return b"", log or b"NVRTC does not take the options " + b" ".join(options)
+        by_ptx = any(option.startswith(b"-arch=compute_") for option in options)
+        made = "PTX" if by_ptx else "CUBIN"
+        code = read(getattr(nvrtc, f"nvrtcGet{made}Size"), getattr(nvrtc, f"nvrtcGet{made}"), program)
+        return code, b"" if code else b"NVRTC has made nothing of the text"
     finally:
         nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def read(size_of: Callable[..., int], copy: Callable[..., int], program: ctypes.c_void_p) -> bytes:
+    """Return what two functions of NVRTC give of a program; nothing where they do not."""
+    size = ctypes.c_size_t()
+    if size_of(program, ctypes.byref(size)):
+        return b""
+    data = ctypes.create_string_buffer(size.value)
+    return b"" if copy(program, data) else data.raw
 
 
 if __name__ == "__main__":

@@ -31,12 +31,12 @@ class NvrtcProcess:
             command, bufsize=0, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, cwd="/", start_new_session=True
         )
 
-    def compiled(self, source: str, options: Sequence[str]) -> bytes:
-        """Return machine code, nothing where NVRTC has an error; raise `OSError` where the process has ended."""
+    def compiled(self, source: str, options: Sequence[str]) -> tuple[bytes, str]:
+        """Return machine code, or none and what NVRTC says of the text; raise `OSError` where the process has ended."""
         passed, text = "\0".join(options).encode(), source.encode()
         self.send(QUESTION.pack(len(passed), len(text)) + passed + text)
-        (length,) = ANSWER.unpack(self.received(ANSWER.size))
-        return self.received(length)
+        length, log_length = ANSWER.unpack(self.received(ANSWER.size))
+        return self.received(length), self.received(log_length).decode(errors="replace")
 
     def send(self, data: bytes) -> None:
         """Write all: a signal may cut a write short."""
@@ -94,7 +94,7 @@ class NvrtcProcesses:
         if process is None:
             return None
         try:
-            code = process.compiled(source, options)
+            code, _ = process.compiled(source, options)
         except Exception:
             self._ended([process], failed=True)
             return None

@@ -33,9 +33,7 @@ def check_unique(operation: Join, frames: Sequence[Frame], keys: JoinKeys, right
 def repeats(operation: Join, side: int, frame: Frame, codes: Array, size: int, machine: Machine) -> str:
     """Say which key repeats most on the left (0) or right (1) side; of those that tie, that of the first row."""
     name, names = operation.written_sides[side]
-    counts = count_codes(codes, size, machine)[codes]
-    code = codes[int(counts.argmax())]
-    first = int(machine.arrays.nonzero(codes == code)[0][0])
+    first = first_of_most(codes, [count_codes(codes, size, machine)], machine)
     columns = (operation.left_on, operation.right_on)[side]
     return (
         f"the join is not {operation.written_validate}: {listing(names)} repeats on the {name} side, "
@@ -77,7 +75,7 @@ def every_row(left: Frame, right: Frame) -> str:
 def most_repeated(operation: Join, left: Frame, keys: KeyCodes, machine: Machine) -> str:
     """Name the key that gives most rows."""
     counts = [count_codes(codes, keys.size, machine) for codes in (keys.left, keys.right)]
-    row = int((counts[0] * counts[1])[keys.left].argmax())  # below 2^62: each side has fewer than 2^31 rows
+    row = first_of_most(keys.left, counts, machine)
     worst = int(keys.left[row])
     sides = operation.written_sides
     found = {name: f"{int(count[worst]):,}" for (name, _), count in zip(sides, counts, strict=True)}
@@ -86,6 +84,15 @@ def most_repeated(operation: Join, left: Frame, keys: KeyCodes, machine: Machine
         f"{key} repeats most: in {found['left']} rows on the left side, {found['right']} on the right.  "
         "Join on more columns, or make the keys of one side distinct"
     )
+
+
+def first_of_most(codes: Array, counts: Sequence[Array], machine: Machine) -> int:
+    """Return the first of the rows whose code stands most often, by one or two counts, which are multiplied."""
+    most, module = machine.arrays.zeros(2, "uint64"), machine.closed("pairs")
+    arguments = [len(codes), codes, counts[0], counts[1] if len(counts) > 1 else 0]
+    machine.launch(module, "find_most", len(codes), [*arguments, most])  # below 2^62: a side has fewer than 2^31 rows
+    machine.launch(module, "find_first_most", len(codes), [*arguments, most, most[1:]])
+    return (1 << 63) - 1 - int(most[1])
 
 
 def written_key(frame: Frame, columns: Sequence[str], names: Sequence[str], row: int, machine: Machine) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from gpuetl.backends.cudf.columns.compact import numbers_where
+from gpuetl.backends.cudf.columns.arrays import joined, scan
+from gpuetl.backends.cudf.columns.compact import NEGATIVE, NOT_NEGATIVE, numbers_where
 from gpuetl.backends.cudf.columns.concat import stacked
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.frame import Frame
@@ -30,7 +31,7 @@ def join_frames(operation: Join, machine: Machine, left: Frame, right: Frame) ->
         Where `validate` is broken, or the result would have 2^31 rows or more, or not fit the device's memory.
     """
     arrays = machine.arrays
-    none = arrays.zeros(0, "int64")
+    none = arrays.zeros(0, "int32")
     if operation.how == "cross":
         return combined(operation, left, right, every_pair(operation, left, right, machine), none, machine)
     keys = join_keys(operation, left, right, machine)
@@ -38,7 +39,7 @@ def join_frames(operation: Join, machine: Machine, left: Frame, right: Frame) ->
     check_unique(operation, (left, right), keys, lookup, machine)
     if operation.how in ("semi", "anti"):
         found, _ = lookup.find(keys.left, slots=False)
-        kept = numbers_where(found, machine, ">= 0" if operation.how == "semi" else "< 0")
+        kept = numbers_where(found, machine, NOT_NEGATIVE if operation.how == "semi" else NEGATIVE)
         return combined(operation, left, right, Pairs(kept, none), none, machine)
     if operation.how != "full" and not lookup.repeated:
         found, count = lookup.find(keys.left, slots=False)
@@ -56,19 +57,18 @@ def every_pair(operation: Join, left: Frame, right: Frame, machine: Machine) -> 
     """Pair every left row with every right one."""
     total = left.rows * right.rows
     check_size(operation, left, right, total, machine)
-    places = machine.arrays.arange(total)
-    count = max(1, right.rows)
-    return Pairs(places // count, places % count)
+    ours, theirs = machine.arrays.empty(total, "int32"), machine.arrays.empty(total, "int32")
+    machine.launch(machine.closed("pairs"), "pair_all", total, [total, right.rows, ours, theirs])
+    return Pairs(ours, theirs)
 
 
 def matching_pairs(operation: Join, left: Frame, right: Frame, keys: KeyCodes, more: int, machine: Machine) -> Pairs:
     """Pair rows of equal keys, after looking whether that many, and `more`, fit."""
-    arrays = machine.arrays
     counts = count_codes(keys.right, keys.size, machine)
-    repeats = counts[keys.left]
-    if operation.how != "inner":
-        repeats = arrays.maximum(repeats, 1)
-    ends = arrays.cumsum(repeats)
+    repeats = machine.arrays.empty(left.rows, "int64")
+    arguments = [left.rows, int(operation.how != "inner"), keys.left, counts, repeats]
+    machine.launch(machine.closed("pairs"), "count_partners", left.rows, arguments)
+    ends = scan(repeats, machine)
     total = int(ends[-1]) if left.rows else 0
     check_size(operation, left, right, total + more, machine, keys)
     return paired(keys, counts, repeats, ends, total, machine)
@@ -86,6 +86,6 @@ def combined(operation: Join, left: Frame, right: Frame, pairs: Pairs, lonely: A
         for name, vector in columns.items():
             alone = below[name] if name in below else from_arrow(pa.nulls(len(lonely), vector.dtype), machine)
             columns[name] = stacked([vector, alone], machine)
-    others = machine.arrays.concatenate([pairs.right, lonely]) if len(lonely) else pairs.right
+    others = joined([pairs.right, lonely], machine) if len(lonely) else pairs.right
     columns |= take(wanted, others, machine, missing=operation.how not in ("inner", "cross"))
     return Frame({name: columns[name] for name in operation.schema}, rows + len(lonely))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpuetl.backends.cudf.choices import chosen
+from gpuetl.backends.cudf.columns.arrays import filled
 from gpuetl.backends.cudf.columns.keys import Keys
 from gpuetl.backends.cudf.columns.words import Layout, measured, signed
 from gpuetl.backends.cudf.device.columns import buffers_of, column_parameters
@@ -58,7 +59,7 @@ def lookup_of(keys: JoinKeys, machine: Machine) -> Lookup:
 def built(keys: JoinKeys, layout: Layout | None, size: int, machine: Machine) -> TableLookup:
     """Put the right side's rows into a table of so many slots."""
     arrays, own = machine.arrays, keys.right
-    owners, slots = arrays.full(size, -1, "int32"), arrays.empty(own.rows, "int32")
+    owners, slots = filled(size, -1, "int32", machine), arrays.empty(own.rows, "int32")
     repeated = arrays.zeros(1, "uint64")
     module = machine.compiled(build_source(own, keys.nulls_equal, layout))
     arguments = [own.rows, size, owners, slots, repeated, *placement(layout), *own.arguments]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gpuetl.backends.cudf.columns.arrays import choose, count_not_negative, filled, scan, scatter
 from gpuetl.backends.cudf.columns.concat import stacked
 from gpuetl.backends.cudf.columns.keys import Key, Keys
 from gpuetl.backends.cudf.columns.order import sort_keys
-from gpuetl.backends.cudf.columns.validity import valid_rows
 from gpuetl.backends.cudf.joins.keys import JoinKeys, as_type
 from gpuetl.backends.cudf.joins.slots import Lookup
 from gpuetl.backends.cudf.machine import Array, Machine
@@ -22,10 +22,11 @@ class SortedLookup(Lookup):
 
     def find(self, others: Keys, slots: bool) -> tuple[Array, Array]:
         """Take the codes, which are those of the other side's rows."""
-        arrays = self.machine.arrays
-        owner = arrays.where(self.others < 0, arrays.int32(-1), self.owners[self.others])
-        count = (owner >= 0).sum(keepdims=True)
-        return (arrays.where(owner < 0, arrays.int32(-1), self.others) if slots else owner), count
+        arrays, rows = self.machine.arrays, len(self.others)
+        found, count = arrays.empty(rows, "int32"), arrays.zeros(1, "uint64")
+        arguments = [rows, int(slots), self.others, self.owners, found, count]
+        self.machine.launch(self.machine.closed("pairs"), "find_owners", rows, arguments)
+        return found, count
 
 
 def sorted_lookup(keys: JoinKeys, machine: Machine) -> SortedLookup:
@@ -35,20 +36,19 @@ def sorted_lookup(keys: JoinKeys, machine: Machine) -> SortedLookup:
     pairs = [(ours, theirs) for ours, theirs in zip(keys.left.keys, keys.right.keys, strict=True)]
     both = Keys(tuple(on_both_sides(*pair, machine) for pair in pairs), rows)
     order = sort_keys(both, len(pairs), False, machine)
-    ranks = arrays.cumsum(order.new_value, dtype="int32") - arrays.int32(1)
+    ranks = scan(order.new_value, machine, "int32", first=-1)
     codes = ranks
     if order.rows is not None:
         codes = arrays.empty(rows, "int32")
-        codes[order.rows] = ranks
+        scatter(codes, order.rows, machine, ranks)
     if not keys.nulls_equal:
         for key in both.keys:
-            codes = arrays.where(valid_rows(key.column, machine).astype(bool), codes, arrays.int32(-1))
+            codes = choose(key.column.valid, codes, -1, machine)
     others, slots = codes[: keys.left.rows], codes[keys.left.rows :]
-    owners = arrays.full(rows + 1, -1, "int32")
-    owners[slots] = arrays.arange(len(slots), dtype="int32")
-    owners[-1] = -1  # where those of code -1 went
-    kept = int((owners >= 0).sum())
-    return SortedLookup(slots, owners, kept < int((slots >= 0).sum()), machine, others)
+    owners = filled(rows, -1, "int32", machine)
+    scatter(owners, slots, machine)
+    repeated = count_not_negative(owners, machine) < count_not_negative(slots, machine)
+    return SortedLookup(slots, owners, repeated, machine, others)
 
 
 def on_both_sides(ours: Key, theirs: Key, machine: Machine) -> Key:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpuetl.backends.cudf.columns.compact import numbers_where
-from gpuetl.backends.cudf.device.headers import headers_text
+from gpuetl.backends.cudf.columns.arrays import pick, scan, set_marks
+from gpuetl.backends.cudf.columns.compact import NOT_NEGATIVE, ZERO, above, numbers_where
 from gpuetl.backends.cudf.machine import Array, Machine
+
+FEW = 32
+"""Partners of a row that one thread writes, as device/closed/pairs.cu has it; a warp writes more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,24 +35,23 @@ class KeyCodes:
 def count_codes(codes: Array, size: int, machine: Machine) -> Array:
     """Return how often each code stands (int64), and a last 0."""
     counts = machine.arrays.zeros(size + 1, "int64")
-    machine.launch(machine.compiled(PAIRS), "count_codes", len(codes), [len(codes), codes, counts])
+    machine.launch(machine.closed("pairs"), "count_codes", len(codes), [len(codes), codes, counts])
     return counts
 
 
 def lonely_rows(keys: KeyCodes, machine: Machine) -> Array:
     """Return the numbers of the right rows whose code no left row has."""
-    met = machine.arrays.zeros(keys.size + 1, "uint8")
-    met[keys.left] = 1
-    met[-1] = 0  # where those of code -1 went
-    return numbers_where(met[keys.right], machine, "== 0")
+    met = machine.arrays.zeros(keys.size, "uint8")
+    set_marks(met, keys.left, machine)
+    return numbers_where(pick(met, keys.right, machine), machine, ZERO)
 
 
 def single_partners(found: Array, count: Array, inner: bool, machine: Machine) -> Pairs:
     """Pair each left row with the one that is found for it, -1 for none, of which there are `count`."""
     if not inner or int(count[0]) == len(found):
         return Pairs(None, found)
-    kept = numbers_where(found, machine, ">= 0")
-    return Pairs(kept, found[kept])
+    kept = numbers_where(found, machine, NOT_NEGATIVE)
+    return Pairs(kept, pick(found, kept, machine))
 
 
 def paired(keys: KeyCodes, counts: Array, repeats: Array, ends: Array, total: int, machine: Machine) -> Pairs:
@@ -60,39 +62,11 @@ def paired(keys: KeyCodes, counts: Array, repeats: Array, ends: Array, total: in
     """
     arrays = machine.arrays
     by_code = machine.sorted_order([keys.right.view("uint32")])  # those of code -1 come last
-    starts = arrays.cumsum(counts) - counts
+    starts = scan(counts, machine, before=True)
     left, right = arrays.empty(total, "int32"), arrays.empty(total, "int32")
-    module, rows = machine.compiled(PAIRS), len(keys.left)
+    module, rows = machine.closed("pairs"), len(keys.left)
     arguments = [keys.left, counts, starts, ends, by_code, left, right]
     machine.launch(module, "pair_few", rows, [rows, *arguments])
-    many = numbers_where(repeats, machine, f"> {FEW}")
+    many = numbers_where(repeats, machine, above(FEW))
     machine.launch(module, "pair_many", len(many) * 32, [len(many), many, *arguments])
     return Pairs(left, right)
-
-
-FEW = 32
-"""Partners of a row that one thread writes; a warp writes those of rows that have more."""
-ARGUMENTS = """const int32_t* codes, const int64_t* counts, const int64_t* starts, const int64_t* ends,
-    const int32_t* by_code, int32_t* left, int32_t* right"""
-PAIRS = f"""{headers_text(["rows.cuh", "reduce.cuh"])}
-DEVICE void write_pairs(int64_t row, int first, int step, {ARGUMENTS}) {{
-    const int64_t begin = row ? ends[row - 1] : 0, size = ends[row] - begin;
-    const int64_t count = codes[row] < 0 ? 0 : counts[codes[row]];
-    for (int64_t at = first; at < size; at += step) {{
-        left[begin + at] = int32_t(row);
-        right[begin + at] = at < count ? by_code[starts[codes[row]] + at] : -1;
-    }}
-}}
-KERNEL count_codes(int64_t rows, const int32_t* codes, uint64_t* counts) {{
-    FOR_EACH_ROW(row, rows) if (row < rows && codes[row] >= 0) add_to(counts + codes[row], 1);
-}}
-KERNEL pair_few(int64_t rows, {ARGUMENTS}) {{
-    FOR_EACH_ROW(row, rows) {{
-        if (row >= rows || (codes[row] >= 0 && counts[codes[row]] > {FEW})) continue;
-        write_pairs(row, 0, 1, codes, counts, starts, ends, by_code, left, right);
-    }}
-}}
-KERNEL pair_many(int64_t items, const int32_t* many, {ARGUMENTS}) {{
-    FOR_EACH_WARP(item, items) write_pairs(many[item], LANE, LANES, codes, counts, starts, ends, by_code, left, right);
-}}
-"""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuetl.backends.cudf.columns.arrays import pick
 from gpuetl.backends.cudf.columns.gather import take_rows
 from gpuetl.backends.cudf.columns.order import sort_rows
 from gpuetl.backends.cudf.expressions.canonical import canonical
@@ -18,5 +19,5 @@ def distinct_rows(operation: Distinct, machine: Machine, frame: Frame) -> Frame:
     keys = [SortKey(name) for name in operation.on]
     order = sort_rows(frame, [*keys, *operation.order_by], len(keys), False, machine)
     starts = order.group_starts(machine)
-    kept = take_rows(frame, starts if order.rows is None else order.rows[starts], machine)
+    kept = take_rows(frame, starts if order.rows is None else pick(order.rows, starts, machine), machine)
     return kept.updated({name: canonical(kept.columns[name], machine) for name in operation.on})

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from gpuetl.backends.cudf.columns.compact import numbers_where
+from gpuetl.backends.cudf.columns.arrays import choose, filled, mark_changes, pick, scan, scatter, with_last
+from gpuetl.backends.cudf.columns.compact import ZERO, numbers_where
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.order import note_ties, sort_rows
-from gpuetl.backends.cudf.columns.validity import empty_bits, valid_in_all, valid_rows, with_valid, words_of
+from gpuetl.backends.cudf.columns.validity import (
+    empty_bits,
+    valid_in,
+    valid_in_all,
+    valid_rows,
+    valid_words,
+)
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Array, Machine
@@ -78,7 +84,7 @@ def refuse_nulls(operation: Kernel | KernelReduction, inputs: dict[str, Vector],
     """Raise `EvaluationError` for the first null that the kernel forbids."""
     for name, vector in inputs.items():
         if vector.nulls:
-            raise null_input(operation, name, int(valid_rows(vector, machine).argmin()))
+            raise null_input(operation, name, int(numbers_where(valid_rows(vector, machine), machine, ZERO)[0]))
 
 
 def on_valid(
@@ -88,38 +94,35 @@ def on_valid(
     nullable = [vector for vector in inputs.values() if vector.nulls]
     if not nullable:
         return launched(operation, inputs, offsets_of(starts, None, rows, machine), rows, machine)
-    arrays = machine.arrays
     valid = valid_in_all(nullable, machine)
     kept = numbers_where(valid, machine)
-    before = None if starts is None else arrays.cumsum(valid, dtype="int64")
+    before = None if starts is None else scan(valid, machine, "int32", before=True)
     offsets = offsets_of(starts, before, len(kept), machine)
     outputs = launched(operation, take(inputs, kept, machine, missing=False), offsets, len(kept), machine)
-    places = arrays.full(rows, -1, "int32")
-    places[kept] = arrays.arange(len(kept), dtype="int32")
+    places = filled(rows, -1, "int32", machine)
+    scatter(places, kept, machine)
     return take(outputs, places, machine)
 
 
 def offsets_of(starts: Array | None, before: Array | None, rows: int, machine: Machine) -> Array | None:
     """Return where each group begins among the rows that the kernel sees (int32), and their number; none is empty.
 
-    `before` counts those rows up to and with each row, where they are not all.
+    `before` (int32) counts those rows before each row, where they are not all.
     """
     if starts is None:
         return None
-    arrays = machine.arrays
     if before is not None:
-        starts = arrays.concatenate([arrays.zeros(1, "int64"), before])[starts]
+        starts = pick(before, starts, machine)
     if not rows:
-        return arrays.zeros(1, "int32")
-    ends = arrays.concatenate([starts, arrays.full(1, rows, starts.dtype)])
-    return arrays.unique(ends).astype("int32")
+        return machine.arrays.zeros(1, "int32")
+    ends = with_last(starts, rows, machine)
+    return pick(ends, numbers_where(mark_changes(ends, machine), machine), machine)
 
 
 def with_masks(
     operation: Kernel, inputs: dict[str, Vector], starts: Array | None, rows: int, machine: Machine
 ) -> dict[str, Vector]:
     """Run with each array's validity words after it; the kernel writes those of its outputs."""
-    arrays = machine.arrays
     offsets = offsets_of(starts, None, rows, machine)
     made = {name: empty(dtype, rows, machine) for name, dtype in operation.outputs.items()}
     masks = {name: empty_bits(rows, machine) for name in made}
@@ -134,10 +137,7 @@ def with_masks(
     check_guards(operation, bands)
     results = {}
     for (name, dtype), data, mask in zip(operation.outputs.items(), values, words, strict=True):
-        vector = Vector(dtype, rows, data, mask)
-        valid = valid_rows(vector, machine).astype(bool)
-        kept = arrays.where(valid, data, data.dtype.type(0))
-        results[name] = with_valid(replace(vector, data=kept), valid, machine)
+        results[name] = valid_in([mask], Vector(dtype, rows, choose(mask, data, 0, machine)), machine)
     return results
 
 
@@ -145,7 +145,7 @@ def mask_of(vector: Vector, machine: Machine) -> Array:
     """Return a column's validity words, also where it has no null."""
     if vector.valid is not None:
         return vector.valid
-    return words_of(machine.arrays.ones(vector.rows, "uint8"), machine)
+    return valid_words([], vector.rows, machine)[0]
 
 
 def empty(dtype: Any, rows: int, machine: Machine) -> Array:

@@ -12,9 +12,9 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from gpuetl.backends.cudf.columns.arrays import filled, joined
 from gpuetl.backends.cudf.machine import SLOW_S, Array, Machine
 from gpuetl.errors import EvaluationError
 from gpuetl.kernels.contract import KernelContract
@@ -93,14 +93,15 @@ class GuardedArray:
     def __init__(self, name: str, array: Array, machine: Machine) -> None:
         self.name, self.machine, size = name, machine, array.dtype.itemsize
         self.dtype, self.rows = array.dtype, len(array)
-        self.whole = machine.arrays.full((self.rows + 2 * GUARD) * size, PATTERN, "uint8")
+        self.whole = filled((self.rows + 2 * GUARD) * size, PATTERN, "uint8", machine)
         self.inside = self.whole[GUARD * size : (GUARD + self.rows) * size].view(array.dtype)
         self.inside[:] = array
 
     def damage(self) -> str:
         """Say which guard values have changed; empty where none has."""
-        bands = self.machine.arrays.concatenate([self.whole[: self.band], self.whole[len(self.whole) - self.band :]])
-        host: NDArray[Any] = np.ascontiguousarray(self.machine.host(bands))
+        host: NDArray[Any] = self.machine.host(
+            joined([self.whole[: self.band], self.whole[len(self.whole) - self.band :]], self.machine)
+        )
         return damage(self.name, host[: self.band].view(self.dtype), host[self.band :].view(self.dtype))
 
     @property

@@ -23,10 +23,13 @@ class Rehearsed:
         The keys of each table that was built, and their slots, by the address of its `owners`, beside these.
     rows_a_row
         How many rows of a run each row that is looked up in a join stands for: keys range so much more narrowly here.
+    sizes
+        The bytes of arrays by their addresses, where these were asked for.
     """
 
     tables: dict[int, tuple[Rows, dict[Any, int]]] = field(default_factory=dict)
     rows_a_row: int = 1
+    sizes: dict[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from gpuetl.backends.cudf.device.closed_set import closed_source
 from gpuetl.backends.cudf.interchange import to_arrow
 from gpuetl.backends.cudf.machine import Expected, Work
-from gpuetl.backends.cudf.rehearsal.arrays import ToldArrays, plain
+from gpuetl.backends.cudf.rehearsal.array_twins import TWINS as ARRAY_TWINS
+from gpuetl.backends.cudf.rehearsal.closed import CLOSED_TWINS
 from gpuetl.backends.cudf.rehearsal.launch import Launch, Rehearsed
 from gpuetl.backends.cudf.rehearsal.limits import Limits
 from gpuetl.backends.cudf.rehearsal.sample import sampled
 from gpuetl.backends.cudf.rehearsal.twins import TWINS
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import DataType
+
+CLOSED = ""
+TYPES = re.compile(r"(_(u?int|float)\d+)*$")
+
+
+ZEROED = SimpleNamespace(
+    asarray=np.asarray, empty=np.zeros, empty_like=np.zeros_like, ndarray=np.ndarray, zeros=np.zeros
+)
+"""NumPy's memory, zeroed, since what a kernel was to write is used as a number."""
 
 
 class NoFile:
@@ -42,7 +55,7 @@ class RehearsalMachine:
 
     def __init__(self, expects: Expected) -> None:
         self.expects = expects
-        self.arrays = ToldArrays(expects.array_call)
+        self.arrays = ZEROED
         self.rehearsed = Rehearsed()
 
     @property
@@ -52,11 +65,13 @@ class RehearsalMachine:
 
     def host(self, array: Any) -> Any:
         """It is there already."""
-        return plain(array)
+        return array
 
     def address(self, array: Any) -> int:
-        """Return NumPy's pointer, which nothing follows."""
-        return int(array.ctypes.data)
+        """Return NumPy's pointer, and note how many bytes lie there."""
+        address = int(array.ctypes.data)
+        self.rehearsed.sizes[address] = array.nbytes
+        return address
 
     def expected(self, plan: str) -> None:
         """Expect nothing: this is what expects."""
@@ -65,6 +80,11 @@ class RehearsalMachine:
         """Tell of the text, which is the module."""
         self.expects.source(source)
         return source
+
+    def closed(self, program: str) -> str:
+        """Tell of the program's text; it stands under no name, as its kernels' twins are known by theirs."""
+        self.expects.source(closed_source(program))
+        return CLOSED
 
     def user_module(self, source: str, kernel: str) -> str:
         """Tell of the text; whether it compiles is seen by the run."""
@@ -77,8 +97,12 @@ class RehearsalMachine:
 
     def launch(self, module: str, entry: str, rows: int, arguments: Sequence[Any]) -> None:
         """Run the kernel's twin, if what it writes decides how the run goes on."""
-        if twin := TWINS.get(entry):
-            twin(Launch.of(module, entry, plain(arguments), self.rehearsed))
+        if module == CLOSED:
+            name = TYPES.sub("", entry)
+            if closed_twin := CLOSED_TWINS.get(name) or ARRAY_TWINS.get(name):
+                closed_twin(self.rehearsed, *arguments)
+        elif twin := TWINS.get(entry):
+            twin(Launch.of(module, entry, arguments, self.rehearsed))
 
     def launch_blocks(self, module: str, entry: str, blocks: int, threads: int, arguments: Sequence[Any]) -> None:
         """Run the kernel's twin."""
@@ -94,13 +118,13 @@ class RehearsalMachine:
 
     def sorted_order(self, words: Sequence[Any]) -> Any:
         """Sort by the last word first."""
-        return self.arrays.asarray(np.lexsort(plain(words)[::-1]).astype(np.int32))
+        return np.lexsort(words[::-1]).astype(np.int32)
 
     def sorted_texts(self, texts: Vector) -> Any:
         """Number the distinct texts."""
         found = [text or "" for text in to_arrow(texts, self).to_pylist()]
         numbers = {text: place for place, text in enumerate(sorted(set(found)))}
-        return self.arrays.asarray(np.array([numbers[text] for text in found], np.int32))
+        return np.array([numbers[text] for text in found], np.int32)
 
     def read_parquet(self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType]) -> dict[str, Vector]:
         """Read the first rows of the first row group."""

@@ -15,7 +15,6 @@ from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
 from gpuetl.backends.cudf.device.types import whole_number
 from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.machine import Machine
-from gpuetl.backends.cudf.rehearsal.arrays import plain
 from gpuetl.backends.cudf.rehearsal.launch import set_bits, set_valid
 from gpuetl.backends.cudf.rehearsal.limits import ROWS, Limits
 from gpuetl.backends.cudf.sources.units import type_as_read
@@ -51,15 +50,15 @@ def widened(vector: Vector, limits: Limits | None, machine: Machine) -> Vector:
         return vector
     *ends, nulls = limits
     rows = vector.rows
-    valid = np.ones(rows, bool) if vector.valid is None else set_bits(plain(vector.valid))[:rows]
+    valid = np.ones(rows, bool) if vector.valid is None else set_bits(vector.valid)[:rows]
     valid[1] &= not nulls
     if vector.dtype != STRING and ends[0] is not None:
-        data = plain(vector.data).copy()
+        data = vector.data.copy()
         for row, end in zip((0, -1), (as_stored(end, vector.dtype) for end in ends), strict=True):
             if end not in data[valid]:
                 data[row], valid[row] = end, True
         vector = replace(vector, data=machine.arrays.asarray(data))
-    words = plain(empty_bits(rows, machine))
+    words = empty_bits(rows, machine)
     set_valid(words, valid)
     return with_nulls(replace(vector, valid=machine.arrays.asarray(words)), int(np.count_nonzero(~valid)))
 

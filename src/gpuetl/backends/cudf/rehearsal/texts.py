@@ -2,43 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 
-from gpuetl.backends.cudf.rehearsal.launch import Launch, set_bits, set_valid
+from gpuetl.backends.cudf.rehearsal.launch import Launch, set_valid
 
 TEXT_BYTES = 3
 """Of texts that are made up."""
-
-
-def enter(launch: Launch) -> None:
-    """Give each text a slot, which the first row that has it owns."""
-    data, offsets, words = launch["data0"].tobytes(), launch["offsets0"].tolist(), launch.named.get("bits0")
-    rows, owners = launch["rows"], launch["owners"]
-    texts = [data[start:end] for start, end in pairwise(offsets[: rows + 1])]
-    slots = {text: slot for slot, text in enumerate(dict.fromkeys(texts))}
-    if len(slots) > len(owners):
-        launch["overflow"][0] = 1
-        return
-    found = np.fromiter(map(slots.__getitem__, texts), np.int32, rows)
-    valid = np.ones(rows, bool) if words is None else set_bits(words)[:rows]
-    launch["slots"][:rows] = np.where(valid, found, 0)
-    owners[found[valid][::-1]] = np.flatnonzero(valid)[::-1]
-
-
-def number_texts(launch: Launch) -> None:
-    """Give each text the number of its slot."""
-    launch["numbers"][:] = launch["by_slot"][launch["slots"]]
-
-
-def copy_texts(launch: Launch) -> None:
-    """Copy the texts of some rows side by side."""
-    data, starts, offsets = launch["data"].tobytes(), launch["starts"], launch["offsets"]
-    begins = starts[np.clip(launch["from"], 0, len(starts) - 1)].tolist()
-    sizes = np.diff(offsets).tolist()
-    copied = b"".join([data[begin : begin + size] for begin, size in zip(begins, sizes, strict=True) if size])
-    launch["bytes"][: len(copied)] = np.frombuffer(copied, np.uint8)
 
 
 def measure_text(launch: Launch) -> None:

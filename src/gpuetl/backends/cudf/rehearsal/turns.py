@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from gpuetl.backends.backend import Share
 from gpuetl.backends.cudf.machine import Expected
@@ -34,10 +33,6 @@ class InTurns:
     def user_kernel(self, source: str, path: Path, entry: str) -> None:
         """Expect a user's kernel."""
         self.name(partial(self.expected.user_kernel, source, path, entry))
-
-    def array_call(self, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
-        """Expect a call at once: calls are not numbered, for each process needs what the array module has of them."""
-        self.expected.array_call(name, arguments, keywords)
 
     def name(self, expect: Callable[[], None]) -> None:
         """Number a kernel; it is expected now or at the end."""

@@ -12,74 +12,26 @@ from typing import Any
 import numpy as np
 
 from gpuetl.backends.cudf.rehearsal.computed import compute, elementwise, finish, windows
-from gpuetl.backends.cudf.rehearsal.groups import find_edges, find_quantiles, find_rows, measure_groups
 from gpuetl.backends.cudf.rehearsal.keys import digits_of, key_tuples, values_of
-from gpuetl.backends.cudf.rehearsal.launch import Launch, set_bits, set_valid
-from gpuetl.backends.cudf.rehearsal.pieces import stack
-from gpuetl.backends.cudf.rehearsal.texts import copy_texts, enter, measure_text, number_texts, write_bytes
+from gpuetl.backends.cudf.rehearsal.launch import Launch
+from gpuetl.backends.cudf.rehearsal.texts import measure_text, write_bytes
 
-TILE, ALL = 1024, (1 << 64) - 1
-COMPARISONS = {"==": np.equal, "!=": np.not_equal, "<": np.less, ">": np.greater, ">=": np.greater_equal}
-"""Of C++."""
+ALL = (1 << 64) - 1
 STATE_BYTES = 64
 LEAST_MET = 8
 """Of so many rows one finds its partner at least."""
 
 
-def count(launch: Launch) -> None:
-    """Count the rows of tiles that pass a test, or rows by their code."""
-    if "codes" in launch:
-        launch["counts"][:] += np.bincount(launch["codes"], minlength=launch["size"]).astype(np.int32)
-        return
-    passing = passes(launch)
-    padded = np.zeros(launch["tiles"] * TILE, np.int32)
-    padded[: len(passing)] = passing
-    launch["counts"][:] = padded.reshape(-1, TILE).sum(1)
-
-
 def write(launch: Launch) -> None:
-    """Write the numbers of rows that pass a test, and behind them that of all rows, or the bytes of texts."""
-    if "numbers" in launch:
-        found = np.flatnonzero(passes(launch))
-        launch["numbers"][-1:] = launch["rows"]
-        launch["numbers"][: len(found)] = found
-    elif "bytes" in launch:
+    """Write the bytes of texts."""
+    if "bytes" in launch:
         write_bytes(launch)
 
 
-def passes(launch: Launch) -> Any:
-    """Return which values (bool) pass the test of the struct `Passes`: see columns/compact.py."""
-    test, number = launch.text_of(r"return values\[row\] ").split()
-    return COMPARISONS[test](launch["values"], int(number))
-
-
-def gather(launch: Launch) -> None:
-    """Gather values, sizes of texts behind a first 0, and validity."""
-    rows, sources = launch["from"], dict(launch.like("d"))
-    there = rows >= 0
-    for place, source in sources.items():
-        own, words = there, launch.named.get(f"b{place}")
-        if words is not None:
-            own = there & set_bits(words)[np.where(there, rows, 0)]
-        at, made = np.where(own, rows, 0), launch[f"r{place}"]
-        sized = re.search(rf"d{place}\[at \+ 1\]", launch.own)
-        at = np.minimum(at, len(source) - 1 - bool(sized))  # numbers that are made up may be too large
-        if sized:
-            made[0], made = 0, made[1:]
-        made[:] = source[at + 1] - source[at] if sized else source[at]
-        made[~own] = 0
-        if sized:
-            launch["told"][len(sources) + place] = made.sum()
-        if f"s{place}" in launch:
-            set_valid(launch[f"s{place}"], own)
-            launch["told"][place] = np.count_nonzero(~own)
-
-
 def measure(launch: Launch) -> None:
-    """Measure keys, or the sizes of texts; what differences of integers take decides nothing."""
+    """Measure keys, or the sizes of texts."""
     if "bits" in launch:
         measure_text(launch)
-    if "places" not in launch:
         return
     digits, known = digits_of(launch)
     places = launch["places"]
@@ -95,8 +47,6 @@ def measure(launch: Launch) -> None:
 
 def pack(launch: Launch) -> None:
     """Pack digits of keys into words."""
-    if "w0" not in launch:
-        return
     digits, known = digits_of(launch)
     for place, words in launch.like("w"):
         text = launch.text_of(rf"w{place}\[row\] = ")
@@ -156,70 +106,14 @@ def find(launch: Launch) -> None:
     launch["count"][0] = np.count_nonzero(found >= 0)
 
 
-def pair_few(launch: Launch) -> None:
-    """Pair each left row with the right rows of its code, or with none."""
-    codes, counts, ends, by_code = (launch[name] for name in ("codes", "counts", "ends", "by_code"))
-    sizes = np.diff(ends, prepend=0)
-    left = np.repeat(np.arange(len(codes)), sizes)
-    place = np.arange(len(left)) - (ends - sizes)[left]
-    code = codes[left]
-    found = (code >= 0) & (place < counts[code])
-    launch["left"][:] = left
-    launch["right"][:] = np.where(found, by_code[np.where(found, launch["starts"][code] + place, 0)], -1)
-
-
-def count_codes(launch: Launch) -> None:
-    """Count rows by their code; a last code has none."""
-    codes, counts = launch["codes"], launch["counts"]
-    counts[:] += np.bincount(codes[codes >= 0], minlength=len(counts))
-
-
-def pack_valid(launch: Launch) -> None:
-    """Write flags as validity words."""
-    valid = launch["flags"] != 0
-    set_valid(launch["words"], valid)
-    launch["nulls"][0] += np.uint64(np.count_nonzero(~valid))
-
-
-def count_valid(launch: Launch) -> None:
-    """Count the valid rows of words of several columns."""
-    valid = set_bits(launch["valid"][: launch["words"]]).reshape(-1, launch["words_a_column"] * 32).copy()
-    valid[:, launch["rows"] :] = False
-    launch["counts"][1:] = valid.reshape(-1, 32).sum(1)
-
-
-def page_starts(launch: Launch) -> None:
-    """Find where pages begin among all rows, and among the valid ones of columns."""
-    starts = launch["starts"].reshape(-1, launch["starts_a_column"])
-    starts[0] = np.minimum(np.arange(starts.shape[1]) * launch["page_rows"], launch["rows"])
-    for column, own in enumerate(starts[1:]):
-        through = launch["through"][column * launch["words_a_column"] :]
-        own[:] = through[(starts[0] + 31) // 32] - through[0]
-
-
-def make_canonical(launch: Launch) -> None:
-    """Copy values."""
-    launch["made"][:] = launch["values"]
-
-
-def convert(launch: Launch) -> None:
-    """Convert times to microseconds."""
-    operator, number = launch.text_of("const int64_t micros = ").strip("()").split()[-2:]
-    launch["converted"][:] = launch["data0"] * int(number) if operator == "*" else launch["data0"] // int(number)
-
-
 def state_bytes(launch: Launch) -> None:
     """Make up a size."""
     launch["size"][0] = STATE_BYTES
 
 
 TWINS: dict[str, Callable[[Launch], None]] = {
-    "build": build, "compute": compute, "convert": convert, "copy_texts": copy_texts, "count": count,
-    "count_codes": count_codes, "count_valid": count_valid, "elementwise": elementwise, "enter": enter,
-    "enter_hashes": enter, "find": find, "find_edges": find_edges, "find_quantiles": find_quantiles,
-    "find_rows": find_rows, "finish": finish, "fold_frames": windows, "gather": gather,
-    "make_canonical": make_canonical, "mark": mark, "measure": measure, "measure_groups": measure_groups,
-    "number_texts": number_texts, "pack": pack, "pack_valid": pack_valid, "page_starts": page_starts,
-    "pair_few": pair_few, "scan": windows, "stack": stack, "state_bytes": state_bytes, "write": write,
+    "build": build, "compute": compute, "elementwise": elementwise, "find": find,
+    "finish": finish, "fold_frames": windows, "mark": mark, "measure": measure, "pack": pack,
+    "scan": windows, "state_bytes": state_bytes, "write": write,
 }  # fmt: skip
 """By the names of kernels; others decide nothing."""

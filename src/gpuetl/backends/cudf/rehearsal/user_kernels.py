@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,6 @@ class _Nothing:
         """Leave it."""
 
     def user_kernel(self, source: str, path: Path, entry: str) -> None:
-        """Leave it."""
-
-    def array_call(self, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
         """Leave it."""
 
     def end(self) -> None:

@@ -7,16 +7,14 @@ time that writing takes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
 import numpy as np
 
-from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.sinks.pieces import Piece, Span
 
 UNIT = 16
-"""Bytes that a thread stores."""
+"""Bytes that a thread stores, as in device/assembly.cuh."""
 
 
 def assembled(pieces: Sequence[Piece], machine: Machine) -> Span:
@@ -28,7 +26,7 @@ def assembled(pieces: Sequence[Piece], machine: Machine) -> Span:
     total = int(table[1, -1])
     whole = arrays.empty(total, "uint8")
     arguments = [-(-total // UNIT), len(pieces), total, arrays.asarray(table), whole]
-    machine.launch(machine.compiled(assembling_source()), "assemble", arguments[0], arguments)
+    machine.launch(machine.closed("pages"), "assemble", arguments[0], arguments)
     return Span(whole, 0, total)
 
 
@@ -43,15 +41,3 @@ def places_of(pieces: Sequence[Piece], heads: int, machine: Machine) -> list[tup
             array, start, size = piece
             places.append((machine.address(array) + start, size))
     return places
-
-
-@cache
-def assembling_source() -> str:
-    """Return the kernel `assemble`; the table has the pieces' addresses, and behind them where each ends."""
-    return f"""{headers_text(["assembly.cuh"])}
-KERNEL assemble(int64_t units, int64_t count, int64_t total, const int64_t* table, uint8_t* whole) {{
-    const assembly::Pieces pieces{{(const uint64_t*)table, table + count, count}};
-    FOR_EACH_ROW(unit, units)
-        if (unit < units) assembly::store_unit(pieces, unit * {UNIT}, total, whole);
-}}
-"""

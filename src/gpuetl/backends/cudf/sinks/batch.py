@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from gpuetl.backends.cudf.device.types import stored_c_type
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.sinks.delta import Integers
 from gpuetl.backends.cudf.sinks.encoded import Encoded, Encoder
@@ -61,11 +60,11 @@ def column_of(vector: Vector, levels: Levels, few: bool, known: HostTexts | None
 
 
 def kind_of(column: Column) -> tuple[type[Encoder], str]:
-    """Return what encodes a column, and the C++ type of those that are encoded together."""
+    """Return what encodes a column, and the type of those that are encoded together."""
     dtype = column.vector.dtype
     if dtype == STRING:
         return (Lengths if column.texts is None else Codes), ""
-    return encoder_class(dtype), stored_c_type(dtype)
+    return encoder_class(dtype), storage_type(dtype)
 
 
 def encoder_class(dtype: DataType) -> type[Encoder]:

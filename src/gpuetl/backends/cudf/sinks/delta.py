@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from gpuetl.backends.cudf.device.headers import headers_text
-from gpuetl.backends.cudf.machine import Array, Machine
+from gpuetl.backends.cudf.columns.arrays import every, scan
+from gpuetl.backends.cudf.machine import Array, Machine, Struct
 from gpuetl.backends.cudf.sinks.encoded import Encoded
 from gpuetl.backends.cudf.sinks.footer import DELTA_BINARY_PACKED, PLAIN
 from gpuetl.backends.cudf.sinks.pieces import Piece, Span
@@ -34,19 +34,21 @@ class Deltas:
         self.sizes, self.widths = arrays.empty((2, self.total), "int32")
         self.least, self.first = arrays.empty(self.total, "int64"), arrays.empty(stack.pages, "int64")
         self.ranges = arrays.zeros((stack.pages, 2), "uint64")
-        self.launch("measure", [self.sizes, self.least, self.widths, self.first, self.ranges])
-        self.ends = arrays.cumsum(self.sizes, dtype="int64")
+        parts = [self.machine.address(each) for each in (stack.table, self.sizes, self.widths, self.least)]
+        self.parts = Struct(np.array([self.blocks, stack.column_pages, *parts], np.int64))
+        self.launch("measure", [self.first, self.ranges])
+        self.ends = scan(self.sizes, self.machine)
 
-    def launch(self, entry: str, arguments: Sequence[Array]) -> None:
+    def launch(self, kernel: str, arguments: Sequence[Array]) -> None:
         """Run a kernel with a warp for each block."""
-        module = self.machine.compiled(delta_source(self.stack.stored))
-        layout = [self.total, self.blocks, self.stack.column_pages, self.stack.table]
-        self.machine.launch(module, entry, self.total * 32, [*layout, *arguments])
+        module, entry = self.machine.closed("deltas"), f"{kernel}_delta_{self.stack.stored}"
+        self.machine.launch(module, entry, self.total * 32, [self.total, *arguments, self.parts])
 
     @cached_property
     def measures(self) -> list[Array]:
         """The first value and the range of each page, and where the page's blocks end."""
-        return [self.first, self.ranges, self.ends[self.blocks - 1 :: self.blocks]]
+        ends = every(self.ends, self.blocks - 1, self.blocks, self.stack.pages, self.machine)
+        return [self.first, self.ranges, ends]
 
     def pages(self, measures: Sequence[np.ndarray[Any, Any]], chosen: Sequence[bool]) -> list[list[Piece]]:
         """Encode the columns that are chosen; return each page's pieces, of other columns none."""
@@ -55,7 +57,7 @@ class Deltas:
         before = np.cumsum(np.where(chosen, 0, sizes.sum(1)))  # bytes of columns that are not chosen
         packed = self.machine.arrays.empty(int(ends[-1] - before[-1]), "uint8")
         bases = self.machine.arrays.asarray(np.where(chosen, before, -1))
-        self.launch("pack", [self.sizes, self.ends, self.least, self.widths, bases, packed])
+        self.launch("encode", [self.ends, bases, packed])
         starts = (ends.reshape(sizes.shape) - sizes - before[:, None]).reshape(-1)
         given = zip(stack.counts, firsts.tolist(), starts.tolist(), sizes.reshape(-1).tolist(), strict=True)
         pages: list[list[Piece]] = [
@@ -89,38 +91,3 @@ class Integers:
             else Encoded(PLAIN, plain_pages(values, column.levels), ranges, limits_of(column.vector.dtype))
             for smaller, own, ranges, values, column in given
         ]
-
-
-@cache
-def delta_source(stored: str) -> str:
-    """Return the kernels `measure` and `pack` for integers of a C++ type.
-
-    A column's base is the bytes before it that are left out; it is negative where the column itself is.
-    """
-    bits = 64 if stored in ("int64_t", "uint64_t") else 32
-    wide = f"int{bits}_t, uint{bits}_t"
-    page = f"""
-        const int64_t block = item % blocks_a_page;
-        const parquet::Page<{stored}> page(table, column_pages, item / blocks_a_page);"""
-    layout = "int64_t blocks, int64_t blocks_a_page, int64_t column_pages, const int64_t* table"
-    return f"""{headers_text(["parquet.cuh"])}
-KERNEL measure({layout}, int32_t* sizes,
-               int64_t* least, uint32_t* widths, int64_t* first, uint64_t* ranges) {{
-    FOR_EACH_WARP(item, blocks) {{{page}
-        const int64_t at = item / blocks_a_page;
-        parquet::measure_block<{wide}>(page.values, page.count, block, sizes + item, least + item, widths + item,
-                                       ranges + 2 * at);
-        if (block == 0 && LANE == 0) first[at] = page.count ? int64_t(int{bits}_t(page.values[0])) : 0;
-    }}
-}}
-KERNEL pack({layout}, const int32_t* sizes,
-            const int64_t* ends, const int64_t* least, const uint32_t* widths, const int64_t* bases, uint8_t* packed) {{
-    FOR_EACH_WARP(item, blocks) {{
-        const int64_t base = bases[item / (blocks_a_page * column_pages)];
-        if (!sizes[item] || base < 0) continue;{page}
-        const parquet::BlockHeader header{{least[item], widths[item]}};
-        uint8_t* const out = packed + (ends[item] - sizes[item] - base);
-        parquet::pack_block<{wide}>(page.values, page.count, block, header, out);
-    }}
-}}
-"""

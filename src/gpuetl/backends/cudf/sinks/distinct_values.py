@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
-from gpuetl.backends.cudf.device.headers import headers_text
-from gpuetl.backends.cudf.machine import Array
+from gpuetl.backends.cudf.columns.arrays import filled
+from gpuetl.backends.cudf.machine import Array, Struct
 from gpuetl.backends.cudf.sinks.delta import WORTH
 from gpuetl.backends.cudf.sinks.encoded import Dictionary
 from gpuetl.backends.cudf.sinks.pieces import Piece, Span
@@ -24,7 +23,7 @@ SAMPLE = 1 << 12
 MOST_SAMPLED = SAMPLE - SAMPLE**2 // (2 * MOST_VALUES)
 """Rows of a group that are looked at first, and the distinct values among them of one that may have few in all.
 
-Of n values that are equally frequent, s rows repeat about s² / 2n.
+Of n values that are equally frequent, s rows repeat about s² / 2n.  Both are as in device/value_table.cuh.
 """
 
 
@@ -37,28 +36,29 @@ class DistinctValues:
     def __init__(self, stack: Stack) -> None:
         levels, arrays = stack.levels[0], stack.machine.arrays
         self.stack, self.machine, self.width = stack, stack.machine, stack.values[0].dtype.itemsize
+        self.bits = f"uint{8 * self.width}"
         self.column_groups, self.groups = levels.groups, len(stack.levels) * levels.groups
         self.places = min(2 * MOST_VALUES, 1 << (2 * levels.group_rows - 1).bit_length())
         self.blocks = stack.pages * blocks_a_page(levels)
-        self.table = arrays.full(self.groups * self.places, -1, "int64").view("uint64")
+        self.table = filled(self.groups * self.places, -1, "uint64", self.machine)
         self.taken = arrays.empty(self.groups * (self.places // 2), "int32")
         self.counts = arrays.zeros(self.groups, "uint64")
-        self.launch("sample", self.groups * SAMPLE, self.groups * SAMPLE, [])
+        layout = [blocks_a_page(levels), stack.column_pages, levels.group_pages, self.column_groups, self.places]
+        tables = [self.machine.address(each) for each in (stack.table, self.table, self.counts, self.taken)]
+        self.tables = Struct(np.array([*layout, *tables], np.int64))
+        self.launch(f"sample_values_{self.bits}", self.groups * SAMPLE, [])
         self.sampled = self.counts.copy()
-        self.launch("insert", self.blocks, self.blocks * 32, [self.sampled])
+        self.launch(f"insert_values_{self.bits}", self.blocks, [self.sampled], lanes=32)
 
     @property
     def measures(self) -> list[Array]:
         """How many distinct values a sample of each group has, and its rows; a count above half the places is any."""
         return [self.sampled, self.counts]
 
-    def launch(self, entry: str, items: int, threads: int, arguments: Sequence[Any]) -> None:
-        """Run a kernel."""
-        stack, levels = self.stack, self.stack.levels[0]
-        module = self.machine.compiled(values_source(8 * self.width))
-        layout = [items, blocks_a_page(levels), stack.column_pages, levels.group_pages, self.column_groups, self.places]
-        tables = [stack.table, self.table, self.counts, self.taken]
-        self.machine.launch(module, entry, threads, [*layout, *tables, *arguments])
+    def launch(self, entry: str, items: int, arguments: Sequence[Any], lanes: int = 1) -> None:
+        """Run a kernel with `lanes` threads for each item."""
+        module = self.machine.closed("distinct_values")
+        self.machine.launch(module, entry, items * lanes, [items, *arguments, self.tables])
 
     def worthwhile(self, sampled: Sequence[int], counts: Sequence[int]) -> list[int]:
         """Return the distinct values of each group that is to have a dictionary, zero for others."""
@@ -89,10 +89,11 @@ class DistinctValues:
         arrays, half = self.machine.arrays, self.places // 2
         keys, groups = arrays.empty(total, "uint64"), arrays.empty(total, "uint32")
         where, ranks = arrays.empty(total, "int32"), arrays.empty(len(self.table), "int32")
-        data = arrays.empty(total, f"uint{8 * self.width}")
-        self.launch("collect", self.groups * half, self.groups * half, [chosen, keys, groups, where])
+        data = arrays.empty(total, self.bits)
+        self.launch("collect_values", self.groups * half, [chosen, keys, groups, where])
         order = self.machine.sorted_order([groups, keys])
-        self.launch("rank", total, total, [chosen, keys, groups, where, order, self.groups, ranks, data])
+        arguments = [chosen, keys, groups, where, order, self.groups, ranks, data]
+        self.launch(f"rank_values_{self.bits}", total, arguments)
         return ranks, data
 
     def pages(self, counts: Sequence[int], chosen: Array, ranks: Array) -> dict[int, list[Piece]]:
@@ -119,72 +120,11 @@ class DistinctValues:
         codes = [memory[place] for place in range(len(columns))]
         targets = np.zeros(len(stack.levels), np.int64)
         targets[columns] = [self.machine.address(each) for each in codes]
-        self.launch("number", self.blocks, self.blocks * 32, [ranks, chosen, arrays.asarray(targets)])
-        return Stack(codes, "int32_t", [stack.levels[place] for place in columns], self.machine)
+        arguments = [ranks, chosen, arrays.asarray(targets)]
+        self.launch(f"number_values_{self.bits}", self.blocks, arguments, lanes=32)
+        return Stack(codes, "int32", [stack.levels[place] for place in columns], self.machine)
 
 
 def code_bits(count: int) -> int:
     """Return the bits of codes of so many values, none for one value."""
     return max(count - 1, 0).bit_length()
-
-
-@cache
-def values_source(bits: int) -> str:
-    """Return the kernels `sample`, `insert`, `collect`, `rank` and `number` for values of so many bits.
-
-    `chosen` has each group's distinct values, zero where it gets no dictionary, and then where they begin among those
-    of all groups.
-    """
-    parameters = """int64_t items, int64_t blocks_a_page, int64_t column_pages, int64_t group_pages,
-               int64_t column_groups, int64_t places, const int64_t* columns, uint64_t* table, uint64_t* counts,
-               int32_t* taken"""
-    tables = f"""
-    const value_table::Tables<uint{bits}_t> tables{{
-        column_pages, group_pages, column_groups, places, columns, table, counts, taken}};"""
-    values = f"""
-        const parquet::Page<uint{bits}_t> page(columns, column_pages, item / blocks_a_page);
-        const int64_t first = item % blocks_a_page * parquet::BLOCK, end = page.block_end(first);
-        for (int64_t at = first + LANE; at < end; at += LANES)"""
-    return f"""{headers_text(["value_table.cuh"])}
-KERNEL sample({parameters}) {{{tables}
-    FOR_EACH_ROW(item, items)
-        if (item < items) tables.sample(item / {SAMPLE}, item % {SAMPLE}, {SAMPLE});
-}}
-KERNEL insert({parameters}, const uint64_t* sampled) {{{tables}
-    FOR_EACH_WARP(item, items) {{
-        const int64_t group = tables.group_of(item / blocks_a_page);
-        const value_table::Values own = tables[group];
-        if (sampled[group] > {MOST_SAMPLED} || own.full()) continue;{values} own.insert(page.values[at]);
-    }}
-}}
-KERNEL collect({parameters}, const int64_t* chosen, uint64_t* keys, uint32_t* groups, int32_t* where) {{
-    const int64_t half = places / 2;
-    FOR_EACH_ROW(item, items) {{
-        const int64_t group = item / half;
-        if (item >= items || item % half >= chosen[group]) continue;
-        const int64_t at = chosen[items / half + group] + item % half;
-        groups[at] = uint32_t(group);
-        where[at] = taken[item];
-        keys[at] = table[group * places + taken[item]];
-    }}
-}}
-KERNEL rank({parameters}, const int64_t* chosen, const uint64_t* keys, const uint32_t* groups, const int32_t* where,
-            const int32_t* order, int64_t groups_in_all, int32_t* ranks, uint{bits}_t* data) {{
-    FOR_EACH_ROW(item, items) {{
-        if (item >= items) break;
-        const int32_t from = order[item];
-        const int64_t group = groups[from];
-        ranks[group * places + where[from]] = int32_t(item - chosen[groups_in_all + group]);
-        data[item] = uint{bits}_t(keys[from]);
-    }}
-}}
-KERNEL number({parameters}, const int32_t* ranks, const int64_t* chosen, const int64_t* targets) {{{tables}
-    FOR_EACH_WARP(item, items) {{
-        const int64_t group = tables.group_of(item / blocks_a_page);
-        if (!chosen[group]) continue;
-        const int32_t* const own = ranks + group * places;
-        int32_t* const codes = (int32_t*)targets[group / column_groups];{values}
-            codes[page.start + at] = own[tables[group].place_of(page.values[at])];
-    }}
-}}
-"""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from gpuetl.backends.cudf.device.headers import headers_text
+from gpuetl.backends.cudf.columns.arrays import joined, scan
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.sinks.pieces import Piece, Span
 from gpuetl.backends.cudf.sinks.thrift import varint
@@ -137,7 +137,7 @@ def levels_of(vectors: Mapping[str, Vector], page_rows: int, group_pages: int, m
     through = valid_through([vectors[name].valid[:words] for name in nullable], rows, machine)
     d_starts = arrays.empty((1 + len(nullable), pages + 1), "int64")
     arguments = [d_starts.size, pages + 1, page_rows, rows, words, through, d_starts]
-    machine.launch(machine.compiled(levels_source()), "page_starts", d_starts.size, arguments)
+    machine.launch(machine.closed("pages"), "page_starts", d_starts.size, arguments)
     distinct = [Levels(rows, page_rows, group_pages, None, None, d_starts[0])]
     for place, name in enumerate(nullable):
         own = through[place * words :]
@@ -151,29 +151,7 @@ def valid_through(valid: list[Array], rows: int, machine: Machine) -> Array:
     arrays, words = machine.arrays, -(-rows // 32)
     counts = arrays.zeros(1 + words * len(valid), "int32")
     if valid:
-        flat = arrays.concatenate(valid) if len(valid) > 1 else valid[0]
+        flat = joined(valid, machine)
         arguments = [words * len(valid), words, rows, flat, counts]
-        machine.launch(machine.compiled(levels_source()), "count_valid", arguments[0], arguments)
-    return arrays.cumsum(counts, dtype="int64")
-
-
-@cache
-def levels_source() -> str:
-    """Return the kernels `count_valid`, which counts the valid rows of words behind a first zero, and `page_starts`."""
-    return f"""{headers_text(["parquet.cuh"])}
-KERNEL count_valid(int64_t words, int64_t words_a_column, int64_t rows, const uint32_t* valid, int32_t* counts) {{
-    FOR_EACH_ROW(word, words)
-        if (word < words)
-            counts[1 + word] = parquet::valid_in_word(valid[word], rows - word % words_a_column * 32);
-}}
-KERNEL page_starts(int64_t items, int64_t starts_a_column, int64_t page_rows, int64_t rows, int64_t words_a_column,
-                   const int64_t* through, int64_t* starts) {{
-    FOR_EACH_ROW(item, items) {{
-        if (item >= items) break;
-        const int64_t column = item / starts_a_column, start = item % starts_a_column * page_rows;
-        const int64_t row = start < rows ? start : rows;
-        const int64_t* const own = through + (column - 1) * words_a_column;
-        starts[item] = column ? own[(row + 31) / 32] - own[0] : row;
-    }}
-}}
-"""
+        machine.launch(machine.closed("pages"), "count_valid", arguments[0], arguments)
+    return scan(counts, machine)

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from gpuetl.backends.cudf.columns.arrays import iota, pick
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.order import sort_rows
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import to_arrow
 from gpuetl.backends.cudf.machine import Array, Machine
-from gpuetl.backends.cudf.sinks.pieces import fetched
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import is_floating
 from gpuetl.io.hive import folder_names
@@ -34,9 +34,9 @@ def rows_by_value(keys: Frame, machine: Machine) -> Folders:
     """Return the rows of each distinct value, in their order, under the name of the value's hive folder."""
     compared = Frame({name: as_compared(vector) for name, vector in keys.columns.items()}, keys.rows)
     order = sort_rows(compared, [SortKey(name) for name in keys.columns], len(keys.columns), False, machine)
-    rows = machine.arrays.arange(keys.rows) if order.rows is None else order.rows
+    rows = iota(keys.rows, machine) if order.rows is None else order.rows
     starts = order.group_starts(machine)
-    first, start = fetched([rows[starts].astype("int64"), starts.astype("int64")], machine)
+    first, start = machine.host(pick(rows, starts, machine)), machine.host(starts)
     appearance = np.argsort(first)
     values = take(keys.columns, machine.arrays.asarray(first[appearance]), machine)
     names = folder_names(tuple(values), [to_arrow(vector, machine) for vector in values.values()])

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, TypeAlias
 
-import numpy as np
-
-from gpuetl.backends.cudf.machine import Array, Machine
+from gpuetl.backends.cudf.machine import Array
 
 
 class Span(NamedTuple):
@@ -43,11 +41,3 @@ def cut(piece: Piece, start: int, size: int) -> Piece:
     if isinstance(piece, Span):
         return Span(piece.array, piece.start + start, size)
     return piece[start : start + size]
-
-
-def fetched(arrays: Sequence[Array], machine: Machine) -> list[np.ndarray[Any, Any]]:
-    """Copy arrays of 64-bit numbers to the host, as int64: all of them in one copy, for which the host waits."""
-    if not arrays:
-        return []
-    flat = machine.host(machine.arrays.concatenate([array.reshape(-1).view("int64") for array in arrays]))
-    return np.split(flat, np.cumsum([array.size for array in arrays])[:-1])

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from gpuetl.backends.cudf.columns.arrays import host_numbers
 from gpuetl.backends.cudf.columns.dictionaries import decoded
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Machine
@@ -25,7 +26,7 @@ from gpuetl.backends.cudf.sinks.footer import MAGIC, ChunkPlace
 from gpuetl.backends.cudf.sinks.host_texts import HostTexts
 from gpuetl.backends.cudf.sinks.levels import Levels, levels_of
 from gpuetl.backends.cudf.sinks.pages import chunk
-from gpuetl.backends.cudf.sinks.pieces import Piece, Span, fetched
+from gpuetl.backends.cudf.sinks.pieces import Piece, Span
 from gpuetl.backends.cudf.sinks.texts import MOST_DISTINCT_BYTES, few_distinct, page_offsets
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import STRING
@@ -105,7 +106,7 @@ class Rows:
         with MEASURED, ENCODING if rows > file_rows else nullcontext():
             with ENCODING:
                 measured = self.measured(batch)
-            measures = fetched(measured.measures, self.machine)
+            measures = host_numbers(measured.measures, self.machine)
             with ENCODING:
                 return self.in_files(measured, measures, -(-file_rows // self.layout.group_rows), offset)
 
@@ -178,7 +179,7 @@ def with_short_pages(frame: Frame, layout: Layout, machine: Machine) -> Layout:
 def most_page_bytes(texts: Sequence[Vector], page_rows: int, machine: Machine) -> int:
     """Return the bytes of the page that has most, with a length of 4 bytes before each text."""
     ends = [page_offsets(vector, page_rows, machine) for vector in texts]
-    return max(int(np.diff(each).max()) for each in fetched(ends, machine)) + 4 * page_rows
+    return max(int(np.diff(each).max()) for each in host_numbers(ends, machine)) + 4 * page_rows
 
 
 def between(frame: Frame, start: int, most: int) -> Frame:

@@ -1,21 +1,19 @@
-"""Columns of one C++ type, which kernels take together: a launch, and what it allocates, costs the host the same."""
+"""Columns of one type, which kernels take together: a launch, and what it allocates, costs the host the same."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gpuetl.backends.cudf.columns.written import empty_values
-from gpuetl.backends.cudf.device.headers import headers_text
-from gpuetl.backends.cudf.device.types import stored_c_type
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.sinks.host_texts import HostTexts
 from gpuetl.backends.cudf.sinks.levels import Levels
-from gpuetl.backends.cudf.vector import Vector
+from gpuetl.backends.cudf.vector import Vector, storage_type
 
 
 class Column(NamedTuple):
@@ -28,7 +26,7 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """Columns' values of one C++ type, without nulls; in memory for all rows, of which the valid ones come first."""
+    """Columns' values of one type, without nulls; in memory for all rows, of which the valid ones come first."""
 
     values: Sequence[Array]
     stored: str
@@ -65,7 +63,7 @@ class Stack:
 
 def stack_of(columns: Sequence[Column], machine: Machine) -> Stack:
     """Return the values that are not null of columns of one type: a column's own memory where none can be."""
-    stored = stored_c_type(columns[0].vector.numbers.dtype)
+    stored = storage_type(columns[0].vector.numbers.dtype)
     return Stack(valid_values(columns, machine), stored, [column.levels for column in columns], machine)
 
 
@@ -81,24 +79,7 @@ def valid_values(columns: Sequence[Column], machine: Machine) -> list[Array]:
         [machine.address(each) for each in (c.vector.data, c.levels.valid, c.levels.through, own[id(c)])]
         for c in nullable
     ]
-    module = machine.compiled(compacting_source(stored_c_type(dtype)))
+    entry = f"compact_bytes{np.dtype(storage_type(dtype)).itemsize}"
     arguments = [rows * len(nullable), rows, machine.arrays.asarray(np.array(table, np.int64))]
-    machine.launch(module, "compact", arguments[0], arguments)
+    machine.launch(machine.closed("pages"), entry, arguments[0], arguments)
     return [own.get(id(column), column.vector.data) for column in columns]
-
-
-@cache
-def compacting_source(stored: str) -> str:
-    """Return the kernel `compact` for values of a C++ type; the table has the columns' parts, and what is written."""
-    return f"""{headers_text(["parquet.cuh"])}
-KERNEL compact(int64_t items, int64_t rows, const int64_t* table) {{
-    FOR_EACH_ROW(item, items) {{
-        if (item >= items) break;
-        const int64_t* const own = table + item / rows * 4;
-        const int64_t row = item % rows;
-        const parquet::Ranks ranks{{(const uint32_t*)own[1], (const int64_t*)own[2]}};
-        int64_t rank;
-        if (ranks(row, rank)) (({stored}*)own[3])[rank] = ((const {stored}*)own[0])[row];
-    }}
-}}
-"""

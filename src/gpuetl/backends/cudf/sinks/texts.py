@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from gpuetl.backends.cudf.columns.arrays import every, host_numbers, iota
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.text_codes import with_dictionary
-from gpuetl.backends.cudf.device.headers import headers_text
+from gpuetl.backends.cudf.device.closed_set import integer_name
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.sinks.delta import Deltas
 from gpuetl.backends.cudf.sinks.encoded import Dictionary, Encoded
 from gpuetl.backends.cudf.sinks.footer import DELTA_LENGTH_BYTE_ARRAY, RLE_DICTIONARY
 from gpuetl.backends.cudf.sinks.host_texts import HostTexts
-from gpuetl.backends.cudf.sinks.pieces import Piece, Span, fetched
+from gpuetl.backends.cudf.sinks.pieces import Piece, Span
 from gpuetl.backends.cudf.sinks.stack import Column, Stack, stack_of
 from gpuetl.backends.cudf.sinks.statistics import ALL, ranges_found, text_limits
 from gpuetl.backends.cudf.sinks.thrift import varint
@@ -32,7 +32,7 @@ MOST_DISTINCT_BYTES = 1 << 24
 def few_distinct(texts: Vector, machine: Machine) -> bool:
     """Tell by a sample from all over the column whether few texts are distinct; the host waits for it."""
     step = -(-texts.rows // SAMPLE)
-    sample = take({"": texts}, machine.arrays.arange(0, texts.rows, step), machine)[""]
+    sample = take({"": texts}, iota(-(-texts.rows // step), machine, step=step), machine)[""]
     return with_dictionary(sample, machine).dictionary is not None
 
 
@@ -51,7 +51,7 @@ class Codes:
 
     def __init__(self, columns: Sequence[Column], machine: Machine) -> None:
         self.columns, self.stack = columns, stack_of(columns, machine)
-        self.measures = [ranges_of(self.stack, "uint32_t")]
+        self.measures = [ranges_of(self.stack, "uint32")]
 
     def encoded(self, measures: Sequence[np.ndarray[Any, Any]]) -> list[Encoded]:
         """Pack each page's codes in as many bits as its greatest one needs; a page of one code is one run."""
@@ -91,7 +91,7 @@ class Lengths:
         self.columns, self.machine = columns, machine
         self.in_nulls = machine.arrays.zeros(len(columns), "uint64")
         lengths = [self.lengths(place, column) for place, column in enumerate(columns)]
-        self.deltas = Deltas(Stack(lengths, "int32_t", [column.levels for column in columns], machine))
+        self.deltas = Deltas(Stack(lengths, "int32", [column.levels for column in columns], machine))
         places = [page_offsets(column.vector, column.levels.page_rows, machine) for column in columns]
         self.measures = [*self.deltas.measures, self.in_nulls, *places]
 
@@ -100,8 +100,8 @@ class Lengths:
         texts, levels = column.vector, column.levels
         made = self.machine.arrays.empty(texts.rows, "int32")
         valid = [] if levels.valid is None else [levels.valid, levels.through, self.in_nulls[place : place + 1]]
-        module = self.machine.compiled(lengths_source(texts.offsets.dtype.itemsize, bool(valid)))
-        self.machine.launch(module, "lengths", texts.rows, [texts.rows, texts.offsets, *valid, made])
+        entry = f"measure_{'valid_' if valid else ''}texts_{integer_name(texts.offsets)}"
+        self.machine.launch(self.machine.closed("pages"), entry, texts.rows, [texts.rows, texts.offsets, *valid, made])
         return made
 
     def encoded(self, measures: Sequence[np.ndarray[Any, Any]]) -> list[Encoded]:
@@ -117,32 +117,12 @@ class Lengths:
         """Return pages of lengths with the bytes behind them, which lie between `places`."""
         texts = column.vector
         if in_nulls:
-            texts = take({"": texts}, self.machine.arrays.arange(texts.rows), self.machine)[""]
-            places = fetched([page_offsets(texts, column.levels.page_rows, self.machine)], self.machine)[0]
+            texts = take({"": texts}, iota(texts.rows, self.machine), self.machine)[""]
+            places = host_numbers([page_offsets(texts, column.levels.page_rows, self.machine)], self.machine)[0]
         found = zip(pages, pairwise(places.tolist()), strict=True)
         return [[*page, Span(texts.data, start, end - start)] for page, (start, end) in found]
 
 
 def page_offsets(texts: Vector, page_rows: int, machine: Machine) -> Array:
     """Return where each page's bytes begin, and where the last one's end (int64)."""
-    starts = texts.offsets[: texts.rows : page_rows]
-    return machine.arrays.concatenate([starts, texts.offsets[-1:]]).astype("int64")
-
-
-@cache
-def lengths_source(offset_bytes: int, nullable: bool) -> str:
-    """Return the kernel `lengths`."""
-    offset = f"int{8 * offset_bytes}_t"
-    parameters = "const uint32_t* valid, const int64_t* through, uint64_t* in_nulls, " if nullable else ""
-    store = """int64_t rank;
-        if (parquet::Ranks{valid, through}(row, rank)) lengths[rank] = length;
-        else if (length) *in_nulls = 1;""" if nullable else "lengths[row] = length;"  # fmt: skip
-    return f"""{headers_text(["parquet.cuh"])}
-KERNEL lengths(int64_t rows, const {offset}* offsets, {parameters}int32_t* lengths) {{
-    FOR_EACH_ROW(row, rows) {{
-        if (row >= rows) break;
-        const int32_t length = int32_t(offsets[row + 1] - offsets[row]);
-        {store}
-    }}
-}}
-"""
+    return every(texts.offsets, 0, page_rows, -(-texts.rows // page_rows) + 1, machine)

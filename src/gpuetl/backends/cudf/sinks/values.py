@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.sinks.encoded import Encoded
 from gpuetl.backends.cudf.sinks.footer import PLAIN
@@ -18,7 +16,7 @@ from gpuetl.backends.cudf.sinks.stack import Column, Stack, stack_of, valid_valu
 from gpuetl.backends.cudf.sinks.statistics import limits_of, ranges_found
 
 GROUP = 32
-"""Numbers that are packed into whole words, whatever their width."""
+"""Numbers that are packed into whole words, whatever their width: as in device/closed/pages.cu."""
 BLOCK = 128
 """As in device/parquet.cuh."""
 
@@ -28,7 +26,7 @@ class Bits:
 
     def __init__(self, columns: Sequence[Column], machine: Machine) -> None:
         self.columns, self.stack = columns, stack_of(columns, machine)
-        self.measures = [ranges_of(self.stack, "uint8_t")]
+        self.measures = [ranges_of(self.stack, "uint8")]
 
     def encoded(self, measures: Sequence[np.ndarray[Any, Any]]) -> list[Encoded]:
         """Pack the bits."""
@@ -56,7 +54,7 @@ class LongDecimals:
 def turned(values: Array, machine: Machine) -> Array:
     """Return values of 16 bytes with their highest byte first."""
     made = machine.arrays.empty_like(values)
-    machine.launch(machine.compiled(turning_source()), "turn_bytes", len(values), [len(values), values, made])
+    machine.launch(machine.closed("pages"), "turn_bytes", len(values), [len(values), values, made])
     return made
 
 
@@ -70,11 +68,11 @@ def plain_pages(values: Array, levels: Levels) -> list[list[Piece]]:
 
 
 def ranges_of(stack: Stack, stored: str) -> Array:
-    """Return the `Range` of each page: uint64[pages, 2]; `stored` is the C++ type to compare as."""
+    """Return the `Range` of each page: uint64[pages, 2]; `stored` is the type to compare as."""
     machine, blocks = stack.machine, blocks_a_page(stack.levels[0])
     ranges = machine.arrays.zeros((stack.pages, 2), "uint64")
     arguments = [blocks * stack.pages, blocks, stack.column_pages, stack.table, ranges]
-    machine.launch(machine.compiled(ranges_source(stored)), "find_ranges", arguments[0] * 32, arguments)
+    machine.launch(machine.closed("pages"), f"find_ranges_{stored}", arguments[0] * 32, arguments)
     return ranges
 
 
@@ -90,59 +88,6 @@ def packed_pages(stack: Stack, widths: np.ndarray[Any, Any]) -> list[Piece]:
     starts = ends - groups * widths
     words, table = arrays.empty(int(ends[-1]), "uint32"), arrays.asarray(np.stack([widths, starts], axis=1))
     arguments = [stack.pages * groups, groups, stack.column_pages, stack.table, table, words]
-    machine.launch(machine.compiled(packing_source(stack.stored)), "pack", arguments[0] * 32, arguments)
+    machine.launch(machine.closed("pages"), f"pack_{stack.stored}", arguments[0] * 32, arguments)
     sizes = -(-np.array(stack.counts) // 8) * widths
     return [Span(words, start * 4, size) for start, size in zip(starts.tolist(), sizes.tolist(), strict=True)]
-
-
-@cache
-def ranges_source(stored: str) -> str:
-    """Return the kernel `find_ranges` for values of a C++ type."""
-    return f"""{headers_text(["parquet.cuh"])}
-KERNEL find_ranges(int64_t blocks, int64_t blocks_a_page, int64_t column_pages, const int64_t* table,
-                   uint64_t* ranges) {{
-    FOR_EACH_WARP(block, blocks) {{
-        const parquet::Page<{stored}> page(table, column_pages, block / blocks_a_page);
-        const int64_t first = block % blocks_a_page * parquet::BLOCK, end = page.block_end(first);
-        parquet::Range range;
-        for (int64_t at = first + LANE; at < end; at += LANES) range.take(page.values[at]);
-        merge_lanes(range);
-        if (LANE == 0) range.store(ranges + 2 * (block / blocks_a_page));
-    }}
-}}
-"""
-
-
-@cache
-def packing_source(stored: str) -> str:
-    """Return the kernel `pack` for numbers of a C++ type; each page's width is followed by where its words begin."""
-    return f"""{headers_text(["parquet.cuh"])}
-KERNEL pack(int64_t groups, int64_t groups_a_page, int64_t column_pages, const int64_t* table, const int64_t* widths,
-            uint32_t* words) {{
-    FOR_EACH_WARP(item, groups) {{
-        const int64_t at = item / groups_a_page, group = item % groups_a_page, width = widths[2 * at];
-        if (!width) continue;
-        const parquet::Page<{stored}> page(table, column_pages, at);
-        const int64_t first = group * {GROUP};
-        const auto number = [&](int i) {{
-            return first + i < page.count ? uint64_t(page.values[first + i]) : uint64_t(0);
-        }};
-        uint32_t* const packed = words + widths[2 * at + 1] + group * width;
-        for (int each = LANE; each < width; each += LANES) packed[each] = parquet::packed_word(each, width, number);
-    }}
-}}
-"""
-
-
-@cache
-def turning_source() -> str:
-    """Return the kernel `turn_bytes`."""
-    return f"""{headers_text(["parquet.cuh"])}
-KERNEL turn_bytes(int64_t rows, const uint64_t* values, uint64_t* turned) {{
-    FOR_EACH_ROW(row, rows) {{
-        if (row >= rows) break;
-        turned[2 * row] = parquet::bytes_turned(values[2 * row + 1]);
-        turned[2 * row + 1] = parquet::bytes_turned(values[2 * row]);
-    }}
-}}
-"""

@@ -6,15 +6,13 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from gpuetl.backends.cudf.device.columns import accessors, buffers_of, column_parameters
-from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.expressions.faults import row_and_reason
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import DataType, is_list, language_type, type_name
 
-MICROSECONDS = {"s": "int128_t(value) * 1000000", "ms": "int128_t(value) * 1000", "ns": "value / 1000"}
-STORED = {"s": "micros / 1000000", "ms": "micros / 1000", "ns": "micros * 1000"}
+CONVERTED = {"s": ("longer", 1_000_000), "ms": ("longer", 1_000), "ns": ("shorter", 1_000)}
+"""Whether a unit is longer or shorter than microseconds, and how many are one."""
 
 
 def counts_units(dtype: DataType) -> bool:
@@ -42,10 +40,11 @@ def in_microseconds(vector: Vector, name: str, machine: Machine) -> Vector:
         return replace(vector, dtype=pa.list_(elements.dtype), elements=elements)
     if not counts_units(vector.dtype) or vector.dtype.unit == "us":
         return vector
-    columns, unit = {"": vector}, vector.dtype.unit
+    unit = vector.dtype.unit
+    than, factor = CONVERTED[unit]
     micros, fault = machine.arrays.empty(vector.rows, "int64"), machine.arrays.zeros(1, "uint64")
-    module = machine.compiled(converting_source(vector))
-    machine.launch(module, "convert", vector.rows, [vector.rows, micros, fault, *buffers_of(columns)])
+    arguments = [vector.rows, factor, micros, fault, vector.data, 0 if vector.valid is None else vector.valid]
+    machine.launch(machine.closed("numbers"), f"convert_{than}", vector.rows, arguments)
     dtype = language_type(vector.dtype)
     assert dtype is not None
     if found := int(fault[0]):
@@ -53,20 +52,3 @@ def in_microseconds(vector: Vector, name: str, machine: Machine) -> Vector:
         value = f"{int(vector.data[row])} {unit}"
         raise ValueError(f"column '{name}' in row {row}: {type_name(dtype)} does not hold {value} in microseconds")
     return replace(vector, dtype=dtype, data=micros)
-
-
-def converting_source(vector: Vector) -> str:
-    """Return the kernel `convert` of a column's unit, which tells the first row whose time would be another."""
-    unit, parameters = vector.dtype.unit, column_parameters({"": vector})
-    return f"""{headers_text(["rows.cuh"])}
-KERNEL convert({", ".join(["int64_t rows", "int64_t* converted", "uint64_t* fault", *parameters])}) {{
-{accessors({"": vector})}
-    FOR_EACH_ROW(row, rows) {{
-        if (row >= rows) continue;
-        const int64_t value = c0[row].value;
-        const int64_t micros = int64_t({MICROSECONDS[unit]});
-        if ({STORED[unit]} != value) Fault{{fault, row}}(NOT_EXACT);
-        converted[row] = micros;
-    }}
-}}
-"""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
 
+from gpuetl.backends.cudf.columns.arrays import choose, filled, joined, scan, scatter
 from gpuetl.backends.cudf.columns.validity import valid_rows
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.cudf.windows.frames import run_frames
@@ -36,7 +37,7 @@ class Results:
         faults: dict[Step, int] = {}
         if not kernels:
             return cls(columns, faults)
-        told = iter(rows.machine.arrays.concatenate([written.state for written in kernels]).tolist())
+        told = iter(joined([written.state for written in kernels], rows.machine).tolist())
         for written in kernels:
             own_faults, own_columns = written.completed(list(islice(told, len(written.state))))
             faults.update(own_faults)
@@ -86,8 +87,8 @@ def present_rows(step: PresentRows, rows: WindowRows) -> list[Any]:
 
     Behind them is a number beyond all rows, so that nobody has to ask the device how many they are.
     """
-    arrays, valid = rows.machine.arrays, valid_rows(rows.columns[step.column], rows.machine)
-    before = arrays.cumsum(valid, dtype="int32") - valid
-    present = arrays.full(rows.rows + 1, BEYOND, "int32")
-    present[arrays.where(valid, before, rows.rows)] = arrays.arange(rows.rows, dtype="int32")
+    machine, column = rows.machine, rows.columns[step.column]
+    before = scan(valid_rows(column, machine), machine, "int32", before=True)
+    present = filled(rows.rows + 1, BEYOND, "int32", machine)
+    scatter(present, choose(column.valid, before, -1, machine), machine)
     return [before, present, rows.rows]

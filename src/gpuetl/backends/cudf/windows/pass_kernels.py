@@ -82,13 +82,13 @@ struct Scanned {{
 
 def step_texts(work: Pass, names: Mapping[str, str]) -> dict[Step, str]:
     """Return the texts of what steps give for the `row`, in terms of folds' results `v0`, `v1` and so on."""
-    arrays = {each: known_text(place, each) for place, each in enumerate(work.read_known)}
-    rows: dict[Step, str] = {each: f"{text}[row]" for each, text in arrays.items() if isinstance(each, Scan)}
+    known = {each: known_text(place, each) for place, each in enumerate(work.read_known)}
+    rows: dict[Step, str] = {each: f"{text}[row]" for each, text in known.items() if isinstance(each, Scan)}
     rows |= {scan: f"v{place}" for place, scan in enumerate(work.scans)}
     calls = {}
     for site, call in enumerate(work.calls, len(work.scans)):
         fault = [f"Fault{{state + {site}, row}}"] if call.can_fail else []
-        read = [*(f"place_of({rows[scan]})" for scan in call.reads), *(arrays[each] for each in call.reads_all)]
+        read = [*(f"place_of({rows[scan]})" for scan in call.reads), *(known[each] for each in call.reads_all)]
         given = [*fault, "row", *(names[name] for name in call.columns), *read, *map(c_int, call.constants)]
         calls[call] = f"{call.function}({', '.join(given)})"
     return rows | calls

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from gpuetl.backends.cudf.columns.arrays import mark_not_negative
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.order import note_ties, sort_rows
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
@@ -118,7 +119,7 @@ def moved(plan: Moved, numbers: Array, rows: WindowRows) -> Vector:
     taken = take({"": rows.columns[plan.column]}, numbers, rows.machine)[""]
     if plan.default is None:
         return taken
-    found = Vector(BOOL, rows.rows, (numbers >= 0).astype("uint8"))
+    found = Vector(BOOL, rows.rows, mark_not_negative(numbers, rows.machine))
     known = {":found": found, ":taken": taken, ":default": rows.columns[plan.default]}
     chosen = case(Column(":found", BOOL), *(Column(n, taken.dtype) for n in (":taken", ":default")), dtype=taken.dtype)
     return evaluate({"": chosen}, known, rows.rows, rows.machine)[""]

@@ -1,0 +1,77 @@
+// Groups among rows in the order of their codes, each found by a binary search; and rows counted by their code.
+#include "groups.cuh"
+#include "reduce.cuh"
+#include "words.cuh"
+
+KERNEL find_edges(int64_t groups, int64_t rows, int64_t last, const int32_t* codes, int64_t* places) {
+    FOR_EACH_ROW(group, groups) {
+        if (group >= groups) continue;
+        const int64_t start = first_of(codes, rows, group), end = first_of(codes, rows, group + 1);
+        places[group] = start == end ? -1 : last ? end - 1 : start;
+    }
+}
+KERNEL measure_groups(int64_t groups, int64_t rows, const int32_t* codes, int64_t* sizes) {
+    FOR_EACH_ROW(group, groups)
+        if (group < groups) sizes[group] = first_of(codes, rows, group + 1) - first_of(codes, rows, group);
+}
+// Rows that are not of a run, so that runs of more rows come first in their order.
+KERNEL count_others(int64_t runs, int64_t rows, const int32_t* starts, uint32_t* others) {
+    FOR_EACH_ROW(run, runs)
+        if (run < runs) others[run] = uint32_t(rows - ((run + 1 < runs ? starts[run + 1] : rows) - starts[run]));
+}
+KERNEL count_ties(int64_t items, int64_t rows, int64_t runs, const int64_t* places, const int32_t* starts,
+                  uint64_t* ties) {
+    Tally others;
+    FOR_EACH_ROW(item, items) {
+        if (item >= items || places[item] < 0) continue;
+        const int64_t after = first_of(starts, runs, places[item] + 1);
+        others.count += (after < runs ? starts[after] : rows) - starts[after - 1] - 1;
+    }
+    others.store(ties);
+}
+
+// Between equal infinities there is no difference.
+DEVICE double between(double below, double above, double share) {
+    return (below == above ? below : below * (1 - share) + above * share) + 0.0;
+}
+
+// The quantile at the float64 of these bits, of each group's values in order.
+KERNEL find_quantiles(int64_t groups, int64_t rows, int64_t bits_of_q, const int32_t* codes, const int32_t* order,
+                      const double* values, uint64_t* nulls, double* found, uint32_t* words) {
+    const double q = double_of_bits(uint64_t(bits_of_q));
+    uint32_t missing = 0;
+    FOR_EACH_ROW(group, groups) {
+        int64_t size = 0;
+        if (group < groups) {
+            const int64_t start = first_of(codes, rows, group);
+            size = first_of(codes, rows, group + 1) - start;
+            const double place = q * double(size - 1);
+            const int64_t low = int64_t(place), high = low + (place > double(low));
+            found[group] = size ? between(values[order[start + low]], values[order[start + high]], place - double(low))
+                                : 0.0;
+        }
+        missing += store_word(words, group, group < groups, size > 0);
+    }
+    add_nulls(nulls, missing);
+}
+
+// Each block counts in shared memory, which has room for codes of 12 bits: see aggregates/tables.py.
+#ifdef GPUETL_HOST
+#define TALLY(CODE)                                                                                                  \
+    KERNEL tally_##CODE(int64_t rows, int64_t size, const CODE##_t* codes, int32_t* counts) {                        \
+        for (int64_t row = 0; row < rows; ++row) ++counts[codes[row]];                                               \
+    }
+#else
+#define TALLY(CODE)                                                                                                  \
+    KERNEL tally_##CODE(int64_t rows, int64_t size, const CODE##_t* codes, int32_t* counts) {                        \
+        __shared__ int32_t own[1 << 12];                                                                             \
+        for (int64_t code = threadIdx.x; code < size; code += blockDim.x) own[code] = 0;                             \
+        __syncthreads();                                                                                             \
+        FOR_EACH_ROW(row, rows) if (row < rows) atomicAdd(&own[codes[row]], 1);                                      \
+        __syncthreads();                                                                                             \
+        for (int64_t code = threadIdx.x; code < size; code += blockDim.x)                                            \
+            if (own[code]) atomicAdd(&counts[code], own[code]);                                                      \
+    }
+#endif
+TALLY(uint8)
+TALLY(uint16)

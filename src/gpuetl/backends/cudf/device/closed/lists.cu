@@ -1,0 +1,59 @@
+// Rows and elements of lists by number: lists that are gathered, chosen among columns, or exploded.
+#include "rows.cuh"
+
+namespace lists {
+
+// The first row whose end lies behind a place.
+template <class END> DEVICE int64_t row_at(const END* ends, int64_t rows, int64_t place) {
+    int64_t low = 0, high = rows;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (ends[middle] <= place) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+}  // namespace lists
+
+// The elements of the lists `from`, side by side: `starts` has where each one's are to be, and how many they are in all.
+#define ELEMENTS(NUMBER)                                                                                             \
+    KERNEL list_elements_##NUMBER(int64_t elements, int64_t rows, const int32_t* starts, const int32_t* offsets,     \
+                                  const NUMBER##_t* from, int32_t* numbers) {                                        \
+        FOR_EACH_ROW(element, elements) {                                                                            \
+            if (element >= elements) continue;                                                                       \
+            const int64_t row = lists::row_at(starts + 1, rows, element);                                            \
+            numbers[element] = int32_t(offsets[from[row]] + (element - starts[row]));                                \
+        }                                                                                                            \
+    }
+ELEMENTS(int32)
+ELEMENTS(int64)
+
+// How many rows each list gives, `least` or more; a null one has no elements.
+KERNEL measure_lists(int64_t rows, int64_t least, const int32_t* offsets, const uint32_t* words, int64_t* repeats) {
+    FOR_EACH_ROW(row, rows) {
+        if (row >= rows) continue;
+        const int64_t size = bit_is_set(words, row) ? offsets[row + 1] - offsets[row] : 0;
+        repeats[row] = size < least ? least : size;
+    }
+}
+// The row of each item, its place there, and its element, -1 where none is found; `ends` are those of rows' items.
+KERNEL explode(int64_t items, int64_t rows, const int64_t* ends, const int32_t* offsets, const uint32_t* words,
+               int32_t* numbers, int64_t* places, int32_t* elements, uint8_t* found) {
+    FOR_EACH_ROW(item, items) {
+        if (item >= items) continue;
+        const int64_t row = lists::row_at(ends, rows, item), place = item - (row ? ends[row - 1] : 0);
+        numbers[item] = int32_t(row);
+        places[item] = place;
+        found[item] = bit_is_set(words, row) && offsets[row + 1] > offsets[row];
+        elements[item] = found[item] ? int32_t(offsets[row] + place) : -1;
+    }
+}
+
+// The column that each row takes its list from, -1 for none; and the row among columns of `rows` below each other.
+KERNEL choose_list(int64_t rows, int64_t column, const uint32_t* words, int64_t* choice) {
+    FOR_EACH_ROW(row, rows) if (row < rows && bit_is_set(words, row)) choice[row] = column;
+}
+KERNEL place_lists(int64_t rows, const int64_t* choice, int64_t* places) {
+    FOR_EACH_ROW(row, rows) if (row < rows) places[row] = choice[row] < 0 ? -1 : choice[row] * rows + row;
+}

@@ -1,0 +1,81 @@
+// Texts entered into tables, numbered, and checked.  Their offsets have 32 or 64 bits; `bits` are null without nulls.
+#include "rows.cuh"
+#include "text_table.cuh"
+#include "utf8.cuh"
+
+namespace entering {
+
+// Each text's slot, and the row that first took a slot.
+template <class OFFSET>
+DEVICE void enter(int64_t rows, int64_t size, int64_t tries, int32_t* owners, int32_t* slots, uint64_t* overflow,
+                  const Texts<OFFSET>& texts) {
+    FOR_EACH_ROW(row, rows) {
+        if (row >= rows) continue;
+        const auto text = texts[row];
+        slots[row] = text.valid ? enter_text(texts, text.value, int32_t(row), owners, size - 1, tries, overflow) : 0;
+    }
+}
+
+// Each hash's slot; the first row that has it owns the slot.
+template <class OFFSET>
+DEVICE void enter_hashes(int64_t rows, const HashTable& table, int32_t* slots, const Texts<OFFSET>& texts) {
+    FOR_EACH_ROW(row, rows) {
+        if (row >= rows) continue;
+        const auto text = texts[row];
+        slots[row] = text.valid ? table.enter(table_hash(text.value), int32_t(row)) : 0;
+    }
+}
+
+// Each row's number, and whether a text is another than its number stands for.
+template <class OFFSET, class TAKEN>
+DEVICE void number_texts(int64_t rows, const int32_t* slots, const int32_t* by_slot, int32_t* numbers,
+                         uint64_t* differs, const Texts<OFFSET>& texts, const Texts<TAKEN>& taken) {
+    FOR_EACH_ROW(row, rows) {
+        if (row >= rows) continue;
+        const int32_t number = by_slot[slots[row]];
+        const auto text = texts[row];
+        if (text.valid && !same_text(text.value, taken[number].value)) *differs = 1;
+        numbers[row] = number;
+    }
+}
+
+// The first row whose text is not UTF-8.
+template <class OFFSET>
+DEVICE void find_other_bytes(int64_t rows, uint64_t* faults, const Texts<OFFSET>& texts) {
+    FOR_EACH_ROW(row, rows) {
+        if (row < rows && texts.valid(row) && !is_utf8(texts[row].value)) Fault{faults, row}(NOT_A_VALUE);
+    }
+}
+
+}  // namespace entering
+
+#define NUMBER_TEXTS(OFFSET, TAKEN)                                                                                  \
+    KERNEL number_texts_##OFFSET##_##TAKEN(int64_t rows, const int32_t* slots, const int32_t* by_slot,               \
+                                           int32_t* numbers, uint64_t* differs, const char* data,                    \
+                                           const OFFSET##_t* offsets, const uint32_t* bits, const char* taken_data,  \
+                                           const TAKEN##_t* taken_offsets) {                                         \
+        const Texts<OFFSET##_t> texts{data, offsets, bits};                                                          \
+        const Texts<TAKEN##_t> taken{taken_data, taken_offsets, nullptr};                                            \
+        entering::number_texts(rows, slots, by_slot, numbers, differs, texts, taken);                                \
+    }
+#define TEXTS(OFFSET)                                                                                                \
+    KERNEL enter_##OFFSET(int64_t rows, int64_t size, int64_t tries, int32_t* owners, int32_t* slots,                \
+                          uint64_t* overflow, const char* data, const OFFSET##_t* offsets, const uint32_t* bits) {   \
+        const Texts<OFFSET##_t> texts{data, offsets, bits};                                                          \
+        entering::enter(rows, size, tries, owners, slots, overflow, texts);                                          \
+    }                                                                                                                \
+    KERNEL enter_hashes_##OFFSET(int64_t rows, int64_t size, int64_t tries, uint64_t* hashes, int32_t* owners,       \
+                                 int32_t* slots, uint64_t* overflow, const char* data, const OFFSET##_t* offsets,    \
+                                 const uint32_t* bits) {                                                             \
+        const HashTable table{hashes, owners, uint64_t(size - 1), tries, overflow};                                  \
+        entering::enter_hashes(rows, table, slots, Texts<OFFSET##_t>{data, offsets, bits});                          \
+    }                                                                                                                \
+    KERNEL find_other_bytes_##OFFSET(int64_t rows, uint64_t* faults, const char* data, const OFFSET##_t* offsets,    \
+                                     const uint32_t* bits) {                                                         \
+        entering::find_other_bytes(rows, faults, Texts<OFFSET##_t>{data, offsets, bits});                            \
+    }                                                                                                                \
+    NUMBER_TEXTS(OFFSET, int32)                                                                                      \
+    NUMBER_TEXTS(OFFSET, int64)
+
+TEXTS(int32)
+TEXTS(int64)
