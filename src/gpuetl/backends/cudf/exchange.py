@@ -9,10 +9,10 @@ from gpuetl.backends.cudf.columns.arrays import shifted
 from gpuetl.backends.cudf.columns.compact import Between, numbers_where
 from gpuetl.backends.cudf.columns.concat import numbered_together, stacked
 from gpuetl.backends.cudf.columns.keys import keys_of
+from gpuetl.backends.cudf.columns.layout import unsigned_type
 from gpuetl.backends.cudf.columns.order import sorted_order
 from gpuetl.backends.cudf.columns.pieces import split_rows
 from gpuetl.backends.cudf.columns.shared_dictionaries import with_shared_dictionaries
-from gpuetl.backends.cudf.columns.words import unsigned_type
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Machine

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from gpuetl.backends.cudf.choices import chosen
 from gpuetl.backends.cudf.columns.arrays import pick
 from gpuetl.backends.cudf.columns.keys import Keys
-from gpuetl.backends.cudf.columns.words import Layout, packed
+from gpuetl.backends.cudf.columns.layout import Layout
+from gpuetl.backends.cudf.columns.words import packed
 from gpuetl.backends.cudf.machine import Array, Machine
 
 TABLE_BITS = 12

@@ -1,19 +1,26 @@
-"""Keys of any type in the text of a kernel: a struct `Keys`, whose rows are digits in the order of the contract."""
+"""Keys of rows as device/keys.cuh takes them: digits, unsigned numbers in the order of the contract."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+import numpy as np
 
 from gpuetl.backends.cudf.columns.texts import numbered_texts
-from gpuetl.backends.cudf.device.columns import buffers_of, column_parameters
-from gpuetl.backends.cudf.device.headers import headers_text
-from gpuetl.backends.cudf.device.types import stored_c_type
-from gpuetl.backends.cudf.machine import Array, Machine
+from gpuetl.backends.cudf.machine import Array, Machine, Struct
 from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.expressions.types import NULL
 from gpuetl.plan.node import SortKey
+
+KERNEL_DIGITS = (1, 2, 3, 4, 8, 16)
+"""Numbers of digits for which there are kernels."""
+MOST_DIGITS = KERNEL_DIGITS[-1]
+UNSIGNED, SIGNED, FLOATING, FLAG = range(4)
+"""`Order` in device/keys.cuh."""
+ORDERS = {"u": UNSIGNED, "i": SIGNED, "f": FLOATING}
+Words = list[int]
+"""64-bit words of a struct, none negative."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +40,28 @@ class Key:
         """How many digits the key has."""
         return self.flagged + (2 if storage_type(self.column.dtype) == "V16" else 1)
 
+    def described(self, machine: Machine) -> Iterator[Words]:
+        """Yield each digit as a `Digit` of device/keys.cuh."""
+        data, stored = machine.address(self.column.data), storage_type(self.column.dtype)
+        valid = 0 if self.column.valid is None else machine.address(self.column.valid)
+        if self.flagged:
+            yield [0, valid, kind(0, FLAG, not self.nulls_first)]
+        if stored == "V16":
+            yield [data + 8, valid, kind(16, SIGNED, self.descending)]
+            yield [data, valid, kind(16, UNSIGNED, self.descending)]
+        else:
+            dtype = np.dtype(stored)
+            yield [data, valid, kind(dtype.itemsize, ORDERS[dtype.kind], self.descending)]
+
+
+def kind(size: int, order: int, flipped: bool) -> int:
+    """Return the last word of a `Digit`."""
+    return size | order << 8 | flipped << 16
+
+
+ABSENT = [0, 0, kind(0, FLAG, flipped=True)]
+"""A digit that is 0 in all rows."""
+
 
 @dataclass(frozen=True, eq=False)
 class Keys:
@@ -47,67 +76,25 @@ class Keys:
         """How many digits a row has."""
         return sum(key.digits for key in self.keys)
 
-    @property
-    def columns(self) -> Mapping[str, Vector]:
-        """The columns that a kernel reads."""
-        return {str(place): key.column for place, key in enumerate(self.keys)}
+    def described(self, machine: Machine) -> list[Words]:
+        """Return each digit as a `Digit` of device/keys.cuh."""
+        return [digit for key in self.keys for digit in key.described(machine)]
 
-    @property
-    def arguments(self) -> list[Any]:
-        """What goes with the parameters."""
-        return [*([] if self.selected is None else [self.selected]), *buffers_of(self.columns)]
-
-    @property
-    def parameters(self) -> list[str]:
-        """The parameters of a kernel that reads the keys."""
-        return [*([] if self.selected is None else [f"const {index_type(self.selected)}* from"]),
-                *column_parameters(self.columns)]  # fmt: skip
-
-    @property
-    def text(self) -> str:
-        """The headers, and the struct `Keys`."""
-        return headers_text(["rows.cuh", "keys.cuh"]) + self.struct("Keys")
-
-    def made(self, struct: str = "Keys", first: int = 0) -> str:
-        """Return the C++ text that makes a struct from the parameters, of which `first` is the first column's."""
-        bits = (f"bits{first + p}" if key.column.valid is not None else "nullptr" for p, key in enumerate(self.keys))
-        columns = (f"{{data{first + place}, {valid}}}" for place, valid in enumerate(bits))
-        return f"{struct}{{{', '.join([*([] if self.selected is None else ['from']), *columns])}}}"
-
-    def struct(self, name: str) -> str:
-        """Return the text of a struct whose operator[] gives a row's digits."""
-        fields, statements, at = [], [], 0
-        if self.selected is not None:
-            fields.append(f"const {index_type(self.selected)}* from;")
-        for place, key in enumerate(self.keys):
-            fields.append(f"Fixed<{stored_c_type(key.column.dtype)}> c{place};")
-            statements.append(digits_text(key, place, at))
-            at += key.digits
-        return f"""
-struct {name} {{
-    {" ".join(fields)}
-    DEVICE Digits<{at}> operator[](int64_t place) const {{
-        const int64_t row = {"place" if self.selected is None else "from[place]"};
-        Digits<{at}> digits;
-{"".join(statements)}        return digits;
-    }}
-}};
-"""
+    def struct(self, digits: Sequence[Words], machine: Machine) -> Words:
+        """Return some of the digits as `Keys` of device/keys.cuh, for a kernel of the least number that holds them."""
+        selected = [0, 0] if self.selected is None else [machine.address(self.selected), self.selected.dtype.itemsize]
+        absent = [ABSENT] * (kernel_digits(len(digits)) - len(digits))
+        return [*selected, len(digits), *(word for digit in (*digits, *absent) for word in digit)]
 
 
-def digits_text(key: Key, place: int, at: int) -> str:
-    """Return the statements that put a key's digits from number `at` on."""
-    value, descending = f"x{place}", "true" if key.descending else "false"
-    lines = [f"const auto {value} = c{place}[row];"]
-    if key.flagged:
-        lines.append(f"digits.flag({at}, {'' if key.nulls_first else '!'}{value}.valid);")
-    lines.append(f"digits.value({at + key.flagged}, {value}, {descending});")
-    return "".join(f"        {line}\n" for line in lines)
+def kernel_digits(count: int) -> int:
+    """Return the digits of the kernel that takes so many."""
+    return next(digits for digits in KERNEL_DIGITS if count <= digits)
 
 
-def index_type(rows: Array) -> str:
-    """Return the C++ type of row numbers."""
-    return f"int{8 * rows.dtype.itemsize}_t"
+def struct_of(words: Words) -> Struct:
+    """Return words as an argument of a kernel."""
+    return Struct(np.array(words, np.uint64).view(np.int64))
 
 
 def key_of(vector: Vector, key: SortKey, machine: Machine) -> Key:

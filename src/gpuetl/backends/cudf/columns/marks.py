@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from gpuetl.backends.cudf.columns.arrays import fill, filled
-from gpuetl.backends.cudf.columns.keys import Keys, index_type
-from gpuetl.backends.cudf.columns.unpacked import Unpacked
-from gpuetl.backends.cudf.columns.words import Layout
-from gpuetl.backends.cudf.device.headers import headers_text
+from gpuetl.backends.cudf.columns.keys import MOST_DIGITS, Key, Keys, Words, kernel_digits, struct_of
+from gpuetl.backends.cudf.columns.layout import Layout
+from gpuetl.backends.cudf.columns.unpacked import MOST_OUTPUTS, OUTPUT_WORDS, Unpacked
 from gpuetl.backends.cudf.machine import Array, Machine
+from gpuetl.backends.cudf.vector import Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,15 +27,19 @@ class Marks:
     ties: Array
 
 
+@dataclass(frozen=True)
+class Leading:
+    """The digits that make a group: so many, without the bits of the last one that stand below `shift`."""
+
+    digits: int
+    shift: int = 0
+
+
 def mark_columns(keys: Keys, leading: int, machine: Machine) -> Marks:
     """Mark rows that stand in order, by their columns; the first `leading` keys make the group."""
-    count = sum(key.digits for key in keys.keys[:leading])
     if not keys.keys:
         return single(keys.rows, machine)
-    parts = [f"differ(digits, before, {digits})" for digits in dict.fromkeys([count, keys.digits]) if digits]
-    read = "const auto digits = keys[row], before = keys[previous];"
-    source = f"{keys.text}\n{mark_source(keys.parameters, f'const Keys keys = {keys.made()};', read, parts)}"
-    return marked(source, keys.rows, count > 0, parts, keys.arguments, machine)
+    return marked(keys, Leading(sum(key.digits for key in keys.keys[:leading])), [], machine)
 
 
 def mark_words(
@@ -41,72 +47,65 @@ def mark_words(
     machine: Machine,
 ) -> Marks:  # fmt: skip
     """Mark rows in the order `rows`, by their words, and write the columns that are `unpacked` of them."""
-    parts, grouped, shift = word_tests(keys, leading, layout)
-    parameters = ["int64_t shift", f"const {index_type(rows)}* order"]
-    parameters += [f"const uint{8 * word.dtype.itemsize}_t* w{place}" for place, word in enumerate(words)]
-    parameters += [parameter for each in unpacked for parameter in each.parameters]
-    read = "const int64_t at = order[row], last = order[previous];" + "".join(
-        f" const uint64_t x{place} = w{place}[at], y{place} = w{place}[last];" for place in range(len(words))
-    )
-    stores = [each.store(layout) for each in unpacked]
-    source = f"{headers_text(['rows.cuh', 'keys.cuh'])}\n{mark_source(parameters, '', read, parts, stores)}"
-    arguments = [shift, rows, *words, *(argument for each in unpacked for argument in each.arguments(layout))]
-    return marked(source, keys.rows, grouped, parts, arguments, machine)
+    columns = (Vector(pa.from_numpy_dtype(word.dtype), len(word), word) for word in words)
+    own = Keys(tuple(Key(column, False) for column in columns), keys.rows, rows)
+    outputs = sorted(each.output(layout, machine) for each in unpacked)
+    return marked(own, leading_words(keys, leading, layout), outputs, machine)
 
 
-def word_tests(keys: Keys, leading: int, layout: Layout) -> tuple[list[str], bool, int]:
-    """Return the tests of whether rows differ in their words, for `mark_source`.
-
-    And whether groups can differ, and how many bits stand below those of the group in its last word.
-    """
+def leading_words(keys: Keys, leading: int, layout: Layout) -> Leading:
+    """Return the words of the first `leading` keys."""
     digits = sum(key.digits for key in keys.keys[:leading])
-    group, shift = [], 0
+    found = Leading(0)
     for place, word in enumerate(layout.words):
         own = [digit for digit in word if digit < digits]
         if own:
-            group.append(place)
-            shift = layout.shift(word, own[-1])
-    count = len(layout.words)
-    parts = [" || ".join(f"x{place} != y{place}" for place in range(count))]
-    if group and (len(group) < count or shift):
-        inner = [f"x{place} != y{place}" for place in group[:-1]]
-        parts.insert(0, " || ".join([*inner, f"x{group[-1]} >> shift != y{group[-1]} >> shift"]))
-    return parts, bool(group), shift
+            found = Leading(place + 1, layout.shift(word, own[-1]))
+    return found
 
 
-def mark_source(parameters: list[str], made: str, read: str, parts: list[str], stores: Sequence[str] = ()) -> str:
-    """Return the kernel `mark`.
+def marked(keys: Keys, leading: Leading, outputs: Sequence[tuple[int, Words]], machine: Machine) -> Marks:
+    """Mark rows by their digits, and write the outputs, each with the number of its word.
 
-    `read` reads a row and the `previous` one, `parts` are the tests of whether they differ, in the leading keys and in
-    all, and `stores` write what else is known of the row.
+    Groups without digits of their own are all rows, or runs of equal values.
     """
-    names = [f"m{place}" for place in range(len(parts))]
-    declared = ", ".join(["int64_t rows", "uint64_t* ties", *(f"uint8_t* {name}" for name in names), *parameters])
-    tests = " ".join(f"const bool d{place} = row == 0 || {test};" for place, test in enumerate(parts))
-    marks = [f"{name}[row] = d{place};" for place, name in enumerate(names)]
-    return f"""KERNEL mark({declared}) {{
-    {made}
-    Tally ties_met;
-    FOR_EACH_ROW(row, rows) {{
-        if (row >= rows) continue;
-        const int64_t previous = row - (row > 0);
-        {read}
-        {tests}
-        {" ".join([*marks, *stores])}
-        ties_met.count += !d{len(parts) - 1};
-    }}
-    ties_met.store(ties);
-}}
-"""
+    arrays, rows = machine.arrays, keys.rows
+    values, ties = arrays.empty(rows, "uint8"), arrays.zeros(1, "uint64")
+    apart = arrays.empty(rows, "uint8") if leading.digits and leading != Leading(keys.digits) else None
+    digits = keys.described(machine)
+    for first in range(0, len(digits), MOST_DIGITS):
+        part = digits[first : first + MOST_DIGITS]
+        some = [
+            [*words[:-1], words[-1] + place - first] for place, words in outputs if first <= place < first + len(part)
+        ]
+        own = marking_words(Leading(max(0, leading.digits - first), leading.shift), some)
+        counted = ties if first + len(part) == len(digits) else None
+        mark_digits(keys, part, first > 0, [counted, apart, values], own, machine)
+    if not leading.digits:
+        return Marks(first_only(rows, machine), values, ties)
+    return Marks(values if apart is None else apart, values, ties)
 
 
-def marked(source: str, rows: int, grouped: bool, parts: list[str], arguments: list[object], machine: Machine) -> Marks:
-    """Run the kernel `mark`; without a test of its own, a group is a run of equal values, or all rows."""
-    arrays = machine.arrays
-    made = [arrays.empty(rows, "uint8") for _ in parts]
-    ties = arrays.zeros(1, "uint64")
-    machine.launch(machine.compiled(source), "mark", rows, [rows, ties, *made, *arguments])
-    return Marks(made[0] if grouped else first_only(rows, machine), made[-1], ties)
+def differences(keys: Keys, digits: Sequence[Words], more: bool, values: Array, machine: Machine) -> None:
+    """Mark rows (uint8) that differ from the one before in some digits; with `more` marks that are there stay."""
+    mark_digits(keys, digits, more, [None, None, values], marking_words(Leading(0), []), machine)
+
+
+def mark_digits(
+    keys: Keys, digits: Sequence[Words], more: bool, made: Sequence[Array | None], marking: Words, machine: Machine
+) -> None:
+    """Mark rows by at most as many digits as a kernel takes: write ties, groups and values, or None of them."""
+    places = [0 if array is None else array for array in made]
+    struct = struct_of([*keys.struct(digits, machine), *marking])
+    entry = f"mark_keys_{kernel_digits(len(digits))}"
+    machine.launch(machine.closed("keys"), entry, keys.rows, [keys.rows, int(more), *places, struct])
+
+
+def marking_words(leading: Leading, outputs: Sequence[Words]) -> Words:
+    """Return what stands behind the keys in a `Marking` of device/closed/keys.cu."""
+    written = [word for words in outputs for word in words]
+    padding = [0] * (OUTPUT_WORDS * MOST_OUTPUTS - len(written))
+    return [leading.digits, leading.shift, len(outputs), *written, *padding]
 
 
 def single(rows: int, machine: Machine) -> Marks:

@@ -10,9 +10,10 @@ from gpuetl.backends.cudf.columns.arrays import iota
 from gpuetl.backends.cudf.columns.compact import numbers_where
 from gpuetl.backends.cudf.columns.gather import take_rows
 from gpuetl.backends.cudf.columns.keys import Keys, keys_of
+from gpuetl.backends.cudf.columns.layout import Layout
 from gpuetl.backends.cudf.columns.marks import Marks, mark_columns, mark_words, single
-from gpuetl.backends.cudf.columns.unpacked import Unpacked, is_told_by_digits
-from gpuetl.backends.cudf.columns.words import Layout, measured, packed
+from gpuetl.backends.cudf.columns.unpacked import MOST_OUTPUTS, Unpacked, is_told_by_digits
+from gpuetl.backends.cudf.columns.words import measured, packed
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector
@@ -96,7 +97,7 @@ def sort_keys(
     if not words:
         return SortedRows(None, single(keys.rows, machine))
     rows = machine.sorted_order(words)
-    unpacked = {name: Unpacked.of(keys, place, machine) for name, place in wanted}
+    unpacked = {name: Unpacked.of(keys, place, machine) for name, place in wanted[:MOST_OUTPUTS]}
     marks = mark_words(words, keys, leading, layout, rows, [*unpacked.values()], machine)
     return SortedRows(rows, marks, {name: each.made for name, each in unpacked.items()})
 

@@ -9,13 +9,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuetl.backends.cudf.columns.keys import Keys
-from gpuetl.backends.cudf.columns.words import Layout, signed
+from gpuetl.backends.cudf.columns.keys import Keys, Words
+from gpuetl.backends.cudf.columns.layout import ALL, SIGN, Layout
 from gpuetl.backends.cudf.columns.written import empty_column
-from gpuetl.backends.cudf.device.types import stored_c_type
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.expressions.types import STRING
+
+MOST_OUTPUTS, OUTPUT_WORDS = 48, 5
+"""As in device/closed/keys.cu: columns that are written by a launch, and 64-bit words that describe one."""
 
 
 def is_told_by_digits(column: Vector) -> bool:
@@ -29,7 +31,7 @@ def is_told_by_digits(column: Vector) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Unpacked:
-    """The text of `mark` that writes a key's column, `made`, from the key's only digit, of this number."""
+    """A key's column, `made`, that is written from the key's only digit, of this number."""
 
     digit: int
     descending: bool
@@ -42,25 +44,14 @@ class Unpacked:
         before = sum(other.digits for other in keys.keys[:place])
         return cls(before, key.descending, empty_column(key.column.dtype, keys.rows, machine, nullable=False))
 
-    @property
-    def stored(self) -> str:
-        """The C++ type that is written."""
-        return stored_c_type(self.made.dtype)
+    def output(self, layout: Layout, machine: Machine) -> tuple[int, Words]:
+        """Return the number of the digit's word, and an `Output` of device/closed/keys.cu but for that number.
 
-    @property
-    def parameters(self) -> list[str]:
-        """Where the digit lies in its word, and the values."""
-        numbers = (f"int64_t {name}{self.digit}" for name in ("least", "shift", "mask"))
-        return [*numbers, f"{self.stored}* r{self.digit}"]
-
-    def arguments(self, layout: Layout) -> list[object]:
-        """Return what goes with the parameters; a digit without bits is in no word, and its least value in all rows."""
-        _, shift = layout.place(self.digit)
+        A digit without bits is in no word, and its least value in all rows.
+        """
+        word, shift = layout.place(self.digit)
+        dtype = np.dtype(storage_type(self.made.dtype))
+        turned = (ALL if self.descending else 0) ^ (SIGN if dtype.kind == "i" else 0)
         mask = (1 << layout.bits[self.digit]) - 1
-        return [signed(layout.least[self.digit]), shift, signed(mask), self.made.data]
-
-    def store(self, layout: Layout) -> str:
-        """Return the statement that writes a row, whose words are `x0` and so on."""
-        d, (word, _) = self.digit, layout.place(self.digit)
-        digit = f"uint64_t(least{d}) + (x{word} >> shift{d} & uint64_t(mask{d}))"
-        return f"r{d}[row] = integer_of<{self.stored}>({f'~({digit})' if self.descending else digit});"
+        address = machine.address(self.made.data)
+        return word, [address, layout.least[self.digit], mask, turned, shift << 8 | dtype.itemsize << 16]

@@ -1,21 +1,64 @@
 // Keys as digits, unsigned numbers in the order of the contract: what sorts, groups and joins compare.
 //
-// Generated code has a struct `Keys` whose operator[] gives a row's digits, the most significant first.
+// A value is one digit, a long decimal two; one more may come first, which says where the nulls stand.  A kernel is made
+// for a number of digits, and takes by value where they lie and how they are ordered.  So a warp loads the same digit of
+// several rows a lane at a time: it asks once for all of them what the column is, and all loads are under way before any
+// of them is used.
 #pragma once
 
+#include "rounds.cuh"
 #include "floats.cuh"
-#include "reduce.cuh"
+
+// ---- what is read ---------------------------------------------------------------------------------------------------
+
+enum Order { UNSIGNED, SIGNED, FLOATING, FLAG };  // as in columns/keys.py
+
+// A digit is 0 and not known where the value is null.  Of a flag, which is always known, validity is the value.
+struct Digit {
+    const void* data;       // values, or halves of them
+    const uint32_t* valid;  // validity words, null where there is no null
+    uint8_t bytes;          // from a value to the next, 16 of halves; 0 of flags
+    uint8_t order;
+    uint8_t flipped;        // the other way round
+};
+
+// The digits of rows, the most significant first.  Behind the first `count` of them are digits that are 0 in all rows.
+template <int N>
+struct Keys {
+    const void* selected;  // the numbers of the rows that are taken, null where all are
+    int64_t selected_bytes, count;
+    Digit of[N];
+};
+
+// Where a digit goes: into a word of 64 bits, of which that many others stand below it.
+struct Place {
+    uint64_t least;
+    void* word;    // where words are written that end with this digit, null for others
+    uint8_t bits;  // of the words that are written; or of the digit, where it has to be seen whether it fits
+    uint8_t shift;
+};
+
+template <int N>
+struct PlacedKeys {
+    Keys<N> keys;
+    Place places[N];
+};
+
+template <int N>
+struct Digits {
+    uint64_t of[N];
+    uint32_t known;  // a bit each
+
+    DEVICE bool is_known(int at) const { return known >> at & 1; }
+    DEVICE bool all_known() const { return known == (1u << N) - 1; }
+};
+
+// Rows of a lane that are loaded together: about as many bytes for any number of digits.
+template <int N> constexpr int TOGETHER = N == 1 ? 8 : N == 2 ? 4 : N <= 4 ? 2 : 1;
 
 // ---- values ---------------------------------------------------------------------------------------------------------
 
 constexpr uint64_t SIGN = 1ULL << 63;
-
-template <class T> DEVICE uint64_t ordered(T value) {
-    return is_signed<T>::value ? uint64_t(int64_t(value)) ^ SIGN : uint64_t(value);
-}
-
-// The integer that is `ordered` so.
-template <class T> DEVICE T integer_of(uint64_t digit) { return T(is_signed<T>::value ? digit ^ SIGN : digit); }
 
 // One zero and one NaN, the greatest.  (Herf 2001, "Radix tricks": negative floats have all bits turned over.)
 DEVICE uint64_t ordered(double value) {
@@ -29,39 +72,143 @@ DEVICE uint64_t ordered(float value) {
     return bits & sign ? ~bits : bits | sign;
 }
 
-// ---- digits ---------------------------------------------------------------------------------------------------------
+// ---- loads ----------------------------------------------------------------------------------------------------------
 
-// The digits of a row's keys; those of a null are 0 and not `known`.
-template <int N>
-struct Digits {
-    uint64_t of[N];
-    bool known[N];
+// Put the bits of rows' values at a digit, as unsigned numbers.
+template <class T, int STEP, int N, int R>
+DEVICE void load_values(const void* data, const int32_t (&rows)[R], int at, Digits<N> (&digits)[R]) {
+#pragma unroll
+    for (int i = 0; i < R; ++i) digits[i].of[at] = ((const T*)data)[int64_t(rows[i]) * STEP];
+}
 
-    DEVICE void flag(int at, bool set) { of[at] = set, known[at] = true; }
-    DEVICE void put(int at, bool valid, uint64_t digit, bool descending) {
-        of[at] = valid ? (descending ? ~digit : digit) : 0;
-        known[at] = valid;
+template <int N, int R>
+DEVICE void load_digit(const Digit& digit, const int32_t (&rows)[R], int at, Digits<N> (&digits)[R]) {
+    switch (digit.bytes) {
+        case 8: return load_values<uint64_t, 1>(digit.data, rows, at, digits);
+        case 4: return load_values<uint32_t, 1>(digit.data, rows, at, digits);
+        case 16: return load_values<uint64_t, 2>(digit.data, rows, at, digits);
+        case 2: return load_values<uint16_t, 1>(digit.data, rows, at, digits);
+        case 1: return load_values<uint8_t, 1>(digit.data, rows, at, digits);
     }
-    template <class T> DEVICE void value(int at, Maybe<T> x, bool descending) {
-        put(at, x.valid, ordered(x.value), descending);
+#pragma unroll
+    for (int i = 0; i < R; ++i) digits[i].of[at] = 0;
+}
+
+// Load validity words of rows; ones where there is no null.
+template <int R>
+DEVICE void load_words(const uint32_t* valid, const int32_t (&rows)[R], uint32_t (&words)[R]) {
+    if (valid) {
+#pragma unroll
+        for (int i = 0; i < R; ++i) words[i] = valid[rows[i] >> 5];
+    } else {
+#pragma unroll
+        for (int i = 0; i < R; ++i) words[i] = ~0u;
     }
-    DEVICE void value(int at, Maybe<int128_t> x, bool descending) {
-        put(at, x.valid, ordered(int64_t(x.value >> 64)), descending);
-        put(at + 1, x.valid, uint64_t(x.value), descending);
+}
+
+// Turn the bits of rows' values into digits.
+template <int N, int R>
+DEVICE void order_digit(const Digit& digit, const int32_t (&rows)[R], const uint32_t (&words)[R], int at,
+                        Digits<N> (&digits)[R]) {
+    if (digit.order == FLAG) {
+#pragma unroll
+        for (int i = 0; i < R; ++i) {
+            digits[i].of[at] = (words[i] >> (rows[i] & 31) & 1) ^ digit.flipped;
+            digits[i].known |= 1u << at;
+        }
+        return;
+    }
+    if (digit.order != FLOATING) {
+        // A signed number of fewer bits: turning its sign and adding the difference of both signs extends it.
+        const uint64_t sign = digit.order == SIGNED && digit.bytes < 8 ? 1ULL << (8 * digit.bytes - 1) : SIGN;
+        const uint64_t turned = digit.order == SIGNED ? sign : 0, raised = digit.order == SIGNED ? SIGN - sign : 0;
+#pragma unroll
+        for (int i = 0; i < R; ++i) digits[i].of[at] = (digits[i].of[at] ^ turned) + raised;
+    } else if (digit.bytes == 8) {
+#pragma unroll
+        for (int i = 0; i < R; ++i) digits[i].of[at] = ordered(double_of_bits(digits[i].of[at]));
+    } else {
+#pragma unroll
+        for (int i = 0; i < R; ++i) digits[i].of[at] = ordered(float_of_bits(uint32_t(digits[i].of[at])));
+    }
+    const uint64_t flip = digit.flipped ? ~0ULL : 0;
+#pragma unroll
+    for (int i = 0; i < R; ++i) {
+        const uint32_t known = words[i] >> (rows[i] & 31) & 1;
+        digits[i].of[at] = known ? digits[i].of[at] ^ flip : 0;
+        digits[i].known |= known << at;
+    }
+}
+
+// Load the digits of rows of the columns.
+template <int N, int R>
+DEVICE void load_digits(const Keys<N>& keys, const int32_t (&rows)[R], Digits<N> (&digits)[R]) {
+    uint32_t words[N][R];
+#pragma unroll
+    for (int at = 0; at < N; ++at) {
+        load_digit(keys.of[at], rows, at, digits);
+        load_words(keys.of[at].valid, rows, words[at]);
+    }
+#pragma unroll
+    for (int i = 0; i < R; ++i) digits[i].known = 0;
+#pragma unroll
+    for (int at = 0; at < N; ++at) order_digit(keys.of[at], rows, words[at], at, digits);
+}
+
+// Replace places by the numbers of the rows that are taken.
+template <int N, int R>
+DEVICE void select(const Keys<N>& keys, int32_t (&rows)[R]) {
+    if (!keys.selected) return;
+    if (keys.selected_bytes == 4) {
+#pragma unroll
+        for (int i = 0; i < R; ++i) rows[i] = ((const int32_t*)keys.selected)[rows[i]];
+    } else {
+#pragma unroll
+        for (int i = 0; i < R; ++i) rows[i] = int32_t(((const int64_t*)keys.selected)[rows[i]]);
+    }
+}
+
+// Load a lane's rows of a round; behind the end is the last one again.  A frame has less than 2^31 rows.
+template <int N, int R>
+DEVICE void load_round(const Keys<N>& keys, int64_t start, int64_t rows, Digits<N> (&digits)[R]) {
+    int32_t at[R];
+#pragma unroll
+    for (int i = 0; i < R; ++i) at[i] = int32_t(readable(row_of(start, i), rows));
+    select(keys, at);
+    load_digits(keys, at, digits);
+}
+
+// ---- rows beside the one before -------------------------------------------------------------------------------------
+
+// Rows of a round, behind the row that stands before the first of them, the first of all before itself.
+template <int N, int R>
+struct Neighbours {
+    Digits<N> digits[R + 1];
+
+    DEVICE Neighbours(const Keys<N>& keys, int64_t start, int64_t rows) {
+        int32_t at[R + 1];
+        at[0] = int32_t(start - (start > 0));
+#pragma unroll
+        for (int i = 0; i < R; ++i) at[i + 1] = int32_t(readable(row_of(start, i), rows));
+        select(keys, at);
+        load_digits(keys, at, digits);
+    }
+    DEVICE const Digits<N>& own(int i) const { return digits[i + 1]; }
+    // The row before a lane's is the lane's below; the last lane gives the first one that of the round before.
+    DEVICE Digits<N> before(int i) const {
+        Digits<N> found;
+#pragma unroll
+        for (int at = 0; at < N; ++at)
+            found.of[at] = from_lane(LANE == LANES - 1 ? digits[i].of[at] : digits[i + 1].of[at], LANE - 1);
+        return found;
     }
 };
 
 template <int N> DEVICE bool is_before(const Digits<N>& x, const Digits<N>& y) {
-    for (int at = 0; at < N; ++at)
-        if (x.of[at] != y.of[at]) return x.of[at] < y.of[at];
-    return false;
-}
-
-// Whether the first `count` digits differ.
-template <int N> DEVICE bool differ(const Digits<N>& x, const Digits<N>& y, int count) {
-    for (int at = 0; at < count; ++at)
-        if (x.of[at] != y.of[at]) return true;
-    return false;
+    bool before = false;
+#pragma unroll
+    for (int at = N - 1; at >= 0; --at) before = x.of[at] < y.of[at] || (x.of[at] == y.of[at] && before);
+    return before;
 }
 
 // ---- what is measured -----------------------------------------------------------------------------------------------
@@ -72,6 +219,7 @@ struct Ranges {
     uint64_t least[N], greatest[N], disorder = 0;
 
     DEVICE Ranges() {
+#pragma unroll
         for (int at = 0; at < N; ++at) least[at] = ~0ULL, greatest[at] = 0;
     }
     DEVICE void include(int at, uint64_t low, uint64_t high) {
@@ -79,23 +227,25 @@ struct Ranges {
         if (high > greatest[at]) greatest[at] = high;
     }
     DEVICE void add(const Digits<N>& digits) {
-        for (int at = 0; at < N; ++at)
-            if (digits.known[at]) include(at, digits.of[at], digits.of[at]);
+#pragma unroll
+        for (int at = 0; at < N; ++at) include(at, digits.is_known(at) ? digits.of[at] : ~0ULL, digits.of[at]);
     }
     DEVICE void merge(const Ranges& other) {
+#pragma unroll
         for (int at = 0; at < N; ++at) include(at, other.least[at], other.greatest[at]);
         disorder |= other.disorder;
     }
     // Places that begin as 0: the complement of the least and the greatest of each digit, then the disorder.
-    DEVICE void store(uint64_t* places) const {
+    DEVICE void store(uint64_t* places, int64_t count) const {
+#pragma unroll
         for (int at = 0; at < N; ++at) {
+            if (at >= count) continue;
             raise_if_less(places + 2 * at, ~least[at]);
             raise_if_less(places + 2 * at + 1, greatest[at]);
         }
-        raise_if_less(places + 2 * N, disorder);
+        raise_if_less(places + 2 * count, disorder);
     }
     DEVICE static void raise_if_less(uint64_t* place, uint64_t value) {
         if (*(volatile uint64_t*)place < value) raise_to(place, value);
     }
 };
-

@@ -8,6 +8,8 @@
 constexpr int LANES = 1, LANE = 0;
 template <class STATE> DEVICE void merge_lanes(STATE&) {}
 DEVICE void add_to(uint64_t* place, uint64_t value) { *place += value; }
+DEVICE uint64_t from_lane(uint64_t value, int) { return value; }
+DEVICE bool in_any_lane(bool vote) { return vote; }
 #else
 #define FOR_EACH_WARP(item, items)                                                               \
     for (int64_t item = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / 32; item < (items); \
@@ -37,6 +39,14 @@ template <class STATE> DEVICE void merge_lanes(STATE& state) {
 DEVICE void add_to(uint64_t* place, uint64_t value) {
     atomicAdd((unsigned long long*)place, (unsigned long long)value);
 }
+
+// The value of a lane, of which the number's last five bits count.
+DEVICE uint64_t from_lane(uint64_t value, int lane) {
+    const uint32_t low = __shfl_sync(0xffffffffu, uint32_t(value), lane & 31);
+    const uint32_t high = __shfl_sync(0xffffffffu, uint32_t(value >> 32), lane & 31);
+    return uint64_t(high) << 32 | low;
+}
+DEVICE bool in_any_lane(bool vote) { return __ballot_sync(0xffffffffu, vote) != 0; }
 #endif
 
 // A number that each lane counts up; all lanes of the warp come to `store`, once.

@@ -1,0 +1,63 @@
+// Distinct values counted by bits of a table, of which each group has as many words: a row sets the bit of its value.
+#include "bits.cuh"
+#include "keys.cuh"
+
+namespace distinct {
+
+constexpr int TILE = 1024;  // words that a warp counts
+
+#ifdef GPUETL_HOST
+DEVICE void set_bit(uint32_t* word, uint32_t bit) { *word |= bit; }
+#else
+DEVICE void set_bit(uint32_t* word, uint32_t bit) {
+    if (!(*(volatile uint32_t*)word & bit)) atomicOr(word, bit);
+}
+#endif
+
+// Rows whose last digit is not known are null.
+template <int N>
+DEVICE void set_bits(int64_t rows, int64_t words, const int32_t* groups, uint32_t* table, const PlacedKeys<N>& placed) {
+    constexpr int R = TOGETHER<N>;
+    FOR_EACH_WARP(round, (rows + R * LANES - 1) / (R * LANES)) {
+        const int64_t start = round * (R * LANES);
+        Digits<N> digits[R];
+        int32_t own[R];
+#pragma unroll
+        for (int i = 0; i < R; ++i) own[i] = groups[readable(row_of(start, i), rows)];
+        load_round(placed.keys, start, rows, digits);
+#pragma unroll
+        for (int i = 0; i < R; ++i) {
+            if (row_of(start, i) >= rows || !digits[i].is_known(int(placed.keys.count) - 1)) continue;
+            uint64_t value = 0;
+#pragma unroll
+            for (int at = 0; at < N; ++at) value |= (digits[i].of[at] - placed.places[at].least) << placed.places[at].shift;
+            set_bit(table + own[i] * words + (value >> 5), 1u << (value & 31));
+        }
+    }
+}
+
+}  // namespace distinct
+
+// A key of one column, of which digits that say where nulls are do not come here.
+KERNEL set_bits_1(int64_t rows, int64_t words, const int32_t* groups, uint32_t* table, const PlacedKeys<1> placed) {
+    distinct::set_bits(rows, words, groups, table, placed);
+}
+KERNEL set_bits_2(int64_t rows, int64_t words, const int32_t* groups, uint32_t* table, const PlacedKeys<2> placed) {
+    distinct::set_bits(rows, words, groups, table, placed);
+}
+
+KERNEL count_bits(int64_t total, int64_t words, const uint32_t* table, uint64_t* counts) {
+    FOR_EACH_WARP(tile, (total + distinct::TILE - 1) / distinct::TILE) {
+        const int64_t begin = tile * distinct::TILE, end = begin + distinct::TILE < total ? begin + distinct::TILE : total;
+        int64_t group = -1;
+        uint64_t count = 0;
+        for (int64_t at = begin + LANE; at < end; at += LANES) {
+            if (at / words != group) {
+                if (count) add_to(counts + group, count);
+                group = at / words, count = 0;
+            }
+            count += ones(table[at]);
+        }
+        if (count) add_to(counts + group, count);
+    }
+}
