@@ -16,6 +16,7 @@ from gpuetl.backends.cudf.interchange import to_arrow
 from gpuetl.backends.cudf.machine import Expected, Work
 from gpuetl.backends.cudf.rehearsal.array_twins import TWINS as ARRAY_TWINS
 from gpuetl.backends.cudf.rehearsal.closed import CLOSED_TWINS
+from gpuetl.backends.cudf.rehearsal.keys import KEY_TWINS
 from gpuetl.backends.cudf.rehearsal.launch import Launch, Rehearsed
 from gpuetl.backends.cudf.rehearsal.limits import Limits
 from gpuetl.backends.cudf.rehearsal.sample import sampled
@@ -24,7 +25,7 @@ from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import DataType
 
 CLOSED = ""
-TYPES = re.compile(r"(_(u?int|float)\d+)*$")
+TYPES = re.compile(r"(_(u?int|float)?\d+)*$")
 
 
 ZEROED = SimpleNamespace(
@@ -99,7 +100,7 @@ class RehearsalMachine:
         """Run the kernel's twin, if what it writes decides how the run goes on."""
         if module == CLOSED:
             name = TYPES.sub("", entry)
-            if closed_twin := CLOSED_TWINS.get(name) or ARRAY_TWINS.get(name):
+            if closed_twin := CLOSED_TWINS.get(name) or ARRAY_TWINS.get(name) or KEY_TWINS.get(name):
                 closed_twin(self.rehearsed, *arguments)
         elif twin := TWINS.get(entry):
             twin(Launch.of(module, entry, arguments, self.rehearsed))
