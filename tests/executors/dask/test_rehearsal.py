@@ -19,7 +19,7 @@ pytest.importorskip("distributed")
 
 from conftest import COMPILER, ON_CPU
 from gpu_engine.host_machine import HostMachine
-from gpu_engine.test_rehearsal import NAMED, Named, failures, rehearsed
+from gpu_engine.test_rehearsal import Named, failures, rehearsed
 from gpuetl.executors.dask import rehearse
 from gpuetl.executors.dask.once import forget
 from gpuetl.executors.dask.rehearse import few_groups, pack_plan, shares_of, unpack_plan
@@ -52,7 +52,7 @@ def in_text(pipeline):
     (pipeline.root / "c.csv").write_text("k,s\n1,a\n2,b\n")
     t = pipeline.read_csv("c", "c.csv", schema={"k": "int64", "s": "string"})
     none = write_source(pipeline, "none", table(KEYS)).select("k", "s")
-    t.union(none).sort("k desc").stage("s")
+    t.union(none).filter(col("k") > 0).sort("k desc").stage("s")
 
 
 def physical_of(pipeline):
@@ -157,7 +157,7 @@ def test_workers_are_told_once(on_workers, asked):
 
 @needs_compiler
 def test_tasks_ask_for_what_was_named(cluster, asked, pipeline, monkeypatch):
-    """Nearly all of it, with exchanges between workers, and nulls that the first rows have not."""
+    """All but one, with exchanges between workers: some partitions have no null, as the first rows have none."""
     needed, compiled = set(), HostMachine.compiled
     monkeypatch.setattr(HostMachine, "compiled", lambda self, source: needed.add(source) or compiled(self, source))
     rows = table(KEYS, *((i * 7, "abc"[i % 3], None if i % 500 == 499 else i / 2) for i in range(2000)))
@@ -166,7 +166,7 @@ def test_tasks_ask_for_what_was_named(cluster, asked, pipeline, monkeypatch):
     pipeline.run(engine="dask-on-cpu", options=replace(TINY, partition_rows=500))
     until(lambda: len(asked) == 2 and all(named.ended for _, named in asked))
     assert needed
-    assert len(needed & set(asked[0][1].sources)) >= NAMED * len(needed)
+    assert len(needed - set(asked[0][1].sources)) <= 1
 
 
 @needs_compiler

@@ -72,6 +72,18 @@ DEVICE uint64_t ordered(float value) {
     return bits & sign ? ~bits : bits | sign;
 }
 
+// How integers become digits: turning the sign of a number of fewer bits, and adding the difference to the sign of a
+// digit, extends it.  Both are 0 of unsigned numbers.
+struct Signs {
+    uint64_t own, raised;
+
+    DEVICE Signs(const Digit& digit) {
+        own = digit.bytes < 8 ? 1ULL << (8 * digit.bytes - 1) : SIGN;
+        raised = SIGN - own;
+        if (digit.order != SIGNED) own = raised = 0;
+    }
+};
+
 // ---- loads ----------------------------------------------------------------------------------------------------------
 
 // Put the bits of rows' values at a digit, as unsigned numbers.
@@ -119,11 +131,9 @@ DEVICE void order_digit(const Digit& digit, const int32_t (&rows)[R], const uint
         return;
     }
     if (digit.order != FLOATING) {
-        // A signed number of fewer bits: turning its sign and adding the difference of both signs extends it.
-        const uint64_t sign = digit.order == SIGNED && digit.bytes < 8 ? 1ULL << (8 * digit.bytes - 1) : SIGN;
-        const uint64_t turned = digit.order == SIGNED ? sign : 0, raised = digit.order == SIGNED ? SIGN - sign : 0;
+        const Signs signs(digit);
 #pragma unroll
-        for (int i = 0; i < R; ++i) digits[i].of[at] = (digits[i].of[at] ^ turned) + raised;
+        for (int i = 0; i < R; ++i) digits[i].of[at] = (digits[i].of[at] ^ signs.own) + signs.raised;
     } else if (digit.bytes == 8) {
 #pragma unroll
         for (int i = 0; i < R; ++i) digits[i].of[at] = ordered(double_of_bits(digits[i].of[at]));

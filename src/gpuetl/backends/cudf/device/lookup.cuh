@@ -38,10 +38,40 @@ template <int N> DEVICE int32_t code_of(const Digits<N>& digits, const Place (&p
     return beyond ? -1 : int32_t(code);
 }
 
-// Places of a table where rows' keys are, or would be.  They are looked for side by side: `owner(slot, i)` is the row
-// that owns the slot where row i is sought, negative where none does.  Rows that are not `open`, a bit each, are not
-// sought.  Slots begin where the hashes say, and end where the search does; `owners` are what was found there last.
-template <int N, int R, class OWNER>
+// Where integers are equal if their bits are, these are compared: rows with nulls are in no table, unless nulls are equal.
+template <int N> DEVICE bool have_equal_bits(const Keys<N>& keys, bool nulls_equal) {
+    bool found = true;
+#pragma unroll
+    for (int at = 0; at < N; ++at) found &= keys.of[at].order != FLOATING && !(nulls_equal && keys.of[at].valid);
+    return found;
+}
+
+// Replace digits by the bits that a column's values have where their digits are equal.
+template <int N, int R> DEVICE void take_bits(const Keys<N>& keys, Digits<N> (&digits)[R]) {
+#pragma unroll
+    for (int at = 0; at < N; ++at) {
+        const Digit& digit = keys.of[at];
+        const uint64_t flag = digit.order == FLAG ? 1 ^ digit.flipped : 0;  // of which no bits are loaded
+        const uint64_t flip = digit.order != FLAG && digit.flipped ? ~0ULL : 0;
+        const Signs signs(digit);
+#pragma unroll
+        for (int i = 0; i < R; ++i) {
+            const uint64_t value = digits[i].of[at] ^ flip;
+            digits[i].of[at] = digit.order == FLAG ? value ^ flag : (value - signs.raised) ^ signs.own;
+        }
+    }
+}
+
+template <int N, int R>
+DEVICE void load_bits(const Keys<N>& keys, const int32_t (&rows)[R], Digits<N> (&digits)[R]) {
+#pragma unroll
+    for (int at = 0; at < N; ++at) load_digit(keys.of[at], rows, at, digits);
+}
+
+// Look for rows' places in a table side by side: `owner(slot, i)` is the row that owns the slot where row i is sought,
+// negative where none does.  Rows that are not `open`, a bit each, are not sought.  Slots begin where the hashes say, and
+// end where the search does; `owners` are what was found there last.  With BITS the digits are bits.
+template <bool BITS, int N, int R, class OWNER>
 DEVICE void probe(const Keys<N>& keys, const Digits<N> (&digits)[R], uint32_t mask, uint32_t open, const OWNER& owner,
                   uint32_t (&slots)[R], int32_t (&owners)[R]) {
     while (open) {
@@ -52,11 +82,34 @@ DEVICE void probe(const Keys<N>& keys, const Digits<N> (&digits)[R], uint32_t ma
             if (open >> i & 1) owners[i] = owner(slots[i], i);
 #pragma unroll
         for (int i = 0; i < R; ++i) rows[i] = owners[i] < 0 ? 0 : owners[i];
-        load_digits(keys, rows, others);
+        if (BITS) {
+            load_bits(keys, rows, others);
+#pragma unroll
+            for (int i = 0; i < R; ++i) others[i].known = digits[i].known;
+        } else {
+            load_digits(keys, rows, others);
+        }
 #pragma unroll
         for (int i = 0; i < R; ++i) {
-            if (owners[i] < 0 || are_equal(digits[i], others[i])) open &= ~(1u << i);
-            if (open >> i & 1) slots[i] = (slots[i] + 1) & mask;
+            const uint32_t ends = owners[i] < 0 || are_equal(digits[i], others[i]);
+            open &= ~(ends << i);
+            slots[i] = (slots[i] + (open >> i & 1)) & mask;
         }
+    }
+}
+
+constexpr int MOST_BITS = 4;  // digits that are compared by bits, too
+
+// Look for rows' keys.
+template <int N, int R, class OWNER>
+DEVICE void search(const Keys<N>& keys, Digits<N> (&digits)[R], bool nulls_equal, uint32_t mask, uint32_t open,
+                   const OWNER& owner, uint32_t (&slots)[R], int32_t (&owners)[R]) {
+#pragma unroll
+    for (int i = 0; i < R; ++i) slots[i] = uint32_t(hash_of(digits[i], keys.count)) & mask, owners[i] = -1;
+    if (N <= MOST_BITS && have_equal_bits(keys, nulls_equal)) {
+        take_bits(keys, digits);
+        probe<true>(keys, digits, mask, open, owner, slots, owners);
+    } else {
+        probe<false>(keys, digits, mask, open, owner, slots, owners);
     }
 }

@@ -16,13 +16,6 @@ DEVICE uint32_t rows_sought(int64_t start, int64_t rows, bool nulls_equal, const
     return sought;
 }
 
-template <int N, int R>
-DEVICE void hash_rows(const Keys<N>& keys, uint32_t mask, const Digits<N> (&digits)[R], uint32_t (&slots)[R],
-                      int32_t (&owners)[R]) {
-#pragma unroll
-    for (int i = 0; i < R; ++i) slots[i] = uint32_t(hash_of(digits[i], keys.count)) & mask, owners[i] = -1;
-}
-
 template <int R>
 DEVICE void store_slots(int64_t start, int64_t rows, uint32_t sought, const uint32_t (&slots)[R], int32_t* stored) {
 #pragma unroll
@@ -63,10 +56,8 @@ DEVICE void build_by_hash(int64_t rows, int64_t size, bool nulls_equal, int32_t*
         int32_t found[R];
         load_round(keys, start, rows, digits);
         const uint32_t sought = rows_sought(start, rows, nulls_equal, digits);
-        hash_rows(keys, mask, digits, places, found);
-        probe(keys, digits, mask, sought, [&](uint32_t slot, int i) {
-            return claim(owners + slot, int32_t(row_of(start, i)));
-        }, places, found);
+        const auto owner = [&](uint32_t slot, int i) { return claim(owners + slot, int32_t(row_of(start, i))); };
+        search(keys, digits, nulls_equal, mask, sought, owner, places, found);
         bool again = false;
 #pragma unroll
         for (int i = 0; i < R; ++i) again |= found[i] >= 0;
@@ -134,8 +125,8 @@ DEVICE void find_by_hash(int64_t rows, int64_t size, bool nulls_equal, bool want
         int32_t own[R];
         load_round(sides.others, start, rows, digits);
         const uint32_t sought = rows_sought(start, rows, nulls_equal, digits);
-        hash_rows(sides.others, mask, digits, slots, own);
-        probe(sides.own, digits, mask, sought, [&](uint32_t slot, int) { return owners[slot]; }, slots, own);
+        const auto owner = [&](uint32_t slot, int) { return owners[slot]; };
+        search(sides.own, digits, nulls_equal, mask, sought, owner, slots, own);
         hits.count += store_found(start, rows, want_slots, slots, own, found);
     }
     hits.store(count);
