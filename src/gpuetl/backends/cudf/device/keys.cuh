@@ -72,15 +72,16 @@ DEVICE uint64_t ordered(float value) {
     return bits & sign ? ~bits : bits | sign;
 }
 
-// How integers become digits: turning the sign of a number of fewer bits, and adding the difference to the sign of a
-// digit, extends it.  Both are 0 of unsigned numbers.
-struct Signs {
-    uint64_t own, raised;
+// How the bits of integers become digits: those of the sign are turned, and the difference to the sign of a digit, which
+// has 64 bits, is added.  That of 8 bytes is 0.  The other way round, ~(x + y) is ~x - y.
+struct Turn {
+    uint64_t turned, added;
 
-    DEVICE Signs(const Digit& digit) {
-        own = digit.bytes < 8 ? 1ULL << (8 * digit.bytes - 1) : SIGN;
-        raised = SIGN - own;
-        if (digit.order != SIGNED) own = raised = 0;
+    DEVICE Turn(const Digit& digit) {
+        const uint64_t sign = digit.bytes < 8 ? 1ULL << (8 * digit.bytes - 1) : SIGN;
+        turned = digit.order == SIGNED ? sign : 0;
+        added = digit.order == SIGNED ? SIGN - sign : 0;
+        if (digit.flipped) turned = ~turned, added = 0 - added;
     }
 };
 
@@ -106,63 +107,86 @@ DEVICE void load_digit(const Digit& digit, const int32_t (&rows)[R], int at, Dig
     for (int i = 0; i < R; ++i) digits[i].of[at] = 0;
 }
 
-// Load validity words of rows; ones where there is no null.
-template <int R>
-DEVICE void load_words(const uint32_t* valid, const int32_t (&rows)[R], uint32_t (&words)[R]) {
-    if (valid) {
+// Where rows are valid, a bit each: it is in words that are loaded, or all are.
+template <bool NULLS, int R>
+struct Validity {
+    uint32_t words[R];
+
+    DEVICE void load(const uint32_t* valid, const int32_t (&rows)[R]) {
+        if (valid) {
 #pragma unroll
-        for (int i = 0; i < R; ++i) words[i] = valid[rows[i] >> 5];
-    } else {
+            for (int i = 0; i < R; ++i) words[i] = valid[rows[i] >> 5];
+        } else {
 #pragma unroll
-        for (int i = 0; i < R; ++i) words[i] = ~0u;
+            for (int i = 0; i < R; ++i) words[i] = ~0u;
+        }
     }
-}
+    DEVICE uint32_t bit(int i, int32_t row) const { return words[i] >> (row & 31) & 1; }
+};
+template <int R>
+struct Validity<false, R> {
+    DEVICE void load(const uint32_t*, const int32_t (&)[R]) {}
+    DEVICE uint32_t bit(int, int32_t) const { return 1; }
+};
 
 // Turn the bits of rows' values into digits.
-template <int N, int R>
-DEVICE void order_digit(const Digit& digit, const int32_t (&rows)[R], const uint32_t (&words)[R], int at,
+template <bool NULLS, int N, int R>
+DEVICE void order_digit(const Digit& digit, const int32_t (&rows)[R], const Validity<NULLS, R>& validity, int at,
                         Digits<N> (&digits)[R]) {
     if (digit.order == FLAG) {
 #pragma unroll
         for (int i = 0; i < R; ++i) {
-            digits[i].of[at] = (words[i] >> (rows[i] & 31) & 1) ^ digit.flipped;
+            digits[i].of[at] = validity.bit(i, rows[i]) ^ digit.flipped;
             digits[i].known |= 1u << at;
         }
         return;
     }
+    const uint64_t flip = digit.flipped ? ~0ULL : 0;
     if (digit.order != FLOATING) {
-        const Signs signs(digit);
+        const Turn turn(digit);
+        if (digit.bytes >= 8) {
 #pragma unroll
-        for (int i = 0; i < R; ++i) digits[i].of[at] = (digits[i].of[at] ^ signs.own) + signs.raised;
+            for (int i = 0; i < R; ++i) digits[i].of[at] ^= turn.turned;
+        } else {
+#pragma unroll
+            for (int i = 0; i < R; ++i) digits[i].of[at] = (digits[i].of[at] ^ turn.turned) + turn.added;
+        }
     } else if (digit.bytes == 8) {
 #pragma unroll
-        for (int i = 0; i < R; ++i) digits[i].of[at] = ordered(double_of_bits(digits[i].of[at]));
+        for (int i = 0; i < R; ++i) digits[i].of[at] = ordered(double_of_bits(digits[i].of[at])) ^ flip;
     } else {
 #pragma unroll
-        for (int i = 0; i < R; ++i) digits[i].of[at] = ordered(float_of_bits(uint32_t(digits[i].of[at])));
+        for (int i = 0; i < R; ++i) digits[i].of[at] = ordered(float_of_bits(uint32_t(digits[i].of[at]))) ^ flip;
     }
-    const uint64_t flip = digit.flipped ? ~0ULL : 0;
 #pragma unroll
     for (int i = 0; i < R; ++i) {
-        const uint32_t known = words[i] >> (rows[i] & 31) & 1;
-        digits[i].of[at] = known ? digits[i].of[at] ^ flip : 0;
+        const uint32_t known = validity.bit(i, rows[i]);
+        digits[i].of[at] = known ? digits[i].of[at] : 0;
         digits[i].known |= known << at;
     }
 }
 
-// Load the digits of rows of the columns.
-template <int N, int R>
+// Load the digits of rows of the columns; without NULLS, which `have_nulls` tells, there are no validity words to ask.
+template <bool NULLS, int N, int R>
 DEVICE void load_digits(const Keys<N>& keys, const int32_t (&rows)[R], Digits<N> (&digits)[R]) {
-    uint32_t words[N][R];
+    Validity<NULLS, R> validity[N];
 #pragma unroll
     for (int at = 0; at < N; ++at) {
         load_digit(keys.of[at], rows, at, digits);
-        load_words(keys.of[at].valid, rows, words[at]);
+        validity[at].load(keys.of[at].valid, rows);
     }
 #pragma unroll
     for (int i = 0; i < R; ++i) digits[i].known = 0;
 #pragma unroll
-    for (int at = 0; at < N; ++at) order_digit(keys.of[at], rows, words[at], at, digits);
+    for (int at = 0; at < N; ++at) order_digit(keys.of[at], rows, validity[at], at, digits);
+}
+
+// Kernels of few digits are made twice, with nulls and without; they ask once a thread.
+template <int N> DEVICE bool have_nulls(const Keys<N>& keys) {
+    bool found = N > 2;
+#pragma unroll
+    for (int at = 0; at < N; ++at) found |= keys.of[at].valid != nullptr;
+    return found;
 }
 
 // Replace places by the numbers of the rows that are taken.
@@ -178,20 +202,26 @@ DEVICE void select(const Keys<N>& keys, int32_t (&rows)[R]) {
     }
 }
 
-// Load a lane's rows of a round; behind the end is the last one again.  A frame has less than 2^31 rows.
-template <int N, int R>
+// The row of a lane, or the last one in the place of those behind the end.  A frame has less than 2^31 rows.
+DEVICE int32_t near_row(int64_t start, int place, int64_t rows) {
+    const uint32_t row = uint32_t(start) + place * LANES + LANE, last = uint32_t(rows) - 1;
+    return int32_t(row < last ? row : last);
+}
+
+// Load a lane's rows of a round.
+template <bool NULLS, int N, int R>
 DEVICE void load_round(const Keys<N>& keys, int64_t start, int64_t rows, Digits<N> (&digits)[R]) {
     int32_t at[R];
 #pragma unroll
-    for (int i = 0; i < R; ++i) at[i] = int32_t(readable(row_of(start, i), rows));
+    for (int i = 0; i < R; ++i) at[i] = near_row(start, i, rows);
     select(keys, at);
-    load_digits(keys, at, digits);
+    load_digits<NULLS>(keys, at, digits);
 }
 
 // ---- rows beside the one before -------------------------------------------------------------------------------------
 
 // Rows of a round, behind the row that stands before the first of them, the first of all before itself.
-template <int N, int R>
+template <bool NULLS, int N, int R>
 struct Neighbours {
     Digits<N> digits[R + 1];
 
@@ -199,9 +229,9 @@ struct Neighbours {
         int32_t at[R + 1];
         at[0] = int32_t(start - (start > 0));
 #pragma unroll
-        for (int i = 0; i < R; ++i) at[i + 1] = int32_t(readable(row_of(start, i), rows));
+        for (int i = 0; i < R; ++i) at[i + 1] = near_row(start, i, rows);
         select(keys, at);
-        load_digits(keys, at, digits);
+        load_digits<NULLS>(keys, at, digits);
     }
     DEVICE const Digits<N>& own(int i) const { return digits[i + 1]; }
     // The row before a lane's is the lane's below; the last lane gives the first one that of the round before.

@@ -52,12 +52,11 @@ template <int N, int R> DEVICE void take_bits(const Keys<N>& keys, Digits<N> (&d
     for (int at = 0; at < N; ++at) {
         const Digit& digit = keys.of[at];
         const uint64_t flag = digit.order == FLAG ? 1 ^ digit.flipped : 0;  // of which no bits are loaded
-        const uint64_t flip = digit.order != FLAG && digit.flipped ? ~0ULL : 0;
-        const Signs signs(digit);
+        const Turn turn(digit);
 #pragma unroll
         for (int i = 0; i < R; ++i) {
-            const uint64_t value = digits[i].of[at] ^ flip;
-            digits[i].of[at] = digit.order == FLAG ? value ^ flag : (value - signs.raised) ^ signs.own;
+            const uint64_t value = digits[i].of[at];
+            digits[i].of[at] = digit.order == FLAG ? value ^ flag : (value - turn.added) ^ turn.turned;
         }
     }
 }
@@ -87,7 +86,7 @@ DEVICE void probe(const Keys<N>& keys, const Digits<N> (&digits)[R], uint32_t ma
 #pragma unroll
             for (int i = 0; i < R; ++i) others[i].known = digits[i].known;
         } else {
-            load_digits(keys, rows, others);
+            load_digits<true>(keys, rows, others);
         }
 #pragma unroll
         for (int i = 0; i < R; ++i) {

@@ -23,8 +23,8 @@ DEVICE void set_bits(int64_t rows, int64_t words, const int32_t* groups, uint32_
         Digits<N> digits[R];
         int32_t own[R];
 #pragma unroll
-        for (int i = 0; i < R; ++i) own[i] = groups[readable(row_of(start, i), rows)];
-        load_round(placed.keys, start, rows, digits);
+        for (int i = 0; i < R; ++i) own[i] = groups[near_row(start, i, rows)];
+        load_round<true>(placed.keys, start, rows, digits);
 #pragma unroll
         for (int i = 0; i < R; ++i) {
             if (row_of(start, i) >= rows || !digits[i].is_known(int(placed.keys.count) - 1)) continue;

@@ -22,20 +22,20 @@ struct Marking {
 };
 
 // Rows that differ in digits that were measured before are in order, whatever the digits here are.
-template <int N>
+template <bool NULLS, int N>
 DEVICE void measure(int64_t rows, const uint8_t* differ, uint64_t* places, const Keys<N>& keys) {
     constexpr int R = TOGETHER<N>;
     Ranges<N> ranges;
     FOR_EACH_WARP(round, (rows + R * LANES - 1) / (R * LANES)) {
         const int64_t start = round * (R * LANES);
-        const Neighbours<N, R> near(keys, start, rows);
+        const Neighbours<NULLS, N, R> near(keys, start, rows);
 #pragma unroll
         for (int i = 0; i < R; ++i) ranges.add(near.own(i));
         if (ranges.disorder) continue;  // of all lanes
         bool disorder = false;
 #pragma unroll
         for (int i = 0; i < R; ++i) {
-            const bool alone = differ && differ[readable(row_of(start, i), rows)];
+            const bool alone = differ && differ[near_row(start, i, rows)];
             disorder |= is_before(near.own(i), near.before(i)) && !alone;
         }
         ranges.disorder = in_any_lane(disorder);
@@ -61,13 +61,13 @@ DEVICE void store_bytes(void* target, int bytes, int64_t start, int64_t rows, co
     }
 }
 
-template <int N>
+template <bool NULLS, int N>
 DEVICE void pack(int64_t rows, const PlacedKeys<N>& placed) {
     constexpr int R = TOGETHER<N>;
     FOR_EACH_WARP(round, (rows + R * LANES - 1) / (R * LANES)) {
         const int64_t start = round * (R * LANES);
         Digits<N> digits[R];
-        load_round(placed.keys, start, rows, digits);
+        load_round<NULLS>(placed.keys, start, rows, digits);
         uint64_t words[R] = {};
 #pragma unroll
         for (int at = 0; at < N; ++at) {
@@ -84,14 +84,14 @@ DEVICE void pack(int64_t rows, const PlacedKeys<N>& placed) {
 }
 
 // Marks of rows that differ from the one before; with `more` they are added to.  An address may be 0.
-template <int N>
+template <bool NULLS, int N>
 DEVICE void mark(int64_t rows, int64_t more, uint64_t* ties, uint8_t* groups, uint8_t* values,
                  const Marking<N>& marking) {
     constexpr int R = TOGETHER<N>;
     Tally ties_met;
     FOR_EACH_WARP(round, (rows + R * LANES - 1) / (R * LANES)) {
         const int64_t start = round * (R * LANES);
-        const Neighbours<N, R> near(marking.keys, start, rows);
+        const Neighbours<NULLS, N, R> near(marking.keys, start, rows);
 #pragma unroll
         for (int i = 0; i < R; ++i) {
             const int64_t row = row_of(start, i);
@@ -129,12 +129,17 @@ DEVICE void mark(int64_t rows, int64_t more, uint64_t* ties, uint8_t* groups, ui
 
 #define OF_DIGITS(N)                                                                                                 \
     KERNEL measure_keys_##N(int64_t rows, const uint8_t* differ, uint64_t* places, const Keys<N> columns) {          \
-        keys::measure(rows, differ, places, columns);                                                                \
+        if (have_nulls(columns)) keys::measure<true>(rows, differ, places, columns);                                 \
+        else keys::measure<false>(rows, differ, places, columns);                                                    \
     }                                                                                                                \
-    KERNEL pack_keys_##N(int64_t rows, const PlacedKeys<N> placed) { keys::pack(rows, placed); }                     \
+    KERNEL pack_keys_##N(int64_t rows, const PlacedKeys<N> placed) {                                                 \
+        if (have_nulls(placed.keys)) keys::pack<true>(rows, placed);                                                 \
+        else keys::pack<false>(rows, placed);                                                                        \
+    }                                                                                                                \
     KERNEL mark_keys_##N(int64_t rows, int64_t more, uint64_t* ties, uint8_t* groups, uint8_t* values,               \
                          const keys::Marking<N> marking) {                                                           \
-        keys::mark(rows, more, ties, groups, values, marking);                                                       \
+        if (have_nulls(marking.keys)) keys::mark<true>(rows, more, ties, groups, values, marking);                   \
+        else keys::mark<false>(rows, more, ties, groups, values, marking);                                           \
     }
 
 OF_DIGITS(1)

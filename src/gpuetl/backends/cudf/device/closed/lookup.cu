@@ -31,7 +31,7 @@ DEVICE void build_by_code(int64_t rows, bool nulls_equal, int32_t* owners, int32
         const int64_t start = round * (R * LANES);
         Digits<N> digits[R];
         uint32_t codes[R];
-        load_round(placed.keys, start, rows, digits);
+        load_round<true>(placed.keys, start, rows, digits);
         const uint32_t sought = rows_sought(start, rows, nulls_equal, digits);
         bool again = false;
 #pragma unroll
@@ -54,7 +54,7 @@ DEVICE void build_by_hash(int64_t rows, int64_t size, bool nulls_equal, int32_t*
         Digits<N> digits[R];
         uint32_t places[R];
         int32_t found[R];
-        load_round(keys, start, rows, digits);
+        load_round<true>(keys, start, rows, digits);
         const uint32_t sought = rows_sought(start, rows, nulls_equal, digits);
         const auto owner = [&](uint32_t slot, int i) { return claim(owners + slot, int32_t(row_of(start, i))); };
         search(keys, digits, nulls_equal, mask, sought, owner, places, found);
@@ -90,7 +90,7 @@ DEVICE void find_by_code(int64_t rows, bool nulls_equal, bool want_slots, const 
         Digits<N> digits[R];
         uint32_t slots[R];
         int32_t own[R];
-        load_round(placed.keys, start, rows, digits);
+        load_round<true>(placed.keys, start, rows, digits);
         uint32_t sought = rows_sought(start, rows, nulls_equal, digits);
 #pragma unroll
         for (int i = 0; i < R; ++i) {
@@ -123,7 +123,7 @@ DEVICE void find_by_hash(int64_t rows, int64_t size, bool nulls_equal, bool want
         Digits<N> digits[R];
         uint32_t slots[R];
         int32_t own[R];
-        load_round(sides.others, start, rows, digits);
+        load_round<true>(sides.others, start, rows, digits);
         const uint32_t sought = rows_sought(start, rows, nulls_equal, digits);
         const auto owner = [&](uint32_t slot, int) { return owners[slot]; };
         search(sides.own, digits, nulls_equal, mask, sought, owner, slots, own);
