@@ -36,7 +36,7 @@ from gpuetl.report.trace import Trace, tracing
 FILES = Path(__file__).parent.parent / "kernels_files"
 FLIGHTS = Path(__file__).parents[2] / "pipelines" / "flights.yaml"
 MOST_OF_FLIGHTS = 35
-"""Of 67 generated texts that its rehearsal names."""
+"""Of 40 generated texts that its rehearsal names."""
 PIPELINE = """
 gpuetl: 1
 name: p

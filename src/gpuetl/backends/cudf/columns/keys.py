@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from gpuetl.plan.node import SortKey
 
 KERNEL_DIGITS = (1, 2, 3, 4, 8, 16)
 """Numbers of digits for which there are kernels."""
-MOST_DIGITS = KERNEL_DIGITS[-1]
+MOST_DIGITS, FEW_DIGITS = KERNEL_DIGITS[-1], 2
 UNSIGNED, SIGNED, FLOATING, FLAG = range(4)
 """`Order` in device/keys.cuh."""
 ORDERS = {"u": UNSIGNED, "i": SIGNED, "f": FLOATING}
@@ -92,9 +93,17 @@ def kernel_digits(count: int) -> int:
     return next(digits for digits in KERNEL_DIGITS if count <= digits)
 
 
-def struct_of(words: Words) -> Struct:
-    """Return words as an argument of a kernel."""
-    return Struct(np.array(words, np.uint64).view(np.int64))
+def launch_digits(
+    program: str, entry: str, digits: int, rows: int, arguments: Sequence[Any], struct: Words, machine: Machine
+) -> None:
+    """Run the kernel for so many digits over rows: it takes their number, then arguments, then a struct.
+
+    Kernels of few digits are a program of their own, which is compiled in a second.
+    """
+    count = kernel_digits(digits)
+    module = machine.closed(program if count <= FEW_DIGITS else f"wide_{program}")
+    passed = Struct(np.array(struct, np.uint64).view(np.int64))
+    machine.launch(module, f"{entry}_{count}", rows, [rows, *arguments, passed])
 
 
 def key_of(vector: Vector, key: SortKey, machine: Machine) -> Key:

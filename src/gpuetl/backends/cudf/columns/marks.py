@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from gpuetl.backends.cudf.columns.arrays import fill, filled
-from gpuetl.backends.cudf.columns.keys import MOST_DIGITS, Key, Keys, Words, kernel_digits, struct_of
+from gpuetl.backends.cudf.columns.keys import MOST_DIGITS, Key, Keys, Words, launch_digits
 from gpuetl.backends.cudf.columns.layout import Layout
 from gpuetl.backends.cudf.columns.unpacked import MOST_OUTPUTS, OUTPUT_WORDS, Unpacked
 from gpuetl.backends.cudf.machine import Array, Machine
@@ -96,13 +96,12 @@ def mark_digits(
 ) -> None:
     """Mark rows by at most as many digits as a kernel takes: write ties, groups and values, or None of them."""
     places = [0 if array is None else array for array in made]
-    struct = struct_of([*keys.struct(digits, machine), *marking])
-    entry = f"mark_keys_{kernel_digits(len(digits))}"
-    machine.launch(machine.closed("keys"), entry, keys.rows, [keys.rows, int(more), *places, struct])
+    struct = [*keys.struct(digits, machine), *marking]
+    launch_digits("keys", "mark_keys", len(digits), keys.rows, [int(more), *places], struct, machine)
 
 
 def marking_words(leading: Leading, outputs: Sequence[Words]) -> Words:
-    """Return what stands behind the keys in a `Marking` of device/closed/keys.cu."""
+    """Return what stands behind the keys in a `Marking` of device/key_kernels.cuh."""
     written = [word for words in outputs for word in words]
     padding = [0] * (OUTPUT_WORDS * MOST_OUTPUTS - len(written))
     return [leading.digits, leading.shift, len(outputs), *written, *padding]

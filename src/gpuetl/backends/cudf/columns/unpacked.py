@@ -17,7 +17,7 @@ from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.expressions.types import STRING
 
 MOST_OUTPUTS, OUTPUT_WORDS = 48, 5
-"""As in device/closed/keys.cu: columns that are written by a launch, and 64-bit words that describe one."""
+"""As in device/key_kernels.cuh: columns that are written by a launch, and 64-bit words that describe one."""
 
 
 def is_told_by_digits(column: Vector) -> bool:
@@ -45,7 +45,7 @@ class Unpacked:
         return cls(before, key.descending, empty_column(key.column.dtype, keys.rows, machine, nullable=False))
 
     def output(self, layout: Layout, machine: Machine) -> tuple[int, Words]:
-        """Return the number of the digit's word, and an `Output` of device/closed/keys.cu but for that number.
+        """Return the number of the digit's word, and an `Output` of device/key_kernels.cuh but for that number.
 
         A digit without bits is in no word, and its least value in all rows.
         """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gpuetl.backends.cudf.columns.keys import MOST_DIGITS, Keys, Words, kernel_digits, struct_of
+from gpuetl.backends.cudf.columns.keys import MOST_DIGITS, Keys, Words, kernel_digits, launch_digits
 from gpuetl.backends.cudf.columns.layout import ALL, Layout, unsigned_type
 from gpuetl.backends.cudf.columns.marks import differences
 from gpuetl.backends.cudf.machine import Array, Machine
@@ -27,9 +27,8 @@ def measured(keys: Keys, machine: Machine) -> Layout:
         if place:
             assert differ is not None
             differences(keys, parts[place - 1], place > 1, differ, machine)
-        struct = struct_of(keys.struct(part, machine))
-        arguments = [keys.rows, differ if place else 0, places, struct]
-        machine.launch(machine.closed("keys"), f"measure_keys_{kernel_digits(len(part))}", keys.rows, arguments)
+        arguments = [differ if place else 0, places]
+        launch_digits("keys", "measure_keys", len(part), keys.rows, arguments, keys.struct(part, machine), machine)
         places = places[2 * len(part) + 1 :]
     return layout_of(ranges.tolist(), [len(part) for part in parts])
 
@@ -87,7 +86,7 @@ def launch_placed(
     machine: Machine,
 ) -> None:  # fmt: skip
     """Run a kernel over digits, each of which has a place."""
-    count = kernel_digits(len(digits))
-    padding = [0] * (3 * (count - len(digits)))
+    count = len(digits)
+    padding = [0] * (3 * (kernel_digits(count) - count))
     struct = [*keys.struct(digits, machine), *(word for place in places for word in place), *padding]
-    machine.launch(machine.closed(program), f"{entry}_{count}", keys.rows, [keys.rows, *more, struct_of(struct)])
+    launch_digits(program, entry, count, keys.rows, more, struct, machine)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gpuetl.backends.cudf.choices import chosen
 from gpuetl.backends.cudf.columns.arrays import filled
-from gpuetl.backends.cudf.columns.keys import MOST_DIGITS, Keys, Words, kernel_digits, struct_of
+from gpuetl.backends.cudf.columns.keys import MOST_DIGITS, Keys, Words, launch_digits
 from gpuetl.backends.cudf.columns.layout import Layout
 from gpuetl.backends.cudf.columns.words import launch_placed, measured
 from gpuetl.backends.cudf.joins.keys import JoinKeys
@@ -40,8 +40,7 @@ class TableLookup(Lookup):
             launch_placed("lookup", "find_by_code", others, digits, code_places(self.layout), arguments, machine)
         else:
             sides = [*others.struct(digits, machine), *self.keys.struct(self.keys.described(machine), machine)]
-            entry = f"find_by_hash_{kernel_digits(len(digits))}"
-            machine.launch(machine.closed("lookup"), entry, rows, [rows, self.size, *arguments, struct_of(sides)])
+            launch_digits("lookup", "find_by_hash", len(digits), rows, [self.size, *arguments], sides, machine)
         return found, count
 
 
@@ -70,9 +69,8 @@ def built(keys: JoinKeys, layout: Layout | None, size: int, machine: Machine) ->
     if layout:
         launch_placed("lookup", "build_by_code", own, digits, code_places(layout), arguments, machine)
     else:
-        entry = f"build_by_hash_{kernel_digits(len(digits))}"
-        struct = struct_of(own.struct(digits, machine))
-        machine.launch(machine.closed("lookup"), entry, own.rows, [own.rows, size, *arguments, struct])
+        struct = own.struct(digits, machine)
+        launch_digits("lookup", "build_by_hash", len(digits), own.rows, [size, *arguments], struct, machine)
     return TableLookup(slots, owners, bool(repeated[0]), machine, own, keys.nulls_equal, layout)
 
 
