@@ -1,4 +1,4 @@
-"""Keys of rows as device/keys.cuh takes them: digits, unsigned numbers in the order of the contract."""
+"""Key columns as digits: unsigned integers that sort as the values do. Kernels read them (device/keys.cuh)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from gpuetl.expressions.types import NULL
 from gpuetl.plan.node import SortKey
 
 KERNEL_DIGITS = (1, 2, 3, 4, 8, 16)
-"""Numbers of digits for which there are kernels."""
+"""Each kernel exists for these numbers of digits."""
 MOST_DIGITS, FEW_DIGITS = KERNEL_DIGITS[-1], 2
 UNSIGNED, SIGNED, FLOATING, FLAG = range(4)
 """`Order` in device/keys.cuh."""
 ORDERS = {"u": UNSIGNED, "i": SIGNED, "f": FLOATING}
 Words = list[int]
-"""64-bit words of a struct, none negative."""
+"""The 64-bit words of a struct, as unsigned integers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Key:
         return self.flagged + (2 if storage_type(self.column.dtype) == "V16" else 1)
 
     def described(self, machine: Machine) -> Iterator[Words]:
-        """Yield each digit as a `Digit` of device/keys.cuh."""
+        """Yield a `Digit` of device/keys.cuh for each digit."""
         data, stored = machine.address(self.column.data), storage_type(self.column.dtype)
         valid = 0 if self.column.valid is None else machine.address(self.column.valid)
         if self.flagged:
@@ -78,27 +78,27 @@ class Keys:
         return sum(key.digits for key in self.keys)
 
     def described(self, machine: Machine) -> list[Words]:
-        """Return each digit as a `Digit` of device/keys.cuh."""
+        """Return a `Digit` of device/keys.cuh for each digit."""
         return [digit for key in self.keys for digit in key.described(machine)]
 
     def struct(self, digits: Sequence[Words], machine: Machine) -> Words:
-        """Return some of the digits as `Keys` of device/keys.cuh, for a kernel of the least number that holds them."""
+        """Return some of the digits as a `Keys` of device/keys.cuh, padded to the digits of the kernel."""
         selected = [0, 0] if self.selected is None else [machine.address(self.selected), self.selected.dtype.itemsize]
         absent = [ABSENT] * (kernel_digits(len(digits)) - len(digits))
         return [*selected, len(digits), *(word for digit in (*digits, *absent) for word in digit)]
 
 
 def kernel_digits(count: int) -> int:
-    """Return the digits of the kernel that takes so many."""
+    """Return the number of digits of the smallest kernel that takes `count` digits."""
     return next(digits for digits in KERNEL_DIGITS if count <= digits)
 
 
 def launch_digits(
     program: str, entry: str, digits: int, rows: int, arguments: Sequence[Any], struct: Words, machine: Machine
 ) -> None:
-    """Run the kernel for so many digits over rows: it takes their number, then arguments, then a struct.
+    """Run the kernel for a number of digits. Its parameters are the rows, the arguments and the struct.
 
-    Kernels of few digits are a program of their own, which is compiled in a second.
+    Kernels for few digits have a program of their own: it compiles in a second.
     """
     count = kernel_digits(digits)
     module = machine.closed(program if count <= FEW_DIGITS else f"wide_{program}")

@@ -50,5 +50,5 @@ class Layout:
 
 
 def unsigned_type(bits: int) -> int:
-    """Return the bits of the narrowest unsigned type that holds so many."""
+    """Return the width of the narrowest unsigned type that holds `bits` bits."""
     return next(width for width in (8, 16, 32, 64) if bits <= width)

@@ -29,7 +29,7 @@ class Marks:
 
 @dataclass(frozen=True)
 class Leading:
-    """The digits that make a group: so many, without the bits of the last one that stand below `shift`."""
+    """The leading digits that define a group. The lowest `shift` bits of the last one do not count."""
 
     digits: int
     shift: int = 0
@@ -54,7 +54,7 @@ def mark_words(
 
 
 def leading_words(keys: Keys, leading: int, layout: Layout) -> Leading:
-    """Return the words of the first `leading` keys."""
+    """Return which words hold digits of the first `leading` keys."""
     digits = sum(key.digits for key in keys.keys[:leading])
     found = Leading(0)
     for place, word in enumerate(layout.words):
@@ -65,9 +65,9 @@ def leading_words(keys: Keys, leading: int, layout: Layout) -> Leading:
 
 
 def marked(keys: Keys, leading: Leading, outputs: Sequence[tuple[int, Words]], machine: Machine) -> Marks:
-    """Mark rows by their digits, and write the outputs, each with the number of its word.
+    """Mark rows by their digits, and write the outputs. Each output comes with the number of its word.
 
-    Groups without digits of their own are all rows, or runs of equal values.
+    Without leading digits all rows are one group. If all digits lead, groups are runs of equal values.
     """
     arrays, rows = machine.arrays, keys.rows
     values, ties = arrays.empty(rows, "uint8"), arrays.zeros(1, "uint64")
@@ -87,21 +87,21 @@ def marked(keys: Keys, leading: Leading, outputs: Sequence[tuple[int, Words]], m
 
 
 def differences(keys: Keys, digits: Sequence[Words], more: bool, values: Array, machine: Machine) -> None:
-    """Mark rows (uint8) that differ from the one before in some digits; with `more` marks that are there stay."""
+    """Mark rows (uint8) that differ from the previous row in some digits. `more` keeps the marks that are set."""
     mark_digits(keys, digits, more, [None, None, values], marking_words(Leading(0), []), machine)
 
 
 def mark_digits(
     keys: Keys, digits: Sequence[Words], more: bool, made: Sequence[Array | None], marking: Words, machine: Machine
 ) -> None:
-    """Mark rows by at most as many digits as a kernel takes: write ties, groups and values, or None of them."""
+    """Mark rows by at most 16 digits. `made` are the ties, the groups and the values; None is not written."""
     places = [0 if array is None else array for array in made]
     struct = [*keys.struct(digits, machine), *marking]
     launch_digits("keys", "mark_keys", len(digits), keys.rows, [int(more), *places], struct, machine)
 
 
 def marking_words(leading: Leading, outputs: Sequence[Words]) -> Words:
-    """Return what stands behind the keys in a `Marking` of device/key_kernels.cuh."""
+    """Return the words that follow the keys in a `Marking` of device/key_kernels.cuh."""
     written = [word for words in outputs for word in words]
     padding = [0] * (OUTPUT_WORDS * MOST_OUTPUTS - len(written))
     return [leading.digits, leading.shift, len(outputs), *written, *padding]

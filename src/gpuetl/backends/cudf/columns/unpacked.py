@@ -17,7 +17,7 @@ from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.expressions.types import STRING
 
 MOST_OUTPUTS, OUTPUT_WORDS = 48, 5
-"""As in device/key_kernels.cuh: columns that are written by a launch, and 64-bit words that describe one."""
+"""As in device/key_kernels.cuh: the columns that one launch writes, and the words that describe a column."""
 
 
 def is_told_by_digits(column: Vector) -> bool:
@@ -31,7 +31,7 @@ def is_told_by_digits(column: Vector) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Unpacked:
-    """A key's column, `made`, that is written from the key's only digit, of this number."""
+    """A column, `made`, that is computed from the only digit of its key. `digit` is the number of that digit."""
 
     digit: int
     descending: bool
@@ -45,9 +45,9 @@ class Unpacked:
         return cls(before, key.descending, empty_column(key.column.dtype, keys.rows, machine, nullable=False))
 
     def output(self, layout: Layout, machine: Machine) -> tuple[int, Words]:
-        """Return the number of the digit's word, and an `Output` of device/key_kernels.cuh but for that number.
+        """Return the number of the digit's word, and an `Output` of device/key_kernels.cuh for word 0.
 
-        A digit without bits is in no word, and its least value in all rows.
+        A digit without bits is in no word. It is the least value in all rows.
         """
         word, shift = layout.place(self.digit)
         dtype = np.dtype(storage_type(self.made.dtype))

@@ -13,8 +13,8 @@ from gpuetl.backends.cudf.machine import Array, Machine
 def measured(keys: Keys, machine: Machine) -> Layout:
     """Measure all digits, and look whether the rows are in order: one pass over the columns, and one wait.
 
-    More digits than a kernel takes are measured part by part.  Rows that differ in a part are in order, whatever comes
-    after it.
+    A kernel takes 16 digits, so more are measured in parts.  Each part checks the order of the rows that are equal in
+    all earlier parts.
     """
     digits = keys.described(machine)
     if not digits or not keys.rows:
@@ -34,7 +34,7 @@ def measured(keys: Keys, machine: Machine) -> Layout:
 
 
 def layout_of(ranges: Sequence[int], counts: Sequence[int]) -> Layout:
-    """Return the layout of digits whose ranges were measured, in parts of so many."""
+    """Return the layout of the measured digits. `counts` are the digits of each part."""
     least: list[int] = []
     bits: list[int] = []
     in_order, at = True, 0
@@ -49,7 +49,7 @@ def layout_of(ranges: Sequence[int], counts: Sequence[int]) -> Layout:
 def packed(keys: Keys, layout: Layout, machine: Machine) -> list[Array]:
     """Return each row's words, unsigned numbers of 8 to 64 bits, the most significant first.
 
-    One pass, or several over keys of more digits than a kernel takes.
+    One pass for each 16 digits that have bits.
     """
     types = [f"uint{unsigned_type(layout.width(word))}" for word in layout.words]
     made = [machine.arrays.empty(keys.rows, dtype) for dtype in types]
@@ -65,7 +65,7 @@ def packed(keys: Keys, layout: Layout, machine: Machine) -> list[Array]:
 
 
 def together(words: Sequence[list[int]]) -> Iterator[list[list[int]]]:
-    """Yield words, by as many as a kernel packs."""
+    """Split words into lists of at most 16 digits."""
     some: list[list[int]] = []
     for word in words:
         if some and sum(map(len, some)) + len(word) > MOST_DIGITS:
@@ -76,7 +76,7 @@ def together(words: Sequence[list[int]]) -> Iterator[list[list[int]]]:
 
 
 def placed(layout: Layout, word: Sequence[int], digit: int, target: Array | None, machine: Machine) -> Words:
-    """Return a digit of a word as a `Place` of device/keys.cuh; the last one's has where the word is written."""
+    """Return a `Place` of device/keys.cuh for a digit. `target` is the array of the words that end with it."""
     address, bits = (0, 0) if target is None else (machine.address(target), 8 * target.dtype.itemsize)
     return [layout.least[digit], address, bits | layout.shift(word, digit) << 8]
 
@@ -85,7 +85,7 @@ def launch_placed(
     program: str, entry: str, keys: Keys, digits: list[Words], places: list[Words], more: list[object],
     machine: Machine,
 ) -> None:  # fmt: skip
-    """Run a kernel over digits, each of which has a place."""
+    """Run a kernel that takes a place for each digit."""
     count = len(digits)
     padding = [0] * (3 * (kernel_digits(count) - count))
     struct = [*keys.struct(digits, machine), *(word for place in places for word in place), *padding]

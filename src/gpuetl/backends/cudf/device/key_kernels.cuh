@@ -1,4 +1,4 @@
-// Keys of any columns measured, packed into words, and compared with the row before.
+// Kernels that measure keys, pack them into words, and mark rows that differ from the previous one.
 #pragma once
 
 #include "keys.cuh"
@@ -7,14 +7,14 @@ namespace keys {
 
 constexpr int MOST_OUTPUTS = 48;
 
-// A column that is computed from the words of keys: bits of a word, and the difference between those and the values.
+// A column that is computed from a word: (least + (word >> shift & mask)) ^ turned.
 struct Output {
     void* values;
     uint64_t least, mask, turned;
     uint8_t word, shift, bytes;
 };
 
-// Which digits make the group: the first ones, without the bits of the last of them that stand below `shift`.
+// The first `group` digits define the group, without the lowest `shift` bits of the last of them.
 template <int N>
 struct Marking {
     Keys<N> keys;
@@ -22,7 +22,7 @@ struct Marking {
     Output of[MOST_OUTPUTS];
 };
 
-// Rows that differ in digits that were measured before are in order, whatever the digits here are.
+// `differ` marks rows that differ from the previous one in digits of an earlier part: their order is decided.
 template <bool NULLS, int N>
 DEVICE void measure(int64_t rows, const uint8_t* differ, uint64_t* places, const Keys<N>& keys) {
     constexpr int R = TOGETHER<N>;
@@ -32,7 +32,7 @@ DEVICE void measure(int64_t rows, const uint8_t* differ, uint64_t* places, const
         const Neighbours<NULLS, N, R> near(keys, start, rows);
 #pragma unroll
         for (int i = 0; i < R; ++i) ranges.add(near.own(i));
-        if (ranges.disorder) continue;  // of all lanes
+        if (ranges.disorder) continue;  // the same in all lanes
         bool disorder = false;
 #pragma unroll
         for (int i = 0; i < R; ++i) {
@@ -84,7 +84,7 @@ DEVICE void pack(int64_t rows, const PlacedKeys<N>& placed) {
     }
 }
 
-// Marks of rows that differ from the one before; with `more` they are added to.  An address may be 0.
+// Mark rows that differ from the previous one.  With `more` marks that are set stay.  `ties` and `groups` may be nullptr.
 template <bool NULLS, int N>
 DEVICE void mark(int64_t rows, int64_t more, uint64_t* ties, uint8_t* groups, uint8_t* values,
                  const Marking<N>& marking) {
@@ -128,7 +128,7 @@ DEVICE void mark(int64_t rows, int64_t more, uint64_t* ties, uint8_t* groups, ui
 
 }  // namespace keys
 
-// The kernels for a number of digits.
+// All kernels for N digits.
 #define KEY_KERNELS(N)                                                                                               \
     KERNEL measure_keys_##N(int64_t rows, const uint8_t* differ, uint64_t* places, const Keys<N> columns) {          \
         if (have_nulls(columns)) keys::measure<true>(rows, differ, places, columns);                                 \

@@ -1,40 +1,40 @@
 // Keys as digits, unsigned numbers in the order of the contract: what sorts, groups and joins compare.
 //
-// A value is one digit, a long decimal two; one more may come first, which says where the nulls stand.  A kernel is made
-// for a number of digits, and takes by value where they lie and how they are ordered.  So a warp loads the same digit of
-// several rows a lane at a time: it asks once for all of them what the column is, and all loads are under way before any
-// of them is used.
+// A value has one digit, and a long decimal has two.  A flag may stand before them: it says where the nulls go.  A kernel
+// is instantiated for a number of digits.  It takes the descriptions of the digits by value.  Each lane loads a digit for
+// several rows at once, so the switch over column types runs once for all of them, and all loads are issued before the
+// first result is used.
 #pragma once
 
 #include "rounds.cuh"
 #include "floats.cuh"
 
-// ---- what is read ---------------------------------------------------------------------------------------------------
+// ---- descriptors ---------------------------------------------------------------------------------------------------
 
 enum Order { UNSIGNED, SIGNED, FLOATING, FLAG };  // as in columns/keys.py
 
-// A digit is 0 and not known where the value is null.  Of a flag, which is always known, validity is the value.
+// A digit of a null is 0 and not known.  A flag has no values: its digit is the validity bit, and always known.
 struct Digit {
-    const void* data;       // values, or halves of them
-    const uint32_t* valid;  // validity words, null where there is no null
-    uint8_t bytes;          // from a value to the next, 16 of halves; 0 of flags
+    const void* data;       // values, or the first half to read
+    const uint32_t* valid;  // validity words, nullptr if there are no nulls
+    uint8_t bytes;          // stride of the values: 16 for halves of 128 bits, 0 for a flag
     uint8_t order;
-    uint8_t flipped;        // the other way round
+    uint8_t flipped;        // reverse the order
 };
 
-// The digits of rows, the most significant first.  Behind the first `count` of them are digits that are 0 in all rows.
+// The digits of rows, the most significant first.  The digits from `count` on are padding: 0 in all rows.
 template <int N>
 struct Keys {
-    const void* selected;  // the numbers of the rows that are taken, null where all are
+    const void* selected;  // numbers of the rows to read, nullptr for all rows
     int64_t selected_bytes, count;
     Digit of[N];
 };
 
-// Where a digit goes: into a word of 64 bits, of which that many others stand below it.
+// Where a digit goes in a word of 64 bits: `shift` bits stand below it.
 struct Place {
     uint64_t least;
-    void* word;    // where words are written that end with this digit, null for others
-    uint8_t bits;  // of the words that are written; or of the digit, where it has to be seen whether it fits
+    void* word;    // output, if this is the last digit of its word; else nullptr
+    uint8_t bits;  // pack: width of the output; lookups: width of the digit
     uint8_t shift;
 };
 
@@ -47,13 +47,13 @@ struct PlacedKeys {
 template <int N>
 struct Digits {
     uint64_t of[N];
-    uint32_t known;  // a bit each
+    uint32_t known;  // one bit per digit
 
     DEVICE bool is_known(int at) const { return known >> at & 1; }
     DEVICE bool all_known() const { return known == (1u << N) - 1; }
 };
 
-// Rows of a lane that are loaded together: about as many bytes for any number of digits.
+// Rows that a lane loads together.  The bytes in flight are about the same for any number of digits.
 template <int N> constexpr int TOGETHER = N == 1 ? 8 : N == 2 ? 4 : N <= 4 ? 2 : 1;
 
 // ---- values ---------------------------------------------------------------------------------------------------------
@@ -72,8 +72,8 @@ DEVICE uint64_t ordered(float value) {
     return bits & sign ? ~bits : bits | sign;
 }
 
-// How the bits of integers become digits: those of the sign are turned, and the difference to the sign of a digit, which
-// has 64 bits, is added.  That of 8 bytes is 0.  The other way round, ~(x + y) is ~x - y.
+// Turns the zero-extended bits of an integer into its digit: (bits ^ turned) + added.  Flipping the sign bit and adding
+// the distance to bit 63 extends the sign.  For 8 bytes `added` is 0.  For the reverse order, ~(x + y) is ~x - y.
 struct Turn {
     uint64_t turned, added;
 
@@ -87,7 +87,7 @@ struct Turn {
 
 // ---- loads ----------------------------------------------------------------------------------------------------------
 
-// Put the bits of rows' values at a digit, as unsigned numbers.
+// Load the bits of rows' values as unsigned integers.
 template <class T, int STEP, int N, int R>
 DEVICE void load_values(const void* data, const int32_t (&rows)[R], int at, Digits<N> (&digits)[R]) {
 #pragma unroll
@@ -107,7 +107,7 @@ DEVICE void load_digit(const Digit& digit, const int32_t (&rows)[R], int at, Dig
     for (int i = 0; i < R; ++i) digits[i].of[at] = 0;
 }
 
-// Where rows are valid, a bit each: it is in words that are loaded, or all are.
+// The validity bits of rows.  Without NULLS all rows are valid.
 template <bool NULLS, int R>
 struct Validity {
     uint32_t words[R];
@@ -129,7 +129,7 @@ struct Validity<false, R> {
     DEVICE uint32_t bit(int, int32_t) const { return 1; }
 };
 
-// Turn the bits of rows' values into digits.
+// Replace the loaded bits of a digit by the digit.
 template <bool NULLS, int N, int R>
 DEVICE void order_digit(const Digit& digit, const int32_t (&rows)[R], const Validity<NULLS, R>& validity, int at,
                         Digits<N> (&digits)[R]) {
@@ -166,7 +166,7 @@ DEVICE void order_digit(const Digit& digit, const int32_t (&rows)[R], const Vali
     }
 }
 
-// Load the digits of rows of the columns; without NULLS, which `have_nulls` tells, there are no validity words to ask.
+// Load the digits of rows.  Without NULLS no digit has validity words (see `have_nulls`).
 template <bool NULLS, int N, int R>
 DEVICE void load_digits(const Keys<N>& keys, const int32_t (&rows)[R], Digits<N> (&digits)[R]) {
     Validity<NULLS, R> validity[N];
@@ -181,7 +181,7 @@ DEVICE void load_digits(const Keys<N>& keys, const int32_t (&rows)[R], Digits<N>
     for (int at = 0; at < N; ++at) order_digit(keys.of[at], rows, validity[at], at, digits);
 }
 
-// Kernels of few digits are made twice, with nulls and without; they ask once a thread.
+// Whether to run the variant with NULLS.  Kernels of 3 digits and more have no other: it would double their code.
 template <int N> DEVICE bool have_nulls(const Keys<N>& keys) {
     bool found = N > 2;
 #pragma unroll
@@ -189,7 +189,7 @@ template <int N> DEVICE bool have_nulls(const Keys<N>& keys) {
     return found;
 }
 
-// Replace places by the numbers of the rows that are taken.
+// Replace places by the numbers of the selected rows.
 template <int N, int R>
 DEVICE void select(const Keys<N>& keys, int32_t (&rows)[R]) {
     if (!keys.selected) return;
@@ -202,7 +202,7 @@ DEVICE void select(const Keys<N>& keys, int32_t (&rows)[R]) {
     }
 }
 
-// The row of a lane, or the last one in the place of those behind the end.  A frame has less than 2^31 rows.
+// A lane's row, or the last row if that is past the end: loads need no branch.  A frame has less than 2^31 rows.
 DEVICE int32_t near_row(int64_t start, int place, int64_t rows) {
     const uint32_t row = uint32_t(start) + place * LANES + LANE, last = uint32_t(rows) - 1;
     return int32_t(row < last ? row : last);
@@ -218,9 +218,9 @@ DEVICE void load_round(const Keys<N>& keys, int64_t start, int64_t rows, Digits<
     load_digits<NULLS>(keys, at, digits);
 }
 
-// ---- rows beside the one before -------------------------------------------------------------------------------------
+// ---- rows and their predecessors ------------------------------------------------------------------------------------
 
-// Rows of a round, behind the row that stands before the first of them, the first of all before itself.
+// The rows of a round, and the row before the first one.  Row 0 is its own predecessor.
 template <bool NULLS, int N, int R>
 struct Neighbours {
     Digits<N> digits[R + 1];
@@ -234,7 +234,7 @@ struct Neighbours {
         load_digits<NULLS>(keys, at, digits);
     }
     DEVICE const Digits<N>& own(int i) const { return digits[i + 1]; }
-    // The row before a lane's is the lane's below; the last lane gives the first one that of the round before.
+    // The previous row is in the lane below.  Lane 0 gets it from the last lane, which sends its row before this one.
     DEVICE Digits<N> before(int i) const {
         Digits<N> found;
 #pragma unroll
@@ -251,9 +251,9 @@ template <int N> DEVICE bool is_before(const Digits<N>& x, const Digits<N>& y) {
     return before;
 }
 
-// ---- what is measured -----------------------------------------------------------------------------------------------
+// ---- ranges ----------------------------------------------------------------------------------------------------------
 
-// The least and the greatest of each digit, and whether a row stands after one that it should stand before.
+// The least and the greatest value of each digit, and whether some row should stand before its predecessor.
 template <int N>
 struct Ranges {
     uint64_t least[N], greatest[N], disorder = 0;
@@ -275,7 +275,7 @@ struct Ranges {
         for (int at = 0; at < N; ++at) include(at, other.least[at], other.greatest[at]);
         disorder |= other.disorder;
     }
-    // Places that begin as 0: the complement of the least and the greatest of each digit, then the disorder.
+    // Places start at 0.  They hold ~least and greatest of each digit, then the disorder.
     DEVICE void store(uint64_t* places, int64_t count) const {
 #pragma unroll
         for (int at = 0; at < N; ++at) {

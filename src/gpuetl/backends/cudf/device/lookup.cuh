@@ -1,10 +1,9 @@
-// Keys looked up in a table of row numbers: by a code that is the key itself, or by its hash, with linear probing.
+// Keys in a table of row numbers: by a code made of all digits, or by hash with linear probing.
 #pragma once
 
 #include "keys.cuh"
 #include "claims.cuh"
 
-// Digits behind the first `count` are equal in all rows.
 template <int N> DEVICE bool are_equal(const Digits<N>& x, const Digits<N>& y) {
     bool equal = x.known == y.known;
 #pragma unroll
@@ -12,7 +11,7 @@ template <int N> DEVICE bool are_equal(const Digits<N>& x, const Digits<N>& y) {
     return equal;
 }
 
-// The finalizer of MurmurHash3 (Appleby 2011), digit by digit.
+// The finalizer of MurmurHash3 (Appleby 2011), digit by digit.  Padding does not count.
 template <int N> DEVICE uint64_t hash_of(const Digits<N>& digits, int64_t count) {
     uint64_t hash = 0;
 #pragma unroll
@@ -26,7 +25,7 @@ template <int N> DEVICE uint64_t hash_of(const Digits<N>& digits, int64_t count)
     return hash;
 }
 
-// The code that digits make, -1 where one is not in the range that was measured.
+// The code of digits, -1 if one is outside of its measured range.
 template <int N> DEVICE int32_t code_of(const Digits<N>& digits, const Place (&places)[N]) {
     uint64_t code = 0, beyond = 0;
 #pragma unroll
@@ -38,7 +37,8 @@ template <int N> DEVICE int32_t code_of(const Digits<N>& digits, const Place (&p
     return beyond ? -1 : int32_t(code);
 }
 
-// Where integers are equal if their bits are, these are compared: rows with nulls are in no table, unless nulls are equal.
+// Whether keys can be compared by their stored bits.  Floats cannot: they have two zeros and many NaNs.  Nulls are in the
+// table only if nulls are equal.
 template <int N> DEVICE bool have_equal_bits(const Keys<N>& keys, bool nulls_equal) {
     bool found = true;
 #pragma unroll
@@ -46,12 +46,12 @@ template <int N> DEVICE bool have_equal_bits(const Keys<N>& keys, bool nulls_equ
     return found;
 }
 
-// Replace digits by the bits that a column's values have where their digits are equal.
+// Replace digits by the bits of the column's values that have these digits.
 template <int N, int R> DEVICE void take_bits(const Keys<N>& keys, Digits<N> (&digits)[R]) {
 #pragma unroll
     for (int at = 0; at < N; ++at) {
         const Digit& digit = keys.of[at];
-        const uint64_t flag = digit.order == FLAG ? 1 ^ digit.flipped : 0;  // of which no bits are loaded
+        const uint64_t flag = digit.order == FLAG ? 1 ^ digit.flipped : 0;  // load_digit gives 0 for a flag
         const Turn turn(digit);
 #pragma unroll
         for (int i = 0; i < R; ++i) {
@@ -67,9 +67,9 @@ DEVICE void load_bits(const Keys<N>& keys, const int32_t (&rows)[R], Digits<N> (
     for (int at = 0; at < N; ++at) load_digit(keys.of[at], rows, at, digits);
 }
 
-// Look for rows' places in a table side by side: `owner(slot, i)` is the row that owns the slot where row i is sought,
-// negative where none does.  Rows that are not `open`, a bit each, are not sought.  Slots begin where the hashes say, and
-// end where the search does; `owners` are what was found there last.  With BITS the digits are bits.
+// Probe for the rows whose bit in `open` is set, all rows of a lane in step.  `owner(slot, i)` returns the row that owns a
+// slot, or a negative number.  A probe ends at a slot that is free or has the key: `slots` and `owners` say where, and
+// whose it is.  With BITS, `digits` are bits as of `take_bits`.
 template <bool BITS, int N, int R, class OWNER>
 DEVICE void probe(const Keys<N>& keys, const Digits<N> (&digits)[R], uint32_t mask, uint32_t open, const OWNER& owner,
                   uint32_t (&slots)[R], int32_t (&owners)[R]) {
@@ -97,9 +97,9 @@ DEVICE void probe(const Keys<N>& keys, const Digits<N> (&digits)[R], uint32_t ma
     }
 }
 
-constexpr int MOST_BITS = 4;  // digits that are compared by bits, too
+constexpr int MOST_BITS = 4;  // kernels of more digits compare digits only: two loops would double their code
 
-// Look for rows' keys.
+// Find the slot of each row's key.
 template <int N, int R, class OWNER>
 DEVICE void search(const Keys<N>& keys, Digits<N> (&digits)[R], bool nulls_equal, uint32_t mask, uint32_t open,
                    const OWNER& owner, uint32_t (&slots)[R], int32_t (&owners)[R]) {

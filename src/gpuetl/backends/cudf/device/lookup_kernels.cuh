@@ -1,14 +1,14 @@
-// Rows put into a table by their keys, and looked up there.
+// Kernels that put rows into a table by their keys, and look keys up in it.
 #pragma once
 
 #include "lookup.cuh"
 
 namespace lookups {
 
-// Lookups wait for random accesses, which more threads hide better than more rows a lane.
+// Rows of a lane.  Fewer than TOGETHER: random accesses are hidden better by more threads.
 template <int N> constexpr int ROWS = N == 1 ? 4 : N == 2 ? 2 : 1;
 
-// Which of a lane's rows there are and have keys that match something, a bit each.
+// A bit for each row of a lane that exists and whose key can match.
 template <int N, int R>
 DEVICE uint32_t rows_sought(int64_t start, int64_t rows, bool nulls_equal, const Digits<N> (&digits)[R]) {
     uint32_t sought = 0;
@@ -68,7 +68,7 @@ DEVICE void build_by_hash(int64_t rows, int64_t size, bool nulls_equal, int32_t*
     }
 }
 
-// Write slots or owners of what is found, -1 for others.
+// Write the slot or the owner of each row, -1 if there is none.  Return how many were found.
 template <int R>
 DEVICE uint32_t store_found(int64_t start, int64_t rows, bool want_slots, const uint32_t (&slots)[R],
                             const int32_t (&owners)[R], int32_t* found) {
@@ -136,7 +136,7 @@ DEVICE void find_by_hash(int64_t rows, int64_t size, bool nulls_equal, bool want
 
 }  // namespace lookups
 
-// The kernels for a number of digits.
+// All kernels for N digits.
 #define LOOKUP_KERNELS(N)                                                                                            \
     KERNEL build_by_code_##N(int64_t rows, int64_t nulls_equal, int32_t* owners, int32_t* slots, uint64_t* repeated, \
                              const PlacedKeys<N> placed) {                                                           \

@@ -45,7 +45,7 @@ class TableLookup(Lookup):
 
 
 def lookup_of(keys: JoinKeys, machine: Machine) -> Lookup:
-    """Make the right side's rows ready to be found; keys of more digits than a kernel takes are sorted."""
+    """Make the right side's rows ready to be found. Keys of more than 16 digits are sorted."""
     rows = keys.right.rows
     if keys.right.digits > MOST_DIGITS:
         return sorted_lookup(keys, machine)
@@ -75,6 +75,6 @@ def built(keys: JoinKeys, layout: Layout | None, size: int, machine: Machine) ->
 
 
 def code_places(layout: Layout) -> list[Words]:
-    """Return each digit's `Place` of device/keys.cuh in a code, which has them all side by side."""
+    """Return a `Place` of device/keys.cuh for each digit. A code has all digits side by side."""
     places = range(len(layout.bits))
     return [[layout.least[at], 0, layout.bits[at] | sum(layout.bits[at + 1 :]) << 8] for at in places]

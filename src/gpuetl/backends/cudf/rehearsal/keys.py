@@ -1,4 +1,4 @@
-"""Twins of the closed set's kernels over keys, which read digits by their addresses: see device/keys.cuh."""
+"""Twins of the closed kernels over keys. They read digits by their addresses, as device/keys.cuh does."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from gpuetl.backends.cudf.rehearsal.launch import Rehearsed
 
 DIGIT_WORDS = PLACE_WORDS = 3
 LEAST_MET = 8
-"""Of so many rows one finds its partner at least."""
+"""At least one of 8 rows finds its partner."""
 
 
 @dataclass(frozen=True, eq=False)
 class Digits:
-    """The digits (uint64) of rows, the most significant first, where each is known, and the words behind the keys."""
+    """The digits (uint64) of rows, the most significant first; where each is known; and the words after the keys."""
 
     of: list[Any]
     known: list[Any]
@@ -30,7 +30,7 @@ class Digits:
 
     @classmethod
     def read(cls, rehearsed: Rehearsed, rows: int, struct: Struct) -> Digits:
-        """Read the digits that a struct begins with."""
+        """Read the digits that a struct describes first."""
         selected, size, count, *words = struct.words.view(np.uint64).tolist()
         numbers = np.arange(rows)
         if selected:
@@ -40,7 +40,7 @@ class Digits:
         return cls([digit for digit, _ in own], [known for _, known in own], more)
 
     def places(self) -> Iterator[tuple[Any, Any, int, int, int, int]]:
-        """Yield each digit, where it is known, its least value, the address of the word that ends here, bits, shift."""
+        """Yield each digit, where it is known, and its place: least value, address of its word, bits, shift."""
         for digit, known, place in zip(self.of, self.known, in_tuples(self.more, PLACE_WORDS), strict=False):
             yield digit, known, place[0], place[1], place[2] & 0xFF, place[2] >> 8
 
@@ -52,7 +52,7 @@ class Digits:
 
 
 def in_tuples(words: Sequence[int], size: int) -> Iterator[tuple[int, ...]]:
-    """Yield so many words at a time."""
+    """Yield tuples of `size` words."""
     return zip(*[iter(words)] * size, strict=False)
 
 
@@ -85,7 +85,7 @@ def ordered(bits: Any, order: int) -> Any:
 
 
 def measure_keys(rehearsed: Rehearsed, rows: int, differ: Any, places: Any, struct: Struct) -> None:
-    """Measure digits; they range as many times more narrowly as a row stands for rows."""
+    """Measure digits. A row stands for several rows of the run, so their range is narrowed."""
     keys = Digits.read(rehearsed, rows, struct)
     for place, (digit, known) in enumerate(zip(keys.of, keys.known, strict=True)):
         if known.any():
@@ -148,7 +148,7 @@ def build(rehearsed: Rehearsed, rows: int, *given: Any) -> None:
 
 
 def find(rehearsed: Rehearsed, rows: int, *given: Any) -> None:
-    """Find keys; where the few rows of two large tables hardly meet, every second one is found."""
+    """Find keys. If few rows of the samples match, pretend that every second one does."""
     nulls_equal, want_slots, owners, found, count, struct = given[-6:]
     _, slots = rehearsed.tables[owners.ctypes.data]
     keys = Digits.read(rehearsed, rows, struct).tuples(nulls_equal)
@@ -163,4 +163,4 @@ KEY_TWINS: dict[str, Callable[..., None]] = {
     "measure_keys": measure_keys, "pack_keys": pack_keys, "mark_keys": mark_keys, "build_by_code": build,
     "build_by_hash": build, "find_by_code": find, "find_by_hash": find,
 }  # fmt: skip
-"""By the names of kernels without the numbers of digits that follow; others decide nothing."""
+"""By the names of kernels, without the number of digits at their end."""

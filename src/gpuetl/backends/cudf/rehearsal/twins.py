@@ -1,4 +1,4 @@
-"""What generated kernels write that decides how a run goes on: which rows are kept or null.
+"""Twins of the generated kernels whose results decide what a run does next, such as which rows are null.
 
 A twin does for a few rows what the kernel of its name does, by NumPy.
 """

@@ -1,4 +1,4 @@
-// Distinct values counted by bits of a table, of which each group has as many words: a row sets the bit of its value.
+// Distinct values counted in a bit table.  Each group has the same number of words, and a row sets the bit of its value.
 #include "bits.cuh"
 #include "keys.cuh"
 
@@ -14,7 +14,7 @@ DEVICE void set_bit(uint32_t* word, uint32_t bit) {
 }
 #endif
 
-// Rows whose last digit is not known are null.
+// Nulls set no bit.
 template <int N>
 DEVICE void set_bits(int64_t rows, int64_t words, const int32_t* groups, uint32_t* table, const PlacedKeys<N>& placed) {
     constexpr int R = TOGETHER<N>;
@@ -38,7 +38,7 @@ DEVICE void set_bits(int64_t rows, int64_t words, const int32_t* groups, uint32_
 
 }  // namespace distinct
 
-// A key of one column, of which digits that say where nulls are do not come here.
+// The key is one column without its flag, so it has one digit or two.
 KERNEL set_bits_1(int64_t rows, int64_t words, const int32_t* groups, uint32_t* table, const PlacedKeys<1> placed) {
     distinct::set_bits(rows, words, groups, table, placed);
 }

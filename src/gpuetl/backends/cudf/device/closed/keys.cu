@@ -1,4 +1,4 @@
-// Keys of one and two digits measured, packed and marked: nearly all are.
+// Kernels over keys of one or two digits, which most keys have.
 #include "key_kernels.cuh"
 
 KEY_KERNELS(1)

@@ -1,4 +1,4 @@
-// Keys of one and two digits looked up: nearly all are.
+// Lookups of keys of one or two digits, which most keys have.
 #include "lookup_kernels.cuh"
 
 LOOKUP_KERNELS(1)

@@ -1,4 +1,4 @@
-// Keys of more digits measured, packed and marked: see device/key_kernels.cuh.  Whoever has fewer waits for no compiler.
+// Kernels over keys of more digits.  They are a program of their own, so that the common ones compile quickly.
 #include "key_kernels.cuh"
 
 KEY_KERNELS(3)
