@@ -1,6 +1,5 @@
 """All kernels compile for GPUs, where there is none: shipped ones, and one that is generated for each device header."""
 
-import random
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,36 +7,27 @@ import pyarrow as pa
 import pytest
 
 from expressions.given import typed
-from fuzz.data import TYPES, pool
+from fuzz.data import TYPES
 from gpu_engine import nvrtc
 from gpu_engine.differential import expressions
 from gpu_engine.host_machine import HostMachine
-from gpuetl.backends.cudf.aggregates.distinct import count_distinct
-from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.aggregates.reduce import reduce_source
 from gpuetl.backends.cudf.aggregates.states import STATES
-from gpuetl.backends.cudf.choices import skipping
-from gpuetl.backends.cudf.columns.keys import Key, Keys
-from gpuetl.backends.cudf.columns.order import sort_rows
-from gpuetl.backends.cudf.columns.texts import numbered_texts
 from gpuetl.backends.cudf.device.closed_set import closed_programs, closed_source
 from gpuetl.backends.cudf.device.columns import ColumnKinds
 from gpuetl.backends.cudf.device.headers import DEVICE, header_text
 from gpuetl.backends.cudf.expressions.casts import cast_headers
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.expressions.functions import HEADERS
-from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.gpu.compiler import named, users_lines
 from gpuetl.backends.cudf.interchange import from_arrow
-from gpuetl.backends.cudf.joins.keys import JoinKeys
-from gpuetl.backends.cudf.joins.lookup import lookup_of
 from gpuetl.backends.cudf.operations.elementwise import elementwise_source
 from gpuetl.backends.cudf.operations.kernel_reduction import reduction_source
 from gpuetl.backends.cudf.operations.kernel_scan import scan_source
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.functions.aggregates import EXACT_DURATION_MEAN, EXACT_MEAN, INTERNAL
 from gpuetl.expressions.ir import Call, Cast, Column
-from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, can_cast
+from gpuetl.expressions.types import DURATION, FLOAT64, INT64, can_cast
 from gpuetl.kernels.texts import KernelTexts
 from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Kernel, KernelReduction, Read
@@ -170,45 +160,8 @@ def of_users_scans(shared, inputs, arguments):
         yield scan_source(operation, contract, inputs, arguments, MACHINE)
 
 
-class CollectingMachine(HostMachine):
-    """Keeps the texts that it compiles."""
-
-    def __init__(self):
-        self.texts = []
-
-    def compiled(self, source):
-        self.texts.append(source)
-        return super().compiled(source)
-
-
-def of_keys():
-    """Return the kernels that sort, group and join by keys of some kinds."""
-    machine, draws = CollectingMachine(), random.Random(0)
-    for dtypes in ((INT64,), (pa.int32(), FLOAT64), (pa.decimal128(38, 2), BOOL), (pa.float32(), INT64, pa.date32())):
-        values = {
-            str(place): from_arrow(
-                pa.chunked_array([[None, *(draws.choice(pool(t, wild=True)) for _ in range(9))]], t), machine
-            )
-            for place, t in enumerate(dtypes)
-        }
-        frame, names = Frame(values, 10), list(values)
-        sort_rows(frame, [SortKey(name) for name in names], 1, False, machine).group_starts(machine)
-        sort_rows(frame, [SortKey(name, True) for name in names], 1, True, machine)
-        known = {n: replace(v, valid=None, nulls=0) for n, v in values.items()}
-        sort_rows(Frame(known, 10), [SortKey(n, n == "1") for n in names], 1, False, machine, whole=True)
-        for skipped in ((), ("join_by_table",)):
-            with skipping(skipped):
-                keys = Keys(tuple(Key(values[name], False) for name in names), 10)
-                lookup_of(JoinKeys(keys, keys, False), machine).find(keys, slots=False)
-    groups = Groups.by(Frame({"k": column(pa.int8()), "x": column(INT64)}, 2), ["k"], machine)
-    count_distinct(groups, Call(FUNCTIONS["aggregate", "count_distinct"], (Column("x", INT64),), INT64))
-    numbered_texts(from_arrow(pa.chunked_array([["b", "a", None]]), machine), machine)
-    return dict.fromkeys(machine.texts)
-
-
 def of_operations():
     """Yield kernels that are no expression's."""
-    yield from of_keys()
     calls = [
         Call(FUNCTIONS["aggregate", name], (Column("x", FLOAT64),), FLOAT64)
         for name in STATES if name in ("sum", "mean", "var", "std", "count")
