@@ -3,6 +3,7 @@
 import re
 from datetime import date, datetime
 from decimal import Decimal
+from io import BytesIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,6 +11,7 @@ import pytest
 
 from gpuetl import InvalidPipeline, Pipeline, RunFailed, RunOptions, col, expr, loads
 from gpuetl.io import footers
+from gpuetl.io.parquet_footer import footer_bytes
 from gpuetl.testing import assert_tables_equal
 from messages import without_place
 from tables import INF, INT64_MIN, NAN, table
@@ -258,6 +260,30 @@ def test_a_footer_is_kept_until_its_file_is_written_anew(tmp_path, monkeypatch):
             assert xs(pipeline.run(engine="pandas")["large"].to_arrow()) == [x]
         kept = [footers.footer_of(tmp_path / "s.parquet") for _ in range(2)]
         assert kept[0] is kept[1]
+
+
+def test_footers_are_kept_up_to_a_number_of_bytes(tmp_path, monkeypatch):
+    """Those that were used last: small ones are many, and one that is larger than all that is kept is read anew."""
+    monkeypatch.setattr(footers, "SETTLED_NS", 0)
+    paths = [tmp_path / f"{number}.parquet" for number in range(2000)]
+    write(paths[0], ("k", 1))
+    for path in paths[1:]:
+        path.write_bytes(paths[0].read_bytes())
+    size = len(footer_bytes(BytesIO(paths[0].read_bytes())))
+    kept = footers.KeptFooters(1500 * size)
+    monkeypatch.setattr(footers, "KEPT", kept)
+    read = [footers.footer_of(path) for path in paths]
+    assert kept.bytes == 1500 * size
+    assert list(kept.kept) == paths[500:]
+    assert [footers.footer_of(path) for path in paths[500:]] == read[500:]
+    assert footers.footer_of(paths[0]) is not read[0]
+    write(paths[1999], ("k", 1), ("k", 2))
+    assert footers.footer_of(paths[1999]) is not read[1999]
+    assert kept.bytes <= kept.most_bytes
+    assert len(kept.kept) == 1500
+    kept.most_bytes = 10
+    assert footers.footer_of(paths[3]) is not footers.footer_of(paths[3])
+    assert (kept.bytes, len(kept.kept)) == (0, 0)
 
 
 def test_csv_of_one_column_is_read_back(source, pipeline, tmp_path):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import inf
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import pyarrow as pa
@@ -33,7 +35,12 @@ SAMPLED_FILES = 4
 MOST_BITS = 32
 OFFSET_BYTES = 4
 """Bytes of a text's length in Parquet, and of an offset in Arrow."""
-MOST_KEPT = 1024
+MOST_KEPT_BYTES = 64 << 20
+"""Footers that are kept, by their bytes in the files: those of 20,000 files of 30 columns.
+
+In memory a footer takes three to eight times its bytes in the file, so at most 512 MB are kept.  A count does not bound
+the memory: the footer of a file of 1,000 columns takes as much as those of 100 files of 10 columns.
+"""
 SETTLED_NS = 1_000_000_000
 """A file that changed less than this ago may change again within one tick of its file system's clock."""
 
@@ -112,6 +119,40 @@ class Footer:
         return tuple(Group(rows, chunks, self.metadata.schema) for rows, chunks in self.metadata.groups)
 
 
+class KeptFooters:
+    """The footers that were used last, by path, up to a number of bytes; threads may share it."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes, self.bytes, self.lock = most_bytes, 0, Lock()
+        self.kept: OrderedDict[Path, tuple[Footer, int]] = OrderedDict()
+
+    def find(self, file: OpenFile) -> Footer | None:
+        """Return the footer of a file that is in the same state as when it was read."""
+        with self.lock:
+            footer, _ = self.kept.get(file.path, (None, 0))
+            if footer is None or footer.state != file.state:
+                return None
+            self.kept.move_to_end(file.path)
+            return footer
+
+    def keep(self, file: OpenFile, footer: Footer, size: int) -> None:
+        """Keep a footer of `size` bytes, and drop those that were not used for longest."""
+        with self.lock:
+            self.bytes += size - self.kept.pop(file.path, (None, 0))[1]
+            self.kept[file.path] = footer, size
+            while self.bytes > self.most_bytes:
+                self.bytes -= self.kept.popitem(last=False)[1][1]
+
+    def clear(self) -> None:
+        """Drop all footers."""
+        with self.lock:
+            self.kept.clear()
+            self.bytes = 0
+
+
+KEPT = KeptFooters(MOST_KEPT_BYTES)
+
+
 def footer_of(path: Path, planned: FileState | None = None) -> Footer:
     """Return a file's footer, read anew where the file is not what it was.
 
@@ -123,18 +164,20 @@ def footer_of(path: Path, planned: FileState | None = None) -> Footer:
         Where the file cannot be read or is not Parquet.
     """
     with opened(path, planned) as file:
-        return kept_footer(file) if file.state.is_settled(SETTLED_NS) else Footer(read_metadata(file), None)
+        is_settled = file.state.is_settled(SETTLED_NS)
+        if is_settled and (kept := KEPT.find(file)) is not None:
+            return kept
+        data = footer_at(file.state.size, file.read_at)
+        footer = Footer(read_footer(data), file.state if is_settled else None)
+        if is_settled:
+            KEPT.keep(file, footer, len(data))
+        return footer
 
 
-@lru_cache(MOST_KEPT)
-def kept_footer(file: OpenFile) -> Footer:
-    """Return the footer of a file that is in this state."""
-    return Footer(read_metadata(file), file.state)
-
-
-def read_metadata(file: OpenFile) -> FileMetadata:
-    """Read a footer."""
-    return read_footer(footer_at(file.state.size, file.read_at))
+def release_kept_footers() -> None:
+    """Drop the footers that are kept, collect garbage, and give back what Arrow's pool keeps."""
+    KEPT.clear()
+    release_host_memory()
 
 
 class Footers:
@@ -160,7 +203,7 @@ class Footers:
         """
         if file.path not in self._footers:
             try:
-                footer = done_again(lambda: footer_of(file.path, file.state), release_host_memory)
+                footer = done_again(lambda: footer_of(file.path, file.state), release_kept_footers)
             except BadFooter as error:
                 raise DatasetError(recoded(f"{file.path} {error}", error), error.hint) from None
             except MemoryError as error:

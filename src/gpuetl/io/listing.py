@@ -7,6 +7,8 @@ with that character.
 Links to files are read.  Links to folders are followed where the path names them, by their name or by a part such as
 `*`.  Subfolders and `**` leave them out.  Such a link often leads to a folder of the same source, whose rows would be
 read twice, and one to a folder above would never end.  `Listing.links` has those that lead elsewhere.
+
+A folder to which another run commits is listed as it is before that commit or after it (`sinks_read.py`).
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ from typing import NamedTuple
 from gpuetl.io.dataset_error import DatasetError
 from gpuetl.io.file_state import FileState
 from gpuetl.io.open_file import refuse_other_kinds
-from gpuetl.io.paths import is_hidden
+from gpuetl.io.paths import LISTS, is_hidden
+from gpuetl.io.sinks_read import SinksRead
 from gpuetl.io.watching import Look
 from gpuetl.messages import coded
 
@@ -66,6 +69,8 @@ class Listing:
     """The files that are links."""
     links: list[Path] = field(default_factory=list)
     """Links to folders that are not followed, and lead out of the folder in which the walk began."""
+    sinks: SinksRead = field(default_factory=SinksRead)
+    """The sinks whose files are listed."""
 
     @cached_property
     def files(self) -> tuple[ListedFile, ...]:
@@ -89,6 +94,14 @@ class Listing:
         if is_link:
             self.file_links.append(Path(path))
 
+    def without(self, files: set[Path]) -> Listing:
+        """Leave files out, and return what is left."""
+        if files:
+            self.found = {path: state for path, state in self.found.items() if Path(path) not in files}
+            self.others = [path for path in self.others if path not in files]
+            self.file_links = [path for path in self.file_links if path not in files]
+        return self
+
 
 def list_files(path: Path, suffix: str) -> Listing:
     """Return what a path names; a path that does not exist names nothing.
@@ -102,6 +115,23 @@ def list_files(path: Path, suffix: str) -> Listing:
     """
     listing = Listing(path, suffix)
     try:
+        look_up(listing)
+    except DatasetError:  # a commit may have removed what the walk had found
+        if not listing.sinks.is_stale():
+            raise
+    else:
+        if (coming := listing.sinks.files_to_come()) is not None:
+            return listing.without(coming)
+    with listing.sinks.without_commits():
+        again = Listing(path, suffix)
+        look_up(again)
+        return again.without(again.sinks.files_to_come() or set())
+
+
+def look_up(listing: Listing) -> None:
+    """Find what a path names."""
+    path = listing.path
+    try:
         found = os.stat(path)
     except OSError as error:
         listing.is_glob = has_magic(str(path)) and not os.path.lexists(path)
@@ -109,13 +139,12 @@ def list_files(path: Path, suffix: str) -> Listing:
             Glob(listing).expand()
         elif exists(str(path)):
             raise not_to_be_read(str(path), error) from None
-        return listing
+        return
     if stat.S_ISDIR(found.st_mode):
         listing.is_folder = True
         walk_folder(listing)
     else:
         listing.add(str(path), path.is_symlink())
-    return listing
 
 
 def walk_folder(listing: Listing) -> None:
@@ -142,16 +171,19 @@ class Walk:
     def __init__(self, listing: Listing, root: str) -> None:
         self.listing, self.root = listing, root
         self.looked, self.look = 0, Look("folders below", str(listing.path))
+        listing.sinks.note_sink_of(root)
 
     def entries(self, folder: str, waiting: int) -> list[os.DirEntry[str]]:
         """Return what is in a folder, while `waiting` others are still to be looked into."""
         self.looked += 1
         self.look.at(self.looked, self.looked + waiting)
-        try:
-            with os.scandir(folder) as found:
-                return list(found)
-        except OSError as error:
-            raise not_listed(folder, error) from None
+        sinks = self.listing.sinks
+        if "=" in os.path.basename(folder):  # a literal part of a glob leads here without a look into the sink
+            sinks.note_sink_of(folder)
+        found = entries_of(folder)
+        if any(entry.name == LISTS for entry in found) and sinks.note(folder):
+            return entries_of(folder)  # again, since the lists are looked at first
+        return found
 
     def leave_out(self, entry: os.DirEntry[str]) -> None:
         """Keep a link to a folder that is not followed, unless that folder is below the root."""
@@ -226,6 +258,15 @@ class Glob:
     def entries(self, folder: str) -> list[os.DirEntry[str]]:
         """Return what is in a folder."""
         return self.walk.entries(folder, len(self.pending))
+
+
+def entries_of(folder: str) -> list[os.DirEntry[str]]:
+    """Return what is in a folder, in no order."""
+    try:
+        with os.scandir(folder) as found:
+            return list(found)
+    except OSError as error:
+        raise not_listed(folder, error) from None
 
 
 def is_folder(path: str) -> bool:

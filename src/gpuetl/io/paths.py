@@ -11,6 +11,8 @@ from pathlib import Path
 from gpuetl.sandbox import current_sandbox
 
 URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+)://")
+LISTS = ".gpuetl"
+"""The folder of a sink's folder with the lists of its files."""
 MAX_NAME_BYTES, MAX_PATH_BYTES = 255, 4096
 
 

@@ -62,7 +62,7 @@ HOST_WORK: dict[type[Node], Work] = {
     Project: Work(0, 16),
     Limit: Work(0, 0),
     Union: Work(0, 0),
-    Sort: Work(0, 48),  # words, places and both sorted (8 each), flags
+    Sort: Work(0, 48, 0.5),  # words, places and both sorted (8 each), flags; columns in one array each, two at a time
     Distinct: Work(0, 58),  # a sort a key column, and one of their numbers
     Window: Work(0, 90),
     Kernel: Work(0, 64, 1.0),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from gpuetl.io.commit.moves import Unclear
 from gpuetl.io.commit.recovery import Left, Recovered, is_unfinished, sort_out, stagings_beside, stagings_in, target_of
 from gpuetl.io.dataset import Dataset
 from gpuetl.io.paths import plain_part
+from gpuetl.io.sinks_read import is_changing
 from gpuetl.messages import coded
 from gpuetl.sizes import size
 
@@ -83,7 +85,17 @@ def unfinished_commit(dataset: Dataset) -> str | None:
     for staging in (found for place in places for found in stagings_in(place)):
         target = target_of(staging)
         overlaps = plain.is_relative_to(target) or target.is_relative_to(plain)
-        if overlaps and is_unfinished(staging) and holder_of(staging).status != "live":
+        if overlaps and may_be_half_done(staging, target) and holder_of(staging).status != "live":
             what = f"a run died while it changed {target}: some files may be old and some new"
             return coded("GE1515", f"{what}.  Run it again, or use: gpuetl recover {target}")
     return None
+
+
+def may_be_half_done(staging: Path, target: Path) -> bool:
+    """Tell whether a commit may have changed some of a target's files and not all.
+
+    The lists at the target say so where we may not look into the staging folder, since another user's run made it.
+    """
+    if os.access(staging, os.R_OK | os.X_OK):
+        return is_unfinished(staging)
+    return is_changing(str(target))

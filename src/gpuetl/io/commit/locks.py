@@ -32,10 +32,11 @@ def nothing() -> None:
 
 
 @contextmanager
-def locked(folders: Iterable[Path], waiting: Callable[[], None] = nothing) -> Iterator[None]:
+def locked(folders: Iterable[Path], waiting: Callable[[], None] = nothing, shared: bool = False) -> Iterator[None]:
     """Lock folders, in the order of their inodes, so that two runs never wait for each other.
 
-    `waiting` is called again and again while another run holds a lock; it may raise.
+    `waiting` is called again and again while another run holds a lock; it may raise.  With `shared`, only commits are
+    kept out: others that read may hold the lock, too.
 
     Raises
     ------
@@ -47,15 +48,15 @@ def locked(folders: Iterable[Path], waiting: Callable[[], None] = nothing) -> It
         for _, folder in sorted(found.items()):
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
             locks.callback(os.close, descriptor)
-            _lock(descriptor, folder, waiting)
+            _lock(descriptor, folder, waiting, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
         yield
 
 
-def _lock(descriptor: int, folder: Path, waiting: Callable[[], None]) -> None:
+def _lock(descriptor: int, folder: Path, waiting: Callable[[], None], kind: int) -> None:
     deadline = time.monotonic() + WAIT_S
     while True:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > deadline:
                 raise LockedTooLong(folder) from None

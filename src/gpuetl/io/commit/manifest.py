@@ -1,7 +1,10 @@
 """The files of a sink's folder that gpuetl wrote, so that a later run removes these only.
 
 `<sink>/.gpuetl/<run id>.json` lists all files that gpuetl wrote and that are there after that run, with their sizes.
-The commit of the run removes the lists before it.  In the middle of a commit there are several, and all of them hold.
+The commit of the run adds its list first and removes the lists before it last.  In the middle of a commit there are
+several, and all of them hold.  A list names those that it replaces: while one of them is there, the commit has not
+ended.
+
 An entry whose file is gone does no harm, and the next list lacks it.  A file whose size differs was changed by someone
 else, and counts as foreign.
 """
@@ -17,9 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from gpuetl.io.paths import is_hidden
+from gpuetl.io.paths import LISTS, is_hidden
 
-FOLDER = ".gpuetl"
 VERSION = 1
 NAME_OF_EARLIER_VERSIONS = re.compile(r"part-([0-9a-f]{12}-)?\d{8}T\d{6}-[0-9a-f]{8}-\d{5,}\.(parquet|csv)")
 
@@ -64,7 +66,7 @@ class Manifest:
         """
         names = list_names(folder)
         while True:
-            found = {path: files for path in names if (files := files_listed(path)) is not None}
+            found = {path: one.files for path in names if (one := FileList.read(path)) is not None}
             if (now := list_names(folder)) == names:
                 return cls({name: size for files in found.values() for name, size in files.items()}, tuple(found))
             names = now
@@ -78,7 +80,7 @@ class Manifest:
         """Tell whether gpuetl wrote a file, given by its path below the sink's folder."""
         if not stat.S_ISREG(entry.status.st_mode):
             return False
-        if entry.name.parts[0] == FOLDER:
+        if entry.name.parts[0] == LISTS:
             return len(entry.name.parts) == 2 and entry.name.suffix == ".json"
         if self.listed:
             return self.files.get(str(entry.name)) == entry.status.st_size
@@ -88,23 +90,32 @@ class Manifest:
         """Return the files that are still in the folder, also those that others changed, with their listed sizes."""
         if self.listed:
             return {name: size for name, size in self.files.items() if os.path.lexists(f"{folder}/{name}")}
-        entries = (entry for entry in entries_below(folder) if entry.name.parts[0] != FOLDER)
+        entries = (entry for entry in entries_below(folder) if entry.name.parts[0] != LISTS)
         return {str(entry.name): entry.status.st_size for entry in entries if self.has(entry)}
+
+
+class FileList(NamedTuple):
+    """One list: the files that it names, with their sizes, and the names of the lists that it replaces."""
+
+    files: dict[str, int]
+    replaces: frozenset[str]
+
+    @classmethod
+    def read(cls, path: Path) -> FileList | None:
+        """Return what a list holds; None for a file that is not a list of ours: what it names counts as foreign."""
+        if not path.is_file():  # a pipe would be waited for
+            return None
+        try:
+            found = json.loads(path.read_text())
+            files = {str(name): int(size) for name, size in found["files"].items()}
+            return cls(files, frozenset(map(str, found.get("replaces", ()))))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
 
 
 def list_names(folder: Path) -> list[Path]:
     """Return the paths of a folder's lists, in the order of their runs."""
-    return sorted((folder / FOLDER).glob("*.json"))
-
-
-def files_listed(path: Path) -> dict[str, int] | None:
-    """Return what a list names; None for a file that is not a list of ours: what it names counts as foreign."""
-    if not path.is_file():  # a pipe would be waited for
-        return None
-    try:
-        return {str(name): int(size) for name, size in json.loads(path.read_text())["files"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None
+    return sorted((folder / LISTS).glob("*.json"))
 
 
 def is_part_of_earlier_versions(name: Path) -> bool:
@@ -117,11 +128,17 @@ def foreign(manifest: Manifest, entries: Iterable[Entry]) -> list[Path]:
     return [entry.name for entry in entries if not entry.is_folder and not manifest.has(entry)]
 
 
-def listing(run_id: str, files: Mapping[str, int]) -> str:
-    """Return the text of a run's list."""
-    return json.dumps({"gpuetl": VERSION, "run": run_id, "files": dict(files)})
+def listing(run_id: str, files: Mapping[str, int], replaces: Iterable[Path] = ()) -> str:
+    """Return the text of a run's list, which takes the place of others."""
+    names = sorted(path.name for path in replaces)
+    return json.dumps({"gpuetl": VERSION, "run": run_id, "files": dict(files), "replaces": names})
 
 
 def file_of(folder: Path, run_id: str) -> Path:
     """Return the path of a run's list in a folder."""
-    return folder / FOLDER / f"{run_id}.json"
+    return folder / LISTS / f"{run_id}.json"
+
+
+def first_list_of(folder: Path, run_id: str) -> Path:
+    """Return the path of the list that a run gives to a folder without one, for the time of its commit."""
+    return folder / LISTS / f"{run_id}.before.json"

@@ -14,7 +14,7 @@ from gpuetl.io.commit.journal import Journal
 from gpuetl.io.commit.manifest import Entry, Manifest, entries_below, foreign
 from gpuetl.io.commit.moves import Put, Remove, Step
 from gpuetl.io.commit.ownership import keep_ownership, keep_ownership_below
-from gpuetl.io.paths import check_sandbox
+from gpuetl.io.paths import LISTS, check_sandbox
 from gpuetl.io.staging import SinkWriter
 from gpuetl.messages import recoded
 from gpuetl.sandbox import OutsideSandbox
@@ -64,8 +64,9 @@ def changes_of(writer: SinkWriter) -> Changes:
 def changes_inside(writer: SinkWriter, known: Manifest) -> Changes:
     """Return the changes in a folder that stays: what is new comes first, so that readers never find less.
 
-    The new list comes before the files that it names, and the old lists go last, so that each file of ours is on a
-    list all the time.
+    The new list comes before the files that it names, and the old lists go last.  So each file of ours is on a list all
+    the time, and readers that find both know that the commit has not ended (`sinks_read.py`).  A folder without a list
+    first gets one of what is there.
     """
     path, names = writer.path, [Path(file.name) for file in writer.files]
     replaced: list[Path] = []
@@ -76,20 +77,25 @@ def changes_inside(writer: SinkWriter, known: Manifest) -> Changes:
                 replaced += replace_folder(writer, path / name, writer.new / name, known)
             elif os.path.lexists(path / name):
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path / name))
-    removed = writer.files_of_run_key(known)
+    removed, there = writer.files_of_run_key(known), known.files_in(path)
     gone = {str(file.relative_to(path)) for file in (*replaced, *removed)}
-    write_manifest(writer, {name: size for name, size in known.files_in(path).items() if name not in gone})
-    names = [manifest.file_of(Path(), writer.run_id), *names]
+    first = [] if known.listed else [manifest.first_list_of(Path(), writer.run_id)]
+    old_lists = [path / name for name in first] or known.lists
+    write_manifest(writer, {name: size for name, size in there.items() if name not in gone}, old_lists)
+    for name in first:
+        write_atomically(writer.new / name, manifest.listing(writer.run_id, there), writer.sync)
+    names = [*first, manifest.file_of(Path(), writer.run_id), *names]
     steps: list[Step] = [put(writer, writer.new / name, path / name, i) for i, name in enumerate(names)]
-    for old in (*removed, *known.lists):
-        steps.append(Remove(old, os.lstat(old).st_ino, writer.old / str(len(steps))))
+    for old in (*removed, *old_lists):
+        found = old if os.path.lexists(old) else writer.new / old.relative_to(path)  # a first list comes with the run
+        steps.append(Remove(old, os.lstat(found).st_ino, writer.old / str(len(steps))))
     return Changes(steps, replaced)
 
 
 def refuse_links(writer: SinkWriter) -> None:
     """Refuse a commit that leaves the sandbox, if there is one: a partition's folder may be a link."""
     path, folders = writer.path, {Path(file.name).parent for file in writer.files}
-    inside = [] if writer.target.is_file else [path / manifest.FOLDER, *(path / name for name in folders)]
+    inside = [] if writer.target.is_file else [path / LISTS, *(path / name for name in folders)]
     try:
         check_sandbox([path.parent, *sorted(inside)])
     except OutsideSandbox as error:
@@ -101,12 +107,12 @@ def put(writer: SinkWriter, new: Path, target: Path, number: int) -> Put:
     return Put(new, target, os.lstat(new).st_ino, writer.old / str(number))
 
 
-def write_manifest(writer: SinkWriter, staying: Mapping[str, int]) -> None:
-    """List the sink's new files, and those of earlier runs that stay."""
+def write_manifest(writer: SinkWriter, staying: Mapping[str, int], replaces: Iterable[Path] = ()) -> None:
+    """List the sink's new files, and those of earlier runs that stay; `replaces` are the lists that go."""
     place = manifest.file_of(writer.new, writer.run_id)
     place.parent.mkdir(exist_ok=True)
     files = {**staying, **{file.name: file.size for file in writer.files}}
-    write_atomically(place, manifest.listing(writer.run_id, files), writer.sync)
+    write_atomically(place, manifest.listing(writer.run_id, files, replaces), writer.sync)
 
 
 def replace_folder(writer: SinkWriter, old: Path, new: Path, known: Manifest) -> list[Path]:
