@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Runs the tests that need one GPU, a process a file; usage: on_gpu.sh PYTHON OUT FILE...
-python=$1 out=$2; shift 2
-export PYTHONPATH=src:tests
+# Run the tests that need one GPU, a process a file: [JOBS=10] on_gpu.sh PYTHON LOGS FILE...
+python=$1 logs=$2; shift 2
+# Tests start commands in other folders, so the paths are absolute.
+export PYTHONPATH=$PWD/src:$PWD/tests
 one() {
-    timeout 500 "$1" -m pytest "$3" -q -m gpu -k "not dask-cuda" -p no:cacheprovider --maxfail=15 > "$2/$(echo "$3" | tr / _).log" 2>&1
-    echo "$3: $(tail -1 "$2/$(echo "$3" | tr / _).log")"
+    log=$2/$(echo "$3" | tr / _).log
+    timeout 500 "$1" -m pytest "$3" -q -m gpu -k "not dask-cuda" -p no:cacheprovider --maxfail=15 > "$log" 2>&1
+    echo "$3: $(tail -1 "$log")"
 }
 export -f one
-printf '%s\n' "$@" | xargs -P 10 -I{} bash -c "one $python $out {}"
+printf '%s\n' "$@" | xargs -P "${JOBS:-10}" -I{} bash -c "one $python $logs {}"
