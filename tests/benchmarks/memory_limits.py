@@ -1,10 +1,12 @@
-"""Operations under a memory limit: what the plan expected, what the process took, and how long it ran.
+"""Operations under a memory limit: what the plan expected, what the run took, and how long it ran.
 
     python tests/benchmarks/memory_limits.py FOLDER --rows 5000000 --limits 200MB,500MB,1GB
+    python tests/benchmarks/memory_limits.py FOLDER --rows 20000000 --limits 1GB,2GB,4GB --engine cudf
 
-Each run is a process of its own that imports gpuetl, plans, and notes its resident set.  Then it runs, and reads from
-/proc/self/status how far the resident set grew at most.  Spilled files that are mapped count too.  All runs of an operation
-must give the same rows.  Results are written to results/memory-limits-DATE.json.
+On the pandas engine each run is a process of its own that imports gpuetl, plans, and notes its resident set.  Then it
+runs, and reads from /proc/self/status how far the resident set grew at most.  Spilled files that are mapped count too.
+On the cudf engine all runs are in this process, each operation once before it is measured, and RMM counts the bytes.
+All runs of an operation must give the same rows.  Results are written to results/memory-limits-ENGINE-DATE.json.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +33,7 @@ from environment import described, today
 
 from gpuetl import GpuetlError, Pipeline, RunOptions, expr
 from gpuetl.backends.memory import HIGHEST, PROCESS, resident_set, told
+from gpuetl.report.report import RunReport
 from gpuetl.sizes import read_size
 from gpuetl.table import Table
 
@@ -38,6 +42,7 @@ UNLIMITED = "none"
 FILES, GROUP_ROWS = 4, 1 << 18
 ENOUGH_S = 280
 """A run that takes longer is stopped."""
+PACKAGES = {"pandas": ("gpuetl", "pyarrow", "numpy"), "cudf": ("gpuetl", "pyarrow", "pylibcudf-cu12", "cupy-cuda12x")}
 
 Operation = Callable[[Pipeline, Path], Table]
 
@@ -88,19 +93,23 @@ def main() -> None:
     asked = arguments()
     if asked.child:
         operation, limit = asked.child
-        print(json.dumps(child(operation, limit, asked.folder)))
+        print(json.dumps(run_on_pandas(operation, limit, asked.folder)))
         return
     make(asked.folder / f"data-{asked.rows}", asked.rows)
     names = [name for name in OPERATIONS if not asked.only or asked.only in name]
     found: dict[str, Any] = {
-        "benchmark": "memory-limits", "engine": "pandas", **described(("gpuetl", "pyarrow", "numpy")), "rows": asked.rows, "runs": [],
+        "benchmark": "memory-limits", "engine": asked.engine, **described(PACKAGES[asked.engine]), "rows": asked.rows, "runs": [],
         "group_rows": GROUP_ROWS, "bytes": source_bytes(asked.folder / f"data-{asked.rows}"),
     }  # fmt: skip
     for name in names:
         answers = set()
         for limit in [UNLIMITED, *asked.limits]:
-            found["runs"].append(run(asked, name, limit))
+            measured = (
+                run_on_cudf(name, limit, asked.folder) if asked.engine == "cudf" else run_apart(asked, name, limit)
+            )
+            found["runs"].append({"operation": name, "limit": limit, **measured})
             answers.add(found["runs"][-1].pop("answer", None))
+            print(found["runs"][-1], flush=True)
             asked.results.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         if len(answers - {None}) > 1:
             raise SystemExit(f"{name}: runs with a limit gave other rows")
@@ -117,32 +126,28 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("folder", type=lambda path: Path(path).absolute(), help="where data and outputs go")
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--limits", type=lambda text: text.split(","), default=["200MB", "500MB", "1GB"])
+    parser.add_argument("--engine", choices=list(PACKAGES), default="pandas")
     parser.add_argument("--only", help="operations whose names have this in them")
     parser.add_argument("--results", type=Path, help="by default in results/")
     parser.add_argument("--child", nargs=2, metavar=("OPERATION", "LIMIT"), help="one run, in this process")
     asked = parser.parse_args()
-    asked.results = asked.results or HERE / "results" / f"memory-limits-{today()}.json"
+    asked.results = asked.results or HERE / "results" / f"memory-limits-{asked.engine}-{today()}.json"
     return asked
 
 
-def run(asked: argparse.Namespace, operation: str, limit: str) -> dict[str, Any]:
-    """Run one operation in a process of its own; return and print what it took."""
+def run_apart(asked: argparse.Namespace, operation: str, limit: str) -> dict[str, Any]:
+    """Run one operation in a process of its own; return what it took."""
     command = [sys.executable, __file__, str(asked.folder), "--rows", str(asked.rows), "--child", operation, limit]
     done = subprocess.run(command, capture_output=True, text=True, timeout=ENOUGH_S, check=False)
     if done.returncode:
         raise SystemExit(done.stderr)
-    told = {"operation": operation, "limit": limit, **json.loads(done.stdout.splitlines()[-1])}
-    print({key: value for key, value in told.items() if key != "answer"}, flush=True)
-    return told
+    measured: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return measured
 
 
-def child(operation: str, limit: str, folder: Path) -> dict[str, Any]:
-    """Run one operation in this process and measure it."""
-    out, data = folder / "out", next(folder.glob("data-*"))
-    shutil.rmtree(out, ignore_errors=True)
-    memory = None if limit == UNLIMITED else read_size(limit)
-    options = RunOptions(memory=memory)
-    pipeline = pipeline_of(operation, data, out)
+def run_on_pandas(operation: str, limit: str, folder: Path) -> dict[str, Any]:
+    """Run one operation in this process and measure how far its resident set grows."""
+    pipeline, options = prepared(operation, limit, folder)
     pipeline.explain(engine="pandas", options=options)
     gc.collect()
     pa.default_memory_pool().release_unused()
@@ -153,9 +158,39 @@ def child(operation: str, limit: str, folder: Path) -> dict[str, Any]:
         report = pipeline.run(engine="pandas", options=options, keep=()).report
     except GpuetlError as error:
         return {"error": str(error), "taken": told(HIGHEST) - before}
-    seconds, taken = time.perf_counter() - began, told(HIGHEST) - before
-    measured = {"expected": report.expected_memory, "taken": taken, "seconds": seconds, "bytes_limit": memory}
-    return {**measured, "spilled": sum(report.spilled.values()), "notes": list(report.notes), "answer": answer(out)}
+    seconds = time.perf_counter() - began
+    return {"taken": told(HIGHEST) - before, "seconds": seconds, **described_run(report, options, folder)}
+
+
+def run_on_cudf(operation: str, limit: str, folder: Path) -> dict[str, Any]:
+    """Run one operation in this process, its first run apart, and read RMM's peak of the second and the time of the third."""
+    seconds, taken = 0.0, 0
+    for profile in (False, True, False):
+        pipeline, options = prepared(operation, limit, folder)
+        began = time.perf_counter()
+        try:
+            report = pipeline.run(engine="cudf", options=replace(options, profile=profile), keep=()).report
+        except GpuetlError as error:
+            return {"error": str(error), "bytes_limit": options.memory}
+        seconds = time.perf_counter() - began
+        taken = report.memory["device memory"] if profile else taken
+    return {"taken": taken, "seconds": seconds, **described_run(report, options, folder)}
+
+
+def prepared(operation: str, limit: str, folder: Path) -> tuple[Pipeline, RunOptions]:
+    """Return an operation's pipeline, with no output there, and the options of its run."""
+    out = folder / "out"
+    shutil.rmtree(out, ignore_errors=True)
+    memory = None if limit == UNLIMITED else read_size(limit)
+    return pipeline_of(operation, next(folder.glob("data-*")), out), RunOptions(memory=memory)
+
+
+def described_run(report: RunReport, options: RunOptions, folder: Path) -> dict[str, Any]:
+    """Return what the report and the sink say about a run."""
+    return {
+        "expected": report.expected_memory, "bytes_limit": options.memory, "spilled": sum(report.spilled.values()),
+        "notes": list(report.notes), "answer": answer(folder / "out"),
+    }  # fmt: skip
 
 
 def answer(out: Path) -> str:
