@@ -50,6 +50,7 @@ class GpuMachine:
 
     def __init__(self) -> None:
         os.environ.setdefault("KVIKIO_NTHREADS", KVIKIO_THREADS)  # libcudf sets 4 at its first read
+        os.environ.setdefault("LIBCUDF_MMAP_ENABLED", "OFF")  # a mapped file that is cut off ends the process by SIGBUS
         import cupy
 
         open_pool()

@@ -113,7 +113,8 @@ def read_files(read: Read, files: Sequence[Piece], machine: Machine) -> Frame:
 def read_parquet(read: Read, files: Sequence[Piece], machine: Machine) -> dict[str, Vector]:
     """Read the wanted columns that Parquet files have, in the language's types nearest to the stored ones.
 
-    libcudf reads them, but for those that it reads otherwise than Arrow, which Arrow reads on the CPU.
+    libcudf reads them, but for those that it reads otherwise than Arrow, which Arrow reads on the CPU.  Arrow reads all
+    columns of a source with `verify_pages`: it checks levels, dictionary codes and sizes that libcudf trusts.
 
     Raises
     ------
@@ -129,6 +130,8 @@ def read_parquet(read: Read, files: Sequence[Piece], machine: Machine) -> dict[s
 def read_unchanged(read: Read, files: Sequence[Piece], machine: Machine) -> dict[str, Vector]:
     """Read files that do not change meanwhile; see `read_parquet`."""
     types, reasons = stored_types(read, files[0][0]), dict[str, str]()
+    if read.dataset.verify_pages and types:
+        return read_on_host(read.dataset, files, types, machine)
     for file, own in files:
         reasons |= host_reasons(read.dataset, file, [group.index for group in own], list(types))
     for name, reason in reasons.items():
@@ -190,7 +193,9 @@ def stopped_by(files: Sequence[Piece]) -> RunFailed:
     paths = [str(file.path) for file, _ in files]
     which = paths[0] if len(paths) == 1 else f"one of {len(paths)} files, {paths[0]} to {paths[-1]}"
     message = messages.coded("GE1446", f"the GPU stopped while {which} was read: a page is damaged")
-    return RunFailed().told(Problem(message, "Find the file with --engine pandas, or with verify_checksums: true."))
+    return RunFailed().told(
+        Problem(message, "Find the file with verify_pages: true on the source, or with --engine pandas.")
+    )
 
 
 def check_count(name: str, found: int, rows: int) -> None:
