@@ -12,6 +12,7 @@ import statistics
 import subprocess
 import sys
 import time
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -204,7 +205,7 @@ def show_phases() -> list[Any]:
             print(f"phases{' of a traced run' if traced else ''}, {wall:.3f} s in all", flush=True)
             for name, track, start, end in events:
                 print(f"  {start:.3f} to {end:.3f}: {end - start:.3f} s  {name}  [{track}]", flush=True)
-        read = json.loads(trace.read_text())["traceEvents"]
+        read: list[dict[str, Any]] = json.loads(trace.read_text())["traceEvents"]
         names = {event["tid"]: event["args"]["name"] for event in read if event["ph"] == "M"}
         for event in read:
             if event["ph"] == "X":
@@ -217,15 +218,15 @@ def show_phases() -> list[Any]:
 def show_imports(command: list[str], title: str) -> None:
     """Print the modules whose import takes longest, with and without what they import themselves."""
     _, _, printed = timed_process([sys.executable, "-X", "importtime", *command])
-    rows = []
+    rows: list[tuple[int, int, str]] = []
     for line in printed.splitlines():
         if line.startswith("import time:") and "[us]" not in line:
             own, cumulative, name = line.removeprefix("import time:").split("|")
             rows.append((int(own), int(cumulative), name.strip()))
     print(f"imports of {title}: {len(rows)} modules, {sum(own for own, _, _ in rows) / 1e6:.3f} s", flush=True)
-    for place, what in ((0, "itself"), (1, "with what it imports")):
-        for row in sorted(rows, key=lambda row: -row[place])[:SHOWN_IMPORTS]:
-            print(f"  {row[place] / 1e3:8.1f} ms {what}: {row[2]}", flush=True)
+    for what, place in (("itself", 0), ("with what it imports", 1)):
+        for row in sorted(rows, key=itemgetter(place), reverse=True)[:SHOWN_IMPORTS]:
+            print(f"  {(row[0], row[1])[place] / 1e3:8.1f} ms {what}: {row[2]}", flush=True)
     print("  all: " + " ".join(sorted({name for _, _, name in rows})), flush=True)
 
 
