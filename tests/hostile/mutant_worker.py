@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gpuetl import GpuetlError, Pipeline, col, count
+from gpuetl.backends.cudf.gpu import settings
 from gpuetl.lost_device import is_lost
 from hostile.mutations import mutate
 from hostile.seed_files import SeedFile, own_files, public_files
@@ -237,4 +238,7 @@ if __name__ == "__main__":
     os.dup2(2, 1)  # what libraries print is no answer
     ERRORS = open(sys.argv[1], errors="replace")  # noqa: SIM115, PTH123
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
-        main(sys.argv[2], sys.argv[3] == "verify", sys.argv[4:])
+        options, folders = sys.argv[3 : sys.argv.index("--")], sys.argv[sys.argv.index("--") + 1 :]
+        if "--large" in options:
+            settings.HOST_VALUES = settings.HOST_VALUES_AT_FIRST = 0
+        main(sys.argv[2], "--verify-pages" in options, folders)

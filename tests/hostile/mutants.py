@@ -64,15 +64,21 @@ class Reading:
     engine: str = "pandas"
     folders: Sequence[str] = ()
     verify_pages: bool = False
+    large: bool = False
+    """Whether the cudf engine reads the small files of the mutants as it reads large ones, by libcudf."""
 
     def arguments(self) -> list[str]:
         """Return the arguments of a worker process."""
-        return [self.engine, "verify" if self.verify_pages else "trust", *self.folders]
+        return [self.engine, *self.options(), "--", *self.folders]
 
     def command(self, seed: int) -> str:
         """Return the command that repeats a mutant."""
-        options = [f"--engine {self.engine}", *["--verify-pages"] * self.verify_pages, f"--seed {seed} --count 1"]
-        return " ".join(["python -m hostile.mutants", *options, *self.folders])
+        given = [f"--engine {self.engine}", *self.options(), f"--seed {seed} --count 1"]
+        return " ".join(["python -m hostile.mutants", *given, *self.folders])
+
+    def options(self) -> list[str]:
+        """Return the options that are set."""
+        return ["--verify-pages"] * self.verify_pages + ["--large"] * self.large
 
 
 class Process:
@@ -208,7 +214,7 @@ def run_many(given: argparse.Namespace) -> int:
     began, counts, kinds = time.monotonic(), Counter[str](), Counter[str]()
     log: IO[str] | None = given.results.open("w") if given.results else None
     seeds = range(given.seed, given.seed + given.count)
-    reading = Reading(given.engine, given.folders, given.verify_pages)
+    reading = Reading(given.engine, given.folders, given.verify_pages, given.large)
     for result in results(seeds, reading, given.workers, given.seconds):
         counts[result.outcome] += 1
         kinds[result.mutation] += 1
@@ -239,6 +245,7 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=1000, help="how many mutants")
     parser.add_argument("--engine", default="pandas", help="another than pandas is compared with it")
     parser.add_argument("--verify-pages", action="store_true", help="sources of Parquet files have that option")
+    parser.add_argument("--large", action="store_true", help="cudf reads them by libcudf, as it reads large files")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so many")
     parser.add_argument("--seed", type=int, default=0, help="the number of the first mutant")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes")
