@@ -115,8 +115,8 @@ def read_files(read: Read, files: Sequence[Piece], machine: Machine) -> Frame:
 def read_parquet(read: Read, files: Sequence[Piece], machine: Machine) -> dict[str, Vector]:
     """Read the wanted columns that Parquet files have, in the language's types nearest to the stored ones.
 
-    libcudf reads them.  Arrow reads, on the CPU, those that libcudf reads otherwise than Arrow, small files, and the files
-    of a source with `verify_pages`: Arrow checks levels, dictionary codes and sizes, and libcudf does not.
+    libcudf reads them.  Arrow reads, on the CPU, those that libcudf reads otherwise than Arrow, small files, and the
+    files of a source with `verify_pages`: Arrow checks levels, dictionary codes and sizes, and libcudf does not.
 
     Raises
     ------
