@@ -165,7 +165,7 @@ def traced_run(
             skipping(options.skipped_choices),
             kernel_options(options.kernels),
         ):
-            execution.rehearse(fit.plan, fingerprint)
+            execution.compile_ahead(fit.plan, fingerprint)
             physical, outputs = execution.run_to_fit(
                 fit.plan, partial(lowered_again, plan, options, choice.name), fit.partitions_ahead
             )

@@ -110,7 +110,7 @@ def check_kernels(plan: Plan, spec: PipelineSpec, problems: Problems) -> Iterato
     """Compile the kernels of all stages where there is a compiler; yield a sentence for each that was not compiled."""
     for operation in kernels_of([*plan.stages.values(), *plan.sinks.values()]):
         from gpuetl.backends.cudf.gpu.compiler import users_lines
-        from gpuetl.backends.cudf.rehearsal.user_kernels import user_kernels
+        from gpuetl.backends.cudf.programs import user_kernels
         from gpuetl.kernels.compilation import NotChecked, compile_log
 
         entry, origin = operation.contract.entry, operation.origin

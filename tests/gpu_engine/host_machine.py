@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
@@ -28,7 +28,7 @@ from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.gpu.compiler import does_not_compile, named
 from gpuetl.backends.cudf.host_copies import copy_from_host, copy_to_host
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
-from gpuetl.backends.cudf.machine import Struct
+from gpuetl.backends.cudf.machine import Struct, Text
 from gpuetl.backends.cudf.sinks.pieces import Span
 from gpuetl.backends.cudf.sinks.threaded_file import Chunk, Store, ThreadedFile, Writers, threaded_file
 from gpuetl.backends.cudf.sources.units import type_as_read
@@ -151,8 +151,12 @@ class HostMachine:
         """Return NumPy's pointer."""
         return int(array.ctypes.data)
 
-    def expected(self, plan: str) -> None:
+    def begins(self, plan: str) -> bool:
         """Compile nothing ahead."""
+        return False
+
+    def expect(self, texts: Iterable[Text]) -> None:
+        """Leave them."""
 
     def compiled(self, source: str) -> ctypes.CDLL:
         """Compile with g++."""

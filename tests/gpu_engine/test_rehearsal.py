@@ -1,7 +1,6 @@
 """A rehearsal names the kernels of a run before it, and is heard of in no other way."""
 
 import shutil
-import threading
 from math import inf
 from pathlib import Path
 
@@ -206,23 +205,6 @@ def test_a_rehearsal_takes_the_choices_of_its_run(visits: gpuetl.Pipeline) -> No
     assert PAGES in rehearsed(physical_of(visits)).programs
     with skipping(["encode_on_gpu"]):
         assert PAGES not in rehearsed(physical_of(visits)).programs
-
-
-def test_a_run_expects_the_kernels_of_its_plan_unless_that_is_skipped(
-    visits: gpuetl.Pipeline, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A thread names them; the machine is asked by the plan's fingerprint, and has none where they are in the cache."""
-    plans: list[str] = []
-    named, begun = Named(), threading.Event()
-    monkeypatch.setattr(HostMachine, "expected", lambda self, plan: plans.append(plan) or named)
-    monkeypatch.setattr(rehearsal, "rehearse", lambda physical, expected, backend_on: begun.set())
-    backend = CudfBackend(HostMachine())
-    with skipping(["compile_ahead"]):
-        backend.rehearse(physical_of(visits), "plan")
-    assert plans == []
-    backend.rehearse(physical_of(visits), "plan")
-    assert begun.wait(10)
-    assert plans == ["plan"]
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])

@@ -69,8 +69,8 @@ class Backend(Protocol):
     def device_of(self, operation: Node) -> Device:
         """Return where the backend runs an operation."""
 
-    def rehearse(self, physical: PhysicalPlan, plan: str, share: Share = ALONE) -> None:
-        """Begin to make ready, beside the run, what the run will need; `plan` is equal for plans that need the same.
+    def compile_ahead(self, physical: PhysicalPlan, plan: str, share: Share = ALONE) -> None:
+        """Begin to compile, while the run goes on, what it will need; `plan` is equal for plans that need the same.
 
         A process that is not alone begins with its share.
         """

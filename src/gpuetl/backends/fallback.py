@@ -42,9 +42,9 @@ class FallbackBackend:
         """Return where the backend runs that takes the operation."""
         return (self.aside if self.backend.refuses(operation) else self.backend).device_of(operation)
 
-    def rehearse(self, physical: PhysicalPlan, plan: str, share: Share = ALONE) -> None:
-        """Let the engine rehearse all of it, also what runs elsewhere."""
-        self.backend.rehearse(physical, plan, share)
+    def compile_ahead(self, physical: PhysicalPlan, plan: str, share: Share = ALONE) -> None:
+        """Let the engine compile for all of it, also for what runs elsewhere."""
+        self.backend.compile_ahead(physical, plan, share)
 
     def read(self, read: Read, groups: Sequence[RowGroup]) -> Frame:
         """Read by the backend that takes it."""

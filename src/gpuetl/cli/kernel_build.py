@@ -7,7 +7,7 @@ import shutil
 import sys
 import time
 from argparse import ArgumentTypeError
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,7 +61,7 @@ def build(
 ) -> None:
     """Compile the kernels that all pipelines share, and those of the given pipelines.
 
-    This needs NVRTC, and no GPU.  Sources of the pipelines are read as by `gpuetl plan`, with some of their rows.
+    This needs NVRTC, and no GPU.  Files of the pipelines' sources are looked at as by `gpuetl plan`.
     --memory is what the GPU will have; by default all rows are expected to fit.  Exits 1 where a kernel does not
     compile.
     """
@@ -81,11 +81,10 @@ def build(
         return folder / target.name(program.text, program.options)
 
     plans = {file: plan_of(file, params, root, ANY_MEMORY if memory is None else memory) for file in files}
-    programs = [*closed_set(), *(program for _, those in plans.values() for program in those)]
+    programs = [*closed_set(), *(program for those in plans.values() for program in those)]
     jobs = jobs_of(programs, targets, path_of)
     with Lines() as lines:
         built = build(jobs, nvrtc.start, lines)
-    leave_marks(plans.values(), targets, path_of, folder)
     if to is None:
         forget_oldest(folder)
     what = " and ".join([CLOSED_SET, *([f"{len(files)} pipeline{'s' * (len(files) > 1)}"] if files else [])])
@@ -95,8 +94,8 @@ def build(
     print(f"{size(built.disk_bytes)} in {folder}, {built.seconds:.1f} s")
 
 
-def plan_of(file: Path, params: Params, root: Path | None, memory: int) -> tuple[str, list[Program]]:
-    """Return the digest of a pipeline's plan and the programs of its run; say what is not among them."""
+def plan_of(file: Path, params: Params, root: Path | None, memory: int) -> list[Program]:
+    """Return the programs of a pipeline's run; say what is not among them."""
     from gpuetl.backends.cudf.programs import plan_programs
     from gpuetl.options import RunOptions
     from gpuetl.pipeline import load
@@ -112,22 +111,7 @@ def plan_of(file: Path, params: Params, root: Path | None, memory: int) -> tuple
         listed = plan_programs(fit.plan, str(file))
     for sentence in listed.missing:
         print(redacted(f"note: {file}: compiled at the first run: {sentence}"), file=sys.stderr)
-    return plan.fingerprint, listed.programs
-
-
-def leave_marks(
-    plans: Iterable[tuple[str, list[Program]]],
-    targets: Iterable[Target],
-    path_of: Callable[[Program, Target], Path],
-    folder: Path,
-) -> None:
-    """Let runs know which entries a plan's kernels are, so that they are loaded at once."""
-    from gpuetl.kernels.machine_code import OPTIONS, write_mark
-
-    for fingerprint, programs in plans:
-        for target in targets:
-            paths = [path_of(program, target) for program in programs if program.options == OPTIONS]
-            write_mark(folder / target.mark(fingerprint), paths)
+    return listed.programs
 
 
 class Lines:

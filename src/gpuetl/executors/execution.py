@@ -62,14 +62,14 @@ class Execution:
     accepts: Accepts = accept_all
     pipeline: str = ""
 
-    def rehearse(self, physical: PhysicalPlan, plan: str) -> None:
-        """Begin to make ready, where frames will be, what the run will need: see `Backend.rehearse`."""
+    def compile_ahead(self, physical: PhysicalPlan, plan: str) -> None:
+        """Begin to compile, where frames will be, what the run will need: see `Backend.compile_ahead`."""
         if self.engine not in CLUSTERED:
-            self.backend.rehearse(physical, plan)
+            self.backend.compile_ahead(physical, plan)
         elif CLUSTERED[self.engine] != "pandas" and chosen("compile_ahead"):
-            from gpuetl.executors.dask.rehearse import rehearse_on_workers
+            from gpuetl.executors.dask.compile_ahead import compile_on_workers
 
-            rehearse_on_workers(self.options, self.workers, CLUSTERED[self.engine], physical, plan)
+            compile_on_workers(self.options, self.workers, CLUSTERED[self.engine], physical, plan)
 
     def run(self, physical: PhysicalPlan, ahead: int = 0) -> Outputs:
         """Execute a plan; `ahead` is for how many partitions of sources there is memory before they are asked for."""

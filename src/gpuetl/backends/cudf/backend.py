@@ -76,13 +76,12 @@ class CudfBackend:
         """Run everything on the GPU, but for the text of CSV files, which the CPU reads."""
         return "CPU" if isinstance(operation, Read) and operation.dataset.format == "csv" else "GPU"
 
-    def rehearse(self, physical: PhysicalPlan, plan: str, share: Share = ALONE) -> None:
-        """Let kernels be compiled ahead: a rehearsal on a thread names them, where they are not in the cache yet."""
-        if chosen("compile_ahead") and (expected := self.machine.expected(plan)):
-            from gpuetl.backends.cudf.rehearsal.rehearse import begin_rehearsal
-            from gpuetl.backends.cudf.rehearsal.turns import InTurns
+    def compile_ahead(self, physical: PhysicalPlan, plan: str, share: Share = ALONE) -> None:
+        """List the plan's programs on a thread, and load or compile them on others."""
+        if chosen("compile_ahead") and self.machine.begins(plan):
+            from gpuetl.backends.cudf.compile_ahead import expect_programs
 
-            begin_rehearsal(physical, expected if share == ALONE else InTurns(expected, share), CudfBackend)
+            expect_programs(physical, self.machine, share)
 
     def read(self, read: Read, groups: Sequence[RowGroup]) -> Frame:
         """Read the row groups, in order."""

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 CHOICES = {
-    "compile_ahead": "Kernels that a plan's first run will need are named by a rehearsal, and compiled beside it.",
+    "compile_ahead": "The kernels of a plan are listed from its types, and compiled while its first files are read.",
     "notice_order": "Rows that come in the order of their keys are not sorted.",
     "keys_from_words": "Columns that rows are sorted by are computed from what was sorted; only others are gathered.",
     "number_texts_by_hash": "Texts that are keys are numbered by their hash; only the distinct ones are sorted.",

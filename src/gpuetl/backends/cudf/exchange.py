@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from gpuetl.backends.cudf.columns.arrays import shifted
 from gpuetl.backends.cudf.columns.compact import Between, numbers_where
 from gpuetl.backends.cudf.columns.concat import numbered_together, stacked
 from gpuetl.backends.cudf.columns.keys import keys_of
+from gpuetl.backends.cudf.columns.kind import Kind, Kinds
 from gpuetl.backends.cudf.columns.layout import unsigned_type
 from gpuetl.backends.cudf.columns.order import sorted_order
 from gpuetl.backends.cudf.columns.pieces import split_rows
 from gpuetl.backends.cudf.columns.shared_dictionaries import with_shared_dictionaries
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
+from gpuetl.backends.cudf.expressions.programs import evaluated
 from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.machine import Machine
+from gpuetl.backends.cudf.machine import Machine, Text
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.expressions.ir import Call, Column
+from gpuetl.expressions.ir import Call, Column, Expr
 from gpuetl.expressions.types import INT64, STRING
 from gpuetl.plan.node import SortKey
 
@@ -29,14 +31,23 @@ def split_by_hash(frame: Frame, keys: Sequence[str], count: int, machine: Machin
     Where pieces end is looked up in the numbers in order: to count each number's rows, all threads would add to a few
     places.
     """
-    columns = tuple(Column(name, frame.columns[name].dtype) for name in keys)
-    hashes = evaluate({"": Call(FUNCTIONS["scalar", "hash"], columns, INT64)}, frame.columns, frame.rows, machine)
+    hashes = evaluate({"": key_hash(keys, frame.columns)}, frame.columns, frame.rows, machine)
     kind, module = f"uint{unsigned_type(count.bit_length())}", machine.closed("exchange")
     target, ends = machine.arrays.empty(frame.rows, kind), machine.arrays.empty(count, "int64")
     machine.launch(module, f"number_pieces_{kind}", frame.rows, [frame.rows, count, hashes[""].data, target])
     order = machine.sorted_order([target])
     machine.launch(module, f"find_ends_{kind}", count, [count, frame.rows, target, order, ends])
     return split_rows(with_shared_dictionaries(frame), order, list(pairwise([0, *ends.tolist()])), machine)
+
+
+def key_hash(keys: Sequence[str], columns: Mapping[str, Vector] | Mapping[str, Kind]) -> Expr:
+    """Return the hash of some columns."""
+    return Call(FUNCTIONS["scalar", "hash"], tuple(Column(name, columns[name].dtype) for name in keys), INT64)
+
+
+def hash_programs(keys: Sequence[str], frame: Kinds) -> list[Text]:
+    """List the program of `split_by_hash`."""
+    return evaluated({"": key_hash(keys, frame.columns)}, frame).texts
 
 
 def split_by_order(frame: Frame, by: Sequence[SortKey], before: Frame, after: Frame, machine: Machine) -> list[Frame]:

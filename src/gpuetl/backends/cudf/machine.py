@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,17 +48,22 @@ class WrittenFile(Protocol):
         """
 
 
-class Expected(Protocol):
-    """Takes the kernels that a run will ask for, and compiles them on threads of its own."""
+class Text(NamedTuple):
+    """A text for the compiler.
 
-    def source(self, source: str) -> None:
-        """Expect that a text will be `compiled`."""
+    Parameters
+    ----------
+    source
+        What is generated, or the text of a user's file.
+    kernel
+        The name of the user's kernel that the text is made around or declares; empty where nothing is the user's.
+    path
+        The user's file; None for what is generated.
+    """
 
-    def user_kernel(self, source: str, path: Path, entry: str) -> None:
-        """Expect a call of `Machine.user_kernel`."""
-
-    def end(self) -> None:
-        """Wait for all of them, and keep that the plan's kernels have been expected."""
+    source: str
+    kernel: str = ""
+    path: Path | None = None
 
 
 SLOW_S = 30
@@ -101,8 +106,11 @@ class Machine(Protocol):
     def release(self) -> None:
         """Give back what is in use for nothing."""
 
-    def expected(self, plan: str) -> Expected | None:
-        """Return what compiles kernels of a plan ahead; None where nothing is gained: they are in the cache."""
+    def begins(self, plan: str) -> bool:
+        """Begin to make ready what all plans share; return whether this plan's programs are to be expected, once."""
+
+    def expect(self, texts: Iterable[Text]) -> None:
+        """Load or compile, on threads of the machine's own, what a run will ask for; return when all is compiled."""
 
     def compiled(self, source: str) -> Module:
         """Compile kernels' text, once for each text."""

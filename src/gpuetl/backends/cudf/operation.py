@@ -1,15 +1,41 @@
-"""The operations of the cudf backend: one handler for each node of the plan, registered by its file."""
+"""The operations of the cudf backend: for each node of the plan a handler, and what lists its programs, by its file."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import singledispatch
+from typing import NamedTuple
 
+from gpuetl.backends.cudf.columns.kind import Kind, Kinds
 from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.machine import Machine
+from gpuetl.backends.cudf.machine import Machine, Text
 from gpuetl.plan.node import Node
+
+
+class Needed(NamedTuple):
+    """The programs that are asked for, in order, the kinds of the columns that are given, and orders of the rows."""
+
+    texts: list[Text]
+    columns: Mapping[str, Kind]
+    orders: frozenset[tuple[str, ...]] = frozenset()
 
 
 @singledispatch
 def run_operation(operation: Node, machine: Machine, *frames: Frame) -> Frame:
     """Run `operation` on one partition of each input."""
     raise NotImplementedError(f"the cudf backend has no handler for {type(operation).__name__}")
+
+
+@singledispatch
+def programs(operation: Node, *frames: Kinds) -> Needed:
+    """List the programs that `run_operation` compiles for `operation`, given the kinds of each input's columns.
+
+    Programs of the closed set are not among them.  By default there are none, and columns pass as they are.
+    """
+    return Needed([], passed(operation.schema, *(frame.columns for frame in frames)))
+
+
+def passed(schema: Iterable[str], *columns: Mapping[str, Kind]) -> dict[str, Kind]:
+    """Return the kinds of columns that pass, from the first frame that has each."""
+    known = {name: kind for each in reversed(columns) for name, kind in each.items()}
+    return {name: known[name] for name in schema}

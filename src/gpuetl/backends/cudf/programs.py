@@ -1,20 +1,37 @@
-"""The texts that a run would compile: those of the closed set, and those of a pipeline's plan, listed without a GPU."""
+"""The programs of a plan: those of the closed set, and those that its operations ask for, listed by types alone.
+
+A run compiles its programs beside its first reads; `gpuetl kernel build` does so before a run.  A program that is
+missing here is compiled when the run asks for it, and one that is here in vain costs the time of a core.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from itertools import takewhile
+from typing import NamedTuple
 
-from gpuetl.backends.cudf.backend import CudfBackend
+from gpuetl.backends.cudf import backend  # noqa: F401  operations register what lists their programs
+from gpuetl.backends.cudf.columns.kind import Kind, Kinds
 from gpuetl.backends.cudf.device.closed_set import FOLDER, closed_programs, closed_source
+from gpuetl.backends.cudf.exchange import hash_programs
 from gpuetl.backends.cudf.gpu.compiler import is_c_function, named
-from gpuetl.backends.cudf.rehearsal.forgiven import failures
-from gpuetl.backends.cudf.rehearsal.rehearse import rehearse
+from gpuetl.backends.cudf.machine import Text
+from gpuetl.backends.cudf.operation import Needed, programs
+from gpuetl.backends.cudf.operations.kernel_scan import known_values
+from gpuetl.backends.cudf.sources.programs import scan_programs
+from gpuetl.errors import first_line
+from gpuetl.kernels.compilation import UserKernel
 from gpuetl.kernels.machine_code import OPTIONS
 from gpuetl.kernels.user_options import user_options
+from gpuetl.physical.carried_steps import WindowPass
+from gpuetl.physical.carries import Carried
+from gpuetl.physical.estimate import estimated_rows
 from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
+from gpuetl.plan.graph import walk_graph
+from gpuetl.plan.node import Node
+from gpuetl.plan.nodes import Aggregate, Distinct, Filter, Join, Kernel, KernelReduction, Limit, Project
 
 CLOSED_SET = "the closed set"
 _ENTRY = re.compile(r'^(?:KERNEL|extern "C" __global__ void)\s*(?:__launch_bounds__\([^)]*\))?\s*(\w+)', re.MULTILINE)
@@ -42,48 +59,125 @@ def closed_set() -> list[Program]:
 
 
 def plan_programs(physical: PhysicalPlan, file: str) -> Listed:
-    """Return the programs that a run of a plan asks for, each once; `file` is its pipeline's.
+    """Return the programs of a plan but for those of the closed set; `file` is its pipeline's."""
+    walk, found = PlanWalk(physical), list[Program]()
+    for text in walk.texts():
+        if text.path is None:
+            found.append(Program(file, name_of(text.source), text.source))
+        elif is_c_function(text.source, text.kernel):
+            source = named(text.source, text.path)
+            found.append(Program(file, f"kernel '{text.kernel}' ({text.path})", source, user_options(source)))
+        else:  # the compiler alone knows its name in machine code
+            walk.missing.append(f"kernel '{text.kernel}' ({text.path}), which is not declared extern \"C\"")
+    return Listed(found, walk.missing)
 
-    The files of its sources are read: their first rows, and what their footers say.
+
+def user_kernels(operation: Kernel | KernelReduction) -> list[UserKernel]:
+    """Return what a step would have compiled of its user's texts, by the schema of its input.
+
+    Raises
+    ------
+    gpuetl.errors.EvaluationError
+        Where an argument has no value.
     """
-    found = _Collected(file)
-    with failures() as failed:
-        rehearse(physical, found, CudfBackend)
-    missing = [f"{what} ({reason})" for what, reason in failed]
-    return Listed(list(found.programs.values()), [*missing, *found.left])
-
-
-class _Collected:
-    """Takes the texts that a rehearsal names."""
-
-    def __init__(self, file: str) -> None:
-        self.file, self.closed = file, {program.text: program for program in closed_set()}
-        self.programs: dict[tuple[str, ...], Program] = {}
-        self.left: list[str] = []
-
-    def source(self, source: str) -> None:
-        """Keep a program of the closed set, or a generated text."""
-        self.add(self.closed.get(source) or Program(self.file, name_of(source), source))
-
-    def user_kernel(self, source: str, path: Path, entry: str) -> None:
-        """Keep a CUDA file; the name of one whose kernel has a C++ name is known to the compiler alone."""
-        if is_c_function(source, entry):
-            text = named(source, path)
-            self.add(Program(self.file, f"kernel '{entry}' ({path})", text, user_options(text)))
-        else:
-            self.left.append(f"kernel '{entry}' ({path}), which is not declared extern \"C\"")
-
-    def array_call(self, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
-        """Leave it: CuPy keeps its own kernels."""
-
-    def end(self) -> None:
-        """Nothing is waited for."""
-
-    def add(self, program: Program) -> None:
-        """Keep a program once."""
-        self.programs.setdefault((program.text, *program.options), program)
+    known_values(operation)
+    kinds = {name: Kind.of(dtype) for name, dtype in operation.source.schema.items()}
+    return [UserKernel(text.source, text.path) for text in programs(operation, Kinds(kinds, 1)).texts if text.kernel]
 
 
 def name_of(source: str) -> str:
     """Return what messages call a generated text: its kernels."""
     return f"kernel {', '.join(dict.fromkeys(_ENTRY.findall(source))) or 'without a name'}"
+
+
+class PlanWalk:
+    """Lists the programs of a physical plan, in the order in which a run first asks for them.
+
+    `missing` gets a sentence for each node whose programs cannot be listed; those above it are.
+    """
+
+    def __init__(self, physical: PhysicalPlan) -> None:
+        self.physical = physical
+        self.rows = estimated_rows(*physical.roots)
+        self.kinds: dict[int, Kinds] = {}
+        self.missing: list[str] = []
+
+    def texts(self) -> Iterator[Text]:
+        """Yield each program once."""
+        seen = set[Text]()
+        for node in walk_graph(*self.physical.roots):
+            try:
+                needed = self.needed(node)
+            except Exception as error:
+                self.missing.append(f"{node.origin} ({first_line(error)})")
+                needed = Needed([], {name: Kind.of(dtype) for name, dtype in node.schema.items()})
+            orders = orders_of(node, [self.kinds[id(child)] for child in node.inputs])
+            self.kinds[id(node)] = Kinds(needed.columns, self.rows[id(node)], needed.orders | orders)
+            new = [text for text in dict.fromkeys(needed.texts) if text not in seen]
+            seen.update(new)
+            yield from new
+
+    def needed(self, node: Physical) -> Needed:
+        """List the programs of one node, and the kinds of its columns."""
+        frames = [self.kinds[id(child)] for child in node.inputs]
+        if isinstance(node, Scan):
+            return scan_programs(node)
+        if isinstance(node, Carried):
+            return carried(node, *frames)
+        if isinstance(node, Map):
+            return programs(node.operation, *frames)
+        if isinstance(node, Concat):
+            return self.below(node, frames)
+        assert isinstance(node, Exchange)
+        return Needed(hash_programs(node.keys, frames[0]) if node.route == "hash" else [], frames[0].columns)
+
+    def below(self, node: Concat, frames: list[Kinds]) -> Needed:
+        """Put the kinds of several inputs together."""
+        first, *others = frames
+        for other in others:
+            first = Kinds(programs(node.operation, first, other).columns)
+        return Needed([], first.columns)
+
+
+def orders_of(node: Physical, frames: list[Kinds]) -> frozenset[tuple[str, ...]]:
+    """Return orders by columns in which an operation likely leaves its rows: groups come in the order of their keys."""
+    if not isinstance(node, Map):
+        return frozenset()
+    operation = node.operation
+    if isinstance(operation, Aggregate | KernelReduction | Distinct):
+        return frozenset([operation.compared if isinstance(operation, Aggregate) else operation.keys])
+    found = {tuple(key.column for key in takewhile(lambda key: not key.descending, operation.ordering))}
+    if isinstance(operation, Project):
+        names = {source: name for name, source in operation.passed.items()}
+        found |= {tuple(names[c] for c in takewhile(names.__contains__, order)) for order in frames[0].orders}
+    elif isinstance(operation, Filter | Limit) or (isinstance(operation, Join) and operation.how != "full"):
+        found |= frames[0].orders
+    return frozenset(found - {()})
+
+
+def carried(node: Carried, frame: Kinds) -> Needed:
+    """List the programs of a window by carries: of its first partition, those between, and the last one."""
+    steps = node.steps
+    prepared = programs(steps.prepare, frame)
+    rows = Kinds(prepared.columns, frame.rows)
+    if node.combined:
+        passes = [(steps.carrying, [steps.carrying.keep]), (steps.ending, [steps.ending.results])]
+    else:
+        passes = [(own, [own.results, own.keep]) for own in (steps.whole, steps.ending)]
+    texts, needed = prepared.texts, prepared
+    for own, branches in passes:
+        more, needed = through(own, branches, rows)
+        texts = [*texts, *more]
+    return Needed(texts, needed.columns)
+
+
+def through(own: WindowPass, branches: list[tuple[Node, ...]], frame: Kinds) -> tuple[list[Text], Needed]:
+    """List the programs of a window and of what follows it in each branch; return what the last branch needs, too."""
+    window = programs(own.window, frame)
+    texts, last = list(window.texts), window
+    for operations in branches:
+        last = window
+        for operation in operations:
+            last = programs(operation, Kinds(last.columns, frame.rows))
+            texts += last.texts
+    return texts, last

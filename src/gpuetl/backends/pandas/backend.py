@@ -58,8 +58,8 @@ class PandasBackend:
         """Run everything on the CPU."""
         return "CPU"
 
-    def rehearse(self, physical: PhysicalPlan, plan: str, share: Share = ALONE) -> None:
-        """Nothing has to be made ready."""
+    def compile_ahead(self, physical: PhysicalPlan, plan: str, share: Share = ALONE) -> None:
+        """Nothing is compiled."""
 
     def read(self, read: Read, groups: Sequence[RowGroup]) -> pa.Table:
         """Read the row groups, in order."""

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from gpuetl.backends.cudf.aggregates.distinct import count_distinct
 from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.aggregates.picks import edge, extreme, mode, value_by
 from gpuetl.backends.cudf.aggregates.quantiles import median, quantile
-from gpuetl.backends.cudf.aggregates.reduce import reduced
+from gpuetl.backends.cudf.aggregates.reduce import reduced, state_programs
 from gpuetl.backends.cudf.aggregates.states import has_state
+from gpuetl.backends.cudf.columns.kind import Kind, Kinds
+from gpuetl.backends.cudf.expressions.programs import evaluated
 from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.machine import Machine
-from gpuetl.backends.cudf.operation import run_operation
+from gpuetl.backends.cudf.machine import Machine, Text
+from gpuetl.backends.cudf.operation import Needed, passed, programs, run_operation
 from gpuetl.backends.cudf.vector import Vector
-from gpuetl.expressions.ir import Call
+from gpuetl.expressions.ir import Call, Column, Expr, Literal
 from gpuetl.plan.nodes import Aggregate
 
 Handler = Callable[[Groups, Call, Aggregate], Vector]
@@ -31,6 +34,9 @@ PICKS: dict[str, Handler] = {
     "quantile": lambda groups, call, operation: quantile(groups, call),
     "count_distinct": lambda groups, call, operation: count_distinct(groups, call),
 }
+
+NULL_OF_ONE_ROW = frozenset(["var", "std", "covar_samp", "corr"])
+"""Functions without a value for a group of one row."""
 
 
 @run_operation.register
@@ -49,3 +55,30 @@ def aggregate_groups(operation: Aggregate, machine: Machine, frame: Frame) -> Fr
         if name not in results:
             results[name] = PICKS[call.function.name](groups, call, operation)
     return Frame(groups.keys(operation.by) | {name: results[name] for name in operation.calls}, groups.count)
+
+
+@programs.register
+def aggregate_programs(operation: Aggregate, frame: Kinds) -> Needed:
+    """List those of arguments that are not columns, and of states."""
+    texts = list[Text]()
+    for call in operation.calls.values():
+        for argument in call.args if not has_state(call) else ():
+            texts += evaluated({"": argument}, frame).texts if is_computed(argument) else []
+    states = [call for call in operation.calls.values() if has_state(call)]
+    ordered = bool(operation.compared) and not frame.ascend_by(operation.compared)
+    texts += map(Text, state_programs(states, frame.columns, ordered))
+    made = {name: call_kind(call, frame.columns) for name, call in operation.calls.items()}
+    return Needed(texts, passed(operation.schema, made, frame.columns))
+
+
+def is_computed(argument: Expr) -> bool:
+    """Tell whether an argument has to be computed."""
+    return not isinstance(argument, Column | Literal)
+
+
+def call_kind(call: Call, columns: Mapping[str, Kind]) -> Kind:
+    """Return the kind of a call's column: what picks a row gives its value, and the least groups have a value."""
+    picked = call.args[0] if not has_state(call) and call.args else None
+    if isinstance(picked, Column) and picked.dtype == call.dtype:
+        return replace(columns[picked.name], nulls=False)
+    return Kind.of(call.dtype, call.function.name in NULL_OF_ONE_ROW)

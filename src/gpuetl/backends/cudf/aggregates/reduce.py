@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from gpuetl.backends.cudf.aggregates.chunks import reduce_groups, reduction_kernels
 from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.aggregates.states import STATES, State
+from gpuetl.backends.cudf.columns.kind import Kind, columns_of_kinds
 from gpuetl.backends.cudf.columns.validity import with_nulls
 from gpuetl.backends.cudf.columns.written import empty_column
 from gpuetl.backends.cudf.device.columns import ColumnKinds, in_kernels
@@ -38,6 +39,16 @@ def reduced_together(groups: Groups, calls: Mapping[str, Call]) -> dict[str, Vec
     source = reduce_source(ColumnKinds.of(columns), tuple(calls.values()), groups.rows is not None)
     module = groups.machine.compiled(source)
     return finished(groups, calls, module, reduce_groups(groups, module, columns))
+
+
+def state_programs(calls: Sequence[Call], kinds: Mapping[str, Kind], ordered: bool) -> list[str]:
+    """List the programs of `reduced`: `ordered` where rows come by their numbers, as those of unsorted groups do."""
+    columns = columns_of_kinds(kinds)
+    return [
+        reduce_source(ColumnKinds.of(columns_read(some, columns)), tuple(some), ordered)
+        for places in in_kernels({place: columns_of(call) for place, call in enumerate(calls)}, columns)
+        for some in [[calls[place] for place in places]]
+    ]
 
 
 def finished(groups: Groups, calls: Mapping[str, Call], module: Any, finals: Any) -> dict[str, Vector]:

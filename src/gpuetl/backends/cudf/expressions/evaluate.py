@@ -10,7 +10,7 @@ from gpuetl.backends.cudf.columns.compact import above, numbers_where
 from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
 from gpuetl.backends.cudf.columns.written import empty_column, offsets_of_sizes
 from gpuetl.backends.cudf.device.columns import ColumnKinds, buffers_of, in_kernels
-from gpuetl.backends.cudf.expressions.coded_texts import as_numbers, by_dictionary, matches_patterns
+from gpuetl.backends.cudf.expressions.coded_texts import as_numbers, by_dictionary, choice_of, matches_patterns
 from gpuetl.backends.cudf.expressions.constants import arguments
 from gpuetl.backends.cudf.expressions.faults import no_result, no_result_of
 from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, Library
@@ -77,7 +77,7 @@ def computed(exprs: Mapping[str, Expr], known: Vectors, rows: int, machine: Mach
                 fixed[name] = expr
             else:
                 results[name] = found
-        elif numbers := as_numbers(name, expr, known, machine):
+        elif (choice := choice_of(name, expr, known)) and (numbers := as_numbers(choice, known, machine)):
             fixed[name], dictionaries[name] = numbers.expr, numbers.dictionary
             known = {**known, **numbers.columns}
         else:

@@ -23,8 +23,7 @@ NO_LIST = Literal(-1, INT64)
 
 def list_column(expr: Expr, known: Mapping[str, Vector], rows: int, machine: Machine, compute: Compute) -> Vector:
     """Return a column of lists: of null, or of CASE or coalesce over columns and nulls."""
-    operands = expr.args if isinstance(expr, Call) else ()
-    lists = list(dict.fromkeys(arg for arg in operands if isinstance(arg, Column) and is_list(arg.dtype)))
+    lists = listed_columns(expr)
     if not rows or not lists:
         return from_arrow(pa.nulls(rows, expr.dtype), machine)
     assert isinstance(expr, Call)
@@ -36,6 +35,12 @@ def list_column(expr: Expr, known: Mapping[str, Vector], rows: int, machine: Mac
     places = machine.arrays.empty(rows, "int64")
     machine.launch(machine.closed("lists"), "place_lists", rows, [rows, choice, places])
     return take({"": below}, places, machine)[""]
+
+
+def listed_columns(expr: Expr) -> list[Column]:
+    """Return the columns of lists among which CASE or coalesce chooses, each once."""
+    operands = expr.args if isinstance(expr, Call) else ()
+    return list(dict.fromkeys(arg for arg in operands if isinstance(arg, Column) and is_list(arg.dtype)))
 
 
 def numbered(case: Call, lists: Sequence[Column]) -> Call:

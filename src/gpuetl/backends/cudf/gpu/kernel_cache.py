@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, as_completed
+from concurrent.futures import Future, as_completed, wait
 from contextlib import suppress
 from contextvars import copy_context
 from functools import cache, partial
@@ -20,6 +20,7 @@ from cupy.cuda import compiler, device, driver, function, nvrtc
 from gpuetl.backends.cudf.device.closed_set import closed_programs, closed_source
 from gpuetl.backends.cudf.gpu.ahead import Ahead
 from gpuetl.backends.cudf.gpu.nvrtc_processes import NvrtcProcesses, loaded_library
+from gpuetl.backends.cudf.machine import Text
 from gpuetl.kernels.cache import cache_folder, forget_oldest
 from gpuetl.kernels.machine_code import OPTIONS, Compiler, Target, by_ptx, read_entry, write_entry
 from gpuetl.kernels.user_options import user_options
@@ -27,6 +28,7 @@ from gpuetl.plan.node import Origin
 from gpuetl.report.recorder import compiling, note, show_progress
 from gpuetl.report.trace import span
 
+CompileUserKernel = Callable[[str, Path, str], Any]
 _ASKED: set[Path] = set()
 """What this process has loaded."""
 PROCESSES = NvrtcProcesses(lambda: loaded_library(nvrtc.getVersion()))
@@ -46,11 +48,31 @@ def loaded(source: str) -> Any:
     return module
 
 
-def load_ahead(paths: Iterable[Path]) -> None:
-    """Begin to load entries that will be asked for, on other threads."""
-    for path in paths:
-        if path not in _ASKED:
-            ahead().expect((path, "module"), partial(kept_module, path))
+def make_ahead(texts: Iterable[Text], compile_user_kernel: CompileUserKernel) -> None:
+    """Begin to load or to compile texts that will be asked for, on other threads; return when all are compiled."""
+    futures = list[Future[Any]]()
+    for text in texts:
+        if text.path is not None:
+            make = partial(compile_user_kernel, text.source, text.path, text.kernel)
+            futures.append(ahead().expect((text.source, text.path, text.kernel), make))
+        elif future := make_text_ahead(text.source):
+            futures.append(future)
+    wait(futures)
+    PROCESSES.end()
+
+
+def make_text_ahead(source: str) -> Future[bytes] | None:
+    """Begin to load a text's entry, or return the future of a text that has none; leave what has been asked for."""
+    if (path := path_of(source)) in _ASKED:
+        return None
+    if (future := expect(source, path)) is None:
+        ahead().expect((path, "module"), partial(kept_module, path))
+    return future
+
+
+def user_kernel(compile_user_kernel: CompileUserKernel, source: str, path: Path, entry: str) -> Any:
+    """Return a user's kernel, compiled ahead or now; raise what compiling it raises."""
+    return ahead().result((source, path, entry), partial(compile_user_kernel, source, path, entry))
 
 
 def kept_module(path: Path) -> Any:
@@ -158,19 +180,14 @@ def kept_user_kernel(text: str, entry: str) -> KeptKernel | None:
     return None if code is None else KeptKernel(code, entry)
 
 
-def mark_of(plan: str) -> Path:
-    """Return the file that lists what the kernels of a plan are made into, where they have been."""
-    return cache_folder() / target().mark(plan)
-
-
 @cache
 def expect_closed_set() -> Thread | None:
-    """Begin to compile all programs of the closed set that are in neither the wheel nor the cache, the largest first.
+    """Begin to load all programs of the closed set, or to compile those that are in neither the wheel nor the cache.
 
-    The run that is under way says so, and a thread shows how far they are.
+    The largest come first.  The run that is under way says what is compiled, and a thread shows how far that is.
     """
     sources = sorted(map(closed_source, closed_programs()), key=len, reverse=True)
-    begun = [future for source in sources if (future := expect(source, path_of(source)))]
+    begun = [future for source in sources if (future := make_text_ahead(source))]
     if not begun:
         return None
     what = f"{len(begun)} programs that all pipelines share were compiled for this GPU, once on this machine"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, partial
 from pathlib import Path
@@ -17,20 +17,18 @@ from gpuetl.backends.cudf.columns.arrays import pick, shifted
 from gpuetl.backends.cudf.device.closed_set import closed_source
 from gpuetl.backends.cudf.gpu import files, kernel_cache, settings
 from gpuetl.backends.cudf.gpu.compiler import does_not_compile, is_c_function, named, refuse_block
-from gpuetl.backends.cudf.gpu.expected import ExpectedKernels, user_kernel
 from gpuetl.backends.cudf.gpu.libcudf import column_array, radix_order, stream, to_libcudf
 from gpuetl.backends.cudf.gpu.memory import count_pool, device_memory, limited, memory_use
 from gpuetl.backends.cudf.gpu.parquet import read_parquet
 from gpuetl.backends.cudf.gpu.start import open_pool
 from gpuetl.backends.cudf.gpu.streams import engine_streams, finished
 from gpuetl.backends.cudf.host_copies import copy_from_host, copy_to_host
-from gpuetl.backends.cudf.machine import SLOW_S, Struct, Work
+from gpuetl.backends.cudf.machine import SLOW_S, Struct, Text, Work
 from gpuetl.backends.cudf.sinks.threaded_file import ThreadedFile, threaded_file
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.memory import MemoryMeter, MemoryUse
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import DataType
-from gpuetl.kernels.machine_code import read_mark
 from gpuetl.lost_device import is_lost, lose_device
 from gpuetl.messages import coded
 from gpuetl.report.recorder import compiling
@@ -60,7 +58,7 @@ class GpuMachine:
         self.modules: dict[str, Any] = {}
         self.user_kernels: dict[tuple[str, Path, str], Any] = {}
         self.begun: set[str] = set()
-        """The plans whose kernels this process has begun to load."""
+        """The plans whose programs this process has begun to load or to compile."""
 
     def host(self, array: Any) -> Any:
         """Copy an array to host memory."""
@@ -90,18 +88,16 @@ class GpuMachine:
         """Wait for the device: what was freed before it had done its work can then be allocated again."""
         self.arrays.cuda.Device().synchronize()
 
-    def expected(self, plan: str) -> ExpectedKernels | None:
-        """Expect the kernels of a plan; where they have been, load them on other threads."""
-        if plan in self.begun:
-            return None
+    def begins(self, plan: str) -> bool:
+        """Begin with the closed set."""
         kernel_cache.expect_closed_set()
-        mark = kernel_cache.mark_of(plan)
-        entries = read_mark(mark)
-        if entries is None:
-            return ExpectedKernels(self.compiled_kernel, mark)
+        is_new = plan not in self.begun
         self.begun.add(plan)
-        kernel_cache.load_ahead(entries)
-        return None
+        return is_new
+
+    def expect(self, texts: Iterable[Text]) -> None:
+        """Take them from the cache, or compile them by processes of NVRTC's."""
+        kernel_cache.make_ahead(texts, self.compiled_kernel)
 
     def compiled(self, source: str) -> Any:
         """Compile with NVRTC, or take the machine code from the cache on disk."""
@@ -127,7 +123,8 @@ class GpuMachine:
         """Compile a user's kernel once, as C++17 with CUDA's usual contractions."""
         if (source, path, entry) not in self.user_kernels:
             with compiling():
-                self.user_kernels[source, path, entry] = user_kernel(self.compiled_kernel, source, path, str(entry))
+                made = kernel_cache.user_kernel(self.compiled_kernel, source, path, str(entry))
+                self.user_kernels[source, path, entry] = made
         kernel = self.user_kernels[source, path, entry]
 
         def launch(blocks: int, threads: int, arguments: Sequence[Any]) -> None:

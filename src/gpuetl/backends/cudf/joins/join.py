@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pyarrow as pa
 
 from gpuetl.backends.cudf.columns.arrays import joined, scan
 from gpuetl.backends.cudf.columns.compact import NEGATIVE, NOT_NEGATIVE, numbers_where
 from gpuetl.backends.cudf.columns.concat import stacked
 from gpuetl.backends.cudf.columns.gather import take
+from gpuetl.backends.cudf.columns.kind import Kind, Kinds
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.joins.checks import check_size, check_unique
-from gpuetl.backends.cudf.joins.keys import join_keys
+from gpuetl.backends.cudf.joins.keys import comparable_texts, join_keys
 from gpuetl.backends.cudf.joins.lookup import lookup_of
 from gpuetl.backends.cudf.joins.rows import KeyCodes, Pairs, count_codes, lonely_rows, paired, single_partners
-from gpuetl.backends.cudf.machine import Array, Machine
-from gpuetl.backends.cudf.operation import run_operation
+from gpuetl.backends.cudf.machine import Array, Machine, Text
+from gpuetl.backends.cudf.operation import Needed, passed, programs, run_operation
 from gpuetl.plan.nodes import Join
 
 
@@ -51,6 +54,25 @@ def join_frames(operation: Join, machine: Machine, left: Frame, right: Frame) ->
     lonely = lonely_rows(codes, machine) if operation.how == "full" else none
     pairs = matching_pairs(operation, left, right, codes, len(lonely), machine)
     return combined(operation, left, right, pairs, lonely, machine)
+
+
+@programs.register
+def join_programs(operation: Join, left: Kinds, right: Kinds) -> Needed:
+    """List those of keys that are cast to compare."""
+    texts, keys = list[Text](), zip(operation.left_on, operation.right_on, strict=True)
+    for ours, theirs in keys:
+        texts += comparable_texts(left.columns[ours], right.columns[theirs])
+    return Needed(texts, joined_kinds(operation, left, right))
+
+
+def joined_kinds(operation: Join, left: Kinds, right: Kinds) -> dict[str, Kind]:
+    """Return the kinds of a join's columns: rows without a match have nulls, and null keys have none."""
+    columns = passed(operation.schema, left.columns, right.columns)
+    unmatched = {"left": operation.payload, "full": tuple(operation.schema)}.get(operation.how, ())
+    columns |= {name: replace(columns[name], nulls=True) for name in unmatched}
+    if operation.how in ("inner", "semi") and not operation.nulls_equal:
+        columns |= {name: replace(columns[name], nulls=False) for name in operation.left_on if name in columns}
+    return columns
 
 
 def every_pair(operation: Join, left: Frame, right: Frame, machine: Machine) -> Pairs:

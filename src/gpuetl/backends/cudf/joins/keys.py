@@ -8,9 +8,11 @@ import pyarrow as pa
 
 from gpuetl.backends.cudf.columns.concat import numbered_together
 from gpuetl.backends.cudf.columns.keys import Key, Keys
+from gpuetl.backends.cudf.columns.kind import Kind, Kinds
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
+from gpuetl.backends.cudf.expressions.programs import evaluated
 from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.machine import Machine
+from gpuetl.backends.cudf.machine import Machine, Text
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.ir import Cast, Column
 from gpuetl.expressions.types import NULL, STRING, DataType, common_type
@@ -50,6 +52,16 @@ def comparable(left: Vector, right: Vector, machine: Machine) -> tuple[Vector, V
     return ours, theirs
 
 
+def comparable_texts(left: Kind, right: Kind) -> list[Text]:
+    """List the programs of `comparable`."""
+    dtype = common_type(left.dtype, right.dtype)
+    assert dtype is not None
+    if same_digits(left.dtype, right.dtype):
+        return []
+    casts = [(cast_to(kind.dtype, dtype), kind) for kind in (left, right) if kind.dtype != dtype]
+    return [text for cast, kind in casts for text in evaluated({"": cast}, Kinds({"": kind})).texts]
+
+
 def same_digits(left: DataType, right: DataType) -> bool:
     """Tell whether values of two types have the same digits where they are equal."""
     signed, unsigned = pa.types.is_signed_integer, pa.types.is_unsigned_integer
@@ -60,6 +72,9 @@ def as_type(vector: Vector, dtype: DataType, machine: Machine) -> Vector:
     """Return the column in a type that holds all of its values."""
     if vector.dtype == dtype:
         return vector
-    implicit = dtype != NULL and vector.dtype == NULL
-    cast = Cast(Column("", vector.dtype), dtype, implicit=True) if implicit else Cast(Column("", vector.dtype), dtype)
-    return evaluate({"": cast}, {"": vector}, vector.rows, machine)[""]
+    return evaluate({"": cast_to(vector.dtype, dtype)}, {"": vector}, vector.rows, machine)[""]
+
+
+def cast_to(source: DataType, target: DataType) -> Cast:
+    """Return the cast of a key, the column without a name, to another type."""
+    return Cast(Column("", source), target, implicit=target != NULL and source == NULL)

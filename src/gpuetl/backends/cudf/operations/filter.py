@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from gpuetl.backends.cudf.columns.compact import numbers_where
 from gpuetl.backends.cudf.columns.gather import take_rows
+from gpuetl.backends.cudf.columns.kind import Kinds
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
+from gpuetl.backends.cudf.expressions.programs import evaluated, without_nulls
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Machine
-from gpuetl.backends.cudf.operation import run_operation
+from gpuetl.backends.cudf.operation import Needed, programs, run_operation
 from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.expressions.ir import Call, Literal
+from gpuetl.expressions.ir import Call, Expr, Literal
 from gpuetl.expressions.types import BOOL
 from gpuetl.plan.nodes import Filter
 
@@ -17,7 +19,18 @@ from gpuetl.plan.nodes import Filter
 @run_operation.register
 def filter_rows(operation: Filter, machine: Machine, frame: Frame) -> Frame:
     """Keep the rows where the predicate is true; null is not."""
-    true = Call(FUNCTIONS["scalar", "coalesce"], (operation.predicate, Literal(False, BOOL)), BOOL)
-    mask = evaluate({"": true}, frame.columns, frame.rows, machine)[""]
+    mask = evaluate({"": is_true(operation.predicate)}, frame.columns, frame.rows, machine)[""]
     kept = numbers_where(mask.data, machine)
     return frame if len(kept) == frame.rows else take_rows(frame, kept, machine)
+
+
+@programs.register
+def filter_programs(operation: Filter, frame: Kinds) -> Needed:
+    """List those of the predicate."""
+    texts = evaluated({"": is_true(operation.predicate)}, frame).texts
+    return Needed(texts, without_nulls(operation.predicate, frame.columns))
+
+
+def is_true(predicate: Expr) -> Expr:
+    """Return whether a predicate is true; null is not."""
+    return Call(FUNCTIONS["scalar", "coalesce"], (predicate, Literal(False, BOOL)), BOOL)

@@ -9,6 +9,7 @@ import numpy as np
 from gpuetl.backends.cudf.columns.arrays import choose, filled, mark_changes, pick, scan, scatter, with_last
 from gpuetl.backends.cudf.columns.compact import ZERO, numbers_where
 from gpuetl.backends.cudf.columns.gather import take
+from gpuetl.backends.cudf.columns.kind import Kind, Kinds, columns_of_kinds
 from gpuetl.backends.cudf.columns.order import note_ties, sort_rows
 from gpuetl.backends.cudf.columns.validity import (
     empty_bits,
@@ -18,11 +19,12 @@ from gpuetl.backends.cudf.columns.validity import (
     valid_words,
 )
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
+from gpuetl.backends.cudf.expressions.programs import evaluated
 from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.machine import Array, Machine
-from gpuetl.backends.cudf.operation import run_operation
-from gpuetl.backends.cudf.operations.elementwise import elementwise
-from gpuetl.backends.cudf.operations.kernel_scan import scanned
+from gpuetl.backends.cudf.machine import Array, Machine, Text
+from gpuetl.backends.cudf.operation import Needed, passed, programs, run_operation
+from gpuetl.backends.cudf.operations.elementwise import elementwise, elementwise_source
+from gpuetl.backends.cudf.operations.kernel_scan import known_values, scan_source, scanned
 from gpuetl.backends.cudf.operations.user_kernels import check_guards, guarded, user_kernel
 from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.backends.no_result import null_input
@@ -69,6 +71,28 @@ def run_kernel(operation: Kernel, machine: Machine, frame: Frame) -> Frame:
     return frame.updated(outputs)
 
 
+@programs.register
+def kernel_programs(operation: Kernel, frame: Kinds) -> Needed:
+    """List those of the arguments, and the user's."""
+    needed = argument_programs(operation)
+    inputs = columns_of_kinds({name: frame.columns[name] for name in operation.reads})
+    contract, arguments = operation.contract, columns_of_kinds(needed.columns)
+    if isinstance(contract, KernelContract):
+        text = Text(contract.source, contract.entry, contract.cuda)
+    elif operation.grouped:
+        text = Text(scan_source(operation, contract, inputs, known_values(operation)), contract.entry)
+    else:
+        text = Text(elementwise_source(operation, contract, inputs, arguments), contract.entry)
+    read = any(frame.columns[name].nulls for name in operation.reads)
+    made = {name: Kind(dtype, read or operation.nulls == "masks") for name, dtype in operation.outputs.items()}
+    return Needed([*needed.texts, text], passed(operation.schema, made, frame.columns))
+
+
+def argument_programs(operation: Kernel | KernelReduction) -> Needed:
+    """List the programs of a step's arguments, of which a frame of one row is computed."""
+    return evaluated(operation.arguments, Kinds({}, 1))
+
+
 def run_texts(
     operation: Kernel, contract: KernelTexts, inputs: dict[str, Vector], new_group: Array | None, rows: int,
     machine: Machine,
@@ -77,7 +101,8 @@ def run_texts(
     arguments = argument_columns(operation, machine)
     if new_group is None:
         return elementwise(operation, contract, inputs, arguments, rows, machine)
-    return scanned(operation, contract, inputs, arguments, new_group, rows, machine)
+    values = {name: machine.host(vector.data)[0].item() for name, vector in arguments.items()}
+    return scanned(operation, contract, inputs, values, new_group, rows, machine)
 
 
 def refuse_nulls(operation: Kernel | KernelReduction, inputs: dict[str, Vector], machine: Machine) -> None:

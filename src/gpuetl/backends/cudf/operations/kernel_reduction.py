@@ -7,16 +7,17 @@ from functools import partial
 
 from gpuetl.backends.cudf.aggregates.chunks import reduce_groups, reduction_kernels
 from gpuetl.backends.cudf.aggregates.groups import Groups
+from gpuetl.backends.cudf.columns.kind import Kind, Kinds, columns_of_kinds
 from gpuetl.backends.cudf.columns.validity import with_nulls
 from gpuetl.backends.cudf.columns.written import empty_column
 from gpuetl.backends.cudf.device.columns import ColumnKinds, accessors, buffers_of, column_parameters
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.device.types import c_type, stored_c_type
 from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.machine import Machine
-from gpuetl.backends.cudf.operation import run_operation
+from gpuetl.backends.cudf.machine import Machine, Text
+from gpuetl.backends.cudf.operation import Needed, passed, programs, run_operation
 from gpuetl.backends.cudf.operations.elementwise import argument_values, columns_of, typed, users_text
-from gpuetl.backends.cudf.operations.kernel import argument_columns, refuse_nulls
+from gpuetl.backends.cudf.operations.kernel import argument_columns, argument_programs, refuse_nulls
 from gpuetl.backends.cudf.operations.user_kernels import finish_user_kernel, user_kernel
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.plan.nodes import KernelReduction
@@ -36,6 +37,17 @@ def reduce_by_kernel(operation: KernelReduction, machine: Machine, frame: Frame)
         refuse_nulls(operation, inputs, machine)
     groups = Groups.by(frame, operation.by, machine)
     return Frame(groups.keys(operation.by) | reduced(operation, inputs, groups), groups.count)
+
+
+@programs.register
+def reduction_programs(operation: KernelReduction, frame: Kinds) -> Needed:
+    """List those of the arguments, and the user's."""
+    ordered = bool(operation.by) and not frame.ascend_by(operation.by)
+    needed, ((name, dtype),) = argument_programs(operation), operation.outputs.items()
+    inputs = columns_of_kinds({name: frame.columns[name] for name in operation.reads})
+    source = reduction_source(operation, inputs, columns_of_kinds(needed.columns), ordered)
+    keys = passed(operation.by, frame.columns)
+    return Needed([*needed.texts, Text(source, operation.contract.entry)], {**keys, name: Kind(dtype)})
 
 
 def reduced(operation: KernelReduction, inputs: Mapping[str, Vector], groups: Groups) -> dict[str, Vector]:

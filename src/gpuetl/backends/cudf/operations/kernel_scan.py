@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from gpuetl.backends.cudf.columns.validity import null_where_any, with_nulls, words_of
 from gpuetl.backends.cudf.columns.written import empty_values
@@ -16,17 +17,19 @@ from gpuetl.backends.cudf.operations.user_kernels import user_kernel
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.cudf.windows.scans import launch_scan
 from gpuetl.kernels.texts import KernelTexts
-from gpuetl.plan.nodes import Kernel
+from gpuetl.plan.nodes import Kernel, KernelReduction
 
 WIDEST, ALIGNMENT = 8, 16
 """Bytes of a field of a state at most, and what a state is padded to."""
 
 
 def scanned(
-    operation: Kernel, contract: KernelTexts, inputs: Mapping[str, Vector], arguments: Mapping[str, Vector],
+    operation: Kernel, contract: KernelTexts, inputs: Mapping[str, Vector], arguments: Mapping[str, Any],
     new_group: Array, rows: int, machine: Machine,
 ) -> dict[str, Vector]:  # fmt: skip
     """Compute the outputs of each row; `new_group` marks (uint8) where groups begin among the sorted rows.
+
+    `arguments` are numbers, in which times count their unit.
 
     The inputs are read once, those since a tile's last group twice, and the outputs are written once.
 
@@ -36,7 +39,7 @@ def scanned(
         Where the user's text does not compile.
     """
     arrays, masks = machine.arrays, operation.nulls == "masks"
-    module = machine.user_module(scan_source(operation, contract, inputs, arguments, machine), contract.entry)
+    module = machine.user_module(scan_source(operation, contract, inputs, arguments), contract.entry)
     made = {name: Vector(t, rows, empty_values(t, rows, machine)) for name, t in operation.outputs.items()}
     flags = [arrays.empty(rows, "uint8") for _ in made] if masks else []
     outputs = [*(vector.data for vector in made.values()), *flags]
@@ -59,9 +62,8 @@ def segment_bytes(contract: KernelTexts) -> int:
 
 
 def scan_source(
-    operation: Kernel, contract: KernelTexts, inputs: Mapping[str, Vector], arguments: Mapping[str, Vector],
-    machine: Machine,
-) -> str:  # fmt: skip
+    operation: Kernel, contract: KernelTexts, inputs: Mapping[str, Vector], arguments: Mapping[str, Any]
+) -> str:
     """Return the kernels `reduce` and `scan` of `launch_scan`."""
     stored = {f"r{place}": f"{stored_c_type(t)}*" for place, t in enumerate(operation.outputs.values())}
     if operation.nulls == "masks":
@@ -76,7 +78,7 @@ def scan_source(
     Scanned scanned{{{", ".join(members)}}};
     windows::Segment<State>* const totals = (windows::Segment<State>*)memory;"""  # fmt: skip
     return f"""{headers_text(["scan.cuh"])}
-{users_functions(operation, contract, inputs, constants(arguments, machine))}
+{users_functions(operation, contract, inputs, constants(operation, arguments))}
 struct Scanned {{
     typedef ::State State;
     {" ".join(f"{dtype} {name};" for name, dtype in members.items())}
@@ -92,12 +94,18 @@ KERNEL scan{begin}
 """
 
 
-def constants(arguments: Mapping[str, Vector], machine: Machine) -> str:
+def known_values(operation: Kernel | KernelReduction) -> dict[str, Any]:
+    """Return the values of the arguments as `scanned` takes them, computed on the CPU."""
+    from gpuetl.backends.pandas.operations.kernel import argument_values
+
+    return argument_values(operation)
+
+
+def constants(operation: Kernel, arguments: Mapping[str, Any]) -> str:
     """Return the statements that declare the arguments: what combines two states gets nothing else."""
-    values = {name: machine.host(vector.data)[0].item() for name, vector in arguments.items()}
+    types = {name: expr.dtype for name, expr in operation.arguments.items()}
     return " ".join(
-        f"const {c_type(vector.dtype)} {name} = {c_constant(values[name], vector.dtype)};"
-        for name, vector in arguments.items()
+        f"const {c_type(types[name])} {name} = {c_constant(value, types[name])};" for name, value in arguments.items()
     )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from gpuetl.backends.cudf.columns.kind import Kinds
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
+from gpuetl.backends.cudf.expressions.programs import evaluated
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Machine
-from gpuetl.backends.cudf.operation import run_operation
+from gpuetl.backends.cudf.operation import Needed, programs, run_operation
 from gpuetl.backends.no_result import NoResult
 from gpuetl.errors import EvaluationError
 from gpuetl.plan.nodes import Project
@@ -18,6 +20,12 @@ def compute_columns(operation: Project, machine: Machine, frame: Frame) -> Frame
         return Frame(evaluate(operation.columns, frame.columns, frame.rows, machine), frame.rows)
     except NoResult as error:
         raise first_failure(operation, machine, frame) or error from None
+
+
+@programs.register
+def column_programs(operation: Project, frame: Kinds) -> Needed:
+    """List those of the expressions."""
+    return evaluated(operation.columns, frame)
 
 
 def first_failure(operation: Project, machine: Machine, frame: Frame) -> EvaluationError | None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gpuetl.backends.cudf.columns.concat import concat
+from gpuetl.backends.cudf.columns.kind import Kind, Kinds
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Machine
-from gpuetl.backends.cudf.operation import run_operation
+from gpuetl.backends.cudf.operation import Needed, programs, run_operation
 from gpuetl.plan.nodes import Union
 
 
@@ -13,3 +16,17 @@ from gpuetl.plan.nodes import Union
 def stack_rows(operation: Union, machine: Machine, left: Frame, right: Frame) -> Frame:
     """Put the right rows below the left ones."""
     return concat([left, right], operation.schema, machine)
+
+
+@programs.register
+def stack_programs(operation: Union, left: Kinds, right: Kinds) -> Needed:
+    """List none."""
+    return Needed([], {name: below(left.columns[name], right.columns[name]) for name in operation.schema})
+
+
+def below(above: Kind, kind: Kind) -> Kind:
+    """Return the kind of a column below another one: texts are coded where both are, or one is null throughout."""
+    nulls = above.nulls or kind.nulls
+    if above.dictionary is None or kind.dictionary is None:
+        return replace(above, nulls=nulls, dictionary=None)
+    return Kind.coded(above.dictionary.rows + kind.dictionary.rows, nulls)

@@ -13,9 +13,10 @@ import numpy as np
 
 from gpuetl.backends.cudf.device.closed_set import closed_source
 from gpuetl.backends.cudf.interchange import to_arrow
-from gpuetl.backends.cudf.machine import Expected, Work
+from gpuetl.backends.cudf.machine import Work
 from gpuetl.backends.cudf.rehearsal.array_twins import TWINS as ARRAY_TWINS
 from gpuetl.backends.cudf.rehearsal.closed import CLOSED_TWINS
+from gpuetl.backends.cudf.rehearsal.expected import Expected
 from gpuetl.backends.cudf.rehearsal.keys import KEY_TWINS
 from gpuetl.backends.cudf.rehearsal.launch import Launch, Rehearsed
 from gpuetl.backends.cudf.rehearsal.limits import Limits

@@ -21,7 +21,7 @@ from gpuetl.backends.cudf.columns.dictionaries import decoded
 from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow
-from gpuetl.backends.cudf.machine import Expected
+from gpuetl.backends.cudf.rehearsal.expected import Expected
 from gpuetl.backends.cudf.rehearsal.forgiven import CATEGORY, forgiven
 from gpuetl.backends.cudf.rehearsal.limits import ROWS, limits_of
 from gpuetl.backends.cudf.rehearsal.machine import RehearsalMachine

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from gpuetl.backends.backend import Share
-from gpuetl.backends.cudf.machine import Expected
+from gpuetl.backends.cudf.rehearsal.expected import Expected
 
 
 class InTurns:

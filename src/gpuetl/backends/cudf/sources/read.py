@@ -102,7 +102,7 @@ def read_files(read: Read, files: Sequence[Piece], machine: Machine) -> Frame:
     else:
         columns = read_parquet(read, files, machine)
     values = {
-        name: Literal(dataset.partition_value(file, name) if name in dataset.partitions else None, dtype)
+        name: Literal(dataset.partition_value(file, name) if name in dataset.partitions else None, dtype, declared=True)
         for name, dtype in read.schema.items()
         if name not in columns
     }

@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 from gpuetl.backends.cudf.columns.arrays import choose, filled, joined, scan, scatter
 from gpuetl.backends.cudf.columns.validity import valid_rows
 from gpuetl.backends.cudf.vector import Vector
-from gpuetl.backends.cudf.windows.frames import run_frames
+from gpuetl.backends.cudf.windows.frames import frame_source, run_frames
 from gpuetl.backends.cudf.windows.outputs import Written
-from gpuetl.backends.cudf.windows.pass_kernels import run_pass
+from gpuetl.backends.cudf.windows.pass_kernels import pass_source, run_pass
 from gpuetl.backends.cudf.windows.passes import Known, Pass, reads_of
 from gpuetl.backends.cudf.windows.rows import WindowRows
 from gpuetl.backends.cudf.windows.steps import Framed, Output, PresentRows, RowNumbers, Scan, Step
@@ -47,28 +47,58 @@ class Results:
 
 def compute_outputs(outputs: Iterable[Output], rows: WindowRows) -> Results:
     """Compute outputs, and what their steps read."""
-    wanted = dict.fromkeys(outputs)
-    framed = [output for output in wanted if isinstance(output.step, Framed)]
-    starts = {output: RowNumbers(output.step.start) for output in framed if isinstance(output.step, Framed)}
-    kernels = run_passes([*(output for output in wanted if output not in starts), *starts.values()], rows)
-    made = {output: column for written in kernels for output, column in written.columns.items()}
-    for start in dict.fromkeys(starts.values()):
-        for some in pieces([output for output in framed if starts[output] == start]):
-            kernels.append(run_frames(some, made[start].data, rows))
+    work = Work.of(outputs)
+    kernels = [run_pass(Pass(some, True, {}, rows)) for some in work.backward]
+    made = {output: column.data for written in kernels for output, column in written.columns.items()}
+    known: Known = {scan: [made[RowNumbers(scan)]] for scan in work.scans_read}
+    known = {**known, **{each: present_rows(each, rows) for each in work.present}}
+    kernels += [run_pass(Pass(some, False, known, rows)) for some in work.forward]
+    made = {output: column.data for written in kernels for output, column in written.columns.items()}
+    kernels += [run_frames(some, made[start], rows) for start, some in work.frames]
     return Results.of(kernels, rows)
 
 
-def run_passes(outputs: Iterable[Output], rows: WindowRows) -> list[Written]:
-    """Write the outputs of scans, the backward ones first, which others may read."""
-    forward = [output for output in dict.fromkeys(outputs) if not runs_backward(output.step)]
-    read = dict.fromkeys(each for output in forward for each in reads_of(output.step))
-    numbers = [RowNumbers(each) for each in read if isinstance(each, Scan) and each.backward]
-    backward = dict.fromkeys([*(output for output in outputs if runs_backward(output.step)), *numbers])
-    kernels = [run_pass(Pass(some, True, {}, rows)) for some in pieces(list(backward))]
-    made = {output: column.data for written in kernels for output, column in written.columns.items()}
-    known: Known = {number.step: [made[number]] for number in numbers if isinstance(number.step, Scan)}
-    known = {**known, **{each: present_rows(each, rows) for each in read if isinstance(each, PresentRows)}}
-    return kernels + [run_pass(Pass(some, False, known, rows)) for some in pieces(forward)]
+def output_programs(outputs: Iterable[Output], rows: WindowRows) -> list[str]:
+    """List the programs of `compute_outputs`; of the rows it takes the kinds of columns alone."""
+    work = Work.of(outputs)
+    known: Known = {**{scan: [] for scan in work.scans_read}, **{each: [] for each in work.present}}
+    texts = [pass_source(Pass(some, True, {}, rows)) for some in work.backward]
+    texts += [pass_source(Pass(some, False, known, rows)) for some in work.forward]
+    return texts + [frame_source(some, rows) for _, some in work.frames]
+
+
+@dataclass(frozen=True)
+class Work:
+    """Which kernels write which outputs, in the order in which they run.
+
+    `backward` passes come first: `forward` ones may read what backward scans give (`scans_read`), and the rows that
+    are `present`.  `frames` are outputs of equal frames, with what gives the first row of each.
+    """
+
+    backward: Sequence[Sequence[Output]]
+    forward: Sequence[Sequence[Output]]
+    frames: Sequence[tuple[RowNumbers, Sequence[Output]]]
+    scans_read: Sequence[Scan]
+    present: Sequence[PresentRows]
+
+    @classmethod
+    def of(cls, outputs: Iterable[Output]) -> Work:
+        """Divide outputs, and what their steps read, among kernels."""
+        wanted = dict.fromkeys(outputs)
+        starts = {output: RowNumbers(output.step.start) for output in wanted if isinstance(output.step, Framed)}
+        passes = dict.fromkeys([*(output for output in wanted if output not in starts), *starts.values()])
+        forward = [output for output in passes if not runs_backward(output.step)]
+        read = dict.fromkeys(each for output in forward for each in reads_of(output.step))
+        scans = [each for each in read if isinstance(each, Scan) and each.backward]
+        own = [output for output in passes if runs_backward(output.step)]
+        backward = dict.fromkeys([*own, *map(RowNumbers, scans)])
+        frames = [
+            (start, some)
+            for start in dict.fromkeys(starts.values())
+            for some in pieces([output for output in starts if starts[output] == start])
+        ]
+        present = [each for each in read if isinstance(each, PresentRows)]
+        return cls(list(pieces(list(backward))), list(pieces(forward)), frames, scans, present)
 
 
 def runs_backward(step: Step) -> bool:

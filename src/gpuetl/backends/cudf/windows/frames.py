@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from gpuetl.backends.cudf.device.columns import accessors
 from gpuetl.backends.cudf.machine import Array
@@ -18,26 +18,29 @@ LEAF = 3
 
 def run_frames(outputs: Sequence[Output], start: Array, rows: WindowRows) -> Written:
     """Write what folds give for each row's frame; `start` has the first row (int32) of each, in the row's group."""
-    steps = [step for output in outputs if isinstance(step := output.step, Framed)]
-    steps = list(dict.fromkeys(steps))
-    columns = rows.read_by([*(step.fold for step in steps), *outputs])
+    steps, columns = folded(outputs, rows)
     levels = max(min(steps[0].longest, rows.rows), 1).bit_length() - 1
     written = Written.empty(steps, outputs, rows)
     if rows.rows:
         halves = (rows.rows >> (LEAF - 1)) + 1 if levels >= LEAF else 1
         blocks = rows.machine.arrays.empty(halves * state_bytes([step.fold for step in steps]), "uint8")
         arguments = [blocks, *rows.arguments(columns), start, *written.arguments]
-        module = rows.machine.compiled(frame_source(outputs, steps, columns, rows))
+        module = rows.machine.compiled(frame_source(outputs, rows))
         for level in range(LEAF, levels + 1):
             rows.machine.launch(module, "combine_blocks", rows.rows >> level, [rows.rows, level, *arguments])
         rows.machine.launch(module, "fold_frames", rows.rows, [rows.rows, levels, *arguments])
     return written
 
 
-def frame_source(
-    outputs: Sequence[Output], steps: Sequence[Framed], columns: Mapping[str, Vector], rows: WindowRows
-) -> str:
+def folded(outputs: Sequence[Output], rows: WindowRows) -> tuple[list[Framed], dict[str, Vector]]:
+    """Return the steps of outputs, each once, and the columns that they and the outputs read."""
+    steps = list(dict.fromkeys(step for output in outputs if isinstance(step := output.step, Framed)))
+    return steps, rows.read_by([*(step.fold for step in steps), *outputs])
+
+
+def frame_source(outputs: Sequence[Output], rows: WindowRows) -> str:
     """Return the kernels `combine_blocks`, for each level from that of leaves on, and `fold_frames`."""
+    steps, columns = folded(outputs, rows)
     folds = [step.fold for step in steps]
     names = {name: f"c{place}" for place, name in enumerate(columns)}
     texts: dict[Step, str] = {step: f"together.f{place}.result(row, own.s{place})" for place, step in enumerate(steps)}

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any, cast
 
 from gpuetl.backends.cudf.columns.arrays import mark_not_negative
 from gpuetl.backends.cudf.columns.gather import take
+from gpuetl.backends.cudf.columns.kind import Kind, Kinds, columns_of_kinds
 from gpuetl.backends.cudf.columns.order import note_ties, sort_rows
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.expressions.faults import row_and_reason
 from gpuetl.backends.cudf.expressions.prepare import case
-from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.expressions.programs import evaluated
+from gpuetl.backends.cudf.frame import MAX_ROWS, Frame
 from gpuetl.backends.cudf.interchange import single_row, to_arrow
-from gpuetl.backends.cudf.machine import Array, Machine
-from gpuetl.backends.cudf.operation import run_operation
+from gpuetl.backends.cudf.machine import Array, Machine, Text
+from gpuetl.backends.cudf.operation import Needed, passed, programs, run_operation
 from gpuetl.backends.cudf.vector import Vector
-from gpuetl.backends.cudf.windows.compute import Results, compute_outputs
+from gpuetl.backends.cudf.windows.compute import Results, compute_outputs, output_programs
 from gpuetl.backends.cudf.windows.functions import WINDOW_FUNCTIONS, WindowCall
 from gpuetl.backends.cudf.windows.rows import WindowRows
 from gpuetl.backends.cudf.windows.steps import CallPlan, Moved, Output, RowNumbers
@@ -24,9 +27,12 @@ from gpuetl.backends.no_result import window_overflow
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.functions.windows import TIE_FREE
-from gpuetl.expressions.ir import ABSENT, Call, Column, Expr, Literal
-from gpuetl.expressions.types import BOOL, STRING, is_list, is_temporal, type_name
+from gpuetl.expressions.ir import ABSENT, Call, Column, Expr, Literal, columns_of
+from gpuetl.expressions.types import BOOL, STRING, DataType, is_list, is_temporal, type_name
 from gpuetl.plan.nodes import Window
+
+NULL_AT_FIRST = frozenset(["diff", "pct_change", "rolling_std", "rolling_var"])
+"""Functions without a value for the first row of a group."""
 
 
 @run_operation.register
@@ -42,19 +48,54 @@ def compute_windows(operation: Window, machine: Machine, frame: Frame) -> Frame:
     if any(call.function.name not in TIE_FREE for call in operation.calls.values()):
         note_ties(operation, operation.sort_keys, order.ties)
     frame = order.apply(frame, machine)
-    calls, columns = with_constants(operation.calls, frame, machine)
+    calls, constants = with_constants(operation.calls)
+    columns = {**frame.columns, **evaluate(constants, frame.columns, frame.rows, machine)}
     rows = WindowRows(columns, frame.rows, order.new_group, order.new_value, machine)
-    time = order_time(operation, frame)
-    plans = {n: WINDOW_FUNCTIONS[call.function.name](WindowCall(call, time, rows.rows)) for n, call in calls.items()}
+    plans = call_plans(operation, calls, rows.rows)
     results = compute_outputs([output_of(plan, rows) for plan in plans.values()], rows)
     made = {name: column_of(operation, name, calls[name], plan, results, rows) for name, plan in plans.items()}
     return frame.updated(made)
 
 
-def with_constants(
-    calls: Mapping[str, Call], frame: Frame, machine: Machine
-) -> tuple[dict[str, Call], dict[str, Vector]]:
-    """Return the calls with columns in the place of constants of which rows are moved or folded, and all columns."""
+@programs.register
+def window_programs(operation: Window, frame: Kinds) -> Needed:
+    """List those of constants, of passes and frames, and of defaults of texts that are moved."""
+    calls, constants = with_constants(operation.calls)
+    needed = evaluated(constants, frame)
+    kinds, nothing = {**frame.columns, **needed.columns}, cast("Any", None)
+    rows = WindowRows(columns_of_kinds(kinds), int(min(frame.rows, MAX_ROWS)), nothing, nothing, nothing)
+    plans = call_plans(operation, calls, rows.rows)
+    texts = [Text(text) for text in output_programs([output_of(plan, rows) for plan in plans.values()], rows)]
+    made: dict[str, Kind] = {}
+    for name, plan in plans.items():
+        made[name] = kind_of(calls[name], plan, kinds)
+        if isinstance(plan, Moved) and plan.default and isinstance(output_of(plan, rows), RowNumbers):
+            found, taken, default = Kind(BOOL), kinds[plan.column], kinds[plan.default]
+            known = {":found": found, ":taken": replace(taken, nulls=True), ":default": default}
+            chosen = evaluated({"": or_default(taken.dtype)}, Kinds(known, frame.rows))
+            texts += chosen.texts
+            made[name] = chosen.columns[""]
+    return Needed([*needed.texts, *texts], passed(operation.schema, made, frame.columns))
+
+
+def kind_of(call: Call, plan: CallPlan, kinds: Mapping[str, Kind]) -> Kind:
+    """Return the kind of a call's column: the first rows of a group have none before them."""
+    if isinstance(plan, Moved):
+        kind = kinds[plan.column]
+        alone = call.function.name in ("lag", "lead") and plan.default is None
+        return replace(kind, nulls=kind.nulls or alone)
+    read = any(kinds[name].nulls for name in columns_of(call))
+    return Kind(call.dtype, read or call.function.name in NULL_AT_FIRST)
+
+
+def call_plans(operation: Window, calls: Mapping[str, Call], rows: int) -> dict[str, CallPlan]:
+    """Return how calls, by name, are computed for so many rows."""
+    time = order_time(operation)
+    return {name: WINDOW_FUNCTIONS[call.function.name](WindowCall(call, time, rows)) for name, call in calls.items()}
+
+
+def with_constants(calls: Mapping[str, Call]) -> tuple[dict[str, Call], dict[str, Expr]]:
+    """Return the calls with columns in the place of constants of which rows are moved or folded, and the constants."""
     made: dict[Literal, Column] = {}
 
     def on_columns(call: Call) -> Call:
@@ -67,15 +108,13 @@ def with_constants(
         return made.setdefault(argument, Column(f":constant {len(made)}", argument.dtype))
 
     rewritten = {name: on_columns(call) for name, call in calls.items()}
-    constants = {column.name: literal for literal, column in made.items()}
-    values = evaluate(constants, frame.columns, frame.rows, machine)
-    return rewritten, {**frame.columns, **values}
+    return rewritten, {column.name: literal for literal, column in made.items()}
 
 
-def order_time(operation: Window, frame: Frame) -> Column | None:
+def order_time(operation: Window) -> Column | None:
     """Return the first key of the order, if it is an ascending date or timestamp."""
     key = operation.order_by[0]
-    dtype = frame.columns[key.column].dtype
+    dtype = operation.source.schema[key.column]
     return Column(key.column, dtype) if is_temporal(dtype) and not key.descending else None
 
 
@@ -121,5 +160,9 @@ def moved(plan: Moved, numbers: Array, rows: WindowRows) -> Vector:
         return taken
     found = Vector(BOOL, rows.rows, mark_not_negative(numbers, rows.machine))
     known = {":found": found, ":taken": taken, ":default": rows.columns[plan.default]}
-    chosen = case(Column(":found", BOOL), *(Column(n, taken.dtype) for n in (":taken", ":default")), dtype=taken.dtype)
-    return evaluate({"": chosen}, known, rows.rows, rows.machine)[""]
+    return evaluate({"": or_default(taken.dtype)}, known, rows.rows, rows.machine)[""]
+
+
+def or_default(dtype: DataType) -> Expr:
+    """Return the values of the column ":taken" where ":found" is true, else of ":default"."""
+    return case(Column(":found", BOOL), *(Column(name, dtype) for name in (":taken", ":default")), dtype=dtype)

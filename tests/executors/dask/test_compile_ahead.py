@@ -1,16 +1,16 @@
-"""Kernels that are compiled ahead on workers are those that a rehearsal in one process names."""
+"""Programs that are compiled ahead on workers are those that one process lists."""
 
 import os
 import time
 from dataclasses import replace
 from threading import Lock
+from types import SimpleNamespace
 
 import pytest
 
 from gpuetl import RunOptions, col, expr
 from gpuetl.backends.backend import Share
 from gpuetl.backends.engines import CLUSTER_PACKAGES, CLUSTERED
-from gpuetl.report.trace import tracing
 from gpuetl.testing import assert_tables_equal
 from plans import lowered
 from tables import table, write_source
@@ -19,10 +19,11 @@ pytest.importorskip("distributed")
 
 from conftest import COMPILER, ON_CPU
 from gpu_engine.host_machine import HostMachine
-from gpu_engine.test_rehearsal import Named, failures, rehearsed
-from gpuetl.executors.dask import rehearse
+from gpu_engine.test_programs import listed
+from gpuetl.backends.cudf.sources.kinds import KnownScan, scan_kinds
+from gpuetl.executors.dask import compile_ahead
+from gpuetl.executors.dask.compile_ahead import pack_plan, shares_of, unpack_plan
 from gpuetl.executors.dask.once import forget
-from gpuetl.executors.dask.rehearse import few_groups, pack_plan, shares_of, unpack_plan
 from gpuetl.physical.nodes import Scan
 from gpuetl.plan.graph import walk_graph
 
@@ -60,27 +61,35 @@ def physical_of(pipeline):
 
 
 @pytest.mark.parametrize("build", [in_files, in_memory, in_text])
-def test_a_plan_that_was_sent_names_the_same_kernels(pipeline, tmp_path, monkeypatch, build):
-    """In the same order, and from another folder."""
+def test_a_plan_that_was_sent_lists_the_same_programs(pipeline, tmp_path, monkeypatch, build):
+    """In the same order, from another folder, and without its files."""
     build(pipeline)
     physical = physical_of(pipeline)
     sent = pack_plan(physical)
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    with tracing(tmp_path / "trace.json") as trace:
-        here, there = rehearsed(physical), rehearsed(unpack_plan(sent))
-    assert failures(trace) == []
-    assert here.sources
-    assert there.sources == here.sources
+    here = listed(physical)
+    for file in tmp_path.glob("*.parquet"):
+        file.unlink()
+    assert here
+    assert listed(unpack_plan(sent)) == here
 
 
-def test_a_source_that_was_sent_has_the_rows_and_limits_of_all_row_groups(pipeline):
-    """On which ways of joins and kernels' texts depend; the row group that is read is the first one."""
+def test_a_source_that_was_sent_has_the_rows_and_kinds_of_all_row_groups(pipeline):
+    """On which texts depend; partitions are as many as before."""
     in_files(pipeline)
-    scan, _ = (node for node in walk_graph(*physical_of(pipeline).roots) if isinstance(node, Scan))
-    first, others = few_groups(scan)
-    assert (first.index, first.rows, others.rows) == (0, 2, 10)
-    assert first.ranges == {"k": (0, 11000, 0), "s": ("a", "c", 0), "x": (0.0, 5.0, 1)}
+    physical = physical_of(pipeline)
+    scans, sent = (
+        [node for node in walk_graph(*plan.roots) if isinstance(node, Scan)]
+        for plan in (physical, unpack_plan(pack_plan(physical)))
+    )
+    assert all(isinstance(scan, KnownScan) for scan in sent)
+    assert [scan_kinds(scan) for scan in sent] == [scan_kinds(scan) for scan in scans]
+    assert [[sum(group.rows for group in part) for part in scan.parts] for scan in sent] == [
+        [12, 0, 0, 0, 0, 0],
+        [9, 0, 0, 0, 0],
+    ]
+    assert scan_kinds(sent[0]).columns["x"].nulls
 
 
 def test_workers_of_a_host_share_kernels():
@@ -114,15 +123,21 @@ def on_workers(pipeline, cluster):
 
 @pytest.fixture
 def asked(monkeypatch):
-    """What workers expect, beside the plans that they ask their machine for."""
-    found, lock = [], Lock()
+    """The plans that workers begin with, and the texts that each worker expects."""
+    found, lock = SimpleNamespace(plans=[], texts=[]), Lock()
 
-    def expected(self, plan):
+    def begins(self, plan):
         with lock:
-            found.append((plan, Named()))
-        return found[-1][1]
+            found.plans.append(plan)
+        return True
 
-    monkeypatch.setattr(HostMachine, "expected", expected)
+    def expect(self, texts):
+        texts = [text.source for text in texts]
+        with lock:
+            found.texts.append(texts)
+
+    monkeypatch.setattr(HostMachine, "begins", begins)
+    monkeypatch.setattr(HostMachine, "expect", expect)
     return found
 
 
@@ -135,12 +150,12 @@ def until(condition):
 
 
 @needs_compiler
-def test_each_worker_rehearses_the_plan_of_a_run(on_workers, asked):
-    """Its name tells how many they are: other partitions need other kernels.  Each begins with texts of its own."""
+def test_each_worker_lists_the_programs_of_a_run(on_workers, asked):
+    """Its name tells how many they are: other partitions need other programs.  Each begins with texts of its own."""
     fingerprint = on_workers().fingerprint
-    until(lambda: len(asked) == 2 and all(named.ended for _, named in asked))
-    assert [plan for plan, _ in asked] == [f"{fingerprint} on 2 workers"] * 2
-    first, second = (named.sources for _, named in asked)
+    until(lambda: len(asked.texts) == 2)
+    assert asked.plans == [f"{fingerprint} on 2 workers"] * 2
+    first, second = asked.texts
     assert len(first) == len(set(first))
     assert set(first) == set(second)
     assert first != second
@@ -151,62 +166,59 @@ def test_workers_are_told_once(on_workers, asked):
     """A call of all workers takes some milliseconds of each run."""
     on_workers()
     on_workers()
-    until(lambda: len(asked) == 2 and all(named.ended for _, named in asked))
-    assert len(asked) == 2
+    until(lambda: len(asked.texts) == 2)
+    assert len(asked.plans) == 2
 
 
 @needs_compiler
-def test_tasks_ask_for_what_was_named(cluster, asked, pipeline, monkeypatch):
-    """All but one, with exchanges between workers: some partitions have no null, as the first rows have none."""
+def test_tasks_ask_for_what_was_listed(cluster, asked, pipeline, monkeypatch):
+    """All but few, with exchanges between workers: some partitions have no null."""
     needed, compiled = set(), HostMachine.compiled
     monkeypatch.setattr(HostMachine, "compiled", lambda self, source: needed.add(source) or compiled(self, source))
     rows = table(KEYS, *((i * 7, "abc"[i % 3], None if i % 500 == 499 else i / 2) for i in range(2000)))
     t = write_source(pipeline, "t", rows, row_group_size=500)
     t.join(t.aggregate("s", total=col("x").sum()), "s").sort("k desc").stage("s")
     pipeline.run(engine="dask-on-cpu", options=replace(TINY, partition_rows=500))
-    until(lambda: len(asked) == 2 and all(named.ended for _, named in asked))
+    until(lambda: len(asked.texts) == 2)
     assert needed
-    assert len(needed - set(asked[0][1].sources)) <= 1
+    assert len(needed - set(asked.texts[0])) <= 2
 
 
 @needs_compiler
-def test_nothing_is_rehearsed_where_that_is_skipped_or_the_engine_is_pandas(on_workers, monkeypatch):
+def test_nothing_is_listed_where_that_is_skipped_or_the_engine_is_pandas(on_workers, monkeypatch):
     """Workers are not even told."""
-    monkeypatch.setattr(rehearse, "rehearse_on_workers", lambda *given: pytest.fail("rehearsed"))
+    monkeypatch.setattr(compile_ahead, "compile_on_workers", lambda *given: pytest.fail("compiled"))
     on_workers(skip_passes=("compile_ahead",))
     on_workers("dask")
 
 
 @needs_compiler
-@pytest.mark.parametrize("place", ["few_groups", "unpack_plan", "shares_of"])
-def test_a_rehearsal_that_fails_costs_nothing(on_workers, asked, monkeypatch, place):
+@pytest.mark.parametrize("place", ["scan_kinds", "unpack_plan", "shares_of"])
+def test_a_list_that_fails_costs_nothing(on_workers, asked, monkeypatch, place):
     """Neither where the driver packs the plan nor on the threads of workers."""
-    monkeypatch.setattr(rehearse, place, lambda *given: 1 // 0)
+    monkeypatch.setattr(compile_ahead, place, lambda *given: 1 // 0)
     assert on_workers().notes == ()
-    assert asked == []
+    assert asked.plans == []
 
 
 @needs_compiler
-def test_an_error_of_the_engine_s_rehearsal_costs_nothing(on_workers, monkeypatch):
+def test_an_error_of_the_machine_costs_nothing(on_workers, monkeypatch):
     """It is raised on a thread, where nobody would catch it."""
     begun = []
-    monkeypatch.setattr(HostMachine, "expected", lambda self, plan: begun.append(plan) or 1 // 0)
+    monkeypatch.setattr(HostMachine, "begins", lambda self, plan: begun.append(plan) or 1 // 0)
     assert on_workers().notes == ()
     until(lambda: len(begun) == 2)
 
 
 @pytest.mark.gpu
-def test_workers_keep_the_kernels_of_a_plan_and_its_mark(pipeline, gpu_cluster, tmp_path):
+def test_workers_keep_the_programs_of_a_plan(pipeline, gpu_cluster, tmp_path):
     """In the cache, from which those to come load them."""
     kernels = tmp_path / "kernels"
     gpu_cluster.run(lambda: os.environ.update(GPUETL_KERNEL_CACHE=str(kernels)))
     try:
         in_files(pipeline)
         pipeline.run(engine="dask-cuda", options=TINY)
-        until(lambda: list(kernels.glob("*.expected")))
+        count = len(listed(physical_of(pipeline)))
+        until(lambda: len(list(kernels.glob("*.cubin"))) >= count)
     finally:
         gpu_cluster.run(lambda: os.environ.pop("GPUETL_KERNEL_CACHE"))
-    (mark,) = kernels.glob("*.expected")
-    names = mark.read_text(encoding="utf-8").split()
-    assert names
-    assert [name for name in names if not (kernels / name).exists()] == []

@@ -1,0 +1,84 @@
+"""What is known of columns before a row is read: as much as the text of a program depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuetl.backends.cudf.vector import Vector
+from gpuetl.expressions.types import STRING, DataType, is_list
+
+MOST_KEPT = 4096
+NO_WORDS = np.empty(0, np.uint32)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The type of a column, and how it lies in memory.
+
+    Parameters
+    ----------
+    dtype
+        The Arrow type of the language.
+    nulls
+        Whether the column likely has nulls.
+    rows
+        Of a dictionary: how many distinct texts it likely has.
+    dictionary
+        Of texts that are coded: the kind of their dictionary.
+    elements
+        Of lists: the kind of their elements.
+    offset_bits
+        Of texts: 32, or 64 from 2^31 bytes on.
+    """
+
+    dtype: DataType
+    nulls: bool = False
+    rows: float = 0
+    dictionary: Kind | None = None
+    elements: Kind | None = None
+    offset_bits: int = 32
+
+    @classmethod
+    def of(cls, dtype: DataType, nulls: bool = False) -> Kind:
+        """Return the kind of a column that no dictionary codes; elements of lists have nulls where the lists may."""
+        return cls(dtype, nulls, elements=cls.of(dtype.value_type) if is_list(dtype) else None)
+
+    @classmethod
+    def coded(cls, texts: float, nulls: bool = False) -> Kind:
+        """Return the kind of texts that are numbers in a dictionary of so many."""
+        return cls(STRING, nulls, dictionary=cls(STRING, rows=texts))
+
+
+class Kinds(NamedTuple):
+    """The kinds of a frame's columns, how many rows it likely has, and orders by columns in which these likely come."""
+
+    columns: Mapping[str, Kind]
+    rows: float = inf
+    orders: frozenset[tuple[str, ...]] = frozenset()
+
+    def ascend_by(self, keys: tuple[str, ...]) -> bool:
+        """Tell whether rows likely come in the order of some keys."""
+        return any(order[: len(keys)] == keys for order in self.orders)
+
+
+def columns_of_kinds(kinds: Mapping[str, Kind]) -> dict[str, Vector]:
+    """Return columns of these kinds that have neither rows nor memory, for functions that write programs."""
+    return {name: column_of_kind(kind) for name, kind in kinds.items()}
+
+
+@lru_cache(MOST_KEPT)
+def column_of_kind(kind: Kind) -> Vector:
+    """Return a column of a kind, without rows and without memory."""
+    valid = NO_WORDS if kind.nulls else None
+    if kind.dictionary is not None:
+        return Vector(kind.dtype, 0, None, valid, dictionary=column_of_kind(kind.dictionary))
+    if kind.elements is not None:
+        return Vector(kind.dtype, 0, None, valid, offsets=NO_WORDS, elements=column_of_kind(kind.elements))
+    offsets = np.empty(0, f"int{kind.offset_bits}") if kind.dtype == STRING else None
+    return Vector(kind.dtype, 0, None, valid, offsets=offsets)

@@ -1,0 +1,73 @@
+"""A plan's programs compiled while its run begins: listed on a thread, compiled by the machine on others."""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import copy_context
+from functools import partial
+from itertools import takewhile
+from threading import Event, Thread
+from weakref import WeakSet
+
+from gpuetl.backends.backend import ALONE, Share
+from gpuetl.backends.cudf.machine import Machine, Text
+from gpuetl.errors import first_line
+from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.report.trace import span
+
+CATEGORY = "compilation"
+MOST_WAIT_S = 10.0
+_LISTING: WeakSet[Thread] = WeakSet()
+_ENDING = Event()
+
+
+def expect_programs(physical: PhysicalPlan, machine: Machine, share: Share = ALONE) -> None:
+    """Let a machine expect a plan's programs, listed on a thread by the choices that are made here.
+
+    A process that is not alone begins with its share; others' programs are in the cache by the time that it comes to
+    them, unless the other one is slow or gone.  What goes wrong is seen in traces alone: the run compiles what it
+    asks for.
+    """
+    set_up = machine.thread_setup()
+
+    def expect() -> None:
+        with forgiven("programs of a plan"):
+            from gpuetl.backends.cudf.programs import PlanWalk
+
+            set_up()
+            walk = PlanWalk(physical)
+            texts = takewhile(lambda _: not _ENDING.is_set(), walk.texts())
+            machine.expect(texts if share == ALONE else own_first(list(texts), share))
+            for sentence in walk.missing:
+                with span(f"not listed: {sentence}", CATEGORY):
+                    pass
+
+    thread = Thread(target=partial(copy_context().run, expect), name="gpuetl-programs", daemon=True)
+    _LISTING.add(thread)
+    thread.start()
+
+
+def own_first(texts: list[Text], share: Share) -> list[Text]:
+    """Return texts in another order: those of a process's share, then the others; all processes list alike."""
+    own = texts[share.place :: share.of]
+    return [*own, *(text for place, text in enumerate(texts) if place % share.of != share.place)]
+
+
+@contextmanager
+def forgiven(what: str) -> Iterator[None]:
+    """Do something whose failure costs time alone; a trace shows the error."""
+    try:
+        yield
+    except Exception as error:
+        with span(f"{what} were not listed", CATEGORY, error=f"{type(error).__name__}: {first_line(error)}"):
+            pass
+
+
+@atexit.register
+def end_listing() -> None:
+    """Let threads stop at their next node, and wait for that: Arrow crashes where the interpreter is torn down."""
+    _ENDING.set()
+    for thread in list(_LISTING):
+        thread.join(MOST_WAIT_S)
