@@ -37,9 +37,9 @@ from gpuetl.plan.node import Node
 USERS, CATEGORIES = 1_000_000, 20
 TIERS = {
     "full": (),
+    "min": ("--Ofast-compile=min",),
     "mid": ("--Ofast-compile=mid",),
     "max": ("--Ofast-compile=max",),
-    "ptxas -O1": ("--ptxas-options=-O1",),
 }
 """Options beside those of every program."""
 NUMBERS = ("amount", "quantity", "price", "ts")
