@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from gpuetl import messages
 from gpuetl.messages import CONTROLS, SHOWN_CHARACTERS, coded, cut, one_line, printable, readable, recoded
@@ -82,6 +82,24 @@ class Problem:
         head = messages.with_code(readable(head), self.message)
         lines = (head, self.place and self.place.underlined(), shown(self.row), shown(self.hint))
         return printable(redacted("\n".join(part for part in lines if part)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the problem as plain data.
+
+        `file`, `line`, `column` and `width` are None where the place is not known; `line` and `column` count from 1.
+        """
+        place = self.place
+        return {
+            "code": messages.code_of(self.message),
+            "message": shown(one_line(self.message)),
+            "within": shown(one_line(self.within)),
+            "file": redacted(place.file) if place else None,
+            "line": place.line if place else None,
+            "column": (place.column or None) if place else None,
+            "width": place.width if place and place.column else None,
+            "row": shown(self.row),
+            "hint": shown(self.hint),
+        }
 
 
 def shown(text: str) -> str:

@@ -1,5 +1,6 @@
 """`gpuetl test` as a user meets it: what is printed, exit codes, JUnit XML."""
 
+import json
 import re
 from pathlib import Path
 from xml.etree import ElementTree
@@ -121,6 +122,26 @@ def test_what_is_wrong_before_a_test_runs_exits_with_2(file: Path, arguments: li
     assert refused.exit_code == 2, refused.output
     assert message in refused.stderr
     assert refused.stdout.count("passed") == 0
+
+
+def test_results_are_printed_as_json(file: Path):
+    done = gpuetl("test", file, "--engine", "pandas", "--json")
+    report = json.loads(done.stdout)
+    assert (done.exit_code, done.stderr) == (5, "")
+    names = ("pipeline", "engine", "reason", "passed")
+    assert [report[name] for name in names] == ["small", "pandas", "asked for", False]
+    assert [(result["name"], result["outcome"]) for result in report["results"]] == [
+        ("twice", "passed"),
+        ("least & most", "failed"),
+        ("overflow", "error"),
+    ]
+    assert report["results"][0].keys() == {"name", "outcome", "seconds", "differences", "notes"}
+    assert report["results"][1]["differences"].startswith("kept: 1 row expected, 1 found: 1 with another value in y\n")
+    passed = gpuetl("test", file, "--engine", "pandas", "--json", "--test", "twice", "--junit", file.parent / "t.xml")
+    assert (passed.exit_code, json.loads(passed.stdout)["passed"]) == (0, True)
+    assert (file.parent / "t.xml").exists()
+    refused = gpuetl("test", file, "--json", "--from-run", "kept")
+    assert (refused.exit_code, refused.stdout) == (2, "")
 
 
 def test_validate_counts_and_checks_tests(file: Path):

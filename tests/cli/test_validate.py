@@ -1,5 +1,7 @@
 """`gpuetl validate`: what it finds in files and kernels, and what it says that it did not check."""
 
+import json
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -135,6 +137,35 @@ def test_files_that_are_left_out_are_counted_in_a_warning(validate, tmp_path):
     pipeline.read_csv("s", "lake", {"x": "int64"})
     (warning,) = pipeline.run(engine="pandas", keep=["s"]).report.warnings
     assert "2 files of the path look like data" in warning
+
+
+def test_the_outcome_is_printed_as_json(validate, tmp_path):
+    write(tmp_path, b__parquet=pa.table({"x": [1]}))
+    text = "  b: {parquet: b.parquet}\n  spare: {parquet: b.parquet}\nstages:\n  t:\n    from: b\n    steps:\n      - filter: y > 1\n"
+    code, output = validate(text.replace("y > 1", "x > 1 AND zz > 1 OR y > 1"), "--json")
+    found = json.loads(output)
+    assert code == 2
+    assert {name: found[name] for name in ("file", "valid", "warnings", "not_checked", "counts")} == {
+        "file": "p.yaml", "valid": False, "warnings": [], "not_checked": [], "counts": None,
+    }  # fmt: skip
+    assert [(one["message"], one["column"]) for one in found["problems"]] == [
+        ("unknown column 'zz'", 27),
+        ("unknown column 'y'", 37),
+    ]
+    assert found["problems"][0] == {
+        "code": "GE1003", "message": "unknown column 'zz'", "within": "stage 't', step 1", "file": "p.yaml",
+        "line": 11, "column": 27, "width": 2, "row": "", "hint": "Columns: x.",
+    }  # fmt: skip
+    code, output = validate(text.replace("y > 1", "x > 1"), "--json")
+    found = json.loads(output)
+    assert (code, found["valid"], found["problems"]) == (0, True, [])
+    assert found["counts"] == {"sources": 2, "stages": 1, "sinks": 0, "tests": 0}
+    assert [(one["within"], one["message"]) for one in found["warnings"]] == [
+        ("source 'spare'", "no stage and no sink reads it"),
+        ("parameter 'day'", "nothing uses it"),
+    ]
+    code, output = validate("  b: [", "--json")
+    assert (code, json.loads(output)["valid"]) == (2, False)
 
 
 def test_python_has_it(tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,8 @@ from gpuetl.messages import coded
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
     from gpuetl.file_tests.report import TestResult
+    from gpuetl.options import RunOptions
+    from gpuetl.pipeline import Pipeline
 
 FAILED = 5
 """The exit code where a test failed."""
@@ -40,6 +42,7 @@ def add_to(commands: Commands) -> None:
         help="run this test only, or those that match, as in 'late *'; may be repeated",
     )  # fmt: skip
     command.add_argument("--junit", metavar="FILE", type=report_path, help="write the results there as JUnit XML")
+    command.add_argument("--json", action="store_true", help="print the results as JSON, and nothing else")
     group = command.add_argument_group("a test from real rows")
     group.add_argument(
         "--from-run",
@@ -63,6 +66,7 @@ def run_tests(
     from_run: str | None = None,
     rows: int = 20,
     write: bool = False,
+    json: bool = False,
     skip: Sequence[str] = (),
     partition_rows: int | None = None,
     fallback: bool = False,
@@ -74,19 +78,15 @@ def run_tests(
     from gpuetl.file_tests.report import result_lines
     from gpuetl.pipeline import load
 
+    if json and from_run is not None:
+        raise InvalidPipeline.because(
+            coded("GE3004", "--json and --from-run cannot be given together"), "A test from real rows is YAML."
+        )
     pipeline = load(file, root)
     options = run_options(skip, partition_rows, fallback=fallback, cluster=cluster_options(cluster))
     collect_garbage()
     if from_run is not None:
-        from gpuetl.file_tests.record import recorded_test, text_of, write_into
-
-        with long_looks():
-            recorded = recorded_test(pipeline, from_run, rows, dict(params), engine, options)
-        if write:
-            write_into(file, recorded)
-            print(f"{file}: added the test '{recorded.name}'")
-        else:
-            print(("" if pipeline.spec.tests else "tests:\n") + text_of(recorded), end="")
+        record_test(pipeline, from_run, rows, dict(params), engine, options, file if write else None)
         return
     if not pipeline.spec.tests:
         with long_looks():
@@ -95,21 +95,48 @@ def run_tests(
             coded("GE1606", f"no tests in {file}"), "docs/language.md shows one, under Tests."
         )
     choice = choose_engine(engine)
-    print(f"engine: {choice.name} ({choice.reason})")
+    say = silence if json else partial(print, flush=True)
+    say(f"engine: {choice.name} ({choice.reason})")
     notes: dict[str, None] = {}
 
     def show(result: TestResult) -> None:
-        print("\n".join(result_lines(result)), flush=True)
+        say("\n".join(result_lines(result)))
         notes.update(dict.fromkeys(result.notes))
 
     with long_looks():
         report = pipeline.test(dict(params), engine=engine, names=names, options=options, done=show)
     for note in notes:
-        print(f"note: {note}")
-    print(report.summary)
+        say(f"note: {note}")
+    print(report.to_json() if json else report.summary)
     if junit is not None:
         OUTPUT.is_result = report.passed
         write_report(partial(report.write_junit, junit), junit)
     if not report.passed:
         sys.stdout.flush()
         raise SystemExit(FAILED)
+
+
+def silence(line: str) -> None:
+    """Print nothing."""
+
+
+def record_test(
+    pipeline: Pipeline,
+    stage: str,
+    rows: int,
+    params: Mapping[str, Any],
+    engine: str,
+    options: RunOptions,
+    file: Path | None,
+) -> None:
+    """Make a test from real rows, and print it, or add it to a file."""
+    from gpuetl.cli.long_looks import long_looks
+    from gpuetl.file_tests.record import recorded_test, text_of, write_into
+
+    with long_looks():
+        recorded = recorded_test(pipeline, stage, rows, params, engine, options)
+    if file is None:
+        print(("" if pipeline.spec.tests else "tests:\n") + text_of(recorded), end="")
+    else:
+        write_into(file, recorded)
+        print(f"{file}: added the test '{recorded.name}'")

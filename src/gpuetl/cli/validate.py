@@ -2,41 +2,77 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpuetl.cli.arguments import Params, add_command, show_warnings
+from gpuetl.errors import InvalidPipeline
+from gpuetl.secrets import redacted
 
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
+    from gpuetl.errors import Problem
 
 
 def add_to(commands: Commands) -> None:
     """Add the command to the command line."""
     command = add_command(commands, validate)
     text = "leave out the sources' files and kernels' code"
+    command.add_argument("--json", action="store_true", help="print the outcome as JSON, and nothing else")
     command.add_argument("--no-files", dest="files", action="store_false", help=text)
 
 
-def validate(file: Path, params: Params = (), root: Path | None = None, files: bool = True) -> None:
+def validate(file: Path, params: Params = (), root: Path | None = None, files: bool = True, json: bool = False) -> None:
     """Check names, types, expressions and tests, the files of sources, and that kernels compile.
 
     Of files, footers and header lines are read, never rows.  Kernels are compiled where NVRTC or nvcc is installed.
+    Exits with 2 if something is wrong.
     """
     from gpuetl.cli.long_looks import long_looks
     from gpuetl.pipeline import load
 
-    pipeline = load(file, root)
-    with long_looks():
-        checked = pipeline.validate(dict(params), files=files)
-    show_warnings(checked.plan)
+    try:
+        pipeline = load(file, root)
+        with long_looks():
+            checked = pipeline.validate(dict(params), files=files)
+    except InvalidPipeline as error:
+        if not json:
+            raise
+        print(_as_json(file, problems=error.problems))
+        raise SystemExit(error.exit_code) from None
+    spec, plan = pipeline.spec, checked.plan
+    counts = {"source": len(spec.sources), "stage": len(spec.stages), "sink": len(spec.sinks), "test": len(spec.tests)}
+    if json:
+        print(_as_json(file, counts, warnings=(*plan.warnings, *plan.unused), not_checked=checked.not_checked))
+        return
+    show_warnings(plan)
     for told in checked.not_checked:
         print(f"not checked: {told}")
-    spec = pipeline.spec
-    counts = [(len(spec.sources), "source"), (len(spec.stages), "stage"), (len(spec.sinks), "sink")]
-    if spec.tests:
-        counts.append((len(spec.tests), "test"))
-    print(f"{file}: valid, {', '.join(_counted(*c) for c in counts)}")
+    shown = (_counted(count, what) for what, count in counts.items() if count or what != "test")
+    print(f"{file}: valid, {', '.join(shown)}")
+
+
+def _as_json(
+    file: Path,
+    counts: Mapping[str, int] | None = None,
+    problems: Sequence[Problem] = (),
+    warnings: Sequence[Problem] = (),
+    not_checked: Sequence[str] = (),
+) -> str:
+    """Return the outcome as JSON; a pipeline that is not valid has no counts, since some of it may not be readable."""
+    from gpuetl.json_text import as_json
+
+    return as_json(
+        {
+            "file": str(file),
+            "valid": not problems,
+            "problems": [problem.to_dict() for problem in problems],
+            "warnings": [warning.to_dict() for warning in warnings],
+            "not_checked": [redacted(sentence) for sentence in not_checked],
+            "counts": {f"{what}s": count for what, count in (counts or {}).items()} or None,
+        }
+    )
 
 
 def _counted(count: int, what: str) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 from xml.etree import ElementTree
 
+from gpuetl.json_text import as_json
 from gpuetl.messages import one_line, printable
 from gpuetl.whole_file import write_whole
 
@@ -66,6 +67,14 @@ class TestReport:
     def __repr__(self) -> str:
         """Show every test, and how those that failed differ."""
         return "\n".join([*(line for result in self.results for line in result_lines(result)), self.summary])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data."""
+        return {"passed": self.passed, **asdict(self)}
+
+    def to_json(self) -> str:
+        """Return the report as JSON."""
+        return as_json(self.to_dict())
 
     def write_junit(self, path: str | Path) -> None:
         """Write the results as JUnit XML."""

@@ -10,6 +10,7 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from threading import Event
 from typing import NamedTuple, Protocol
 
 from gpuetl.backends import driver, gpu_packages
@@ -142,16 +143,30 @@ def build(jobs: Sequence[Job], start: Callable[[], Compiles], progress: OnProgre
     ------
     RunFailed
         With the file, the program and the compiler's log, for the first text that does not compile; and where an entry
-        cannot be written.  What was compiled before stays.
+        cannot be written.  What was compiled before stays, and no other compilation begins.
     """
     begin = time.perf_counter()
     wanted = [job for job in jobs if read_entry(job.path) is None]
     idle: SimpleQueue[Compiles] = SimpleQueue()
+    stopped = Event()
+
+    def compile_one(job: Job) -> bool:
+        """Compile a program, and tell whether it was; after a failure none is begun, however late this thread runs."""
+        if stopped.is_set():
+            return False
+        try:
+            _build(job, start, idle)
+        except BaseException:
+            stopped.set()
+            raise
+        return True
+
     pool = ThreadPoolExecutor(max(1, min(most_threads(), len(wanted))), thread_name_prefix="gpuetl-build")
     try:
-        futures: dict[Future[None], Job] = {pool.submit(_build, job, start, idle): job for job in wanted}
+        futures: dict[Future[bool], Job] = {pool.submit(compile_one, job): job for job in wanted}
         for done, future in enumerate(as_completed(futures), 1):
-            future.result()
+            if not future.result():
+                continue  # the failure is the result of another one
             progress(done, len(wanted), futures[future].target.architecture, time.perf_counter() - begin)
     finally:
         pool.shutdown(cancel_futures=True)
