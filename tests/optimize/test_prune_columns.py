@@ -46,7 +46,11 @@ def test_computed_columns_that_nobody_wants_are_not_computed(t, lines):
 
 def test_aggregates_that_nobody_wants_are_not_computed(t, lines):
     steps = t.aggregate("k", n=count(), high=expr("max(s)"), s=expr("sum(x)")).select("s")
-    assert lines(steps) == ["Read t: 2 of 3 columns", "Aggregate s = sum(x) by k (not kept: k)", "Project 1 columns kept"]
+    assert lines(steps) == [
+        "Read t: 2 of 3 columns",
+        "Aggregate s = sum(x) by k (not kept: k)",
+        "Project 1 columns kept",
+    ]
 
 
 @pytest.mark.parametrize(("kept", "expected"), [("f", "Read t: 3 of 3 columns"), ("n", "Read t: 1 of 3 columns")])

@@ -20,8 +20,8 @@ class Aggregate(SingleInput):
     row, also of no rows.  Row order is not promised.  Expressions around and inside the calls stand in projections
     after and before.  `orders` has the order of rows for each call that needs one: `first` and `last`.
 
-    Rows that are equal in the other keys are equal in those that are `determined`, as the optimizer knows.  Keys that are
-    `dropped` tell groups apart and are no columns of the output: nothing reads them.
+    Rows that are equal in the other keys are equal in those that are `determined`, as the optimizer knows.  Keys that
+    nothing reads are `dropped`: they tell groups apart, but are no columns of the output.
     """
 
     by: tuple[str, ...]

@@ -41,7 +41,7 @@ def most_sampled(codes: Array, machine: Machine) -> int:
     """Return how many rows of a sample have its most frequent code."""
     rows = iota(SAMPLED, machine, step=len(codes) // SAMPLED)
     _, counts = np.unique(machine.host(pick(codes, rows, machine)), return_counts=True)
-    return max(counts.tolist())
+    return int(max(counts.tolist()))
 
 
 def most_of(counts: Array, machine: Machine) -> int:
