@@ -1,7 +1,7 @@
 """Where the time of group-by questions with many groups goes on a GPU: each kernel beside what memory would allow.
 
     python tests/benchmarks/group_by_profile.py --folder FOLDER [--jobs q2,q3,q5,q7,q10] [--rows 100000000]
-        [--runs 5] [--no-parts] [--results FILE]
+        [--runs 5] [--skip group_by_counts] [--no-parts] [--results FILE]
 
 FOLDER is that of gpu.py: the data is made there unless it is there.  All runs are in one process and one memory pool.
 For each question it prints the time of gpuetl and of cudf-polars, first and best, then libcudf's own reading and group-by
@@ -25,6 +25,7 @@ from typing import Any, cast
 from unittest.mock import patch
 
 import numpy as np
+import pyarrow as pa
 from environment import described
 from suites import Job
 from suites.folders import make_whole
@@ -35,6 +36,12 @@ from suites.results import first_and_best, gpu, installed
 
 from gpuetl import RunOptions
 from gpuetl.backends.cudf import backend as cudf_backend
+from gpuetl.backends.cudf.aggregates.counting import counts_of, order_by_counts
+from gpuetl.backends.cudf.columns.arrays import converted, pick, scan, with_last
+from gpuetl.backends.cudf.columns.compact import bounds_where, numbers_where
+from gpuetl.backends.cudf.columns.keys import Key, Keys
+from gpuetl.backends.cudf.columns.layout import Layout
+from gpuetl.backends.cudf.columns.marks import mark_words
 from gpuetl.backends.cudf.machine import Machine, Struct
 from gpuetl.backends.cudf.traced import DEVICE, TracedMachine
 from gpuetl.backends.cudf.vector import Vector
@@ -137,14 +144,14 @@ def digit_bytes(words: list[int], rows: int, digits: int, packs: bool) -> int:
     return rows * bits // 8
 
 
-def profiled(data: Path, question: str, engine: str, runs: int) -> Profile:
+def profiled(data: Path, question: str, engine: str, runs: int, options: RunOptions | None = None) -> Profile:
     """Run a question: once, then for its best time, then traced."""
-    job = Job("groupby", question)
+    job, options = Job("groupby", question), options or RunOptions()
     with TemporaryDirectory() as out:
-        seconds = timed(lambda: run_pipeline(job, data, Path(out), engine=engine), runs)
+        seconds = timed(lambda: run_pipeline(job, data, Path(out), engine=engine, options=options), runs)
         found = Profile(question, first_and_best(seconds))
         for _ in range(TRACED_RUNS):
-            steps = steps_of(traced_events(job, data, Path(out), engine))
+            steps = steps_of(traced_events(job, data, Path(out), engine, options))
             if not found.steps or sum(step.ms for step in steps) < sum(step.ms for step in found.steps):
                 found.steps = steps
     found.read_bytes = sum(step.bytes for step in found.steps if step.name == "read Parquet")
@@ -162,11 +169,11 @@ def timed(work: Callable[[], object], runs: int) -> list[float]:
     return seconds
 
 
-def traced_events(job: Job, data: Path, out: Path, engine: str) -> list[dict[str, Any]]:
+def traced_events(job: Job, data: Path, out: Path, engine: str, options: RunOptions) -> list[dict[str, Any]]:
     """Run a question traced; return the events of the device and the operations, in the order of their beginning."""
     path = out / "trace.json"
     with patch.object(cudf_backend, "traced_machine", metered_machine):
-        run_pipeline(job, data, out, engine=engine, options=RunOptions(trace=path))
+        run_pipeline(job, data, out, engine=engine, options=replace(options, trace=path))
     events: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
     tracks = {event["tid"]: event["args"]["name"] for event in events if event["ph"] == "M"}
     return [event for event in events if event["ph"] == "X" and tracks[event["tid"]].startswith(DEVICE)]
@@ -247,7 +254,6 @@ def parts(rows: int, runs: int) -> Iterator[Step]:
     import cupy
     import pylibcudf as plc
 
-    from gpuetl.backends.cudf.columns.arrays import pick
     from gpuetl.backends.cudf.gpu.libcudf import number_column
     from gpuetl.backends.cudf.gpu.machine import machine
 
@@ -262,6 +268,7 @@ def parts(rows: int, runs: int) -> Iterator[Step]:
         yield Step(f"order of {word.dtype}, {bits}", runs, order, word.nbytes + 4 * rows)
         alone = least_ms(partial(plc.sorting.sort, plc.Table([number_column(word)]), ascending, after), runs)
         yield Step(f"sort of {word.dtype} alone, {bits}", runs, alone, 2 * word.nbytes)
+    yield from parts_of_counts(narrow, ours, runs)
     order_of_wide = ours.sorted_order([wide])
     for dtype in ("int32", "int64"):
         values = many.astype(dtype)
@@ -281,6 +288,29 @@ def parts(rows: int, runs: int) -> Iterator[Step]:
                 f"libcudf: {', '.join(calls)} by {name}", runs, least_ms(partial(by.aggregate, request), runs),
                 key.nbytes + many.nbytes,
             )  # fmt: skip
+
+
+def parts_of_counts(codes: Any, ours: Machine, runs: int) -> Iterator[Step]:
+    """Yield the kernels of an order by counts, and the marks and bounds that a sorted order needs instead of them."""
+    bits, rows = int(codes.max()).bit_length(), len(codes)
+    counts = counts_of(codes, bits, ours)
+    assert counts is not None
+    found = numbers_where(counts, ours)
+    places = pick(scan(counts, ours, "int32", before=True), found, ours)
+    starts = with_last(converted(places, "int64", ours), rows, ours)
+    yield Step("counts of codes", runs, least_ms(partial(counts_of, codes, bits, ours), runs), codes.nbytes)
+    both = partial(order_by_counts, codes, counts, starts, ours)
+    yield Step("order by counts", runs, least_ms(both, runs), codes.nbytes + 4 * rows)
+    order = both()
+    arguments = [len(starts) - 1, starts, order]
+    alone = partial(ours.launch_blocks, ours.closed("counting"), "sort_groups", 4096, 256, arguments)
+    yield Step("of these, sorting each group's rows", runs, least_ms(alone, runs), 8 * rows)
+    keys = Keys((Key(Vector(pa.uint32(), rows, codes), False),), rows)
+    layout = Layout((0,), (bits,), in_order=False)
+    marking = partial(mark_words, [codes], keys, 1, layout, order, [], ours)
+    yield Step("marks of a sorted order", runs, least_ms(marking, runs), codes.nbytes + 5 * rows)
+    marks = marking().groups
+    yield Step("bounds of marks", runs, least_ms(partial(bounds_where, marks, ours), runs), rows)
 
 
 ADD_SOURCE = """
@@ -320,6 +350,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=lambda text: text.split(","), default=list(QUESTIONS))
     parser.add_argument("--rows", type=int, default=100_000_000)
     parser.add_argument("--runs", type=int, default=5, help="after the first one")
+    parser.add_argument("--skip", type=lambda text: tuple(text.split(",")), default=(), help="choices to leave out")
     parser.add_argument("--no-parts", action="store_true", help="leave out operations by themselves")
     parser.add_argument("--results", type=Path)
     given = parser.parse_args()
@@ -335,7 +366,7 @@ def main() -> None:
     kept |= {"questions": [], "parts": []}
     peer = None if SharedCudfPolars.missing() else SharedCudfPolars(data, "cudf")
     for question in given.jobs:
-        found = profiled(data, question, "cudf", given.runs)
+        found = profiled(data, question, "cudf", given.runs, RunOptions(skip_passes=given.skip))
         for line_of in lines(found, rate):
             print(line_of, flush=True)
         found = with_peers(found, data, peer, given.runs)

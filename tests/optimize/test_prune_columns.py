@@ -6,6 +6,7 @@ from gpuetl import col, count, expr, row_number
 from gpuetl.optimize.prune_columns import prune_columns
 from gpuetl.testing import assert_same
 from plans import described, kept_plan
+from tables import table
 
 
 @pytest.fixture
@@ -45,7 +46,11 @@ def test_computed_columns_that_nobody_wants_are_not_computed(t, lines):
 
 def test_aggregates_that_nobody_wants_are_not_computed(t, lines):
     steps = t.aggregate("k", n=count(), high=expr("max(s)"), s=expr("sum(x)")).select("s")
-    assert lines(steps) == ["Read t: 2 of 3 columns", "Aggregate s = sum(x) by k", "Project 1 columns kept"]
+    assert lines(steps) == [
+        "Read t: 2 of 3 columns",
+        "Aggregate s = sum(x) by k (not kept: k)",
+        "Project 1 columns kept",
+    ]
 
 
 @pytest.mark.parametrize(("kept", "expected"), [("f", "Read t: 3 of 3 columns"), ("n", "Read t: 1 of 3 columns")])
@@ -90,3 +95,22 @@ def test_a_shared_node_keeps_what_all_its_readers_want(t, pipeline):
 def test_a_distinct_keeps_its_keys_and_its_order(t, lines):
     steps = t.distinct("k", keep="first", order_by=["x", "s"]).select(one=expr("1"))
     assert lines(steps)[0] == "Read t: 3 of 3 columns"
+
+
+def test_keys_that_nobody_reads_are_not_kept(t, lines):
+    """They tell groups apart all the same, on every engine and in any partitions."""
+    steps = t.aggregate(["k", "s"], n=count(), total=expr("sum(x)"))
+    assert lines(steps.aggregate("s", groups=count(), n=expr("sum(n)")))[1:] == [
+        "Aggregate n = count(*) by k, s (not kept: k)", "Aggregate groups = count(*), n = sum(n) by s",
+    ]  # fmt: skip
+
+
+def test_one_column_is_kept_of_groups_that_are_only_counted(t, lines):
+    found = lines(t.aggregate(["k", "s"], total=expr("sum(x)")).aggregate(groups=count()))
+    assert found[1:] == ["Aggregate  by k, s (not kept: s)", "Aggregate groups = count(*)"]
+
+
+def test_groups_without_their_keys_are_as_many(source, check):
+    rows = table({"k": "string", "l": "int64", "x": "int64"}, ("a", 1, 1), ("a", 1, 2), ("a", None, 4), (None, 1, 8), ("b", 1, 16))  # fmt: skip
+    steps = source(rows, "pairs").aggregate(["k", "l"], t=expr("sum(x)"), m=expr("mean(x)")).select("t", "m")
+    check(steps, table({"t": "int64", "m": "float64"}, (3, 1.5), (4, 4.0), (8, 8.0), (16, 16.0)))

@@ -51,14 +51,14 @@ def two_phases(node: Aggregate, source: Node) -> Phases | None:
     if not all(call.function.name in _SPLIT for call in node.calls.values()):
         return None
     split = _Split(source.schema)
-    results: dict[str, Expr] = dict(passing(node.schema.select(node.by)))
+    results: dict[str, Expr] = dict(passing(node.schema.select(node.kept)))
     for name, call in node.calls.items():
         results[name] = _SPLIT[call.function.name](split, _Named(name, call, node.orders.get(name, ())))
     prepare = None
     if split.prepared:
         columns = {**passing(source.schema), **split.prepared}
         source = prepare = Project(source=source, columns=columns, origin=node.origin)
-    first = replace(node, source=source, calls=split.partial, orders=split.partial_orders)
+    first = replace(node, source=source, calls=split.partial, orders=split.partial_orders, dropped=())
     second = replace(node, source=first, calls=split.final, orders=split.final_orders)
     return Phases(prepare, first, second, Project(source=second, columns=results, origin=node.origin))
 

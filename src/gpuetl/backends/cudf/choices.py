@@ -15,6 +15,7 @@ CHOICES = {
     "keys_from_words": "Columns that rows are sorted by are computed from what was sorted; only others are gathered.",
     "number_texts_by_hash": "Texts that are keys are numbered by their hash; only the distinct ones are sorted.",
     "group_by_table": "Groups of keys that range narrowly are reduced in tables by key; nothing is sorted.",
+    "group_by_counts": "Groups of keys with up to some million values are found by counts of each; nothing is sorted.",
     "count_by_bits": "Distinct values of a narrow range are counted as bits of a table.",
     "join_by_table": "Keys of a join that range narrowly are looked up in a table by key.",
     "join_by_hash": "Keys of a join that range widely are looked up by their hash; nothing is sorted.",

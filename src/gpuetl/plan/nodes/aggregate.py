@@ -20,19 +20,21 @@ class Aggregate(SingleInput):
     row, also of no rows.  Row order is not promised.  Expressions around and inside the calls stand in projections
     after and before.  `orders` has the order of rows for each call that needs one: `first` and `last`.
 
-    Rows that are equal in the other keys are equal in those that are `determined`, as the optimizer knows.
+    Rows that are equal in the other keys are equal in those that are `determined`, as the optimizer knows.  Keys that
+    nothing reads are `dropped`: they tell groups apart, but are no columns of the output.
     """
 
     by: tuple[str, ...]
     calls: Mapping[str, Call]
     orders: Mapping[str, tuple[SortKey, ...]] = field(default_factory=dict)
     determined: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
     locality: ClassVar[Locality] = Locality.KEY
 
     def output_schema(self, *schemas: Schema) -> Schema:
-        """Return the keys, then the calls' results."""
+        """Return the keys that are kept, then the calls' results."""
         results = {name: call.dtype for name, call in self.calls.items()}
-        return schemas[0].select(self.by).updated(results)
+        return schemas[0].select(self.kept).updated(results)
 
     def needs(self, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
         """Return the keys, and the wanted calls' columns and orders."""
@@ -41,11 +43,17 @@ class Aggregate(SingleInput):
         return (frozenset(self.by) | columns_of(*kept.calls.values()) | order,)
 
     def keeping(self, wanted: frozenset[str]) -> Self:
-        """Compute the wanted calls only."""
-        if wanted >= self.calls.keys():
+        """Compute the wanted calls, and keep the wanted keys, only."""
+        if wanted >= self.schema.keys():
             return self
         calls = {name: call for name, call in self.calls.items() if name in wanted}
-        return replace(self, calls=calls, orders={name: keys for name, keys in self.orders.items() if name in wanted})
+        orders = {name: keys for name, keys in self.orders.items() if name in wanted}
+        return replace(self, calls=calls, orders=orders, dropped=tuple(name for name in self.by if name not in wanted))
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The keys that are columns of the output."""
+        return tuple(name for name in self.by if name not in self.dropped)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -67,7 +75,8 @@ class Aggregate(SingleInput):
         """Return the calls with their orders, and the keys."""
         calls = ", ".join(f"{name} = {to_sql(call)}{self.describe_order(name)}" for name, call in self.calls.items())
         told = f", which tell {', '.join(self.determined)}" if self.determined else ""
-        return f"Aggregate {calls}{' by ' + ', '.join(self.compared) if self.by else ''}{told}"
+        dropped = f" (not kept: {', '.join(self.dropped)})" if self.dropped else ""
+        return f"Aggregate {calls}{' by ' + ', '.join(self.compared) if self.by else ''}{told}{dropped}"
 
     def describe_order(self, name: str) -> str:
         """Return the order of rows for a call, if it needs one."""

@@ -54,7 +54,7 @@ def aggregate_groups(operation: Aggregate, machine: Machine, frame: Frame) -> Fr
     for name, call in operation.calls.items():
         if name not in results:
             results[name] = PICKS[call.function.name](groups, call, operation)
-    return Frame(groups.keys(operation.by) | {name: results[name] for name in operation.calls}, groups.count)
+    return Frame(groups.keys(operation.kept) | {name: results[name] for name in operation.calls}, groups.count)
 
 
 @programs.register

@@ -17,6 +17,9 @@ SHORT = 8
 """Where chunks have fewer rows than this on average, a thread reduces each: a warp's lanes would have little to do."""
 MERGED = 256
 """States that one warp merges, where a group has more than twice as many."""
+TURNS = 2
+"""Chunks come in turns where there are so many for each group.  A chunk that is a whole group has rows from everywhere:
+no order of chunks brings its rows together, and to sort 100 million chunks takes longer than to reduce them."""
 FEW = 32
 """Chunks of a group that one thread writes; a warp writes those of a group that has more."""
 CUTTING = f"""
@@ -69,13 +72,13 @@ def reduction_kernels(columns: ColumnKinds, row: str, ordered: bool) -> str:
     row
         The statements that take a row, `row`, into a state, `state`.
     ordered
-        Whether the rows of groups come by their numbers in `Groups.rows`; chunks come in turns then, so that those
-        that run at the same time read the same part of the columns.
+        Whether the rows of groups come by their numbers in `Groups.rows`.  Chunks may come in turns then, so that those
+        that run at the same time read the same part of the columns.  `turns` is null where they come as they are.
     """
     chunks = ["int64_t chunks", "const int64_t* starts", "const int64_t* stops", "State* states"]
     orders = ["const int32_t* turns", "const int32_t* order"] * ordered
     parameters = ", ".join([*chunks, *orders, *columns.parameters])
-    made, chunk = columns.accessors, "turns[item]" if ordered else "item"
+    made, chunk = columns.accessors, "turns ? turns[item] : item" if ordered else "item"
     of_row = f"const int64_t row = {'order[place]' if ordered else 'place'};\n{row}"
     return f"""{CUTTING}
 KERNEL reduce_chunks({parameters}) {{
@@ -142,7 +145,7 @@ def reduce_groups(
     states = arrays.empty(count * state_bytes, "uint8")
     order = []
     if groups.rows is not None:
-        order = [machine.sorted_order([pick(groups.rows, chunks.starts, machine).view("uint32")]), groups.rows]
+        order = [turns(groups.rows, chunks, machine) if count >= TURNS * groups.count else 0, groups.rows]
     arguments = [count, chunks.starts, chunks.stops, states, *order, *buffers_of(columns)]
     if groups.frame.rows < SHORT * count:
         machine.launch(module, "reduce_short_chunks", count, arguments)
@@ -155,6 +158,11 @@ def reduce_groups(
     if chunks.firsts is None:
         return states
     return merged(states, chunks.firsts[:-1], chunks.firsts[1:], state_bytes, module, machine)
+
+
+def turns(rows: Array, chunks: Chunks, machine: Machine) -> Array:
+    """Return the numbers (int32) of chunks in the order of their first rows."""
+    return machine.sorted_order([pick(rows, chunks.starts, machine).view("uint32")])
 
 
 def merged(states: Array, starts: Array, stops: Array, state_bytes: int, module: Module, machine: Machine) -> Array:

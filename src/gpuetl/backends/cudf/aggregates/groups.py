@@ -53,7 +53,7 @@ class Groups:
         own = keys_of(frame.columns, [SortKey(name) for name in keys], frame.rows, machine)
         layout = measured(own, machine)
         if table := table_of(own, layout, machine):
-            return cls(frame, machine.sorted_order([table.codes]), table.starts, machine, table)
+            return cls(frame, table.rows, table.starts, machine, table)
         order = sort_keys(own, len(own.keys), False, machine, layout)
         return cls(frame, order.rows, bounds_where(order.new_group, machine), machine)
 

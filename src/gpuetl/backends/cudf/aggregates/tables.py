@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gpuetl.backends.cudf.aggregates.counting import MOST_SORTED, are_countable, counts_of, most_of, order_by_counts
 from gpuetl.backends.cudf.choices import chosen
-from gpuetl.backends.cudf.columns.arrays import pick
+from gpuetl.backends.cudf.columns.arrays import converted, pick, scan, scatter, with_last
+from gpuetl.backends.cudf.columns.compact import numbers_where
 from gpuetl.backends.cudf.columns.keys import Keys
 from gpuetl.backends.cudf.columns.layout import Layout
 from gpuetl.backends.cudf.columns.words import packed
@@ -22,27 +23,54 @@ TABLE_BITS = 12
 class Table:
     """Rows by the code of their keys.
 
-    `codes` (uint8 or uint16) are the rows' own, `ranks` (int32, in host memory) tell the group of each code, and
-    `starts` where each group begins among the rows in the order of their codes, with their number at the end.
+    `codes` (uint8, uint16 or uint32) are the rows' own.  `ranks` (int32) have the group of each code.  `rows` are the
+    numbers (int32) of the rows in the order of their codes.  `starts` (int64) are where groups begin in that order, and
+    the number of rows.
     """
 
     codes: Array
-    ranks: NDArray[np.int32]
+    ranks: Array
+    rows: Array
     starts: Array
 
     def groups(self, machine: Machine) -> Array:
         """Return the group (int32) of each row."""
-        return pick(machine.arrays.asarray(self.ranks), self.codes, machine)
+        codes = self.codes.view("int32") if self.codes.dtype == "uint32" else self.codes
+        return pick(self.ranks, codes, machine)
 
 
 def table_of(keys: Keys, layout: Layout, machine: Machine) -> Table | None:
     """Return the table of rows that are not in order and whose keys range narrowly, None for others."""
-    bits, arrays = sum(layout.bits), machine.arrays
-    if not 0 < bits <= TABLE_BITS or not chosen("group_by_table") or (layout.in_order and chosen("notice_order")):
+    bits = sum(layout.bits)
+    if not bits or (layout.in_order and chosen("notice_order")):
         return None
-    (codes,) = packed(keys, layout, machine)
+    if bits <= TABLE_BITS:
+        return small_table(keys, layout, machine) if chosen("group_by_table") else None
+    return large_table(keys, layout, machine) if chosen("group_by_counts") and are_countable(bits, keys.rows) else None
+
+
+def small_table(keys: Keys, layout: Layout, machine: Machine) -> Table:
+    """Count in shared memory, and sort by radix: codes have at most 2 bytes."""
+    (codes,), arrays, bits = packed(keys, layout, machine), machine.arrays, sum(layout.bits)
     counts = arrays.zeros(1 << bits, "int32")
     machine.launch(machine.closed("groups"), f"tally_{codes.dtype}", keys.rows, [keys.rows, 1 << bits, codes, counts])
     found = machine.host(counts)  # so few that the host is quicker than several kernels
     starts = np.concatenate([[0], np.cumsum(found[found > 0])])
-    return Table(codes, np.cumsum(found > 0, dtype=np.int32) - 1, arrays.asarray(starts))
+    ranks = np.cumsum(found > 0, dtype=np.int32) - 1
+    return Table(codes, arrays.asarray(ranks), machine.sorted_order([codes]), arrays.asarray(starts))
+
+
+def large_table(keys: Keys, layout: Layout, machine: Machine) -> Table | None:
+    """Count in the cache; where a group has too many rows for a warp, its rows are sorted by radix."""
+    (codes,), arrays = packed(keys, layout, machine), machine.arrays
+    counts = counts_of(codes, sum(layout.bits), machine)
+    if counts is None:
+        return None
+    found = numbers_where(counts, machine)
+    ranks = arrays.empty(len(counts), "int32")
+    scatter(ranks, found, machine)
+    places = pick(scan(counts, machine, "int32", before=True), found, machine)
+    starts = with_last(converted(places, "int64", machine), keys.rows, machine)
+    if most_of(counts, machine) > MOST_SORTED:
+        return Table(codes, ranks, machine.sorted_order([codes]), starts)
+    return Table(codes, ranks, order_by_counts(codes, counts, starts, machine), starts)

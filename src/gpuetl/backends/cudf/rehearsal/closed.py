@@ -162,6 +162,21 @@ def count_codes(rehearsed: Rehearsed, rows: int, codes: Any, counts: Any) -> Non
     counts[:] += np.bincount(codes[codes >= 0], minlength=len(counts))
 
 
+def count_by_code(rehearsed: Rehearsed, rows: int, codes: Any, counts: Any) -> None:
+    """Count rows by their code."""
+    counts[:] += np.bincount(codes, minlength=len(counts)).astype(np.int32)
+
+
+def place_by_code(rehearsed: Rehearsed, rows: int, codes: Any, places: Any, order: Any) -> None:
+    """Put rows in the order of their codes."""
+    order[:] = np.argsort(codes, kind="stable")
+
+
+def find_most_rows(rehearsed: Rehearsed, codes: int, counts: Any, most: Any) -> None:
+    """Find the greatest count."""
+    most[0] = counts.max(initial=0)
+
+
 def pair_few(rehearsed: Rehearsed, rows: int, codes: Any, counts: Any, starts: Any, ends: Any, *given: Any) -> None:
     """Pair each left row with the right rows of its code, or with none."""
     by_code, left, right = given
@@ -209,6 +224,7 @@ CLOSED_TWINS: dict[str, Callable[..., None]] = {
     "gather": gather, "count": count, "number": number, "copy_texts": copy_texts, "pack_valid": pack_valid,
     "stack": stack, "enter": enter, "enter_hashes": enter, "number_texts": number_texts, "find_edges": find_edges,
     "measure_groups": measure_groups, "find_quantiles": find_quantiles, "tally": tally,
+    "count_by_code": count_by_code, "place_by_code": place_by_code, "find_most_rows": find_most_rows,
     "count_codes": count_codes, "pair_few": pair_few, "make_canonical": make_canonical,
     "convert_longer": convert_longer, "convert_shorter": convert_shorter,
     "count_valid": count_valid, "page_starts": page_starts,

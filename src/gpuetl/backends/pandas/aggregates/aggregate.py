@@ -41,7 +41,7 @@ def aggregate_groups(operation: Aggregate, frame: pa.Table) -> pa.Table:
     if not operation.by and groups.count == 0:
         groups = Groups(groups.codes, np.zeros(1, np.int64))
     first_rows = pa.array(groups.first_rows)
-    columns = {name: canonical(whole(frame.column(name)).take(first_rows)) for name in operation.by}
+    columns = {name: canonical(whole(frame.column(name)).take(first_rows)) for name in operation.kept}
     rows = GroupedRows(operation, frame, groups)
     results = in_threads(lambda item: named_result(*item, rows), operation.calls.items())
     columns |= dict(zip(operation.calls, results, strict=True))

@@ -1,0 +1,172 @@
+"""Rows put in the order of their keys by counts: as a stable sort puts them, whatever the sizes of groups."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from gpu_engine.emulated_machine import EmulatedMachine
+from gpu_engine.host_machine import COMPILER, HostMachine
+from gpuetl import RunOptions, expr
+from gpuetl.backends.cudf.aggregates import counting, tables
+from gpuetl.backends.cudf.aggregates.counting import are_countable, counts_of, most_of, order_by_counts
+from gpuetl.backends.cudf.aggregates.groups import Groups
+from gpuetl.backends.cudf.choices import skipping
+from gpuetl.backends.cudf.frame import Frame
+from gpuetl.backends.cudf.interchange import from_arrow
+from gpuetl.testing import assert_same
+from tables import NAN, table
+
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
+ENGINE = "cudf-on-cpu"
+
+
+@pytest.fixture(params=[HostMachine, EmulatedMachine], ids=lambda kind: kind.__name__)
+def machine(request):
+    return request.param()
+
+
+def on(machine, values, dtype):
+    return machine.arrays.asarray(np.array(values, dtype))
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "uint32"])
+def test_rows_of_a_code_keep_their_order(machine, dtype):
+    codes = on(machine, [7, 5, 7, 0, 5, 7, 5], dtype)
+    counts = counts_of(codes, 13, machine)
+    assert machine.host(counts)[:9].tolist() == [1, 0, 0, 0, 0, 3, 0, 3, 0]
+    assert most_of(counts, machine) == 3
+    order = order_by_counts(codes, counts, on(machine, [0, 1, 4, 7], "int64"), machine)
+    assert machine.host(order).tolist() == [3, 1, 4, 6, 0, 2, 5]
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "uint32"])
+def test_the_order_is_that_of_a_stable_sort(machine, dtype):
+    """Groups of 1 to 1,024 rows, among them those at powers of two, that come mixed."""
+    sizes = [1, 2, 3, 4, 5, 31, 32, 33, 64, 65, 127, 511, 1023, 1024]
+    draws = np.random.default_rng(3)
+    given = draws.permutation(np.repeat(draws.permutation(9000)[: len(sizes)], sizes)).astype(dtype)
+    codes = on(machine, given, dtype)
+    counts = counts_of(codes, 14, machine)
+    assert most_of(counts, machine) == counting.MOST_SORTED == 1024
+    starts = np.concatenate([[0], np.cumsum(np.unique(given, return_counts=True)[1])])
+    order = order_by_counts(codes, counts, on(machine, starts, "int64"), machine)
+    assert np.array_equal(machine.host(order), np.argsort(given, kind="stable"))
+
+
+def test_a_code_of_very_many_rows_is_not_counted(machine, monkeypatch):
+    """A sample shows it: additions to one count would come one by one."""
+    monkeypatch.setattr(counting, "SAMPLED", 8)
+    monkeypatch.setattr(counting, "MOST_SAMPLED", 3)
+    assert counts_of(on(machine, [1, 2] * 12, "uint16"), 13, machine) is None
+    assert machine.host(counts_of(on(machine, [1, 2, 3, 4] * 6, "uint16"), 13, machine))[:6].tolist() == [
+        0,
+        6,
+        6,
+        6,
+        6,
+        0,
+    ]
+    assert counts_of(on(machine, [1] * 23, "uint16"), 13, machine) is not None
+
+
+@pytest.mark.parametrize(
+    ("bits", "rows", "expected"),
+    [(16, 0, True), (17, 100, False), (17, 1 << 21, True), (24, 1 << 28, True), (25, 1 << 30, False)],
+)
+def test_codes_are_counted_where_they_are_few_or_have_many_rows(bits, rows, expected):
+    assert are_countable(bits, rows) is expected
+
+
+def groups_of(columns, keys, machine):
+    frame = Frame({name: from_arrow(pa.chunked_array([values]), machine) for name, values in columns.items()}, 6)
+    return Groups.by(frame, keys, machine)
+
+
+KEYS = {
+    "integers": {"k": pa.array([70_000, 5, 70_000, None, 5, 40_000], "int64")},
+    "dates": {"k": pa.array([60_000, 5, 60_000, None, 5, 40_000], "int32").cast("date32")},
+    "two": {"k": pa.array([200, 5, 200, None, 5, 100], "int16"), "l": pa.array([200, 0, 200, 1, 0, 100], "int32")},
+}
+
+
+@pytest.mark.parametrize("keys", list(KEYS))
+def test_groups_are_in_the_order_of_their_keys(machine, keys, monkeypatch):
+    """Null is the last group; each row knows its group; the sorted way says the same."""
+    monkeypatch.setattr(counting, "SMALL_TABLE", 1 << 18)
+    groups = groups_of(KEYS[keys], list(KEYS[keys]), machine)
+    assert groups.table
+    assert machine.host(groups.rows).tolist() == [1, 4, 5, 0, 2, 3]
+    assert machine.host(groups.starts).tolist() == [0, 2, 3, 5, 6]
+    assert machine.host(groups.codes).tolist() == [2, 0, 2, 3, 0, 1]
+    with skipping(["group_by_counts"]):
+        others = groups_of(KEYS[keys], list(KEYS[keys]), machine)
+    assert not others.table
+    for ours, theirs in ((groups.rows, others.rows), (groups.starts, others.starts), (groups.codes, others.codes)):
+        assert machine.host(ours).tolist() == machine.host(theirs).tolist()
+        assert ours.dtype == theirs.dtype
+
+
+def test_large_groups_are_sorted_by_radix(machine, monkeypatch):
+    monkeypatch.setattr(tables, "MOST_SORTED", 1)
+    monkeypatch.setattr(counting, "SMALL_TABLE", 1 << 18)
+    groups = groups_of(KEYS["integers"], ["k"], machine)
+    assert groups.table
+    assert machine.host(groups.rows).tolist() == [1, 4, 5, 0, 2, 3]
+
+
+def drawn(rows, kind):
+    """Return rows of keys that range over some thousands, and of values of each type."""
+    draws = np.random.default_rng(rows)
+    keys = draws.integers(0, 9000, max(rows // 3, 1))
+    columns = {
+        "k": pa.array([None if key % 50 == 0 else int(key) * 3 - 9000 for key in draws.choice(keys, rows)], "int64"),
+        "x": pa.array([draws.choice([None, NAN, -0.0, 0.0, 0.1, 0.2, 1e17]) for _ in range(rows)], "float64"),
+        "i": pa.array([None if i % 7 == 0 else int(i) for i in draws.integers(-(2**31), 2**31, rows)], "int64"),
+        "d": pa.array(draws.integers(-999, 999, rows).tolist(), "int64").cast(pa.decimal128(21, 2)),
+        "s": pa.array([None if i == 3 else f"text {i}" for i in draws.integers(0, 9, rows)]),
+        "b": pa.array([None if i == 2 else bool(i) for i in draws.integers(0, 3, rows)]),
+    }
+    if kind == "texts":
+        columns["k"] = pa.array([None if key is None else f"key {key:06}" for key in columns["k"].to_pylist()])
+    return pa.table(columns)
+
+
+CALLS = {
+    "c": "count(*)", "cx": "count(x)", "sx": "sum(x)", "mx": "mean(x)", "lx": "min(x)", "gx": "max(x)", "si": "sum(i)",
+    "mi": "mean(i)", "li": "min(i)", "gi": "max(i)", "sd": "sum(d)", "md": "mean(d)", "ld": "min(d)", "ls": "min(s)",
+    "u": "count(distinct s)", "q": "median(x)", "z": "mode(s)", "vi": "var(i)", "any": "any(b)", "e": "max_by(s, i)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["integers", "texts"])
+@pytest.mark.parametrize("rows", [0, 1, 2, 700])
+def test_aggregates_are_those_of_the_oracle(source, pipeline, kind, rows):
+    """Many keys, in one partition and in several, by counts and sorted."""
+    source(drawn(rows, kind)).aggregate("k", **{name: expr(text) for name, text in CALLS.items()}).stage("out")
+    ways = {"counts": RunOptions(), "sorted": RunOptions(skip_passes=("group_by_counts",))}
+    assert_same(pipeline, ENGINE, partitions=ways | {"2 rows": RunOptions(partition_rows=max(2, rows // 3))})
+
+
+def test_sums_of_floats_have_the_same_bits_by_counts_and_sorted(source, pipeline):
+    """Additions come in the same order: 0.1 and 1e17 add up to different numbers in others."""
+    source(drawn(3000, "integers")).aggregate("k", t=expr("sum(x)"), m=expr("mean(x)"), v=expr("var(x)")).stage("out")
+    found = [
+        pipeline.run(engine=ENGINE, keep="out", options=RunOptions(skip_passes=skipped))["out"].to_arrow()
+        for skipped in ((), ("group_by_counts",))
+    ]
+    bits = [
+        [column.to_numpy(zero_copy_only=False).view("int64").tolist() for column in each.columns[1:]] for each in found
+    ]
+    assert found[0]["k"].equals(found[1]["k"])
+    assert bits[0] == bits[1]
+
+
+def test_literal_groups(source, pipeline):
+    rows = table({"k": "int64", "x": "float64", "i": "int32"}, (90_000, 1.5, 1), (None, 2.0, None), (90_000, None, 3), (7, -0.0, 4), (50_000, NAN, 5))  # fmt: skip
+    calls = {"n": "count(*)", "t": "sum(x)", "least": "min(x)", "i": "sum(i)"}
+    source(rows).aggregate("k", **{name: expr(text) for name, text in calls.items()}).stage("out")
+    found = pipeline.run(engine=ENGINE, keep="out")["out"].to_arrow().to_pylist()
+    assert str(found) == (
+        "[{'k': 7, 'n': 1, 't': 0.0, 'least': 0.0, 'i': 4}, {'k': 50000, 'n': 1, 't': nan, 'least': nan, 'i': 5}, "
+        "{'k': 90000, 'n': 2, 't': 1.5, 'least': 1.5, 'i': 4}, {'k': None, 'n': 1, 't': 2.0, 'least': 2.0, 'i': None}]"
+    )
