@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 from xml.etree import ElementTree
 
 from gpuetl.messages import one_line, printable
+from gpuetl.records import dataclass
 from gpuetl.whole_file import write_whole
 
 Outcome = Literal["passed", "failed", "error"]

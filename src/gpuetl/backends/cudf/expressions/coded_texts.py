@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -20,6 +20,7 @@ from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.ir import Call, Column, Expr, Literal, can_fail, columns_of, walk
 from gpuetl.expressions.types import NULL, STRING
+from gpuetl.records import dataclass
 
 Vectors = Mapping[str, Vector]
 NUMBER = pa.int32()
