@@ -6,11 +6,12 @@ import difflib
 import os
 import re
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from gpuetl import messages
 from gpuetl.messages import CONTROLS, SHOWN_CHARACTERS, coded, cut, one_line, printable, readable, recoded
+from gpuetl.records import dataclass
 from gpuetl.secrets import redacted
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from gpuetl.kernels.options import KernelOptions
 from gpuetl.messages import coded
 from gpuetl.optimize import NAMES, check_pass
 from gpuetl.physical import choices as physical
+from gpuetl.records import dataclass
 
 PARTITION_ROWS = {"pandas": 1 << 24, "cudf": 1 << 28}
 """Rows a partition where the user does not say: a GPU likes few and large ones."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 from gpuetl.backends.backend import Backend
 from gpuetl.errors import PackageMissing
 from gpuetl.messages import coded
+from gpuetl.records import dataclass
 
 if TYPE_CHECKING:
     import pandas as pd

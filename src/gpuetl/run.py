@@ -6,7 +6,7 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,6 +31,7 @@ from gpuetl.physical.fit import Fitted
 from gpuetl.plan.node import Origin
 from gpuetl.plan.plan import Plan
 from gpuetl.planning import check_sinks, lowered_again, overlooked, planned
+from gpuetl.records import dataclass
 from gpuetl.report.checks import check_reports, failure
 from gpuetl.report.funnel import Funnel, WrittenStage, WrittenStep
 from gpuetl.report.recorder import Progress, Recorder, recording, silent

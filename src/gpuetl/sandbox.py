@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
 
 from gpuetl.messages import coded
+from gpuetl.records import dataclass
 
 ENVIRONMENT = re.compile(r"\$\{\s*env\.")
 

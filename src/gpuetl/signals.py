@@ -11,9 +11,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import FrameType
 from typing import Any
+
+from gpuetl.records import dataclass
 
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 AGAIN_S = 5.0  # an impatient second signal would break off what the first one has begun to clean up

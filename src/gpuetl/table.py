@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Never, TypeAlias
 
 from gpuetl.errors import InvalidPipeline
@@ -11,6 +11,7 @@ from gpuetl.expressions.expression import as_syntax
 from gpuetl.expressions.syntax import Name
 from gpuetl.io.rejected import REJECTED
 from gpuetl.messages import coded
+from gpuetl.records import dataclass
 from gpuetl.spec import steps as verbs
 from gpuetl.spec.caller import caller
 from gpuetl.spec.expect.rules import RULES, Rule, rule_of

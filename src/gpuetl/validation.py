@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gpuetl.errors import EvaluationError, InvalidPipeline, Problems
@@ -15,6 +15,7 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Kernel, KernelReduction, Read
 from gpuetl.plan.plan import Plan
+from gpuetl.records import dataclass
 from gpuetl.spec.model import PipelineSpec
 from gpuetl.spec.parameters import bind_parameters
 from gpuetl.spec.scalars import UnboundScalar, resolve_scalars

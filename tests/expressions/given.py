@@ -1,6 +1,5 @@
 """Rows to evaluate expressions on: a node that stands for them, and the ways to run SQL over them."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,6 +11,7 @@ from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.resolve import SCALARS, Scope, resolve
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 from gpuetl.spec.steps import Aggregate, Context, Window
 from gpuetl.spec.values import Formula, parse_order
 

@@ -1,7 +1,6 @@
 """Lists on the GPU engine: chosen, split, taken apart, exploded, with the answers of the pandas engine."""
 
 import random
-from dataclasses import dataclass
 
 import pyarrow as pa
 import pytest
@@ -21,6 +20,7 @@ from gpuetl.expressions.types import is_list
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Explode
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 

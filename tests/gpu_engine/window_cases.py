@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -26,6 +26,7 @@ from gpuetl.expressions.types import DataType
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Window
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 from gpuetl.testing import Tolerance, assert_tables_equal
 
 HOST = HostMachine()

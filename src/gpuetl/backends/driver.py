@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ctypes
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from threading import Thread
+
+from gpuetl.records import dataclass
 
 OLDEST_CUDA = (12, 0)
 

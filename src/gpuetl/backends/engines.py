@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from gpuetl.backends import driver, gpu_packages, starting
 from gpuetl.backends.starting import Starting, Step
 from gpuetl.errors import EngineUnavailable, PackageMissing, suggestion
 from gpuetl.messages import coded
+from gpuetl.records import dataclass
 
 if TYPE_CHECKING:
     from gpuetl.backends.backend import Backend

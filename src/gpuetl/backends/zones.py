@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib import resources
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuetl.expressions.zones import fixed_offset
+from gpuetl.records import dataclass
 
 Ints = NDArray[np.int64]
 

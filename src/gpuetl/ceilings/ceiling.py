@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from gpuetl.records import dataclass
 
 Link = Literal[
     "file to host", "file to device", "host to device", "device to host", "host memory", "device memory", "host to file"

@@ -6,7 +6,7 @@ import os
 import platform
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib.util import find_spec
 from typing import Any
 
@@ -17,6 +17,7 @@ from gpuetl.doctor.finding import Ailment, Finding, Found
 from gpuetl.doctor.gpus import gpu_findings
 from gpuetl.doctor.packages import package_findings
 from gpuetl.doctor.settings import setting_findings
+from gpuetl.records import dataclass
 
 
 @dataclass(frozen=True)

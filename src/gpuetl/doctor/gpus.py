@@ -6,11 +6,11 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from gpuetl.backends.driver import Driver
 from gpuetl.doctor.finding import Ailment, Finding, Found
+from gpuetl.records import dataclass
 from gpuetl.sizes import size
 
 LEAST_FREE = 0.1

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from textwrap import indent
 from typing import Literal
+
+from gpuetl.records import dataclass
 
 Kind = Literal["steps", "pipeline", "python", "command"]
 

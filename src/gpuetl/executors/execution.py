@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gpuetl.backends.backend import Backend
 from gpuetl.backends.cudf.choices import chosen
@@ -14,6 +14,7 @@ from gpuetl.executors.restart import until_it_fits
 from gpuetl.options import Cluster, RunOptions
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.planning import Capacity, memory_of
+from gpuetl.records import dataclass
 from gpuetl.report.recorder import Progress, Recorder
 from gpuetl.report.trace import timed
 

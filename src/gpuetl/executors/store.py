@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
 from threading import RLock
 
 from gpuetl.backends.backend import Backend, Frame, Spilled
 from gpuetl.errors import first_line
 from gpuetl.io.spill_space import SpillSpace
+from gpuetl.records import dataclass
 from gpuetl.report.recorder import Recorder
 from gpuetl.report.trace import span
 

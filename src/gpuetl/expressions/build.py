@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from gpuetl.expressions.expression import Expression, apply
 from gpuetl.expressions.syntax import RUN_ID, Constant, Name, ParameterName
+from gpuetl.records import dataclass
 
 
 def col(name: str) -> Expression:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any, TypeAlias
 
@@ -12,6 +11,7 @@ from gpuetl.expressions.functions import ALIASES, INSTEAD, find_function, functi
 from gpuetl.expressions.functions.function import Kind
 from gpuetl.expressions.syntax import ASSOCIATIVE, Apply, CastTo, Constant, Syntax
 from gpuetl.expressions.types import parse_type
+from gpuetl.records import dataclass
 
 TypeName: TypeAlias = str  # `str` is an accessor inside the class
 _ALL_KINDS: tuple[Kind, ...] = ("scalar", "aggregate", "window")

@@ -5,10 +5,10 @@ Every specifier but a name has a fixed width, so that a text is read in one way 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from gpuetl.messages import coded
+from gpuetl.records import dataclass
 
 MONTHS = (
     "January", "February", "March", "April", "May", "June",

@@ -7,11 +7,12 @@ handler expects: `resolve` put the casts in.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gpuetl.expressions.types import DATE, NAMED, NULL, TIMESTAMP, DataType, is_integer
+from gpuetl.records import dataclass
 
 if TYPE_CHECKING:
     from gpuetl.expressions.functions import Function

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -43,6 +43,7 @@ from gpuetl.expressions.types import (
 )
 from gpuetl.expressions.unparse import constant_text
 from gpuetl.messages import coded
+from gpuetl.records import dataclass
 
 SCALARS: tuple[Kind, ...] = ("scalar",)
 AGGREGATES: tuple[Kind, ...] = ("aggregate", "scalar")

@@ -7,11 +7,12 @@ SQL text and the Python interface both build these; `resolve` gives them types, 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from gpuetl.errors import InvalidExpression, Span
 from gpuetl.expressions.types import DataType
+from gpuetl.records import dataclass
 
 MAX_OPERATORS = 200  # below each other: a chain of `+` is as deep as it is long
 RUN_ID = "run_id"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -22,6 +22,7 @@ from gpuetl.plan.nodes import Read
 from gpuetl.plan.order import promised_order
 from gpuetl.plan.plan import Plan
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 from gpuetl.spec.bind import bind_source
 from gpuetl.spec.model import FrameSpec, SourceSpec
 from gpuetl.spec.parameters import bind_parameters

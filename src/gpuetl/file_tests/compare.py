@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
 from gpuetl.expressions.types import INT64, is_floating, is_list
 from gpuetl.file_tests.case import Expected
+from gpuetl.records import dataclass
 from gpuetl.testing.compare import Tolerance
 from gpuetl.verify.compare import tolerance_of
 

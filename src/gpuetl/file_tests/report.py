@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 from xml.etree import ElementTree
 
 from gpuetl.json_text import as_json
 from gpuetl.messages import one_line, printable
+from gpuetl.records import dataclass
 from gpuetl.whole_file import write_whole
 
 Outcome = Literal["passed", "failed", "error"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from gpuetl.errors import have_hint
@@ -20,6 +19,7 @@ from gpuetl.io.csv_quotes import (
 from gpuetl.io.dataset import DataFile, DatasetError
 from gpuetl.io.open_file import OpenFile, opened
 from gpuetl.messages import coded
+from gpuetl.records import dataclass
 
 FIRST_BYTES = 1 << 13
 MAX_HEADER_BYTES = 1 << 20

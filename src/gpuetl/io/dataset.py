@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, partial
 from math import inf
 from pathlib import Path
@@ -22,6 +22,7 @@ from gpuetl.io.paths import check_sandbox
 from gpuetl.io.watching import Look
 from gpuetl.messages import coded
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 from gpuetl.sandbox import OutsideSandbox
 
 if TYPE_CHECKING:

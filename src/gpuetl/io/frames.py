@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from gpuetl.io.dataset import ColumnValues, DataFile, Dataset, RowGroup
 from gpuetl.io.large_texts import narrow_texts
 from gpuetl.messages import coded
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 
 SLICE_ROWS = 1 << 20
 

@@ -18,7 +18,7 @@ import os
 import re
 import stat
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import translate
 from functools import cached_property
 from glob import has_magic
@@ -33,6 +33,7 @@ from gpuetl.io.paths import LISTS, is_hidden
 from gpuetl.io.sinks_read import SinksRead
 from gpuetl.io.watching import Look
 from gpuetl.messages import coded
+from gpuetl.records import dataclass
 
 ANY_DEPTH = "**"
 

@@ -7,13 +7,14 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from gpuetl.io.dataset_error import DatasetError
 from gpuetl.io.file_state import FileState, kind_of
 from gpuetl.messages import coded
+from gpuetl.records import dataclass
 
 if TYPE_CHECKING:
     from gpuetl.io.dataset import DataFile

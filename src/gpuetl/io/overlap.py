@@ -9,7 +9,6 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from gpuetl.io.file_state import FileState
 from gpuetl.io.listing import is_visible
 from gpuetl.io.paths import is_hidden, plain_part
 from gpuetl.io.target import Target
+from gpuetl.records import dataclass
 
 LINKED = ", through a link or a mount"
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import inf
 from typing import Any, ClassVar, NamedTuple
@@ -40,6 +39,7 @@ from gpuetl.io.thrift import (
     struct_reader,
 )
 from gpuetl.messages import coded
+from gpuetl.records import dataclass
 
 MAGIC, ENCRYPTED_MAGIC = b"PAR1", b"PARE"
 TAIL_BYTES = 8

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from gpuetl.expressions.types import INT64, STRING
 from gpuetl.io.dataset import DataFile, Dataset, RowGroup
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 
 REJECTED = ".rejected"
 """What follows a source's or a stage's name in that of its quarantine."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import mmap
 import os
 import tempfile
-from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from threading import Lock
@@ -18,6 +17,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from gpuetl.io.host_memory import host_memory
+from gpuetl.records import dataclass
 
 KEPT_SHARE = 0.25
 """Of the host's memory: what frames leave to everybody else."""

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, wait
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +29,7 @@ from gpuetl.io.target import Target
 from gpuetl.lost_device import is_lost
 from gpuetl.messages import coded
 from gpuetl.plan.node import Origin
+from gpuetl.records import dataclass
 from gpuetl.signals import held_signals
 
 TABLES_IN_FLIGHT = 2

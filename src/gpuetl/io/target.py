@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from gpuetl.io.dataset import Format
+from gpuetl.records import dataclass
 
 Mode = Literal["error", "overwrite", "append", "replace_partitions"]
 OnEmpty = Literal["write", "keep", "error"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import pyarrow as pa
 from gpuetl.expressions.types import DataType, type_name
 from gpuetl.kernels.headers import COMMENTS, HeaderProblem, with_headers
 from gpuetl.messages import coded
+from gpuetl.records import dataclass
 
 C_TYPES: dict[str, DataType] = {
     "double": pa.float64(), "float": pa.float32(),

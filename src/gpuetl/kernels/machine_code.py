@@ -8,11 +8,11 @@ import os
 import secrets
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
 import gpuetl
+from gpuetl.records import dataclass
 
 FORMAT = 2
 """Of entries: a change of their layout, or of how they are named, gives all of them other names."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from gpuetl.expressions.types import DataType
 from gpuetl.messages import coded
+from gpuetl.records import dataclass
 
 NAME = re.compile(r"[A-Za-z_]\w*")
 _WORDS = """

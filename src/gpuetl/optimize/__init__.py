@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass
 
 from gpuetl.errors import InvalidPipeline, suggestion
 from gpuetl.messages import coded
@@ -20,6 +19,7 @@ from gpuetl.optimize.select_row_groups import select_row_groups
 from gpuetl.optimize.share_sorts import share_sorts
 from gpuetl.optimize.shorten_keys import shorten_keys
 from gpuetl.plan.plan import Plan
+from gpuetl.records import dataclass
 
 PASSES: tuple[Callable[[Plan], Plan], ...] = (
     fold_expressions, push_filters, reduce_groups, push_limits, prune_columns, select_row_groups, shorten_keys,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeVar
 
 from gpuetl.expressions.build import col, when
@@ -29,6 +29,7 @@ from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, DataType, i
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Aggregate, Project, passing
 from gpuetl.plan.schema import Schema, free_name
+from gpuetl.records import dataclass
 
 T = TypeVar("T", Expr, Call)
 

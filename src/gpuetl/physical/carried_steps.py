@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import timedelta
 from functools import reduce
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from gpuetl.expressions.types import BOOL, INT64, DataType
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import CARRIED, Filter, Project, Window, passing
 from gpuetl.plan.schema import free_name
+from gpuetl.records import dataclass
 
 SLACK = 1.0
 """Seconds by which more rows of an interval are carried: times are compared as floats, which do not overflow."""

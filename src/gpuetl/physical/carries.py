@@ -8,7 +8,7 @@ so side by side, if what all partitions carry on is little enough to be combined
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from gpuetl.expressions.decimals import is_decimal
@@ -22,6 +22,7 @@ from gpuetl.physical.values import limits_of
 from gpuetl.physical.widths import Widths, column_widths, distinct_keys, total, type_bytes
 from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Window
+from gpuetl.records import dataclass
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 from gpuetl.expressions.ir import conjuncts
 from gpuetl.expressions.unparse import to_sql
@@ -16,6 +15,7 @@ from gpuetl.physical.ranges import Boundaries, RangeExchange
 from gpuetl.plan.graph import draw, walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Grouped, Kernel, Sort
+from gpuetl.records import dataclass
 from gpuetl.sizes import size
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from gpuetl.errors import RunFailed
@@ -14,6 +14,7 @@ from gpuetl.physical.nodes import Exchange, Scan
 from gpuetl.physical.working_sets import DEVICE, WorkingSets
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.plan import Plan
+from gpuetl.records import dataclass
 
 BROADCAST_SHARE = 8
 """A side that goes to every partition takes at most this part of the memory, for it stays there."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import accumulate
 
 from gpuetl.io.dataset import RowGroup
+from gpuetl.records import dataclass
 
 LEAST_SHARE = 1 << 20
 """Rows that are worth a partition of their own, so that one more worker has something to do."""

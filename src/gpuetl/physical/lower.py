@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import singledispatchmethod
 
 from gpuetl.io.pruning import may_hold
@@ -19,6 +19,7 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node, Origin
 from gpuetl.plan.nodes import Aggregate, Distinct, Grouped, Join, Limit, Read, Sort, Union, Window, Write
 from gpuetl.plan.plan import Plan
+from gpuetl.records import dataclass
 
 FEW_BYTES, FEW_BYTES_OF_ONE = 1 << 20, 1 << 17
 """Of groups, from all partitions together: what a task takes in less time than it takes to begin; or from each: what

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +21,7 @@ from gpuetl.physical.passes import passes_of, separate_nodes
 from gpuetl.physical.widths import column_widths, total
 from gpuetl.physical.working_sets import DEVICE, SLOWER_THAN_WRITING, TEXT_READING, WorkingSets
 from gpuetl.plan.graph import walk_graph
+from gpuetl.records import dataclass
 
 if TYPE_CHECKING:
     from gpuetl.physical.lower import PhysicalPlan

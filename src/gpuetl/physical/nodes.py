@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -17,6 +17,7 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node, Origin
 from gpuetl.plan.nodes import Grouped, Join, Project, Read, Sort, Union
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 
 Route = Literal["hash", "gather", "broadcast", "sample", "range"]
 

@@ -8,10 +8,10 @@ first one has seen all of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from gpuetl.physical.nodes import Concat, Exchange, Physical, count_reads
 from gpuetl.plan.graph import walk_graph
+from gpuetl.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,13 +8,13 @@ value that most rows have fills as many partitions as it needs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 from gpuetl.expressions.types import INT64
 from gpuetl.physical.nodes import Exchange, Physical
 from gpuetl.plan.node import Origin, SortKey
 from gpuetl.plan.schema import Schema, free_name
+from gpuetl.records import dataclass
 
 SAMPLED = 4096
 """Rows that are looked at of a full partition: ranges then differ by a few percent in size."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
 from math import inf, prod
 
@@ -15,6 +15,7 @@ from gpuetl.physical.values import limits_of, most_values, values_between, value
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Aggregate, Explode, Grouped, Join, KernelReduction, Project, Union
+from gpuetl.records import dataclass
 
 STRING_BYTES = 16
 LIST_ELEMENTS = 8

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from gpuetl.expressions.types import STRING
@@ -23,6 +22,7 @@ from gpuetl.plan.nodes import (
     Union,
     Window,
 )
+from gpuetl.records import dataclass
 
 
 class Work(NamedTuple):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from gpuetl.errors import Place
 from gpuetl.plan.node import Node
+from gpuetl.records import dataclass
 
 ROWS, REMOVED = ":rows", ":removed"
 """Columns of a stage's own counts: its rows, and those that a rule drops or puts in quarantine."""

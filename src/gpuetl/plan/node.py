@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from gpuetl.expressions.ir import Expr
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 
 FILTER = ":filter"
 """What an error calls the output of a source's filter, which no column of a user's can be."""

@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from gpuetl.messages import coded
 from gpuetl.plan.check import Check
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
+from gpuetl.records import dataclass
 
 NOT_DIGESTED = ("mark", "twin")
 """Fields that are left out of digests: what is made of them, and the text of a file that is named by its path."""

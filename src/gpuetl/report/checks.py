@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -11,6 +11,7 @@ import pyarrow as pa
 from gpuetl.errors import Place
 from gpuetl.messages import coded, one_line
 from gpuetl.plan.check import REMOVED, ROWS, Check
+from gpuetl.records import dataclass
 from gpuetl.value_texts import values_of
 
 VERDICTS = {"fail": "failed", "warn": "warned", "drop": "dropped", "quarantine": "quarantined"}

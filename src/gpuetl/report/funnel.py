@@ -8,7 +8,7 @@ A step that did not run has a line without numbers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Origin
 from gpuetl.plan.nodes import Join, Sort, Union
+from gpuetl.records import dataclass
 from gpuetl.report.recorder import Work
 
 Relation = tuple[str, str]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from gpuetl.ceilings.ceiling import Ceilings, Link
+from gpuetl.records import dataclass
 from gpuetl.sizes import size
 
 

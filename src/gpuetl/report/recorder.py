@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from threading import RLock, current_thread, get_ident
 from typing import Protocol
 
@@ -16,6 +16,7 @@ from gpuetl.backends.memory import MemoryMeter
 from gpuetl.ceilings.ceiling import Link
 from gpuetl.messages import one_line, printable
 from gpuetl.plan.node import Origin
+from gpuetl.records import dataclass
 from gpuetl.report.trace import span
 from gpuetl.secrets import redacted
 

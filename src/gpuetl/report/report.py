@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any
 
 from gpuetl.ceilings.ceiling import Ceilings, Link
 from gpuetl.json_text import as_json
+from gpuetl.records import dataclass
 from gpuetl.report.checks import CheckReport
 from gpuetl.report.funnel import Funnel, InputRows, StepRows
 from gpuetl.report.limits import Limit, limit_of

@@ -14,10 +14,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from gpuetl.records import dataclass
 from gpuetl.whole_file import write_whole
 
 

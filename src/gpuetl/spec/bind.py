@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -28,6 +28,7 @@ from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes import Filter, Project, Read, Sort, Write, passing
 from gpuetl.plan.plan import Plan, digests_of
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 from gpuetl.sandbox import OutsideSandbox, current_sandbox
 from gpuetl.spec.expect.bind import expected, quarantines
 from gpuetl.spec.model import FrameSpec, PipelineSpec, SinkSpec, SourceSpec

@@ -5,9 +5,9 @@ from __future__ import annotations
 import linecache
 import os
 import sys
-from dataclasses import dataclass
 
 from gpuetl.errors import Place, Span
+from gpuetl.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from ruamel.yaml.nodes import Node as YamlNode
 
 from gpuetl.errors import InvalidPipeline, Place, Problem, Problems, Span
 from gpuetl.messages import coded
+from gpuetl.records import dataclass
 from gpuetl.spec import flow_commas
 from gpuetl.spec.scanner import new_yaml
 from gpuetl.spec.yaml_errors import QUOTE, mistake_of

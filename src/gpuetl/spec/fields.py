@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING
 from typing import Any, Generic, TypeVar
 
 from gpuetl.errors import InvalidPipeline, Problems
 from gpuetl.messages import coded, recoded
+from gpuetl.records import dataclass
 from gpuetl.spec.document import Node, plain_node
 from gpuetl.spec.synonyms import keys_hint, word_suggestion
 from gpuetl.spec.values import BadExpression, BadValue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 from gpuetl.errors import Place
@@ -11,6 +11,7 @@ from gpuetl.expressions.types import DataType
 from gpuetl.io.dataset import ExtraColumns, Format, MissingColumns, OnBadRow
 from gpuetl.io.frames import SLICE_ROWS
 from gpuetl.io.target import Mode, OnEmpty
+from gpuetl.records import dataclass
 from gpuetl.spec.expect.rules import Rule
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import (

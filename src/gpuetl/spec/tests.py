@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, ClassVar, Literal, TypeVar
@@ -17,6 +17,7 @@ from gpuetl.expressions.types import DataType, is_list, type_name
 from gpuetl.expressions.unparse import constant_text
 from gpuetl.io.dataset import Format
 from gpuetl.messages import coded
+from gpuetl.records import dataclass
 from gpuetl.spec.document import Node
 from gpuetl.spec.forms import BOOLEAN, read_name
 from gpuetl.spec.parameters import parse_written

@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from gpuetl.errors import InvalidExpression, Place, Span
 from gpuetl.expressions.syntax import Syntax
 from gpuetl.messages import coded
 from gpuetl.plan.node import SortKey
+from gpuetl.records import dataclass
 
 
 class Located(Protocol):

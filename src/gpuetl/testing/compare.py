@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from gpuetl.expressions.types import is_floating, is_list, type_name
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 
 Flags = NDArray[np.bool_]
 SHOWN_ROWS = 5

@@ -8,7 +8,6 @@ beside it.  ε is 2^-52; a mean may differ by the n-th part.  (Higham, Accuracy 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from gpuetl.expressions.ir import Call, Column, Expr
 from gpuetl.expressions.types import INT64, is_floating
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Aggregate, Filter, Limit, Project, Sort
+from gpuetl.records import dataclass
 from gpuetl.verify.compare import numbered_names
 from gpuetl.verify.keys import names_below
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from gpuetl.options import RunOptions
 from gpuetl.plan.order import promised_order
 from gpuetl.plan.plan import Plan
 from gpuetl.planning import lowered, lowered_again
+from gpuetl.records import dataclass
 from gpuetl.report.funnel import Funnel
 from gpuetl.report.recorder import Progress, Recorder, recording, silent
 from gpuetl.report.report import device_label, stage_reports

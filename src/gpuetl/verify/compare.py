@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gpuetl.expressions.types import is_floating, is_list
+from gpuetl.records import dataclass
 from gpuetl.testing.compare import Tolerance, equal_values, in_canonical_order
 from gpuetl.value_texts import shown
 

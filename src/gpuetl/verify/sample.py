@@ -8,7 +8,6 @@ are tried; the best splits the fewest joins and windows, then the fewest other g
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from gpuetl.errors import InvalidPipeline
 from gpuetl.expressions.functions import FUNCTIONS
@@ -20,6 +19,7 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Locality, Node, Origin
 from gpuetl.plan.nodes import Explode, Filter, Grouped, Join, Project, Read, Union
 from gpuetl.plan.plan import Plan
+from gpuetl.records import dataclass
 
 LEAST, HASHES = -(1 << 63), 1 << 64
 Choice = Mapping[int, str]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 from gpuetl.backends.cudf.columns.piece import PieceColumns
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.errors import EvaluationError
 from gpuetl.messages import coded
+from gpuetl.records import dataclass
 
 MAX_ROWS = (1 << 31) - 1
 """As many rows as a frame may have: kernels number rows in 32 bits, as libcudf does."""

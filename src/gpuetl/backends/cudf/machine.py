@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.memory import MemoryMeter, MemoryUse
 from gpuetl.expressions.types import DataType
+from gpuetl.records import dataclass
 
 Work = Literal["reading", "computing", "writing"]
 Module = Any

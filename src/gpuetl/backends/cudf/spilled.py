@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -15,6 +14,7 @@ from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Buffer
 from gpuetl.ceilings.ceiling import Link
 from gpuetl.io.spill_space import Room, SpillSpace
+from gpuetl.records import dataclass
 
 FrameOf = Callable[[Sequence[Buffer]], Frame]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.types import NULL, STRING, DataType, is_list
+from gpuetl.records import dataclass
 
 Buffer = Any
 """An array of the machine's array module: CuPy's on a GPU, NumPy's in tests on a CPU."""

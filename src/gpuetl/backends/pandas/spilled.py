@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import pyarrow as pa
 
 from gpuetl.ceilings.ceiling import Link
 from gpuetl.io.spill_space import SpillSpace
+from gpuetl.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

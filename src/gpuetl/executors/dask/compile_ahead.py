@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,6 +27,7 @@ from gpuetl.physical.estimate import read_rows
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Scan
 from gpuetl.plan.nodes import Read
+from gpuetl.records import dataclass
 
 PLAN = "programs of a plan"
 

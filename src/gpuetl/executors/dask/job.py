@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any, cast
 
@@ -27,6 +27,7 @@ from gpuetl.physical.carries import Carried
 from gpuetl.physical.nodes import Exchange, Physical
 from gpuetl.plan.node import Origin
 from gpuetl.plan.nodes import Write
+from gpuetl.records import dataclass
 from gpuetl.report.recorder import Recorder, recording
 
 LEAVE_S = 2.0

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from gpuetl.executors.dask.writing import Written
 from gpuetl.io.folders import remove_folder
 from gpuetl.io.staging import SinkWriter, WrittenFile
 from gpuetl.messages import coded
+from gpuetl.records import dataclass
 
 
 @dataclass

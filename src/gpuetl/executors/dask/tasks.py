@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,7 @@ from gpuetl.executors.dask.parcels import all_sealed, sealed, waiting
 from gpuetl.executors.dask.writing import write_partition
 from gpuetl.io.frames import FrameDataset
 from gpuetl.physical.nodes import Exchange, Physical, Scan
+from gpuetl.records import dataclass
 
 os.environ.setdefault("ACERO_ALIGNMENT_HANDLING", "ignore")
 """Buffers begin in a message wherever they begin; Arrow takes them so, and would print a warning for each."""

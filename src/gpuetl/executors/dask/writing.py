@@ -10,7 +10,6 @@ import os
 import socket
 import uuid
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,7 @@ from gpuetl.executors.outputs import file_writer, note_files, write_frame
 from gpuetl.io.staging import MOST_PARTS, SinkWriter, WrittenFile
 from gpuetl.messages import coded
 from gpuetl.plan.nodes import Write
+from gpuetl.records import dataclass
 from gpuetl.threads import thread_count
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 from typing import Literal as Choice
@@ -24,6 +23,7 @@ from gpuetl.expressions.types import (
     type_name,
 )  # fmt: skip
 from gpuetl.messages import code_of, coded
+from gpuetl.records import dataclass
 
 Kind = Choice["scalar", "aggregate", "window"]
 Typing: TypeAlias = tuple[Sequence[DataType], DataType]

@@ -9,12 +9,12 @@ Sources: libcudf's "Regex Features" and its regcomp.cpp; RE2's syntax page.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
 from gpuetl.expressions.regex.characters import InvalidPattern
 from gpuetl.expressions.regex.parser import Parser
 from gpuetl.expressions.regex.tree import Node, can_be_empty, repeated_groups, written
+from gpuetl.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ follow Unicode where RE2's are ASCII, and it numbers groups anew inside `{n,m}`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from gpuetl.records import dataclass
 
 MAX_POINT = 0x10FFFF
 Ranges: TypeAlias = tuple[tuple[int, int], ...]

@@ -16,13 +16,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from gpuetl.io.commit.durable import sync, write_atomically
 from gpuetl.io.commit.moves import Put, Remove, Step, Unclear
 from gpuetl.io.commit.names import RUN, staging_folder
+from gpuetl.records import dataclass
 from gpuetl.sandbox import current_sandbox
 
 Decision = Literal["undecided", "forward", "back", "done"]

@@ -11,10 +11,12 @@ import json
 import os
 import socket
 import stat
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
+
+from gpuetl.records import dataclass
 
 LEASE = "lease.json"
 Status = Literal["live", "dead", "elsewhere", "unknown"]

@@ -16,11 +16,11 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from gpuetl.io.paths import LISTS, is_hidden
+from gpuetl.records import dataclass
 
 VERSION = 1
 NAME_OF_EARLIER_VERSIONS = re.compile(r"part-([0-9a-f]{12}-)?\d{8}T\d{6}-[0-9a-f]{8}-\d{5,}\.(parquet|csv)")

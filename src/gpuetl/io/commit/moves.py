@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from gpuetl.io.commit.renames import NoExchange, exchange, rename_to_free
+from gpuetl.records import dataclass
 
 State = Literal["done", "open", "unclear"]
 

@@ -7,7 +7,6 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +18,7 @@ from gpuetl.io.commit.locks import locked
 from gpuetl.io.commit.moves import Unclear
 from gpuetl.io.commit.names import STAGING, staging_folder
 from gpuetl.io.folders import remove_folder
+from gpuetl.records import dataclass
 
 Ending = Literal["finished", "undone", "removed"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from gpuetl.backends.pandas.columns.masked import Masked, storage_type
 from gpuetl.expressions.types import DataType
+from gpuetl.records import dataclass
 
 SIZES = (0, 1, 31, 32, 33, 1023, 1_000_000)
 """Rows: none, one, those of a warp and one off, those of a block and one off, and many blocks."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from gpuetl.kernels.contract import KernelContract
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Kernel, KernelReduction
+from gpuetl.records import dataclass
 from gpuetl.testing.compare import ROUNDING, Tolerance
 
 SHOWN_ROWS = 3

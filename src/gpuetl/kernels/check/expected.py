@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from gpuetl.backends.pandas.operations.kernel_reduction import twin_results
 from gpuetl.backends.pandas.windows.segments import Segments
 from gpuetl.kernels.check.cases import Case
 from gpuetl.plan.nodes import Kernel, KernelReduction
+from gpuetl.records import dataclass
 from gpuetl.testing.compare import Tolerance
 
 Operation = Kernel | KernelReduction

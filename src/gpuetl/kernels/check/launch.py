@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from gpuetl.kernels.check.guarded import Guarded, never_written
 from gpuetl.kernels.guards import unwritten
 from gpuetl.kernels.texts import KernelTexts
 from gpuetl.plan.nodes import Kernel, KernelReduction
+from gpuetl.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import ClassVar, Self
 
 from gpuetl.expressions.ir import Call, Expr, columns_of
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.plan.node import Locality, SingleInput, SortKey
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

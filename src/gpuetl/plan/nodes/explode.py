@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import takewhile
 from typing import Self
@@ -10,6 +10,7 @@ from typing import Self
 from gpuetl.expressions.types import INT64, NULL, is_list
 from gpuetl.plan.node import SingleInput, SortKey
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

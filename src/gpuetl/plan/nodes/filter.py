@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 from gpuetl.expressions.ir import Expr, columns_of
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.plan.node import SingleInput, SortKey
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

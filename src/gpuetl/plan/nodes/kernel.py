@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from gpuetl.kernels.texts import KernelTexts
 from gpuetl.plan.node import Locality, SortKey
 from gpuetl.plan.nodes.window import Grouped
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 
 if TYPE_CHECKING:
     from gpuetl.plan.nodes.kernel_reduction import KernelReduction

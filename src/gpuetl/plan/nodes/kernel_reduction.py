@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 from typing import Literal as Choice
 
@@ -13,6 +12,7 @@ from gpuetl.kernels.texts import KernelTexts
 from gpuetl.plan.node import Locality, SingleInput
 from gpuetl.plan.nodes.kernel import call_text
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import takewhile
 from typing import Self
@@ -12,6 +12,7 @@ from gpuetl.expressions.ir import Column, Expr, columns_of
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.plan.node import SingleInput, SortKey
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Self
 
 from gpuetl.expressions.ir import Expr
@@ -10,6 +10,7 @@ from gpuetl.expressions.unparse import to_sql
 from gpuetl.io.dataset import Dataset
 from gpuetl.plan.node import Node
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

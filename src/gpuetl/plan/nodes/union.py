@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gpuetl.plan.node import Node
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar, Self
 
@@ -11,6 +11,7 @@ from gpuetl.expressions.ir import Call, Expr, columns_of
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.plan.node import Locality, SingleInput, SortKey
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 
 CARRIED = ":carried"
 """Stands in the name of a column that a window by carries makes of an argument."""

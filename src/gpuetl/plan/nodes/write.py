@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gpuetl.io.target import Target
 from gpuetl.plan.node import SingleInput
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ Every rule looks at all rows of the stage as its steps give them, whatever the o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from gpuetl.plan.check import REMOVED, ROWS, Check
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes import Aggregate, Filter, Limit, Project, Sort, passing
 from gpuetl.plan.order import promised_order
+from gpuetl.records import dataclass
 from gpuetl.spec.expect.rules import REMOVES, Rule, counting
 from gpuetl.spec.expect.terms import KeyTerm, Repeats, RowCount, RowTerm, Term, call, either
 from gpuetl.spec.steps.step import Context

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar
@@ -15,6 +15,7 @@ from gpuetl.expressions.types import BOOL, NULL, STRING, type_name
 from gpuetl.expressions.unparse import constant_text, shown_sql, to_sql
 from gpuetl.messages import coded
 from gpuetl.plan.node import Node, Origin
+from gpuetl.records import dataclass
 from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.document import plain_node
 from gpuetl.spec.expect.terms import (

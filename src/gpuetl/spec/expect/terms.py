@@ -5,7 +5,6 @@ A row breaks a rule where its condition is false; null is not false.  All is sai
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 from gpuetl.expressions.functions import FUNCTIONS
@@ -15,6 +14,7 @@ from gpuetl.messages import coded
 from gpuetl.plan.node import Node, Origin, SortKey
 from gpuetl.plan.nodes import Aggregate, Distinct, Filter, Join, Project, Sort
 from gpuetl.plan.schema import free_name
+from gpuetl.records import dataclass
 from gpuetl.spec.parameters import parse_value
 from gpuetl.spec.steps.join import meeting_type
 from gpuetl.spec.steps.step import Context

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from gpuetl.expressions.functions import FUNCTIONS
@@ -14,6 +13,7 @@ from gpuetl.expressions.types import INT64, UNKNOWN
 from gpuetl.messages import coded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
+from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import EXPRESSIONS, NAMES, ORDER
 from gpuetl.spec.steps.calls import split_calls

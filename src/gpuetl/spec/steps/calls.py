@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from gpuetl.expressions.functions import Kind
 from gpuetl.expressions.ir import Call, Column, Expr, Literal, Parameter, calls_of, transform
 from gpuetl.plan.schema import free_name
+from gpuetl.records import dataclass
 
 
 @dataclass

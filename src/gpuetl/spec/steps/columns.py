@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from gpuetl.expressions.ir import Cast, Column, Expr
@@ -13,6 +12,7 @@ from gpuetl.expressions.types import DataType, can_cast, type_name
 from gpuetl.messages import coded
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Project, passing
+from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import EXPRESSIONS, RENAMES, SELECTION, SOME_NAMES, TYPES
 from gpuetl.spec.steps.step import Context, Others, Step, Unknown

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from gpuetl.expressions.resolve import WRONG
@@ -10,6 +9,7 @@ from gpuetl.expressions.types import UNKNOWN, is_list, type_name
 from gpuetl.messages import coded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
+from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import BOOLEAN, NAME
 from gpuetl.spec.steps.step import Context, Step, Unknown

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -28,6 +27,7 @@ from gpuetl.messages import coded
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Project, passing
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import EXPRESSIONS
 from gpuetl.spec.steps.step import Context, Step

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, cast
 
 from gpuetl.errors import have_hint, listing
@@ -16,6 +15,7 @@ from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes.join import MIRRORED, How, Validate
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.fields import Field, key
 from gpuetl.spec.forms import BOOLEAN, NAME, choice, read_mapping, read_name, read_names, some

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, ClassVar, cast
 
 from gpuetl.expressions.ir import Expr, columns_of
@@ -15,6 +15,7 @@ from gpuetl.messages import coded, recoded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 from gpuetl.sandbox import OutsideSandbox, current_sandbox
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import CODE, COUNT, EXPRESSIONS, NAME, NAMES, ORDER, TYPES, choice

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from gpuetl.expressions.fold import keeps_no_row
@@ -16,6 +15,7 @@ from gpuetl.messages import coded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import COUNT, EXPRESSION, ORDER, SOME_NAMES, SOME_ORDER, choice
 from gpuetl.spec.steps.step import Context, Step

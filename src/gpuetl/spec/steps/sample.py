@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import count
 from typing import ClassVar
 
@@ -15,6 +14,7 @@ from gpuetl.messages import coded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import COUNT, FRACTION, INTEGER, NAMES
 from gpuetl.spec.steps.step import Context, Step

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -17,6 +17,7 @@ from gpuetl.messages import coded
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.nodes import Project
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.fields import keys_of, read_keys, required_keys, write_keys
 from gpuetl.spec.values import Formula, Located, PartPlace, node_of

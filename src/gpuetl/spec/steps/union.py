@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import reduce
 from typing import ClassVar
 
@@ -13,6 +12,7 @@ from gpuetl.messages import coded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, Origin
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import SOME_NAMES, choice_or_null
 from gpuetl.spec.steps.step import Context, Step

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from gpuetl.expressions.ir import Call, calls_of
@@ -13,6 +12,7 @@ from gpuetl.messages import coded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import EXPRESSIONS, NAMES, ORDER
 from gpuetl.spec.steps.calls import split_calls

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.columns.arrays import pick, scan
 from gpuetl.backends.cudf.device.columns import ColumnKinds, buffers_of
 from gpuetl.backends.cudf.machine import Array, Machine, Module
 from gpuetl.backends.cudf.vector import Vector
+from gpuetl.records import dataclass
 
 CHUNK = 2048
 """Rows that one warp reduces: enough to amortise its state, few enough that one group fills a device."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,6 +26,7 @@ from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.ir import Column, Expr, Literal
 from gpuetl.expressions.types import BOOL
 from gpuetl.plan.node import SortKey
+from gpuetl.records import dataclass
 
 T = TypeVar("T")
 

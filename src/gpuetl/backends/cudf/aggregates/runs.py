@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gpuetl.backends.cudf.aggregates.edges import edges
 from gpuetl.backends.cudf.aggregates.groups import Groups
@@ -12,6 +11,7 @@ from gpuetl.backends.cudf.columns.compact import numbers_where
 from gpuetl.backends.cudf.columns.keys import Key, Keys
 from gpuetl.backends.cudf.columns.order import sort_keys
 from gpuetl.backends.cudf.machine import Array
+from gpuetl.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -11,6 +11,7 @@ from gpuetl.backends.cudf.device.types import c_type
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Call, Expr
 from gpuetl.expressions.types import DURATION, STRING, is_floating, is_list
+from gpuetl.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gpuetl.backends.cudf.aggregates.counting import MOST_SORTED, are_countable, counts_of, most_of, order_by_counts
@@ -14,6 +12,7 @@ from gpuetl.backends.cudf.columns.keys import Keys
 from gpuetl.backends.cudf.columns.layout import Layout
 from gpuetl.backends.cudf.columns.words import packed
 from gpuetl.backends.cudf.machine import Array, Machine
+from gpuetl.records import dataclass
 
 TABLE_BITS = 12
 """Counts of so many bits of code fit the shared memory of a block; see device/closed/groups.cu."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from gpuetl.backends.cudf.machine import Array, Machine, Struct
 from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.expressions.types import NULL
 from gpuetl.plan.node import SortKey
+from gpuetl.records import dataclass
 
 KERNEL_DIGITS = (1, 2, 3, 4, 8, 16)
 """Each kernel exists for these numbers of digits."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
 from typing import NamedTuple
@@ -12,6 +11,7 @@ import numpy as np
 
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import STRING, DataType, is_list
+from gpuetl.records import dataclass
 
 MOST_KEPT = 4096
 NO_WORDS = np.empty(0, np.uint32)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gpuetl.backends.cudf.columns.keys import MOST_DIGITS
+from gpuetl.records import dataclass
 
 WIDTH = 64
 ALL, SIGN = (1 << WIDTH) - 1, 1 << (WIDTH - 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -13,6 +12,7 @@ from gpuetl.backends.cudf.columns.layout import Layout
 from gpuetl.backends.cudf.columns.unpacked import MOST_OUTPUTS, OUTPUT_WORDS, Unpacked
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector
+from gpuetl.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from gpuetl.backends.cudf.choices import chosen
 from gpuetl.backends.cudf.columns.arrays import iota
@@ -19,6 +19,7 @@ from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import NULL
 from gpuetl.plan.node import Node, SortKey
+from gpuetl.records import dataclass
 from gpuetl.report.recorder import note
 
 

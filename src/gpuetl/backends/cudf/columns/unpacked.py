@@ -5,8 +5,6 @@ A gather would read each of them at random; `mark` has read the words already.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gpuetl.backends.cudf.columns.keys import Keys, Words
@@ -15,6 +13,7 @@ from gpuetl.backends.cudf.columns.written import empty_column
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.expressions.types import STRING
+from gpuetl.records import dataclass
 
 MOST_OUTPUTS, OUTPUT_WORDS = 48, 5
 """As in device/key_kernels.cuh: the columns that one launch writes, and the words that describe a column."""

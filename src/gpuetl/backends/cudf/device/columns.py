@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeVar
 
 from gpuetl.backends.cudf.device.types import accessor_type, stored_c_type
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import STRING
+from gpuetl.records import dataclass
 
 MOST_BUFFERS = 360
 """Of columns that one kernel reads and writes: older drivers pass 4 KB of arguments, of which a third may be others."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
@@ -21,6 +21,7 @@ from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.ir import Call, Column, Expr, Literal, can_fail, columns_of, walk
 from gpuetl.expressions.types import NULL, STRING
+from gpuetl.records import dataclass
 
 Vectors = Mapping[str, Vector]
 NUMBER = pa.int32()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from gpuetl.backends.cudf.machine import Machine
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Literal
 from gpuetl.expressions.types import STRING, DataType, is_floating, is_list
+from gpuetl.records import dataclass
 
 MOST = 128
 """Arguments of one kernel that are constants, or a few more: it takes 4 KB of all kinds on older drivers."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import singledispatchmethod
 
 from gpuetl.backends.cudf.device.types import c_constant, c_type
@@ -18,6 +18,7 @@ from gpuetl.backends.cudf.expressions.constants import Constants
 from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, Device
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, children
 from gpuetl.expressions.types import NULL, STRING, DataType, is_list
+from gpuetl.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from gpuetl.backends.cudf.device.columns import ColumnKinds
@@ -15,6 +14,7 @@ from gpuetl.backends.cudf.expressions.emit import Emitter
 from gpuetl.backends.cudf.expressions.functions import HEADERS, scales
 from gpuetl.backends.cudf.expressions.zone_tables import zone_table, zones_read
 from gpuetl.expressions.ir import Call, Cast, Expr, walk
+from gpuetl.records import dataclass
 
 MOST_KEPT = 1024
 """Texts of kernels, by what they compute and read: to write one anew takes longer than to launch it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import TypeGuard
 
@@ -13,6 +13,7 @@ from gpuetl.backends.cudf.expressions.kernels import MOST_KEPT
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, can_fail, transform
 from gpuetl.expressions.types import BOOL, STRING, DataType, is_list
+from gpuetl.records import dataclass
 
 TRUE, FALSE = Literal(True, BOOL), Literal(False, BOOL)
 

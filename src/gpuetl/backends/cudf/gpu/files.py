@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cache, partial
 from threading import Lock, local
 from typing import Any
@@ -19,6 +18,7 @@ from cupy.cuda import runtime
 
 from gpuetl.backends.cudf.sinks.pieces import Piece, Span, piece_bytes
 from gpuetl.backends.cudf.sinks.threaded_file import Chunk, FillChunks, Store, WriteChunks, Writers
+from gpuetl.records import dataclass
 
 THREADS = 16
 CHUNK_BYTES = 4 << 20

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pyarrow as pa
 
 from gpuetl.backends.cudf.columns.concat import numbered_together
@@ -17,6 +15,7 @@ from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.ir import Cast, Column
 from gpuetl.expressions.types import NULL, STRING, DataType, common_type
 from gpuetl.plan.nodes import Join
+from gpuetl.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

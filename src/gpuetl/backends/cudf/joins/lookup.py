@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gpuetl.backends.cudf.choices import chosen
 from gpuetl.backends.cudf.columns.arrays import filled
 from gpuetl.backends.cudf.columns.keys import MOST_DIGITS, Keys, Words, launch_digits
@@ -13,6 +11,7 @@ from gpuetl.backends.cudf.joins.keys import JoinKeys
 from gpuetl.backends.cudf.joins.numbered import sorted_lookup
 from gpuetl.backends.cudf.joins.slots import Lookup
 from gpuetl.backends.cudf.machine import Array, Machine
+from gpuetl.records import dataclass
 
 TABLE_SLOTS = 8
 """A table by code may have this many slots for each row."""

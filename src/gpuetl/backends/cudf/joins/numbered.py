@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gpuetl.backends.cudf.columns.arrays import choose, count_not_negative, filled, scan, scatter
 from gpuetl.backends.cudf.columns.concat import stacked
 from gpuetl.backends.cudf.columns.keys import Key, Keys
@@ -12,6 +10,7 @@ from gpuetl.backends.cudf.joins.keys import JoinKeys, as_type
 from gpuetl.backends.cudf.joins.slots import Lookup
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.expressions.types import common_type
+from gpuetl.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

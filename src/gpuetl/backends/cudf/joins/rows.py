@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gpuetl.backends.cudf.columns.arrays import pick, scan, set_marks
 from gpuetl.backends.cudf.columns.compact import NOT_NEGATIVE, ZERO, above, numbers_where
 from gpuetl.backends.cudf.machine import Array, Machine
+from gpuetl.records import dataclass
 
 FEW = 32
 """Partners of a row that one thread writes, as device/closed/pairs.cu has it; a warp writes more."""

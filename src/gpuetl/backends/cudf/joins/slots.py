@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 
 from gpuetl.backends.cudf.columns.keys import Keys
 from gpuetl.backends.cudf.machine import Array, Machine
+from gpuetl.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

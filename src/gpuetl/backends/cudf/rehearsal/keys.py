@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from gpuetl.backends.cudf.columns.unpacked import OUTPUT_WORDS
 from gpuetl.backends.cudf.machine import Struct
 from gpuetl.backends.cudf.rehearsal.closed import memory, valid_rows
 from gpuetl.backends.cudf.rehearsal.launch import Rehearsed
+from gpuetl.records import dataclass
 
 DIGIT_WORDS = PLACE_WORDS = 3
 LEAST_MET = 8

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from gpuetl.backends.cudf.sinks.texts import Codes, Lengths, coded
 from gpuetl.backends.cudf.sinks.values import Bits, LongDecimals
 from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.expressions.types import BOOL, STRING, DataType, is_floating
+from gpuetl.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

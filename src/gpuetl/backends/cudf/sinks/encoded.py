@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,6 +12,7 @@ from gpuetl.backends.cudf.sinks.footer import Limits
 from gpuetl.backends.cudf.sinks.pieces import Piece
 from gpuetl.backends.cudf.sinks.stack import Column
 from gpuetl.backends.cudf.sinks.statistics import LimitsOf, merged
+from gpuetl.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -15,6 +15,7 @@ from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.sinks.pieces import Piece, Span
 from gpuetl.backends.cudf.sinks.thrift import varint
 from gpuetl.backends.cudf.vector import Vector
+from gpuetl.records import dataclass
 
 
 @dataclass(eq=False)

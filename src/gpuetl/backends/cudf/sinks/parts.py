@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -16,6 +15,7 @@ from gpuetl.backends.cudf.sinks.parquet import written
 from gpuetl.backends.cudf.sinks.row_groups import DEFAULT, Groups, Layout, Rows, between
 from gpuetl.io.staging import MOST_PARTS
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 
 LEAST_PART_ROWS = 1 << 22
 """The rows that make a file of a folder worth it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from threading import BoundedSemaphore, RLock
 from typing import Any
 
@@ -31,6 +31,7 @@ from gpuetl.backends.cudf.sinks.texts import MOST_DISTINCT_BYTES, few_distinct, 
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import STRING
 from gpuetl.plan.schema import Schema
+from gpuetl.records import dataclass
 
 MOST_PAGE_BYTES, LIMIT = 1 << 27, (1 << 31) - (1 << 20)
 """Of texts: what is aimed at, and what a page's header has room for, with some for levels."""

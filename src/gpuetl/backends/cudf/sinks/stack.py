@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.sinks.host_texts import HostTexts
 from gpuetl.backends.cudf.sinks.levels import Levels
 from gpuetl.backends.cudf.vector import Vector, storage_type
+from gpuetl.records import dataclass
 
 
 class Column(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
@@ -11,6 +10,7 @@ from gpuetl.backends.cudf.sinks.thrift import Value, boolean, byte, i32, struct
 from gpuetl.backends.cudf.vector import storage_type
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.types import BOOL, STRING, DataType, is_integer
+from gpuetl.records import dataclass
 
 BOOLEAN, INT32, INT64, FLOAT, DOUBLE, BYTE_ARRAY, FIXED = 0, 1, 2, 4, 5, 6, 7
 """The format's physical types."""

@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpuetl.backends.cudf.sinks.pieces import Piece, chunks, piece_bytes
+from gpuetl.records import dataclass
 
 Store = Callable[[Any, int], None]
 """Puts a NumPy array of bytes at an offset of a file."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from math import inf
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ from gpuetl.io.parquet_chunks import Chunk
 from gpuetl.physical.nodes import Scan
 from gpuetl.physical.widths import most_rows
 from gpuetl.plan.nodes import Read
+from gpuetl.records import dataclass
 
 MOST_GROUPS = 16
 """Row groups that are looked at: each takes some tens of microseconds a column."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from gpuetl.backends.cudf.windows.steps import Fold, Scan
 from gpuetl.expressions.ir import Call, Column, Literal
 from gpuetl.expressions.types import DATE, DataType
+from gpuetl.records import dataclass
 
 MICROSECOND, DAY = timedelta(microseconds=1), 86_400_000_000
 FIRST_ROW = Scan(Fold("RowOf<FirstMet, Everywhere>", state_bytes=4))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -16,6 +15,7 @@ from gpuetl.backends.cudf.windows.pass_kernels import pass_source, run_pass
 from gpuetl.backends.cudf.windows.passes import Known, Pass, reads_of
 from gpuetl.backends.cudf.windows.rows import WindowRows
 from gpuetl.backends.cudf.windows.steps import Framed, Output, PresentRows, RowNumbers, Scan, Step
+from gpuetl.records import dataclass
 
 OUTPUTS_PER_KERNEL = 8
 """More would take more registers than threads have, and more parameters than a kernel."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from gpuetl.backends.cudf.columns.validity import with_nulls
 from gpuetl.backends.cudf.device.types import stored_c_type
@@ -12,6 +11,7 @@ from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.cudf.windows.rows import WindowRows
 from gpuetl.backends.cudf.windows.steps import Moved, Output, RowNumbers, Step, Values, gives
 from gpuetl.expressions.types import DataType
+from gpuetl.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.cudf.windows.rows import WindowRows
 from gpuetl.backends.cudf.windows.steps import Fold, Output, PerRow, PresentRows, Scan, Step
+from gpuetl.records import dataclass
 
 Known: TypeAlias = Mapping[Scan | PresentRows, list[Any]]
 """The arguments that stand for what all rows are known to have: an array, or of rows that are present all three."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from gpuetl.backends.cudf.columns.validity import empty_bits
@@ -14,6 +13,7 @@ from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.cudf.windows.steps import Fold, Output, PerRow
 from gpuetl.expressions.types import DataType
+from gpuetl.records import dataclass
 
 HEADERS = ("reductions.cuh", "decay.cuh", "frames.cuh")
 MARKS = ["const uint8_t* groups", "const uint8_t* runs"]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from gpuetl.expressions.types import NAMED, DataType
+from gpuetl.records import dataclass
 
 ROW_NUMBER = NAMED["int32"]
 """How row numbers are stored, of which -1 is no row: rows are fewer than 2^31, as libcudf wants."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,6 +18,7 @@ from gpuetl.backends.pandas.expressions.evaluate import evaluate_column
 from gpuetl.expressions.ir import Call, Expr
 from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Aggregate
+from gpuetl.records import dataclass
 
 T = TypeVar("T")
 Ints = NDArray[np.int64]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from gpuetl.backends.pandas.columns.order import note_ties, ordinal
 from gpuetl.expressions.functions.aggregates import CARRIED, edge_arguments
 from gpuetl.expressions.ir import Call
 from gpuetl.plan.node import SortKey
+from gpuetl.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from gpuetl.backends.pandas.columns.order import ordinal
 from gpuetl.expressions.ir import Call, Expr, Literal
 from gpuetl.expressions.types import FLOAT64
 from gpuetl.plan.node import SortKey
+from gpuetl.records import dataclass
 
 Floats = NDArray[np.float64]
 

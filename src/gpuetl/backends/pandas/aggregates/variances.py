@@ -7,7 +7,6 @@ however many there are and however they were split.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from gpuetl.backends.pandas.columns.keys import Codes, Groups
 from gpuetl.backends.pandas.columns.masked import Masked, from_masked, to_masked
 from gpuetl.expressions.types import FLOAT64
+from gpuetl.records import dataclass
 
 Floats = NDArray[np.float64]
 

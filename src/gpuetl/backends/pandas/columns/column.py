@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gpuetl.expressions.types import is_floating
+from gpuetl.records import dataclass
 
 Column = Any
 """A `pyarrow.Array` or `ChunkedArray`; pyarrow has no type stubs."""

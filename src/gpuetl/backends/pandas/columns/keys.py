@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from gpuetl.backends.pandas.columns.column import canonical, whole
 from gpuetl.backends.pandas.columns.masked import has_numbers, to_masked, to_words
 from gpuetl.backends.pandas.columns.words import argsort_words, measured
 from gpuetl.expressions.types import is_floating
+from gpuetl.records import dataclass
 
 Codes = NDArray[np.int64]
 MAX_SIZE = 1 << 62

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from gpuetl.backends.pandas.columns.column import Column, canonical, whole
 from gpuetl.expressions.types import FLOAT64, INT64, DataType, is_floating
+from gpuetl.records import dataclass
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 

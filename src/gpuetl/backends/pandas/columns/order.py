@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from gpuetl.backends.pandas.columns.masked import has_numbers, to_masked
 from gpuetl.backends.pandas.columns.words import Word, argsort_words, packed_words
 from gpuetl.expressions.types import STRING, is_floating
 from gpuetl.plan.node import Node, SortKey
+from gpuetl.records import dataclass
 from gpuetl.report.recorder import note
 from gpuetl.threads import in_threads
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from gpuetl.records import dataclass
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]

@@ -6,7 +6,6 @@ Arrow's own calendar keeps years in 16 bits and wraps near the ends of int64; Nu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +17,7 @@ from gpuetl.backends.pandas.columns.masked import INT64_MAX, INT64_MIN, Masked, 
 from gpuetl.backends.zones import Ints, zone_clock
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import DATE, DataType
+from gpuetl.records import dataclass
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND

@@ -7,7 +7,6 @@ meets a small one in time linear in the large one, and without a table of its ke
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from gpuetl.backends.pandas.columns.column import canonical, whole
 from gpuetl.backends.pandas.columns.masked import Masked, has_numbers, to_masked
 from gpuetl.backends.pandas.joins.lookup import Lookup
 from gpuetl.expressions.types import NULL, common_type, is_floating
+from gpuetl.records import dataclass
 from gpuetl.threads import in_threads
 
 Ints = NDArray[np.int64]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpuetl.backends.pandas.columns.keys import mix_bits
+from gpuetl.records import dataclass
 from gpuetl.threads import in_threads
 
 Bits = NDArray[np.uint64]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpuetl.backends.pandas.columns.column import arange
+from gpuetl.records import dataclass
 
 Ints = NDArray[np.int64]
 Rows = NDArray[Any]

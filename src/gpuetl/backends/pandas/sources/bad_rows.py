@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -23,6 +23,7 @@ from gpuetl.io.dataset import DataFile, Dataset, DatasetError
 from gpuetl.io.open_file import OpenFile
 from gpuetl.io.rejected import COLUMNS
 from gpuetl.messages import coded, recoded
+from gpuetl.records import dataclass
 from gpuetl.report.recorder import warn
 
 SHOWN = 3

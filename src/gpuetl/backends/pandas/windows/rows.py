@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from gpuetl.backends.pandas.columns.masked import Masked
 from gpuetl.backends.pandas.windows.scans import Ints
 from gpuetl.backends.pandas.windows.segments import Segments
+from gpuetl.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,12 +7,13 @@ behind `Segments.scan` and `Segments.reduce_frames`, which say what they return 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from gpuetl.records import dataclass
 
 Ints = NDArray[np.int64]
 States = tuple[NDArray[Any], ...]

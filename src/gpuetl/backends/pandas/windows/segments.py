@@ -7,7 +7,6 @@ tuples of arrays, the earlier rows on the left; floats are never subtracted to u
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from gpuetl.backends.pandas.columns.masked import INT64_MAX, INT64_MIN, Masked
 from gpuetl.backends.pandas.windows.scans import Blocks, Combine, Ints, States, reduce_frames
+from gpuetl.records import dataclass
 
 CHUNK_ROWS = 1 << 15  # what is passed over many times is taken in chunks that fit the cache
 

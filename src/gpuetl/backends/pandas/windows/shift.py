@@ -5,7 +5,6 @@ Where nulls are ignored, rows are counted among those that have a value: `_Prese
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from gpuetl.backends.pandas.columns.masked import Masked
 from gpuetl.backends.pandas.windows.rows import WindowRows
 from gpuetl.backends.pandas.windows.scans import Ints
+from gpuetl.records import dataclass
 
 
 def previous_value(rows: WindowRows, x: Masked, offset: int = 1, ignore_nulls: bool = False) -> Masked:

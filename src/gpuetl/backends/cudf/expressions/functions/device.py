@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 from typing import Literal as Choice
 
 from gpuetl.expressions.ir import Call, Cast
+from gpuetl.records import dataclass
 
 Spelling = Callable[[Any, Sequence[str]], str]
 """Gives the C++ text of a call or cast from its arguments' texts."""

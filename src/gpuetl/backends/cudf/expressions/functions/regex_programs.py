@@ -7,12 +7,13 @@ repetitions written out as in `Repeat`'s text.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 
 from gpuetl.backends.cudf.device.types import c_words
 from gpuetl.expressions.regex.tree import Anchor, Characters, Choice, Group, Node, Ranges, Repeat
 from gpuetl.expressions.regex.tree import Sequence as Chain
+from gpuetl.records import dataclass
 
 
 class Op(IntEnum):
