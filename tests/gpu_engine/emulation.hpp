@@ -100,6 +100,7 @@ extern "C" long additions() { return emulation::additions; }  // by atomics, of 
 #define __device__
 #define __global__
 #define __forceinline__ inline
+#define __noinline__
 #define __shared__ static
 #define __syncthreads() emulation::wait(emulation::block, blockDim.x)
 #define __syncwarp() emulation::wait_for_warp()

@@ -22,44 +22,6 @@ TURNS = 2
 no order of chunks brings its rows together, and to sort 100 million chunks takes longer than to reduce them."""
 FEW = 32
 """Chunks of a group that one thread writes; a warp writes those of a group that has more."""
-CUTTING = f"""
-struct Counted {{
-    uint64_t chunks = 0, most = 0;
-    DEVICE void add(uint64_t count) {{ chunks += count, most = count > most ? count : most; }}
-    DEVICE void merge(const Counted& other) {{ chunks += other.chunks, most = other.most > most ? other.most : most; }}
-}};
-KERNEL count_chunks(int64_t groups, int64_t size, const int64_t* bounds, int64_t* counts, uint64_t* told) {{
-    Counted counted;
-    FOR_EACH_ROW(group, groups) {{
-        if (group >= groups) continue;
-        counted.add(counts[group + 1] = (bounds[group + 1] - bounds[group] + size - 1) / size);
-        if (group == 0) counts[0] = 0, told[2] = sizeof(State);
-    }}
-    merge_lanes(counted);
-    if (LANE == 0 && counted.chunks) add_to(told, counted.chunks), raise_to(told + 1, counted.most);
-}}
-DEVICE void write_chunks(int64_t group, int first, int step, int64_t size, const int64_t* bounds, const int64_t* firsts,
-                         int64_t* starts, int64_t* stops) {{
-    const int64_t end = bounds[group + 1];
-    for (int64_t chunk = firsts[group] + first; chunk < firsts[group + 1]; chunk += step) {{
-        const int64_t start = bounds[group] + (chunk - firsts[group]) * size;
-        starts[chunk] = start, stops[chunk] = start + size < end ? start + size : end;
-    }}
-}}
-KERNEL write_few_chunks(int64_t groups, int64_t size, const int64_t* bounds, const int64_t* firsts, int64_t* starts,
-                        int64_t* stops) {{
-    FOR_EACH_ROW(group, groups)
-        if (group < groups && firsts[group + 1] - firsts[group] <= {FEW})
-            write_chunks(group, 0, 1, size, bounds, firsts, starts, stops);
-}}
-KERNEL write_many_chunks(int64_t groups, int64_t size, const int64_t* bounds, const int64_t* firsts, int64_t* starts,
-                         int64_t* stops) {{
-    FOR_EACH_WARP(group, groups)
-        if (firsts[group + 1] - firsts[group] > {FEW})
-            write_chunks(group, LANE, LANES, size, bounds, firsts, starts, stops);
-}}
-"""
-"""The kernels that `cut` runs."""
 
 
 def reduction_kernels(columns: ColumnKinds, row: str, ordered: bool) -> str:
@@ -80,7 +42,11 @@ def reduction_kernels(columns: ColumnKinds, row: str, ordered: bool) -> str:
     parameters = ", ".join([*chunks, *orders, *columns.parameters])
     made, chunk = columns.accessors, "turns ? turns[item] : item" if ordered else "item"
     of_row = f"const int64_t row = {'order[place]' if ordered else 'place'};\n{row}"
-    return f"""{CUTTING}
+    return f"""
+KERNEL state_bytes(int64_t rows, uint64_t* size) {{
+    FOR_EACH_ROW(row, rows)
+        if (row < rows) *size = sizeof(State);
+}}
 KERNEL reduce_chunks({parameters}) {{
 {made}
     FOR_EACH_WARP(item, chunks) {{
@@ -140,7 +106,9 @@ def reduce_groups(
     machine, arrays = groups.machine, groups.machine.arrays
     if not groups.count:
         return arrays.empty(0, "uint8")
-    chunks, state_bytes = cut(groups.starts, CHUNK, module, machine)
+    told = arrays.zeros(3, "uint64")
+    machine.launch(module, "state_bytes", 1, [1, told[2:]])
+    chunks, state_bytes = cut(groups.starts, CHUNK, machine, told)
     count = len(chunks.starts)
     states = arrays.empty(count * state_bytes, "uint8")
     order = []
@@ -153,7 +121,7 @@ def reduce_groups(
         machine.launch(module, "reduce_chunks", count * 32, arguments)
     while chunks.most > 2 * MERGED:
         launched()
-        chunks, _ = cut(chunks.firsts, MERGED, module, machine)
+        chunks, _ = cut(chunks.firsts, MERGED, machine, arrays.zeros(3, "uint64"))
         states = merged(states, chunks.starts, chunks.stops, state_bytes, module, machine)
     if chunks.firsts is None:
         return states
@@ -173,18 +141,21 @@ def merged(states: Array, starts: Array, stops: Array, state_bytes: int, module:
     return made
 
 
-def cut(bounds: Array, size: int, module: Module, machine: Machine) -> tuple[Chunks, int]:
-    """Cut the items of each group, from bounds[g] to bounds[g + 1], into chunks; return the bytes of a state too."""
-    arrays, groups = machine.arrays, len(bounds) - 1
-    firsts, told = arrays.empty(groups + 1, "int64"), arrays.zeros(3, "uint64")
+def cut(bounds: Array, size: int, machine: Machine, told: Array) -> tuple[Chunks, int]:
+    """Cut the items of each group, from bounds[g] to bounds[g + 1], into chunks.
+
+    `told` is two zeros, and a number that comes back with what is counted: one wait for the device serves both.
+    """
+    arrays, groups, module = machine.arrays, len(bounds) - 1, machine.closed("chunks")
+    firsts = arrays.empty(groups + 1, "int64")
     machine.launch(module, "count_chunks", groups, [groups, size, bounds, firsts, told])
-    total, most, state_bytes = told.tolist()
+    total, most, more = told.tolist()
     if most <= 1 and total == groups:
-        return Chunks(bounds[:-1], bounds[1:], None, most), state_bytes
+        return Chunks(bounds[:-1], bounds[1:], None, most), more
     firsts = scan(firsts, machine)
     starts, stops = arrays.empty(total, "int64"), arrays.empty(total, "int64")
-    arguments = [groups, size, bounds, firsts, starts, stops]
+    arguments = [groups, size, FEW, bounds, firsts, starts, stops]
     machine.launch(module, "write_few_chunks", groups, arguments)
     if most > FEW:
         machine.launch(module, "write_many_chunks", groups * 32, arguments)
-    return Chunks(starts, stops, firsts, most), state_bytes
+    return Chunks(starts, stops, firsts, most), more

@@ -76,17 +76,17 @@ template <class OUT, class T> DEVICE void write_float(OUT& out, T value) {
     if (number.digits && (point <= -6 || point > 10)) {
         out.put(digits[0]);
         if (size > 1) out.put('.');
-        out.put(digits.cut(1, size));
+        out.put_few(digits.cut(1, size));
         out.put('e');
         out.put(point > 0 ? '+' : '-');
         return put_digits(out, uint64_t(point > 0 ? point - 1 : 1 - point));
     }
-    if (point <= 0) out.put(Text{"0.00000", 2 - point});
+    if (point <= 0) out.put_few(Text{"0.00000", 2 - point});
     if (point > 0 && point < size) {
-        out.put(digits.cut(0, point));
+        out.put_few(digits.cut(0, point));
         out.put('.');
-        return out.put(digits.cut(point, size));
+        return out.put_few(digits.cut(point, size));
     }
-    out.put(digits);
+    out.put_few(digits);
     for (int i = size; i < point; ++i) out.put('0');
 }

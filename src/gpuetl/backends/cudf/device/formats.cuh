@@ -70,6 +70,7 @@ struct Comparison {
         ++at;
     }
     DEVICE void put(Text part) { for (int64_t i = 0; i < part.size; ++i) put(part[i]); }
+    DEVICE void put_few(Text part) { put(part); }
 };
 
 struct Reader {

@@ -22,7 +22,7 @@ template <class OUT> DEVICE void put_digits(OUT& out, uint64_t value, int least 
     char digits[20];
     int at = 20;
     for (; value || 20 - at < least; value /= 10) digits[--at] = char('0' + value % 10);
-    out.put(Text{digits + at, 20 - at});
+    out.put_few(Text{digits + at, 20 - at});
 }
 
 // The same for 38 digits.

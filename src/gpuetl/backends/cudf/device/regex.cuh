@@ -96,7 +96,7 @@ struct RegexMatch {
 };
 
 // Find the leftmost match at or after `from`; with ANY, any match at all.
-template <bool ANY, class PROGRAM> DEVICE RegexMatch<PROGRAM> regexp_search(Text text, int64_t from, PROGRAM program) {
+template <bool ANY, class PROGRAM> CALLED RegexMatch<PROGRAM> regexp_search(Text text, int64_t from, PROGRAM program) {
     RegexThreads<PROGRAM> lists[2];
     RegexMatch<PROGRAM> match;
     int now = 0;

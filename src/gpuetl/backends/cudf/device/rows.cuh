@@ -2,6 +2,9 @@
 //
 // The text compiles with NVRTC for a GPU and, with GPUETL_HOST defined, with a C++17 compiler for tests on a CPU, where
 // one thread runs all rows.
+//
+// A function is DEVICE and becomes part of who calls it, or CALLED: one that takes many instructions, a call of which costs
+// little beside it, is compiled once for all places that call it.
 #pragma once
 
 #ifdef GPUETL_HOST
@@ -10,12 +13,14 @@
 #include <cstring>
 #include <type_traits>
 #define DEVICE inline
+#define CALLED inline
 #define TABLE static const
 #define KERNEL extern "C" void
 using std::is_same;
 using std::is_signed;
 #else
 #define DEVICE __device__ __forceinline__
+#define CALLED __device__ __noinline__
 #define TABLE __device__ const
 #define KERNEL extern "C" __global__ void
 typedef signed char int8_t;
@@ -196,6 +201,7 @@ struct Measure {
 
     DEVICE void put(char) { ++size; }
     DEVICE void put(Text text) { size += text.size; }
+    DEVICE void put_few(Text text) { size += text.size; }
 };
 
 struct Bytes {
@@ -203,6 +209,11 @@ struct Bytes {
 
     DEVICE void put(char byte) { *at++ = byte; }
     DEVICE void put(Text text) { for (int64_t i = 0; i < text.size; ++i) *at++ = text.data[i]; }
+    // Bytes that are a few, and near, as digits are: loads are not waited for, so none are begun ahead.
+    DEVICE void put_few(Text text) {
+#pragma unroll 1
+        for (int64_t i = 0; i < text.size; ++i) *at++ = text.data[i];
+    }
 };
 
 // ---- floats by their bits -------------------------------------------------------------------------------------------

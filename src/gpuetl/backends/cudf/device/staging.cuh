@@ -32,8 +32,10 @@ DEVICE void store_staged(const char* staged, int skew, char* bytes, int size) {
     for (int at = tail + threadIdx.x; at < size; at += blockDim.x) bytes[at] = staged[skew + at];
 }
 
-// Write the texts of all rows that have bytes: `write(row, at)` by a thread; where those of a block's rows are too long
-// to be staged, `write_long(first, end)` by all threads of the block.
+// Write the texts of all rows that have bytes: `write(row, at)` by a thread.  Where those of a block's rows are too long
+// to be staged, all threads of the block call `write_long(first, end)`, which returns whether it has written them.
+//
+// `write` stands here once, for staged and for long texts: it may be most of what is compiled.
 template <class OFFSET, class WRITE, class LONG>
 DEVICE void write_texts(int64_t rows, const OFFSET* offsets, char* bytes, const WRITE& write, const LONG& write_long) {
     __shared__ Word staged_words[STAGED / WORD + 1];
@@ -41,12 +43,12 @@ DEVICE void write_texts(int64_t rows, const OFFSET* offsets, char* bytes, const 
     for (int64_t first = int64_t(blockIdx.x) * blockDim.x; first < rows; first += int64_t(gridDim.x) * blockDim.x) {
         const int64_t row = first + threadIdx.x, end = first + blockDim.x < rows ? first + blockDim.x : rows;
         const int64_t begin = offsets[first], size = offsets[end] - begin;
-        if (size > STAGED) {
-            write_long(first, end);
-            continue;
-        }
+        const bool fits = size <= STAGED;
+        if (!fits && write_long(first, end)) continue;
         const int skew = int((uint64_t(bytes) + begin) % WORD);
-        if (row < end && offsets[row] < offsets[row + 1]) write(row, staged + skew + (offsets[row] - begin));
+        char* const block = fits ? staged + skew : bytes + begin;
+        if (row < end && offsets[row] < offsets[row + 1]) write(row, block + (offsets[row] - begin));
+        if (!fits) continue;
         __syncthreads();
         store_staged(staged, skew, bytes + begin, int(size));
         __syncthreads();
@@ -54,10 +56,7 @@ DEVICE void write_texts(int64_t rows, const OFFSET* offsets, char* bytes, const 
 }
 template <class OFFSET, class WRITE>
 DEVICE void write_texts(int64_t rows, const OFFSET* offsets, char* bytes, const WRITE& write) {
-    write_texts(rows, offsets, bytes, write, [&](int64_t first, int64_t end) {
-        const int64_t row = first + threadIdx.x;
-        if (row < end && offsets[row] < offsets[row + 1]) write(row, bytes + offsets[row]);
-    });
+    write_texts(rows, offsets, bytes, write, [](int64_t, int64_t) { return false; });
 }
 
 // Copy bytes by one thread, which loads aligned words.

@@ -12,6 +12,7 @@
         };                                                                                                           \
         write_texts(rows, offsets, bytes, copy, [&](int64_t first, int64_t end) {                                    \
             copy_by_warps(first, end, offsets, bytes, source);                                                       \
+            return true;                                                                                             \
         });                                                                                                          \
     }
 
