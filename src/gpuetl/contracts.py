@@ -39,8 +39,10 @@ def with_samples(
     plan = replace(plan, sinks={}, kept=shown, checks={}, rules=())
     execution = replace(execution, seconds={}, accepts=accept_all)
     try:
-        fit = planned(plan, execution.options, execution.engine, capacity).fit
-        _, outputs = execution.run_to_fit(fit.plan, partial(lowered_again, plan, execution.options, execution.engine))
+        with recording(execution.recorder):  # its remarks are of steps that the user has not written
+            fit = planned(plan, execution.options, execution.engine, capacity).fit
+            again = partial(lowered_again, plan, execution.options, execution.engine)
+            _, outputs = execution.run_to_fit(fit.plan, again)
     except GpuetlError:
         return tuple(checks)
     with recording(execution.recorder):

@@ -112,6 +112,8 @@ class GpuetlError(Exception):
     """The base of all errors that gpuetl raises on purpose; `exit_code` is the command line's."""
 
     exit_code = 1
+    report: RunReport | None = None
+    """What a run that ended with this error had done until then; None if none had begun."""
 
     def __str__(self) -> str:
         return printable(redacted(messages.with_code(self._text(), self)))
@@ -315,10 +317,6 @@ class ContractBroken(GpuetlError):
     """
 
     exit_code = 4
-
-    def __init__(self, message: str, report: RunReport | None = None) -> None:
-        self.report = report
-        super().__init__(message)
 
 
 class EngineUnavailable(GpuetlError):

@@ -18,7 +18,7 @@ from gpuetl.backends.engines import CLUSTERED, Choice, load_backend
 from gpuetl.backends.fallback import FallbackBackend, check_refusals
 from gpuetl.ceilings.cache import load_ceilings
 from gpuetl.contracts import accepted, with_samples
-from gpuetl.errors import ContractBroken, InvalidPipeline, Problem, have_hint, system_reason
+from gpuetl.errors import ContractBroken, GpuetlError, InvalidPipeline, Problem, have_hint, system_reason
 from gpuetl.executors.committing import recovered
 from gpuetl.executors.execution import Execution, on_workers
 from gpuetl.io.rejected import without_rejected
@@ -90,6 +90,14 @@ class Wanted(NamedTuple):
         return replace(plan, sinks={}).keeping(results if self.keep is None else self.keep)
 
 
+class Account(NamedTuple):
+    """What a run keeps of itself from its beginning: its id, the seconds of each phase, and what its operations did."""
+
+    run_id: str
+    seconds: dict[str, float]
+    recorder: Recorder
+
+
 def run_pipeline(
     pipeline: Pipeline,
     params: Mapping[str, Any],
@@ -110,8 +118,13 @@ def run_pipeline(
     shown = progress and watching(lambda what, path, done, of: progress(Origin(what, path), done, of))
     looking = shown or nullcontext()  # who runs without progress may watch
     tracer = tracing(Path(options.trace) if options.trace else None, unwritten)
+    account = Account(f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}", {}, recorder)
     with tracer as trace, noted(recorder.outcome), looking:
-        done = traced_run(pipeline, params, choice, wanted, options, recorder, trace)
+        try:
+            done = traced_run(pipeline, params, choice, wanted, options, account, trace)
+        except GpuetlError as error:
+            error.report = error.report or failed_report(pipeline.spec.name, choice, account, error)
+            raise
     return replace(done, report=replace(done.report, warnings=(*done.report.warnings, *lost))) if lost else done
 
 
@@ -121,13 +134,12 @@ def traced_run(
     choice: Choice,
     wanted: Wanted,
     options: RunOptions,
-    recorder: Recorder,
+    account: Account,
     trace: Trace | None,
 ) -> Run:
     """Run a pipeline, of which the trace, if there is one, is under way."""
+    run_id, seconds, recorder = account
     options.cluster.check_engine(choice.name)
-    seconds: dict[str, float] = {}
-    run_id = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
     with timed(seconds, "plan"):
         plan = wanted.of(pipeline.plan(params, run_id=run_id))
         with plan.pointing():
@@ -189,8 +201,20 @@ def traced_run(
         spilled=dict(recorder.spilled), expected_memory=fit.expected_memory, head=outputs.heads,
     )  # fmt: skip
     if report.broken:
-        raise ContractBroken(failure(checks), report)
+        error = ContractBroken(failure(checks))
+        error.report = replace(report, error=str(error))
+        raise error
     return Run(report, {name: result_of(frame, outputs.heads[name], backend) for name, frame in outputs.kept.items()})
+
+
+def failed_report(name: str, choice: Choice, account: Account, error: GpuetlError) -> RunReport:
+    """Return the report of a run that ended with an error: the message, and the warnings and notes until then."""
+    run_id, seconds, recorder = account
+    return RunReport(
+        pipeline=name, run_id=run_id, engine=choice.name, reason=choice.reason,
+        device=device_label(recorder.work.values()), fingerprint="", stages=(), sinks=(), seconds=seconds, passes={},
+        notes=recorder.shown_notes, warnings=recorder.shown_warnings, error=f"{error}\n{recorder.outcome()}",
+    )  # fmt: skip
 
 
 def add_memory_notes(recorder: Recorder, fit: Fitted, options: RunOptions) -> None:

@@ -13,7 +13,7 @@ from gpuetl.executors.ahead import THREADS, ReadAhead, scans_in_order
 from gpuetl.executors.local import LocalExecutor
 from gpuetl.executors.runner import Runner
 from gpuetl.io.dataset import DatasetError
-from gpuetl.report.page import report_page
+from gpuetl.report.page import escape, report_page, seconds_text
 from gpuetl.report.recorder import Recorder
 from plans import lowered
 from tables import table, write_source
@@ -211,5 +211,5 @@ def test_the_report_says_how_long_a_run_waited_for_its_sources(pipeline):
     report = pipeline.run(engine="pandas", options=RunOptions(partition_rows=2)).report
     assert {stage.name: stage.waited is not None for stage in report.stages} == {"t": True, "one": True, "s": False}
     t = report.stages[0]
-    cells = f"<td class='number'>{t.seconds:,.6g}</td><td class='number'>{t.waited:,.6g}</td>"
+    cells = f"<td class='number'>{escape(seconds_text(t.seconds))}</td><td class='number'>{escape(seconds_text(t.waited))}</td>"
     assert cells in report_page(report)

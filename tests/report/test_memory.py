@@ -141,7 +141,7 @@ def test_the_command_shows_it_and_writes_it(file, tmp_path):
     assert report["memory"]["resident set"] > 0
     assert all(stage["peak_bytes"] > 0 for stage in report["stages"])
     page = (tmp_path / "r.html").read_text()
-    assert "<h2>Peak memory</h2>" in page
+    assert "<h2>Memory</h2>" in page
     assert f"<td>expected memory</td><td class='number'>{report['expected_memory']:,}</td>" in page
     assert "peak memory" not in gpuetl("run", file, "--engine", "pandas").stdout
 

@@ -160,6 +160,8 @@ NOT_YAML = [
     ('a: "\\d+"\n', 1, "'\\d' is not an escape in double quotes", "Write the text in single quotes."),
     ("a: s = 'x: y'\n", 1, "a value without quotes cannot have a colon and a space", "Write the value in quotes."),
     ("a: {x: y: z}\n", 1, "a value in brackets ends at a colon", "Write the value in quotes."),
+    ("a: [\n", 1, "the file ends in the middle of a list or map", "Close each '[' with ']' and each '{' with '}'."),
+    ("a: 1\nb: {c:\n\n", 2, "the file ends in the middle of a list or map", "Close each '[' with ']' and each '{' with '}'."),
     ("a: [1, 2\nb: 3\n", 1, "this '[' is not closed", "Close it with ']'."), ("a: {b: 1\nc: 2\n", 1, "this '{' is not closed", "Close it with '}'."),
     ("a: `x`\n", 1, "a value cannot begin with '`'", "Write the value in quotes."), ("a: *x\n", 1, "a value cannot begin with '*'", "Write the value in quotes."),
     ("a: > 3\n", 1, "unexpected '>'", "Write the value in quotes."),

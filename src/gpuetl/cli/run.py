@@ -25,7 +25,7 @@ from gpuetl.cli.arguments import (
     run_options,
 )
 from gpuetl.cli.output import OUTPUT
-from gpuetl.errors import ContractBroken, RunFailed, system_reason
+from gpuetl.errors import ContractBroken, GpuetlError, RunFailed, system_reason
 from gpuetl.messages import coded
 from gpuetl.signals import noted
 from gpuetl.tracebacks import unexpected
@@ -115,6 +115,11 @@ def run(
     except ContractBroken as error:
         OUTPUT.is_result = False
         show(screen, error.report, report, steps)
+        raise
+    except GpuetlError as error:
+        OUTPUT.is_result = False
+        if error.report and report:  # in the place of an earlier run's, which would tell of a success
+            write_report(partial(error.report.write, report), report)
         raise
     OUTPUT.is_result = not done.sinks
     with noted(lambda: "all sinks are written" if write else "no sink has changed"):

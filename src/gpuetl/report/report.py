@@ -78,6 +78,8 @@ class RunReport:
     GPU device memory, of which stages' `peak_bytes` tell too; else the process' resident set, and Arrow's pool.
     `expected_memory` is the most bytes that the run was expected to take where frames are, as `gpuetl plan` prints it.
     `spilled` has the bytes that crossed each link because frames that waited were spilled to leave room.
+    `error` is the message with which the run ended; of such a run, what it did until then is not in `stages`, unless it
+    ended because an expectation failed.
     """
 
     pipeline: str
@@ -97,6 +99,7 @@ class RunReport:
     expected_memory: int = 0
     spilled: Mapping[Link, int] = field(default_factory=dict)
     head: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    error: str = ""
 
     def __repr__(self) -> str:
         return f"<RunReport {self.summary}>"
@@ -105,7 +108,7 @@ class RunReport:
     def summary(self) -> str:
         """One line: the pipeline, where it ran, and how long, by phase."""
         phases = ", ".join(f"{phase} {seconds:.2f} s" for phase, seconds in self.seconds.items())
-        what = "failed its expectations" if self.broken else "done"
+        what = "failed its expectations" if self.broken else "failed" if self.error else "done"
         return f"{self.pipeline}: {what} on {self.device} in {sum(self.seconds.values()):.2f} s ({phases})"
 
     @property

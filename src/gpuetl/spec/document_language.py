@@ -429,7 +429,8 @@ of the stages that the test expects, shows what differs, and ends with exit code
 
 `--test NAME` chooses tests by name or pattern (`--test 'late *'`), and `--engine` the engine.  `--junit FILE` writes
 the results as JUnit XML for a CI system, and `--json` prints them as JSON.  `gpuetl validate` checks
-names and values of the tests without a run.  In Python, `pipeline.test()` returns the report, and `pipeline.add_test(name, given=…, expect=…)` declares a test.
+names and values of the tests without a run.  In Python, `pipeline.test()` returns the report, and
+`pipeline.add_test(name, given=…, expect=…)` declares a test.
 
 | key | takes |
 |---|---|

@@ -111,7 +111,12 @@ def _indentation(found: re.Match[str], at: _At, begun: _At) -> Mistake:
 
 def _first_sign(found: re.Match[str], at: _At, begun: _At) -> Mistake:
     shown = at if at.sign.strip() else begun
-    return shown.mistake(f"a value cannot begin with '{shown.sign or found[1]}'", QUOTE)
+    if not shown.sign.strip():  # the text ends
+        last = _At(len(at.lines), 0, at.lines).before()
+        end = last._replace(column=max(len(last.text.rstrip()) - 1, 0))
+        hint = "Close each '[' with ']' and each '{' with '}'."
+        return end.mistake("the file ends in the middle of a list or map", hint)
+    return shown.mistake(f"a value cannot begin with '{shown.sign}'", QUOTE)
 
 
 def _at(
