@@ -44,8 +44,6 @@ _MAKING = Lock()
 class GpuMachine:
     """The current CUDA device."""
 
-    rows_a_row = 1
-
     def __init__(self) -> None:
         os.environ.setdefault("KVIKIO_NTHREADS", KVIKIO_THREADS)  # libcudf sets 4 at its first read
         import cupy
