@@ -8,8 +8,6 @@ from itertools import pairwise
 from math import inf
 from typing import Any, NamedTuple
 
-import pyarrow.compute as pc
-
 from gpuetl.backends.cudf.choices import chosen
 from gpuetl.backends.cudf.columns.dictionaries import MOST_TEXTS
 from gpuetl.backends.cudf.columns.kind import Kind
@@ -126,6 +124,8 @@ def texts_of(chunk: Chunk) -> float:
 
 def texts_in(column: Any) -> float:
     """Return how many distinct texts a column in memory has, if these are few in its first rows."""
+    import pyarrow.compute as pc
+
     sample = column.slice(0, SAMPLED_ROWS)
     found = int(pc.count_distinct(sample).as_py())
     return found if len(sample) == len(column) or found <= len(sample) // 2 else inf
