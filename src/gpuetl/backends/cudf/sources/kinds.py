@@ -32,8 +32,8 @@ SAMPLED_ROWS = 4096
 class ScanKinds(NamedTuple):
     """The kinds of a source's columns as they are planned, and the types of those that are stored in another one.
 
-    A column that is in no file has no type: its values are one for each file.  `ascending` are columns whose values
-    follow each other from row group to row group.
+    A column that is in no file has no type: it has one value a file.  The values of `ascending` columns follow each
+    other from row group to row group.
     """
 
     columns: Mapping[str, Kind]
@@ -132,5 +132,5 @@ def texts_in(column: Any) -> float:
 
 
 def worth_coding(distinct: float, rows: float) -> bool:
-    """Tell whether columns of so many distinct texts are read as numbers: see `with_dictionary`."""
+    """Tell whether a column is coded as it is read, given its distinct texts and its rows: see `with_dictionary`."""
     return distinct <= min(MOST_TEXTS, max(FEW, min(rows, SAMPLE) // 2))
