@@ -72,7 +72,7 @@ class Work:
     """Which kernels write which outputs, in the order in which they run.
 
     `backward` passes come first.  `forward` passes may read what backward scans give (`scans_read`).  They may also
-    read the rows that are `present`.  `frames` are outputs of equal frames, each with the step that gives its first row.
+    read the rows that are `present`.  `frames` are outputs of equal frames, with the step that gives their first rows.
     """
 
     backward: Sequence[Sequence[Output]]
