@@ -131,6 +131,25 @@ def test_operations_in_device_memory_are_measured(tmp_path):
     ]  # fmt: skip
 
 
+@pytest.mark.gpu
+def test_first_runs_are_measured():
+    """A line for each state of the cache; after a build, and where all is there, little is compiled."""
+    pytest.importorskip("pylibcudf", reason="needs pylibcudf and an NVIDIA GPU")
+    command = [
+        sys.executable,
+        BENCHMARKS / "first_runs.py",
+        "--runs",
+        "1",
+        BENCHMARKS.parents[1] / "pipelines" / "hello.yaml",
+    ]
+    done = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True)
+    added = [int(line.split(", ")[-1].split()[0]) for line in done.stdout.splitlines()]
+    assert len(added) == 5
+    assert added[0] > added[1] >= 3
+    assert added[3] <= 2
+    assert added[4] == 0
+
+
 def test_the_page_is_what_the_results_render(tmp_path):
     """Nobody has written in it by hand."""
     made = tmp_path / "page.md"

@@ -114,7 +114,6 @@ class HostMachine:
     """A machine whose arrays are NumPy's."""
 
     arrays = DeviceArrays()
-    rows_a_row = 1
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
     def limited(self, memory: int) -> AbstractContextManager[None]:

@@ -7,6 +7,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from gpuetl.backends.cudf.device.closed_set import closed_programs, closed_source
+from gpuetl.backends.cudf.machine import Text
 from gpuetl.kernels import machine_code
 from gpuetl.kernels.machine_code import Compiler, Target, read_entry, write_entry
 from gpuetl.kernels.user_options import user_options
@@ -147,6 +148,26 @@ def test_a_closed_set_that_is_there_is_not_told_of(kernel_cache, tmp_path):
         assert kernel_cache.expect_closed_set() is None
     assert recorder.notes == []
     assert kernel_cache.texts == []
+
+
+def test_texts_are_made_ahead_once(kernel_cache, tmp_path):
+    """Those in the cache are loaded, others compiled; what a run has asked for already is left to it."""
+    asked, kept, new, user = Text("asked"), Text("kept"), Text("new"), Text("of a user", "k", tmp_path / "k.cu")
+    assert kernel_cache.loaded(asked.source).code == b"code of asked"
+    write_entry(tmp_path / "cache" / TARGET.name(kept.source), b"of the cache")
+    compiled = []
+    kernel_cache.make_ahead([asked, kept, new, user], lambda *given: compiled.append(given) or "kernel")
+    assert kernel_cache.texts == ["asked", "new"]
+    assert kernel_cache.loaded(new.source).code == b"code of new"
+    assert kernel_cache.loaded(kept.source).code == b"of the cache"
+    assert kernel_cache.user_kernel(pytest.fail, *user_arguments(user)) == "kernel"
+    assert compiled == [user_arguments(user)]
+    assert kernel_cache.texts == ["asked", "new"]
+
+
+def user_arguments(text):
+    """Return what a user's kernel is compiled of."""
+    return text.source, text.path, text.kernel
 
 
 def test_a_user_s_kernel_is_taken_from_the_cache(kernel_cache, tmp_path):

@@ -11,21 +11,17 @@ import pytest
 from fuzz.data import TYPES, pool
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpu_engine.test_rehearsal import Named
 from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.cudf.columns.order import sort_rows
 from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
-from gpuetl.backends.cudf.rehearsal.machine import RehearsalMachine
 from gpuetl.expressions.types import is_list
 from gpuetl.plan.node import SortKey
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 HOST, GPU = HostMachine(), EmulatedMachine()
-MACHINES = pytest.mark.parametrize(
-    "machine", [HOST, GPU, RehearsalMachine(Named())], ids=["host", "emulated", "rehearsal"]
-)
+MACHINES = pytest.mark.parametrize("machine", [HOST, GPU], ids=["host", "emulated"])
 TIMES = pa.timestamp("us"), pa.timestamp("us", "UTC")
 FIRST, LAST = datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999_999)
 

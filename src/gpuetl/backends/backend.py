@@ -70,7 +70,7 @@ class Backend(Protocol):
         """Return where the backend runs an operation."""
 
     def compile_ahead(self, physical: PhysicalPlan, plan: str, share: Share = ALONE) -> None:
-        """Begin to compile, while the run goes on, what it will need; `plan` is equal for plans that need the same.
+        """Begin to compile the programs of a plan while it runs; `plan` is equal for plans that need the same ones.
 
         A process that is not alone begins with its share.
         """

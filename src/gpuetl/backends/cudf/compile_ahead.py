@@ -26,9 +26,8 @@ _ENDING = Event()
 def expect_programs(physical: PhysicalPlan, machine: Machine, share: Share = ALONE) -> None:
     """Let a machine expect a plan's programs, listed on a thread by the choices that are made here.
 
-    A process that is not alone begins with its share; others' programs are in the cache by the time that it comes to
-    them, unless the other one is slow or gone.  What goes wrong is seen in traces alone: the run compiles what it
-    asks for.
+    A process that is not alone begins with its share.  Then it takes the others' programs, most of which are in the
+    cache by that time.  Only traces show what goes wrong: the run compiles what it asks for.
     """
     set_up = machine.thread_setup()
 

@@ -81,10 +81,6 @@ class Machine(Protocol):
     def memory(self) -> int:
         """The bytes that frames may take in all."""
 
-    @property
-    def rows_a_row(self) -> int:
-        """The rows of a run for which each row stands: 1, but in a rehearsal."""
-
     def host(self, array: Array) -> Any:
         """Return an array as one of NumPy's."""
 

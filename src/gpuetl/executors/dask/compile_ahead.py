@@ -1,7 +1,7 @@
 """Programs are compiled ahead on workers: each lists those of the plan while its tasks begin.
 
 Workers are called out of band, since tasks would wait for a worker's one thread.  The kinds of the sources' columns
-travel with the plan: workers do not have the footers of all files, nor the rows of sources in memory.
+travel with the plan.  The driver has the footers of all files and the rows of sources in memory, and workers do not.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class Kind:
     nulls
         Whether the column likely has nulls.
     rows
-        Of a dictionary: how many distinct texts it likely has.
+        Of a dictionary: how many texts it likely has.
     dictionary
         Of texts that are coded: the kind of their dictionary.
     elements
@@ -51,7 +51,7 @@ class Kind:
 
     @classmethod
     def coded(cls, texts: float, nulls: bool = False) -> Kind:
-        """Return the kind of texts that are numbers in a dictionary of so many."""
+        """Return the kind of coded texts, given how many texts their dictionary has."""
         return cls(STRING, nulls, dictionary=cls(STRING, rows=texts))
 
 
@@ -68,7 +68,7 @@ class Kinds(NamedTuple):
 
 
 def columns_of_kinds(kinds: Mapping[str, Kind]) -> dict[str, Vector]:
-    """Return columns of these kinds that have neither rows nor memory, for functions that write programs."""
+    """Return columns of these kinds without rows or memory, for functions that write programs."""
     return {name: column_of_kind(kind) for name, kind in kinds.items()}
 
 

@@ -30,7 +30,7 @@ SEARCHES = frozenset(["regexp_like", "regexp_full_match", "regexp_count", "like"
 
 
 class Coded(Protocol):
-    """A column, or what is known of one: texts may have a dictionary of so many rows."""
+    """A column, or its kind: texts may have a dictionary, which has `rows`."""
 
     @property
     def dictionary(self) -> Any:

@@ -39,7 +39,7 @@ def evaluated(exprs: Mapping[str, Expr], frame: Kinds) -> Needed:
 
 
 def without_nulls(predicate: Expr, columns: Columns) -> dict[str, Kind]:
-    """Return the kinds of columns where a predicate is true: what it compares is not null there."""
+    """Return the kinds of columns where a predicate is true: columns that it compares have no nulls there."""
     read = frozenset[str]().union(*(compared(part) for part in conjuncts(predicate)))
     return {name: replace(kind, nulls=kind.nulls and name not in read) for name, kind in columns.items()}
 

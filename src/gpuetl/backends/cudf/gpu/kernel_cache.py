@@ -182,9 +182,9 @@ def kept_user_kernel(text: str, entry: str) -> KeptKernel | None:
 
 @cache
 def expect_closed_set() -> Thread | None:
-    """Begin to load all programs of the closed set, or to compile those that are in neither the wheel nor the cache.
+    """Begin to load all programs of the closed set from the wheel or the cache, and to compile those that are missing.
 
-    The largest come first.  The run that is under way says what is compiled, and a thread shows how far that is.
+    The largest come first.  A note of the run says that programs are compiled, and a thread shows the progress.
     """
     sources = sorted(map(closed_source, closed_programs()), key=len, reverse=True)
     begun = [future for source in sources if (future := make_text_ahead(source))]

@@ -43,8 +43,6 @@ _MAKING = Lock()
 class GpuMachine:
     """The current CUDA device."""
 
-    rows_a_row = 1
-
     def __init__(self) -> None:
         os.environ.setdefault("KVIKIO_NTHREADS", settings.KVIKIO_THREADS)  # libcudf sets 4 at its first read
         os.environ.setdefault("LIBCUDF_MMAP_ENABLED", "OFF")  # a mapped file that is cut off ends the process by SIGBUS

@@ -89,7 +89,7 @@ def kernel_programs(operation: Kernel, frame: Kinds) -> Needed:
 
 
 def argument_programs(operation: Kernel | KernelReduction) -> Needed:
-    """List the programs of a step's arguments, of which a frame of one row is computed."""
+    """List the programs that compute a step's arguments, as a frame of one row."""
     return evaluated(operation.arguments, Kinds({}, 1))
 
 

@@ -96,6 +96,8 @@ KERNEL scan{begin}
 
 def known_values(operation: Kernel | KernelReduction) -> dict[str, Any]:
     """Return the values of the arguments as `scanned` takes them, computed on the CPU."""
+    if not operation.arguments:
+        return {}
     from gpuetl.backends.pandas.operations.kernel import argument_values
 
     return argument_values(operation)

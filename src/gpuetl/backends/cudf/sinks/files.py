@@ -37,14 +37,14 @@ Rows: TypeAlias = Frame | pa.Table
 def are_small(frame: Frame, files: int, machine: Machine) -> bool:
     """Tell whether files, which have the rows of a frame, are better written by Arrow."""
     most = LEAST_BYTES * files * min(files, MOST_AT_ONCE)
-    return frame.nbytes * machine.rows_a_row < most and fits_host(frame, machine)
+    return frame.nbytes < most and fits_host(frame, machine)
 
 
 def fits_host(frame: Frame, machine: Machine) -> bool:
     """Tell whether rows may be copied to the host at once, where each has its own text of a dictionary."""
-    most, columns = MOST_HOST_BYTES // machine.rows_a_row, frame.columns.values()
-    return sum(map(most_decoded_bytes, columns)) <= most or (
-        frame.nbytes <= most and sum(decoded_bytes(vector, machine) for vector in columns) <= most
+    columns = frame.columns.values()
+    return sum(map(most_decoded_bytes, columns)) <= MOST_HOST_BYTES or (
+        frame.nbytes <= MOST_HOST_BYTES and sum(decoded_bytes(vector, machine) for vector in columns) <= MOST_HOST_BYTES
     )
 
 

@@ -8,8 +8,6 @@ from itertools import pairwise
 from math import inf
 from typing import Any, NamedTuple
 
-import pyarrow.compute as pc
-
 from gpuetl.backends.cudf.choices import chosen
 from gpuetl.backends.cudf.columns.dictionaries import MOST_TEXTS
 from gpuetl.backends.cudf.columns.kind import Kind
@@ -35,8 +33,8 @@ SAMPLED_ROWS = 4096
 class ScanKinds(NamedTuple):
     """The kinds of a source's columns as they are planned, and the types of those that are stored in another one.
 
-    A column that is in no file has no type: its values are one for each file.  `ascending` are columns whose values
-    follow each other from row group to row group.
+    A column that is in no file has no type: it has one value a file.  The values of `ascending` columns follow each
+    other from row group to row group.
     """
 
     columns: Mapping[str, Kind]
@@ -127,11 +125,13 @@ def texts_of(chunk: Chunk) -> float:
 
 def texts_in(column: Any) -> float:
     """Return how many distinct texts a column in memory has, if these are few in its first rows."""
+    import pyarrow.compute as pc
+
     sample = column.slice(0, SAMPLED_ROWS)
     found = int(pc.count_distinct(sample).as_py())
     return found if len(sample) == len(column) or found <= len(sample) // 2 else inf
 
 
 def worth_coding(distinct: float, rows: float) -> bool:
-    """Tell whether columns of so many distinct texts are read as numbers: see `with_dictionary`."""
+    """Tell whether a column is coded as it is read, given its distinct texts and its rows: see `with_dictionary`."""
     return distinct <= min(MOST_TEXTS, max(FEW, min(rows, SAMPLE) // 2))

@@ -71,8 +71,8 @@ def output_programs(outputs: Iterable[Output], rows: WindowRows) -> list[str]:
 class Work:
     """Which kernels write which outputs, in the order in which they run.
 
-    `backward` passes come first: `forward` ones may read what backward scans give (`scans_read`), and the rows that
-    are `present`.  `frames` are outputs of equal frames, with what gives the first row of each.
+    `backward` passes come first.  `forward` passes may read what backward scans give (`scans_read`).  They may also
+    read the rows that are `present`.  `frames` are outputs of equal frames, with the step that gives their first rows.
     """
 
     backward: Sequence[Sequence[Output]]

@@ -89,7 +89,7 @@ def kind_of(call: Call, plan: CallPlan, kinds: Mapping[str, Kind]) -> Kind:
 
 
 def call_plans(operation: Window, calls: Mapping[str, Call], rows: int) -> dict[str, CallPlan]:
-    """Return how calls, by name, are computed for so many rows."""
+    """Return how calls are computed, by name; `rows` bounds their offsets."""
     time = order_time(operation)
     return {name: WINDOW_FUNCTIONS[call.function.name](WindowCall(call, time, rows)) for name, call in calls.items()}
 
