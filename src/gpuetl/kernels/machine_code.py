@@ -7,7 +7,7 @@ import json
 import os
 import secrets
 from contextlib import suppress
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 
 import gpuetl
