@@ -119,6 +119,32 @@ def enter(rehearsed: Rehearsed, rows: int, *given: Any) -> None:
     owners[found[valid][::-1]] = np.flatnonzero(valid)[::-1]
 
 
+def find_sizes(rehearsed: Rehearsed, rows: int, found: Any, data: Any, offsets: Any, words: Any) -> None:
+    """Find the least and the greatest size of texts, and the first row that has one."""
+    valid = np.flatnonzero(np.ones(rows, bool) if isinstance(words, int) else set_bits(words)[:rows])
+    if len(valid):
+        sizes = np.diff(offsets)[valid]
+        found[:] = [~np.uint64(sizes.min()), np.uint64(sizes.max()), ~np.uint64(valid[0])]
+
+
+def enter_suffixes(rehearsed: Rehearsed, rows: int, *given: Any) -> None:
+    """Give each text a slot, in the order of the texts, whatever tells them apart."""
+    *_, codes, owners, slots, failed, data, offsets, words = given
+    held, ends = data.tobytes(), offsets.tolist()
+    texts = [held[start:end] for start, end in pairwise(ends[: rows + 1])]
+    valid = np.ones(rows, bool) if isinstance(words, int) else set_bits(words)[:rows]
+    taken = {
+        text: slot for slot, text in enumerate(sorted({text for text, own in zip(texts, valid, strict=True) if own}))
+    }
+    if len(taken) > len(codes):
+        failed[0] = 1
+        return
+    slots[:rows] = [taken.get(text, 0) for text in texts]
+    codes[: len(taken)] = np.arange(1, len(taken) + 1)
+    if not isinstance(owners, int):
+        owners[slots[:rows][valid][::-1]] = np.flatnonzero(valid)[::-1]
+
+
 def number_texts(rehearsed: Rehearsed, rows: int, slots: Any, by_slot: Any, numbers: Any, *given: Any) -> None:
     """Give each text the number of its slot."""
     numbers[:] = by_slot[slots]
@@ -167,16 +193,6 @@ def count_by_code(rehearsed: Rehearsed, rows: int, codes: Any, counts: Any) -> N
     counts[:] += np.bincount(codes, minlength=len(counts)).astype(np.int32)
 
 
-def place_by_code(rehearsed: Rehearsed, rows: int, codes: Any, places: Any, order: Any) -> None:
-    """Put rows in the order of their codes."""
-    order[:] = np.argsort(codes, kind="stable")
-
-
-def find_most_rows(rehearsed: Rehearsed, codes: int, counts: Any, most: Any) -> None:
-    """Find the greatest count."""
-    most[0] = counts.max(initial=0)
-
-
 def pair_few(rehearsed: Rehearsed, rows: int, codes: Any, counts: Any, starts: Any, ends: Any, *given: Any) -> None:
     """Pair each left row with the right rows of its code, or with none."""
     by_code, left, right = given
@@ -222,10 +238,10 @@ def page_starts(rehearsed: Rehearsed, items: int, starts_a_column: int, page_row
 
 CLOSED_TWINS: dict[str, Callable[..., None]] = {
     "gather": gather, "count": count, "number": number, "copy_texts": copy_texts, "pack_valid": pack_valid,
-    "stack": stack, "enter": enter, "enter_hashes": enter, "number_texts": number_texts, "find_edges": find_edges,
+    "stack": stack, "enter": enter, "enter_hashes": enter, "find_sizes": find_sizes,
+    "enter_suffixes": enter_suffixes, "number_texts": number_texts, "find_edges": find_edges,
     "measure_groups": measure_groups, "find_quantiles": find_quantiles, "tally": tally,
-    "count_by_code": count_by_code, "place_by_code": place_by_code, "find_most_rows": find_most_rows,
-    "count_codes": count_codes, "pair_few": pair_few, "make_canonical": make_canonical,
+    "count_by_code": count_by_code, "count_codes": count_codes, "pair_few": pair_few, "make_canonical": make_canonical,
     "convert_longer": convert_longer, "convert_shorter": convert_shorter,
     "count_valid": count_valid, "page_starts": page_starts,
 }  # fmt: skip
