@@ -39,10 +39,10 @@ class Digits:
         more = words[DIGIT_WORDS * kernel_digits(count) :]
         return cls([digit for digit, _ in own], [known for _, known in own], more)
 
-    def places(self) -> Iterator[tuple[Any, Any, int, int, int, int]]:
-        """Yield each digit, where it is known, and its place: least value, address of its word, bits, shift."""
+    def places(self) -> Iterator[tuple[Any, Any, int, int, int, int, int]]:
+        """Yield each digit, where it is known, and its place: least value, address of its word, bits, shift, more."""
         for digit, known, place in zip(self.of, self.known, in_tuples(self.more, PLACE_WORDS), strict=False):
-            yield digit, known, place[0], place[1], place[2] & 0xFF, place[2] >> 8
+            yield digit, known, place[0], place[1], place[2] & 0xFF, place[2] >> 8 & 0xFF, place[2] >> 16
 
     def tuples(self, nulls_equal: int) -> list[tuple[int, ...] | None]:
         """Return the key of each row, None for one that matches nothing."""
@@ -101,10 +101,11 @@ def measure_keys(rehearsed: Rehearsed, rows: int, differ: Any, places: Any, stru
 def pack_keys(rehearsed: Rehearsed, rows: int, struct: Struct) -> None:
     """Pack digits into words."""
     made = np.zeros(rows, np.uint64)
-    for digit, known, least, target, bits, shift in Digits.read(rehearsed, rows, struct).places():
+    for digit, known, least, target, bits, shift, more in Digits.read(rehearsed, rows, struct).places():
         made |= np.where(known, digit - np.uint64(least), np.uint64(0)) << np.uint64(shift)
         if target:
-            memory(target, rows * bits // 8).view(f"uint{bits}")[:] = made
+            words = memory(target, rows * bits // 8).view(f"uint{bits}")
+            words[:] = made | words if more else made
             made[:] = 0
 
 
