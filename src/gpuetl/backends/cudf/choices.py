@@ -17,6 +17,7 @@ CHOICES = {
     "number_texts_by_suffix": "Texts that are keys are numbered by 8 bytes, where these tell them apart.",
     "group_by_table": "Groups of keys that range narrowly are reduced in tables by key; nothing is sorted.",
     "group_by_counts": "Groups of keys with up to some million values are found by counts; no rows are compared.",
+    "reduce_by_records": "Columns that are read in the order of groups are laid side by side first.",
     "count_by_bits": "Distinct values of a narrow range are counted as bits of a table.",
     "join_by_table": "Keys of a join that range narrowly are looked up in a table by key.",
     "join_by_hash": "Keys of a join that range widely are looked up by their hash; nothing is sorted.",
