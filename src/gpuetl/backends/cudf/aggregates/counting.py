@@ -12,15 +12,15 @@ from gpuetl.backends.cudf.columns.arrays import iota, pick
 from gpuetl.backends.cudf.machine import Array, Machine
 
 MOST_BITS = 24
-"""Counts of so many bits of code, 64 MiB, are near the size of a GPU's cache."""
+"""The widest code: its counts, 64 MiB, are near the size of a GPU's cache."""
 SMALL_TABLE, ROWS_A_CODE = 1 << 16, 16
-"""Any rows may have so many codes; more only where there are as many rows for each code."""
+"""The codes that any rows may have, and the rows for each code that larger tables need."""
 SAMPLED, MOST_SAMPLED = 4096, 128
-"""Of so many rows, one in equal distances, no code may have more than these: additions to one count are one by one."""
+"""The rows of a sample, and how many of them may have one code: additions to one count come one by one."""
 
 
 def are_countable(bits: int, rows: int) -> bool:
-    """Tell whether there may be a count of each code of so many bits."""
+    """Tell whether codes of this width are few enough to be counted."""
     return bits <= MOST_BITS and 1 << bits <= max(SMALL_TABLE, rows // ROWS_A_CODE)
 
 

@@ -15,9 +15,9 @@ from gpuetl.backends.cudf.vector import Vector
 CODE_BYTES, MOST_PREFIX = 8, 16
 """As in device/text_suffixes.cuh."""
 SAMPLE = 1 << 16
-"""So many first rows tell how long the prefix is."""
+"""The first rows, which tell how long the prefix is."""
 SLOTS = (1 << 20, 1 << 21, 1 << 22)
-"""Tables of so many slots are tried: they stay in a GPU's cache."""
+"""Sizes of the tables that are tried: they stay in a GPU's cache."""
 MOST_TRIES = 128
 TOO_MANY, OTHER_TEXT = 1, 2
 """Why a table fails."""

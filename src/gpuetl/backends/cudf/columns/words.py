@@ -10,7 +10,7 @@ from gpuetl.backends.cudf.columns.marks import differences
 from gpuetl.backends.cudf.machine import Array, Machine
 
 MANY_ROWS = 1 << 20
-"""Of so many rows a kernel takes few digits: 11 took 10 ms for 100 million rows on an H200 where 2 take 0.4."""
+"""From here on a kernel takes few digits: 11 took 10 ms for 100 million rows on an H200 where 2 take 0.4."""
 
 
 def measured(keys: Keys, machine: Machine) -> Layout:
