@@ -8,7 +8,7 @@ from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl import RunOptions, expr
 from gpuetl.backends.cudf.aggregates import counting
-from gpuetl.backends.cudf.aggregates.counting import are_countable, counts_of
+from gpuetl.backends.cudf.aggregates.counting import are_countable, counts_of, most_sampled
 from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.cudf.frame import Frame
@@ -39,8 +39,8 @@ def test_rows_are_counted_by_their_code(machine, dtype):
     assert machine.host(counts_of(on(machine, [7, 5, 7, 0], dtype), 3, machine)).tolist() == [1, 0, 0, 0, 0, 1, 0, 2]
 
 
-def test_a_code_of_very_many_rows_is_not_counted(machine, monkeypatch):
-    """A sample shows it: additions to one count would come one by one."""
+def test_codes_of_very_many_rows_are_not_counted_but_for_one(machine, monkeypatch):
+    """A sample shows them: additions to one count would come one by one; those of one code are made in registers."""
     monkeypatch.setattr(counting, "SAMPLED", 8)
     monkeypatch.setattr(counting, "MOST_SAMPLED", 3)
     assert counts_of(on(machine, [1, 2] * 12, "uint16"), 13, machine) is None
@@ -53,6 +53,16 @@ def test_a_code_of_very_many_rows_is_not_counted(machine, monkeypatch):
         0,
     ]
     assert counts_of(on(machine, [1] * 23, "uint16"), 13, machine) is not None
+    for dtype in ("uint16", "uint32"):
+        often = on(machine, [5, 5, 5, 0, 5, 5, 5, 5, 7] * 40, dtype)
+        assert most_sampled(often, machine)[0] == 5
+        assert machine.host(counts_of(often, 13, machine))[:9].tolist() == [40, 0, 0, 0, 0, 280, 0, 40, 0]
+
+
+@pytest.mark.parametrize(("given", "expected"), [([4] * 8, (4, 8, 0)), ([9, 1, 1, 3, 1, 3, 1, 2], (1, 4, 2))])
+def test_a_sample_has_its_most_frequent_codes(machine, given, expected, monkeypatch):
+    monkeypatch.setattr(counting, "SAMPLED", 8)
+    assert most_sampled(on(machine, given, "uint32"), machine) == expected
 
 
 @pytest.mark.parametrize(

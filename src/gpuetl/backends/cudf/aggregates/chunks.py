@@ -19,8 +19,8 @@ SHORT = 8
 MERGED = 256
 """States that one warp merges, where a group has more than twice as many."""
 TURNS = 2
-"""Chunks come in turns from this many for each group on.  The rows of a chunk that is a whole group come from everywhere,
-so no order of chunks brings them together.  To sort 100 million chunks takes longer than to reduce them."""
+"""Chunks come in turns from this many for each group on.  The rows of a chunk that is a whole group come from all over
+the frame, so no order of chunks brings them together.  To sort 100 million chunks takes longer than to reduce them."""
 FEW = 32
 """Chunks of a group that one thread writes; a warp writes those of a group that has more."""
 CUTTING = f"""

@@ -16,7 +16,8 @@ MOST_BITS = 24
 SMALL_TABLE, ROWS_A_CODE = 1 << 16, 16
 """The codes that any rows may have, and the rows for each code that larger tables need."""
 SAMPLED, MOST_SAMPLED = 4096, 128
-"""The rows of a sample, and how many of them may have one code: additions to one count come one by one."""
+"""The rows of a sample, and how many of them may have one code: additions to one count come one by one.  Rows of the
+code that most have, such as that of nulls, are counted in registers."""
 
 
 def are_countable(bits: int, rows: int) -> bool:
@@ -25,16 +26,18 @@ def are_countable(bits: int, rows: int) -> bool:
 
 
 def counts_of(codes: Array, bits: int, machine: Machine) -> Array | None:
-    """Return how many rows (int32) each code (uint16 or uint32) has; None where a sample has one code very often."""
-    if len(codes) >= SAMPLED * MOST_SAMPLED and most_sampled(codes, machine) > MOST_SAMPLED:
+    """Return how many rows (int32) each code (uint16 or uint32) has; None where a sample has two codes very often."""
+    often, _, second = most_sampled(codes, machine) if len(codes) >= SAMPLED * MOST_SAMPLED else (0, 0, 0)
+    if second > MOST_SAMPLED:
         return None
-    counts = machine.arrays.zeros(1 << bits, "int32")
-    machine.launch(machine.closed("counting"), f"count_by_code_{codes.dtype}", len(codes), [len(codes), codes, counts])
+    counts, entry = machine.arrays.zeros(1 << bits, "int32"), f"count_by_code_{codes.dtype}"
+    machine.launch(machine.closed("counting"), entry, len(codes), [len(codes), often, codes, counts])
     return counts
 
 
-def most_sampled(codes: Array, machine: Machine) -> int:
-    """Return how many rows of a sample have its most frequent code."""
+def most_sampled(codes: Array, machine: Machine) -> tuple[int, int, int]:
+    """Return the most frequent code of a sample, how many rows have it, and how many have the second most frequent."""
     rows = iota(SAMPLED, machine, step=len(codes) // SAMPLED)
-    _, counts = np.unique(machine.host(pick(codes, rows, machine)), return_counts=True)
-    return int(max(counts.tolist()))
+    found, counts = np.unique(machine.host(pick(codes, rows, machine)), return_counts=True)
+    (first, often), (second, _) = sorted([*zip(counts.tolist(), found.tolist(), strict=True), (0, 0)], reverse=True)[:2]
+    return often, first, second

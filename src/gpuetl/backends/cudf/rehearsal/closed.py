@@ -188,7 +188,7 @@ def count_codes(rehearsed: Rehearsed, rows: int, codes: Any, counts: Any) -> Non
     counts[:] += np.bincount(codes[codes >= 0], minlength=len(counts))
 
 
-def count_by_code(rehearsed: Rehearsed, rows: int, codes: Any, counts: Any) -> None:
+def count_by_code(rehearsed: Rehearsed, rows: int, often: int, codes: Any, counts: Any) -> None:
     """Count rows by their code."""
     counts[:] += np.bincount(codes, minlength=len(counts)).astype(np.int32)
 
