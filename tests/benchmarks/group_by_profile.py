@@ -36,9 +36,9 @@ from suites.results import first_and_best, gpu, installed
 
 from gpuetl import RunOptions
 from gpuetl.backends.cudf import backend as cudf_backend
-from gpuetl.backends.cudf.aggregates.counting import counts_of, order_by_counts
-from gpuetl.backends.cudf.columns.arrays import converted, pick, scan, with_last
-from gpuetl.backends.cudf.columns.compact import bounds_where, numbers_where
+from gpuetl.backends.cudf.aggregates.counting import counts_of
+from gpuetl.backends.cudf.columns.arrays import pick
+from gpuetl.backends.cudf.columns.compact import bounds_where
 from gpuetl.backends.cudf.columns.keys import Key, Keys
 from gpuetl.backends.cudf.columns.layout import Layout
 from gpuetl.backends.cudf.columns.marks import mark_words
@@ -291,24 +291,14 @@ def parts(rows: int, runs: int) -> Iterator[Step]:
 
 
 def parts_of_counts(codes: Any, ours: Machine, runs: int) -> Iterator[Step]:
-    """Yield the kernels of an order by counts, and the marks and bounds that a sorted order needs instead of them."""
+    """Yield how long it takes to find groups by counts, and by marks of rows that differ from the one before."""
     bits, rows = int(codes.max()).bit_length(), len(codes)
-    counts = counts_of(codes, bits, ours)
-    assert counts is not None
-    found = numbers_where(counts, ours)
-    places = pick(scan(counts, ours, "int32", before=True), found, ours)
-    starts = with_last(converted(places, "int64", ours), rows, ours)
     yield Step("counts of codes", runs, least_ms(partial(counts_of, codes, bits, ours), runs), codes.nbytes)
-    both = partial(order_by_counts, codes, counts, starts, ours)
-    yield Step("order by counts", runs, least_ms(both, runs), codes.nbytes + 4 * rows)
-    order = both()
-    arguments = [len(starts) - 1, starts, order]
-    alone = partial(ours.launch_blocks, ours.closed("counting"), "sort_groups", 4096, 256, arguments)
-    yield Step("of these, sorting each group's rows", runs, least_ms(alone, runs), 8 * rows)
+    order = ours.sorted_order([codes])
     keys = Keys((Key(Vector(pa.uint32(), rows, codes), False),), rows)
     layout = Layout((0,), (bits,), in_order=False)
     marking = partial(mark_words, [codes], keys, 1, layout, order, [], ours)
-    yield Step("marks of a sorted order", runs, least_ms(marking, runs), codes.nbytes + 5 * rows)
+    yield Step("marks of rows in order", runs, least_ms(marking, runs), codes.nbytes + 5 * rows)
     marks = marking().groups
     yield Step("bounds of marks", runs, least_ms(partial(bounds_where, marks, ours), runs), rows)
 

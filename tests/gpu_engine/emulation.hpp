@@ -103,7 +103,6 @@ extern "C" long additions() { return emulation::additions; }  // by atomics, of 
 #define __noinline__
 #define __shared__ static
 #define __syncthreads() emulation::wait(emulation::block, blockDim.x)
-#define __syncwarp() emulation::wait_for_warp()
 #define __popc __builtin_popcount
 #define __clz __builtin_clz
 #define __ffs __builtin_ffs

@@ -12,6 +12,7 @@ from conftest import skip_where_it_cannot_run
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl.backends.cudf.choices import skipping
+from gpuetl.backends.cudf.columns import words as words_module
 from gpuetl.backends.cudf.columns.keys import KERNEL_DIGITS, MOST_DIGITS, Key, Keys
 from gpuetl.backends.cudf.columns.layout import Layout
 from gpuetl.backends.cudf.columns.marks import mark_columns, mark_words
@@ -161,6 +162,36 @@ def test_keys_are_measured_and_packed(machine, digits, rows):
     assert layout == expected_layout(expected)
     words = packed(keys, layout, machine)
     assert [machine.host(word).tolist() for word in words] == expected_words(expected, layout)
+
+
+@pytest.mark.parametrize("digits", [2, 3, 5, 9, 16, 17])
+def test_many_rows_are_measured_and_packed_by_few_digits(machine, digits, monkeypatch):
+    """Words are put together in several passes, and rows out of order are found by any of them."""
+    monkeypatch.setattr(words_module, "MANY_ROWS", 1)
+    keys, expected = random_keys(digits, 300, digits, machine)
+    keys = Keys(tuple(keys), 300)
+    layout = measured(keys, machine)
+    assert layout == expected_layout(expected)
+    assert [machine.host(word).tolist() for word in packed(keys, layout, machine)] == expected_words(expected, layout)
+    for place in {0, 1, digits // 2, digits - 1}:
+        for swapped in (None, 1, 255, 299):
+            values = np.arange(300)
+            if swapped:
+                values[[swapped - 1, swapped]] = values[[swapped, swapped - 1]]
+            columns = [values if at == place else np.zeros(300, np.int64) for at in range(digits)]
+            own = tuple(key_of(column, pa.int64(), machine) for column in columns)
+            assert measured(Keys(own, 300), machine).in_order is (swapped is None)
+
+
+def test_digits_of_a_word_lie_side_by_side_whatever_packs_them(machine, monkeypatch):
+    """Five digits of 2, 3, 4, 5 and 6 bits: a word of 20 bits, in passes of two digits."""
+    monkeypatch.setattr(words_module, "MANY_ROWS", 1)
+    rows = [[0] * 5, [3, 7, 15, 31, 63], [1, 2, 3, 4, 5]]
+    columns = list(zip(*rows, strict=True))
+    keys = Keys(tuple(key_of(column, pa.int64(), machine) for column in columns), 3)
+    (word,) = packed(keys, measured(keys, machine), machine)
+    assert word.dtype == "uint32"
+    assert machine.host(word).tolist() == [0, (1 << 20) - 1, 1 << 18 | 2 << 15 | 3 << 11 | 4 << 6 | 5]
 
 
 @pytest.mark.parametrize("number", ["int32", "int64"])

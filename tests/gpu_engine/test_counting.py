@@ -1,4 +1,4 @@
-"""Rows put in the order of their keys by counts: as a stable sort puts them, whatever the sizes of groups."""
+"""Groups found by counts of their keys: those that comparing rows finds, whatever the keys."""
 
 import numpy as np
 import pyarrow as pa
@@ -7,8 +7,8 @@ import pytest
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl import RunOptions, expr
-from gpuetl.backends.cudf.aggregates import counting, tables
-from gpuetl.backends.cudf.aggregates.counting import are_countable, counts_of, most_of, order_by_counts
+from gpuetl.backends.cudf.aggregates import counting
+from gpuetl.backends.cudf.aggregates.counting import are_countable, counts_of, most_sampled
 from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.cudf.frame import Frame
@@ -30,31 +30,17 @@ def on(machine, values, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["uint16", "uint32"])
-def test_rows_of_a_code_keep_their_order(machine, dtype):
-    codes = on(machine, [7, 5, 7, 0, 5, 7, 5], dtype)
-    counts = counts_of(codes, 13, machine)
-    assert machine.host(counts)[:9].tolist() == [1, 0, 0, 0, 0, 3, 0, 3, 0]
-    assert most_of(counts, machine) == 3
-    order = order_by_counts(codes, counts, on(machine, [0, 1, 4, 7], "int64"), machine)
-    assert machine.host(order).tolist() == [3, 1, 4, 6, 0, 2, 5]
+def test_rows_are_counted_by_their_code(machine, dtype):
+    """The least and the greatest code, and more rows than a warp takes at once."""
+    given = np.random.default_rng(3).integers(0, 9000, 2100)
+    given[[0, 700]] = 0, (1 << 14) - 1
+    counts = counts_of(on(machine, given, dtype), 14, machine)
+    assert machine.host(counts).tolist() == np.bincount(given, minlength=1 << 14).tolist()
+    assert machine.host(counts_of(on(machine, [7, 5, 7, 0], dtype), 3, machine)).tolist() == [1, 0, 0, 0, 0, 1, 0, 2]
 
 
-@pytest.mark.parametrize("dtype", ["uint16", "uint32"])
-def test_the_order_is_that_of_a_stable_sort(machine, dtype):
-    """Groups of 1 to 1,024 rows, among them those at powers of two, that come mixed."""
-    sizes = [1, 2, 3, 4, 5, 31, 32, 33, 64, 65, 127, 511, 1023, 1024]
-    draws = np.random.default_rng(3)
-    given = draws.permutation(np.repeat(draws.permutation(9000)[: len(sizes)], sizes)).astype(dtype)
-    codes = on(machine, given, dtype)
-    counts = counts_of(codes, 14, machine)
-    assert most_of(counts, machine) == counting.MOST_SORTED == 1024
-    starts = np.concatenate([[0], np.cumsum(np.unique(given, return_counts=True)[1])])
-    order = order_by_counts(codes, counts, on(machine, starts, "int64"), machine)
-    assert np.array_equal(machine.host(order), np.argsort(given, kind="stable"))
-
-
-def test_a_code_of_very_many_rows_is_not_counted(machine, monkeypatch):
-    """A sample shows it: additions to one count would come one by one."""
+def test_codes_of_very_many_rows_are_not_counted_but_for_one(machine, monkeypatch):
+    """A sample shows them: additions to one count would come one by one; those of one code are made in registers."""
     monkeypatch.setattr(counting, "SAMPLED", 8)
     monkeypatch.setattr(counting, "MOST_SAMPLED", 3)
     assert counts_of(on(machine, [1, 2] * 12, "uint16"), 13, machine) is None
@@ -67,6 +53,16 @@ def test_a_code_of_very_many_rows_is_not_counted(machine, monkeypatch):
         0,
     ]
     assert counts_of(on(machine, [1] * 23, "uint16"), 13, machine) is not None
+    for dtype in ("uint16", "uint32"):
+        often = on(machine, [5, 5, 5, 0, 5, 5, 5, 5, 7] * 40, dtype)
+        assert most_sampled(often, machine)[0] == 5
+        assert machine.host(counts_of(often, 13, machine))[:9].tolist() == [40, 0, 0, 0, 0, 280, 0, 40, 0]
+
+
+@pytest.mark.parametrize(("given", "expected"), [([4] * 8, (4, 8, 0)), ([9, 1, 1, 3, 1, 3, 1, 2], (1, 4, 2))])
+def test_a_sample_has_its_most_frequent_codes(machine, given, expected, monkeypatch):
+    monkeypatch.setattr(counting, "SAMPLED", 8)
+    assert most_sampled(on(machine, given, "uint32"), machine) == expected
 
 
 @pytest.mark.parametrize(
@@ -104,14 +100,6 @@ def test_groups_are_in_the_order_of_their_keys(machine, keys, monkeypatch):
     for ours, theirs in ((groups.rows, others.rows), (groups.starts, others.starts), (groups.codes, others.codes)):
         assert machine.host(ours).tolist() == machine.host(theirs).tolist()
         assert ours.dtype == theirs.dtype
-
-
-def test_large_groups_are_sorted_by_radix(machine, monkeypatch):
-    monkeypatch.setattr(tables, "MOST_SORTED", 1)
-    monkeypatch.setattr(counting, "SMALL_TABLE", 1 << 18)
-    groups = groups_of(KEYS["integers"], ["k"], machine)
-    assert groups.table
-    assert machine.host(groups.rows).tolist() == [1, 4, 5, 0, 2, 3]
 
 
 def drawn(rows, kind):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from gpuetl.backends.cudf.aggregates.groups import Groups
+from gpuetl.backends.cudf.aggregates.records import RecordKind
 from gpuetl.backends.cudf.columns.arrays import pick, scan
 from gpuetl.backends.cudf.device.columns import ColumnKinds, buffers_of
 from gpuetl.backends.cudf.machine import Array, Machine, Module
@@ -18,13 +19,13 @@ SHORT = 8
 MERGED = 256
 """States that one warp merges, where a group has more than twice as many."""
 TURNS = 2
-"""Chunks come in turns where there are so many for each group.  A chunk that is a whole group has rows from everywhere:
-no order of chunks brings its rows together, and to sort 100 million chunks takes longer than to reduce them."""
+"""Chunks come in turns from this many for each group on.  The rows of a chunk that is a whole group come from all over
+the frame, so no order of chunks brings them together.  To sort 100 million chunks takes longer than to reduce them."""
 FEW = 32
 """Chunks of a group that one thread writes; a warp writes those of a group that has more."""
 
 
-def reduction_kernels(columns: ColumnKinds, row: str, ordered: bool) -> str:
+def reduction_kernels(columns: ColumnKinds, row: str, ordered: bool, record: RecordKind | None = None) -> str:
     """Return the kernels that `reduce_groups` runs; they stand after reduce.cuh and the struct `State`.
 
     Parameters
@@ -36,13 +37,19 @@ def reduction_kernels(columns: ColumnKinds, row: str, ordered: bool) -> str:
     ordered
         Whether the rows of groups come by their numbers in `Groups.rows`.  Chunks may come in turns then, so that those
         that run at the same time read the same part of the columns.  `turns` is null where they come as they are.
+    record
+        Where rows in order are read from records, what these are.
     """
     chunks = ["int64_t chunks", "const int64_t* starts", "const int64_t* stops", "State* states"]
     orders = ["const int32_t* turns", "const int32_t* order"] * ordered
-    parameters = ", ".join([*chunks, *orders, *columns.parameters])
+    read = columns.parameters if record is None else ["const Record* records"]
+    parameters = ", ".join([*chunks, *orders, *read])
     made, chunk = columns.accessors, "turns ? turns[item] : item" if ordered else "item"
     of_row = f"const int64_t row = {'order[place]' if ordered else 'place'};\n{row}"
-    return f"""
+    if record:
+        made = ""
+        of_row = f"const int64_t row = order[place];\nconst Record record = records[row];\n{record.accessors}\n{row}"
+    return f"""{record_kernel(columns, record) if record else ""}
 KERNEL state_bytes(int64_t rows, uint64_t* size) {{
     FOR_EACH_ROW(row, rows)
         if (row < rows) *size = sizeof(State);
@@ -71,8 +78,13 @@ KERNEL reduce_short_chunks({parameters}) {{
         states[chunk] = state;
     }}
 }}
+KERNEL keep_chunks(int64_t groups, const int64_t* starts, const int64_t* stops, const State* states, State* finals) {{
+    FOR_EACH_ROW(group, groups)
+        if (group < groups && stops[group] - starts[group] == 1) finals[group] = states[starts[group]];
+}}
 KERNEL merge_chunks(int64_t groups, const int64_t* starts, const int64_t* stops, const State* states, State* finals) {{
     FOR_EACH_WARP(group, groups) {{
+        if (stops[group] - starts[group] == 1) continue;
         State state;
         for (int64_t chunk = starts[group] + LANE; chunk < stops[group]; chunk += LANES) state.merge(states[chunk]);
         merge_lanes(state);
@@ -80,6 +92,20 @@ KERNEL merge_chunks(int64_t groups, const int64_t* starts, const int64_t* stops,
     }}
 }}
 """
+
+
+def record_kernel(columns: ColumnKinds, record: RecordKind) -> str:
+    """Return the struct `Record` and the kernel that writes one for each row."""
+    return f"""
+{record.text}
+KERNEL write_records(int64_t rows, Record* records, {", ".join(columns.parameters)}) {{
+    FOR_EACH_ROW(row, rows) {{
+        if (row >= rows) continue;
+        Record made;
+        {record.written}
+        records[row] = made;
+    }}
+}}"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,9 +123,10 @@ class Chunks:
 
 
 def reduce_groups(
-    groups: Groups, module: Module, columns: Mapping[str, Vector], launched: Callable[[], None] = lambda: None
-) -> Array:
-    """Return the memory of each group's state, computed by the `reduction_kernels` of a module.
+    groups: Groups, module: Module, columns: Mapping[str, Vector], launched: Callable[[], None] = lambda: None,
+    record: RecordKind | None = None,
+) -> Array:  # fmt: skip
+    """Return the memory of each group's state, computed by the `reduction_kernels` of a module, made for the record.
 
     `launched` is called after each launch that the host would wait for next.
     """
@@ -114,7 +141,12 @@ def reduce_groups(
     order = []
     if groups.rows is not None:
         order = [turns(groups.rows, chunks, machine) if count >= TURNS * groups.count else 0, groups.rows]
-    arguments = [count, chunks.starts, chunks.stops, states, *order, *buffers_of(columns)]
+    read = buffers_of(columns)
+    if record:
+        records, rows = arrays.empty(groups.frame.rows * record.size, "uint8"), groups.frame.rows
+        machine.launch(module, "write_records", rows, [rows, records, *read])
+        read = [records]
+    arguments = [count, chunks.starts, chunks.stops, states, *order, *read]
     if groups.frame.rows < SHORT * count:
         machine.launch(module, "reduce_short_chunks", count, arguments)
     else:
@@ -137,7 +169,9 @@ def merged(states: Array, starts: Array, stops: Array, state_bytes: int, module:
     """Return what the states from each start to its stop come to."""
     count = len(starts)
     made = machine.arrays.empty(count * state_bytes, "uint8")
-    machine.launch(module, "merge_chunks", count * 32, [count, starts, stops, states, made])
+    arguments = [count, starts, stops, states, made]
+    machine.launch(module, "keep_chunks", count, arguments)  # most groups have one, where a warp each takes too long
+    machine.launch(module, "merge_chunks", count * 32, arguments)
     return made
 
 

@@ -1,65 +1,43 @@
-"""Rows in the order of their keys' codes, by counts of each code: faster than sorting where codes are a few million.
+"""Rows counted by the code of their keys, for codes of up to some millions: the counts stay in a GPU's cache.
 
-The counts stay in a GPU's cache, and so does the place that each group's next row takes.  Atomics give rows of a group
-their places in any order, so each group's row numbers are sorted afterwards, by a warp: the order is the stable one.
+Sums of counts tell where each group begins among the sorted rows.  So no row is compared with the one before it, for
+which each row's code would be read at random.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from gpuetl.backends.cudf.columns.arrays import iota, pick, scan
+from gpuetl.backends.cudf.columns.arrays import iota, pick
 from gpuetl.backends.cudf.machine import Array, Machine
 
-PROGRAM = "counting"
 MOST_BITS = 24
-"""Counts of so many bits of code, 64 MiB, are near the size of a GPU's cache."""
+"""The widest code: its counts, 64 MiB, are near the size of a GPU's cache."""
 SMALL_TABLE, ROWS_A_CODE = 1 << 16, 16
-"""Any rows may have so many codes; more only where there are as many rows for each code."""
-MOST_SORTED = 1024
-"""As in device/closed/counting.cu: a warp sorts a group of so many rows."""
-SORTING_THREADS, SORTING_BLOCKS = 256, 4096
+"""The codes that any rows may have, and the rows for each code that larger tables need."""
 SAMPLED, MOST_SAMPLED = 4096, 128
-"""Of so many rows, one in equal distances, no code may have more than these: additions to one count are one by one."""
+"""The rows of a sample, and how many of them may have one code: additions to one count come one by one.  Rows of the
+code that most have, such as that of nulls, are counted in registers."""
 
 
 def are_countable(bits: int, rows: int) -> bool:
-    """Tell whether there may be a count of each code of so many bits."""
+    """Tell whether codes of this width are few enough to be counted."""
     return bits <= MOST_BITS and 1 << bits <= max(SMALL_TABLE, rows // ROWS_A_CODE)
 
 
 def counts_of(codes: Array, bits: int, machine: Machine) -> Array | None:
-    """Return how many rows (int32) each code (uint16 or uint32) has; None where a sample has one code very often."""
-    if len(codes) >= SAMPLED * MOST_SAMPLED and most_sampled(codes, machine) > MOST_SAMPLED:
+    """Return how many rows (int32) each code (uint16 or uint32) has; None where a sample has two codes very often."""
+    often, _, second = most_sampled(codes, machine) if len(codes) >= SAMPLED * MOST_SAMPLED else (0, 0, 0)
+    if second > MOST_SAMPLED:
         return None
-    counts = machine.arrays.zeros(1 << bits, "int32")
-    machine.launch(machine.closed(PROGRAM), f"count_by_code_{codes.dtype}", len(codes), [len(codes), codes, counts])
+    counts, entry = machine.arrays.zeros(1 << bits, "int32"), f"count_by_code_{codes.dtype}"
+    machine.launch(machine.closed("counting"), entry, len(codes), [len(codes), often, codes, counts])
     return counts
 
 
-def most_sampled(codes: Array, machine: Machine) -> int:
-    """Return how many rows of a sample have its most frequent code."""
+def most_sampled(codes: Array, machine: Machine) -> tuple[int, int, int]:
+    """Return the most frequent code of a sample, how many rows have it, and how many have the second most frequent."""
     rows = iota(SAMPLED, machine, step=len(codes) // SAMPLED)
-    _, counts = np.unique(machine.host(pick(codes, rows, machine)), return_counts=True)
-    return int(max(counts.tolist()))
-
-
-def most_of(counts: Array, machine: Machine) -> int:
-    """Return the greatest count."""
-    most = machine.arrays.zeros(1, "uint64")
-    machine.launch(machine.closed(PROGRAM), "find_most_rows", len(counts), [len(counts), counts, most])
-    return int(most[0])
-
-
-def order_by_counts(codes: Array, counts: Array, starts: Array, machine: Machine) -> Array:
-    """Return the stable order (int32 row numbers) of codes, of which none has more than `MOST_SORTED` rows.
-
-    `starts` (int64) are where the groups begin in that order, and the number of rows.
-    """
-    rows, module = len(codes), machine.closed(PROGRAM)
-    order, places = machine.arrays.empty(rows, "int32"), scan(counts, machine, "int32", before=True)
-    machine.launch(module, f"place_by_code_{codes.dtype}", rows, [rows, codes, places, order])
-    groups, warps = len(starts) - 1, SORTING_THREADS // 32
-    blocks = min(-(-groups // warps), SORTING_BLOCKS)
-    machine.launch_blocks(module, "sort_groups", blocks, SORTING_THREADS, [groups, starts, order])
-    return order
+    found, counts = np.unique(machine.host(pick(codes, rows, machine)), return_counts=True)
+    (first, often), (second, _) = sorted([*zip(counts.tolist(), found.tolist(), strict=True), (0, 0)], reverse=True)[:2]
+    return often, first, second

@@ -8,6 +8,7 @@ from typing import Any
 
 from gpuetl.backends.cudf.aggregates.chunks import reduce_groups, reduction_kernels
 from gpuetl.backends.cudf.aggregates.groups import Groups
+from gpuetl.backends.cudf.aggregates.records import RecordKind, record_of
 from gpuetl.backends.cudf.aggregates.states import STATES, State
 from gpuetl.backends.cudf.columns.kind import Kind, columns_of_kinds
 from gpuetl.backends.cudf.columns.validity import with_nulls
@@ -36,9 +37,10 @@ def reduced(groups: Groups, calls: Mapping[str, Call]) -> dict[str, Vector]:
 def reduced_together(groups: Groups, calls: Mapping[str, Call]) -> dict[str, Vector]:
     """Compute as many calls as a kernel takes: see `reduced`."""
     columns = columns_read(calls.values(), groups.frame.columns)
-    source = reduce_source(ColumnKinds.of(columns), tuple(calls.values()), groups.rows is not None)
+    record = record_of(groups, columns)
+    source = reduce_source(ColumnKinds.of(columns), tuple(calls.values()), groups.rows is not None, record)
     module = groups.machine.compiled(source)
-    return finished(groups, calls, module, reduce_groups(groups, module, columns))
+    return finished(groups, calls, module, reduce_groups(groups, module, columns, record=record))
 
 
 def state_programs(calls: Sequence[Call], kinds: Mapping[str, Kind], ordered: bool) -> list[str]:
@@ -67,7 +69,9 @@ def finished(groups: Groups, calls: Mapping[str, Call], module: Any, finals: Any
 
 
 @lru_cache(MOST_KEPT)
-def reduce_source(columns: ColumnKinds, calls: tuple[Call, ...], ordered: bool) -> str:
+def reduce_source(
+    columns: ColumnKinds, calls: tuple[Call, ...], ordered: bool, record: RecordKind | None = None
+) -> str:
     """Return the kernels' text."""
     states = [STATES[call.function.name](call) for call in calls]
     emitter = Emitter(dict(columns.nullable))
@@ -90,12 +94,12 @@ def reduce_source(columns: ColumnKinds, calls: tuple[Call, ...], ordered: bool) 
         }}
         missing[{place}] += store_word(s{place}, row, row < rows, g{place});""")
         sums.append(f"add_nulls(nulls + {place}, missing[{place}]);")
-    return f"""{headers_text(["rows.cuh", "aggregates.cuh", "reduce.cuh", "words.cuh"])}
+    return f"""{headers_text(["rows.cuh", "aggregates.cuh", "reduce.cuh", "records.cuh", "words.cuh"])}
 struct alignas(16) State {{
 {members}
     DEVICE void merge(const State& later) {{ {merges} }}
 }};
-{reduction_kernels(columns, body, ordered)}
+{reduction_kernels(columns, body, ordered, record)}
 KERNEL finish(int64_t rows, const State* states, uint64_t* faults, uint64_t* nulls, {", ".join(outputs)}) {{
     uint32_t missing[{len(states)}] = {{}};
     FOR_EACH_ROW(row, rows) {{{"".join(stores)}

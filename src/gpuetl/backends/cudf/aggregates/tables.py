@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuetl.backends.cudf.aggregates.counting import MOST_SORTED, are_countable, counts_of, most_of, order_by_counts
+from gpuetl.backends.cudf.aggregates.counting import are_countable, counts_of
 from gpuetl.backends.cudf.choices import chosen
 from gpuetl.backends.cudf.columns.arrays import converted, pick, scan, scatter, with_last
 from gpuetl.backends.cudf.columns.compact import numbers_where
@@ -60,7 +60,7 @@ def small_table(keys: Keys, layout: Layout, machine: Machine) -> Table:
 
 
 def large_table(keys: Keys, layout: Layout, machine: Machine) -> Table | None:
-    """Count in the cache; where a group has too many rows for a warp, its rows are sorted by radix."""
+    """Count in the cache: counts tell where groups begin, so no row is compared with the one before."""
     (codes,), arrays = packed(keys, layout, machine), machine.arrays
     counts = counts_of(codes, sum(layout.bits), machine)
     if counts is None:
@@ -70,6 +70,4 @@ def large_table(keys: Keys, layout: Layout, machine: Machine) -> Table | None:
     scatter(ranks, found, machine)
     places = pick(scan(counts, machine, "int32", before=True), found, machine)
     starts = with_last(converted(places, "int64", machine), keys.rows, machine)
-    if most_of(counts, machine) > MOST_SORTED:
-        return Table(codes, ranks, machine.sorted_order([codes]), starts)
-    return Table(codes, ranks, order_by_counts(codes, counts, starts, machine), starts)
+    return Table(codes, ranks, machine.sorted_order([codes]), starts)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from gpuetl.backends.cudf.columns.arrays import filled, pick
+from gpuetl.backends.cudf.choices import chosen
+from gpuetl.backends.cudf.columns.arrays import filled, pick, scatter
 from gpuetl.backends.cudf.columns.compact import NOT_NEGATIVE, numbers_where
 from gpuetl.backends.cudf.columns.dictionaries import MOST_TEXTS, numbered_slots
+from gpuetl.backends.cudf.columns.gather import take
+from gpuetl.backends.cudf.columns.text_suffixes import OTHER_TEXT, enter_suffixes, prefix_of, taken_in_order
 from gpuetl.backends.cudf.columns.texts import enter
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector
@@ -26,18 +29,48 @@ def with_dictionary(vector: Vector, machine: Machine) -> Vector:
     """
     if vector.dtype != STRING or vector.dictionary or not vector.rows:
         return vector
-    arrays, sample = machine.arrays, min(vector.rows, SAMPLE)
-    size = 2 * min(MOST_TEXTS, 1 << max(5, (vector.rows - 1).bit_length()))
-    slots, owners = arrays.empty(vector.rows, "int32"), filled(size, -1, "int32", machine)
-    for rows, most in ((sample, max(FEW, sample // 2)), (vector.rows, MOST_TEXTS)):
+    if chosen("number_texts_by_suffix") and (prefix := prefix_of(vector, machine)):
+        made = by_suffixes(vector, prefix, machine)
+        if made is not None:
+            return made
+    arrays = machine.arrays
+    slots, owners = arrays.empty(vector.rows, "int32"), filled(slots_for(vector.rows), -1, "int32", machine)
+    for rows, most in sample_and_all(vector.rows):
         if not enter(vector, rows, slots, owners, MOST_TRIES, machine):
             return vector
         taken = numbers_where(owners, machine, NOT_NEGATIVE)
         if len(taken) > most:
             return vector
-        if rows == vector.rows:
-            break
     return by_slots(vector, slots, owners, taken, machine)
+
+
+def slots_for(rows: int) -> int:
+    """Return how many slots a table has for as many texts as a dictionary may have, or as there are rows."""
+    return 2 * min(MOST_TEXTS, 1 << max(5, (rows - 1).bit_length()))
+
+
+def sample_and_all(rows: int) -> list[tuple[int, int]]:
+    """Return how many rows are looked at first, and then all; each with how many distinct texts they may have."""
+    sample = min(rows, SAMPLE)
+    looks = [(sample, max(FEW, sample // 2)), (rows, MOST_TEXTS)]
+    return looks[:1] if sample == rows else looks
+
+
+def by_suffixes(vector: Vector, prefix: tuple[int, int], machine: Machine) -> Vector | None:
+    """Return texts by numbers, or as they are if too many are distinct; None where 8 bytes do not tell them apart."""
+    arrays, size = machine.arrays, slots_for(vector.rows)
+    slots, owners, codes = arrays.empty(vector.rows, "int32"), arrays.empty(size, "int32"), arrays.zeros(size, "uint64")
+    for rows, most in sample_and_all(vector.rows):
+        reason = enter_suffixes(vector, rows, prefix, codes, owners, slots, machine)
+        if reason:
+            return None if reason == OTHER_TEXT else vector
+        taken = taken_in_order(codes, machine)
+        if len(taken) > most:
+            return vector
+    by_slot = arrays.zeros(size, "int32")
+    scatter(by_slot, taken, machine)
+    texts = take({"": vector}, pick(owners, taken, machine), machine, missing=False)[""]
+    return Vector(STRING, vector.rows, pick(by_slot, slots, machine), vector.valid, vector.nulls, dictionary=texts)
 
 
 def by_slots(vector: Vector, slots: Array, owners: Array, taken: Array, machine: Machine) -> Vector:

@@ -1,4 +1,4 @@
-"""Texts as numbers: a table by hash finds the distinct ones, and only these are sorted."""
+"""Texts as numbers: a table finds the distinct ones, and only these are sorted."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from gpuetl.backends.cudf.columns.arrays import filled, pick, scatter
 from gpuetl.backends.cudf.columns.compact import NOT_NEGATIVE, numbers_where
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.text_hashes import numbered_by_hashes
+from gpuetl.backends.cudf.columns.text_suffixes import TooManyTexts, numbered_by_suffixes
 from gpuetl.backends.cudf.device.closed_set import integer_name, text_arguments
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import STRING
 
-SMALL_SLOTS = (1 << 20, 1 << 22)
+SMALL_SLOTS: tuple[int, ...] = (1 << 20, 1 << 22)
 """Tried first, since texts that are keys tend to repeat: these tables stay in a GPU's cache."""
 MOST_TRIES = 32
 MOST_ROWS = 1 << 29
@@ -38,9 +39,14 @@ def numbered_by_hash(vector: Vector, machine: Machine) -> Array:
 
     A table that is too small is given up before many rows are read, unless its texts stand at the end.
     """
-    arrays = machine.arrays
+    arrays, small_sizes = machine.arrays, SMALL_SLOTS
     full_size = 1 << max(6, (2 * vector.rows - 1).bit_length())
-    for size in dict.fromkeys(min(size, full_size) for size in SMALL_SLOTS):
+    try:
+        if chosen("number_texts_by_suffix") and (numbers := numbered_by_suffixes(vector, machine)) is not None:
+            return numbers
+    except TooManyTexts:
+        small_sizes = ()
+    for size in dict.fromkeys(min(size, full_size) for size in small_sizes):
         numbers = numbered_by_hashes(vector, size, MOST_TRIES, machine)
         if numbers is not None:
             return numbers

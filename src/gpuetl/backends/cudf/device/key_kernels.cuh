@@ -62,6 +62,22 @@ DEVICE void store_bytes(void* target, int bytes, int64_t start, int64_t rows, co
     }
 }
 
+template <class T, int R>
+DEVICE void add_rows(const void* source, int64_t start, int64_t rows, uint64_t (&values)[R]) {
+#pragma unroll
+    for (int i = 0; i < R; ++i) values[i] |= ((const T*)source)[near_row(start, i, rows)];
+}
+
+template <int R>
+DEVICE void add_bytes(const void* source, int bytes, int64_t start, int64_t rows, uint64_t (&values)[R]) {
+    switch (bytes) {
+        case 8: return add_rows<uint64_t>(source, start, rows, values);
+        case 4: return add_rows<uint32_t>(source, start, rows, values);
+        case 2: return add_rows<uint16_t>(source, start, rows, values);
+        case 1: return add_rows<uint8_t>(source, start, rows, values);
+    }
+}
+
 template <bool NULLS, int N>
 DEVICE void pack(int64_t rows, const PlacedKeys<N>& placed) {
     constexpr int R = TOGETHER<N>;
@@ -77,6 +93,7 @@ DEVICE void pack(int64_t rows, const PlacedKeys<N>& placed) {
             for (int i = 0; i < R; ++i)
                 words[i] |= (digits[i].is_known(at) ? digits[i].of[at] - place.least : 0) << place.shift;
             if (!place.word) continue;
+            if (place.more) add_bytes(place.word, place.bits / 8, start, rows, words);
             store_bytes(place.word, place.bits / 8, start, rows, words);
 #pragma unroll
             for (int i = 0; i < R; ++i) words[i] = 0;

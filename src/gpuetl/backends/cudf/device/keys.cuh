@@ -36,6 +36,7 @@ struct Place {
     void* word;    // output, if this is the last digit of its word; else nullptr
     uint8_t bits;  // pack: width of the output; lookups: width of the digit
     uint8_t shift;
+    uint8_t more;  // pack: whether the word has other digits already, which stay
 };
 
 template <int N>

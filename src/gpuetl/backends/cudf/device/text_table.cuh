@@ -41,8 +41,8 @@ DEVICE bool same_text(Text x, Text y) {
     return true;
 }
 
-// The slot of a text, which becomes the row's if no equal one has it.  After so many tries, or where another row has
-// told of it, there is an overflow.
+// The slot of a text, which becomes the row's if no equal one has it.  After so many tries there is an overflow, and rows
+// give up that see it.  They do not store it again: stores of all rows to one place come one by one.
 template <class TEXTS>
 DEVICE int32_t enter_text(const TEXTS& texts, Text text, int32_t row, int32_t* owners, uint64_t mask, int64_t tries,
                           uint64_t* overflow) {
@@ -52,7 +52,7 @@ DEVICE int32_t enter_text(const TEXTS& texts, Text text, int32_t row, int32_t* o
         if (owner < 0) owner = claim(owners + slot, row);
         if (owner < 0 || same_text(text, texts[owner].value)) return int32_t(slot);
     }
-    *overflow = 1;
+    if (!tries) *overflow = 1;
     return 0;
 }
 
@@ -64,16 +64,17 @@ struct HashTable {
     int64_t most_tries;
     uint64_t* overflow;
 
-    // The slot of a hash.  After so many tries, or where another row has told of it, there is an overflow.
+    // The slot of a hash; overflow as in `enter_text`.
     DEVICE int32_t enter(uint64_t hash, int32_t row) const {
         hash += !hash;
         uint64_t slot = hash & mask;
-        for (int64_t tries = most_tries; tries && !*(volatile uint64_t*)overflow; --tries, slot = (slot + 1) & mask) {
+        int64_t tries = most_tries;
+        for (; tries && !*(volatile uint64_t*)overflow; --tries, slot = (slot + 1) & mask) {
             uint64_t found = hashes[slot];  // from a cache, which may not know yet that it is taken
             if (!found && !(found = claim(hashes + slot, hash))) owners[slot] = row, found = hash;
             if (found == hash) return int32_t(slot);
         }
-        *overflow = 1;
+        if (!tries) *overflow = 1;
         return 0;
     }
 };

@@ -1,6 +1,7 @@
 // Texts entered into tables, numbered, and checked.  Their offsets have 32 or 64 bits; `bits` are null without nulls.
 #include "rows.cuh"
-#include "text_table.cuh"
+#include "reduce.cuh"
+#include "text_suffixes.cuh"
 #include "utf8.cuh"
 
 namespace entering {
@@ -23,6 +24,32 @@ DEVICE void enter_hashes(int64_t rows, const HashTable& table, int32_t* slots, c
         if (row >= rows) continue;
         const auto text = texts[row];
         slots[row] = text.valid ? table.enter(table_hash(text.value), int32_t(row)) : 0;
+    }
+}
+
+// The least and the greatest size of texts, the least inverted, and the first row that has one, inverted too.
+template <class OFFSET>
+DEVICE void find_sizes(int64_t rows, uint64_t* found, const Texts<OFFSET>& texts) {
+    Peak least, greatest, first;
+    FOR_EACH_ROW(row, rows) {
+        if (row >= rows || !texts.valid(row)) continue;
+        const uint64_t size = uint64_t(texts[row].value.size);
+        least.add(~size), greatest.add(size), first.add(~uint64_t(row));
+    }
+    least.store(found), greatest.store(found + 1), first.store(found + 2);
+}
+
+// Each text's slot by its code.  Where one row fails, the others soon stop.
+template <class OFFSET>
+DEVICE void enter_suffixes(int64_t rows, int64_t prefix, int64_t model, const CodeTable& table, int32_t* slots,
+                           const Texts<OFFSET>& texts) {
+    const Suffixes suffixes(texts[model].value, prefix);
+    int round = 0;
+    FOR_EACH_ROW(row, rows) {
+        if (++round % 16 == 0 && table.has_failed()) break;  // all threads ask one place in memory: not each time
+        if (row >= rows) continue;
+        const auto text = texts[row];
+        slots[row] = text.valid ? table.enter(suffixes.code(text.value), int32_t(row)) : 0;
     }
 }
 
@@ -69,6 +96,16 @@ DEVICE void find_other_bytes(int64_t rows, uint64_t* faults, const Texts<OFFSET>
                                  const uint32_t* bits) {                                                             \
         const HashTable table{hashes, owners, uint64_t(size - 1), tries, overflow};                                  \
         entering::enter_hashes(rows, table, slots, Texts<OFFSET##_t>{data, offsets, bits});                          \
+    }                                                                                                                \
+    KERNEL find_sizes_##OFFSET(int64_t rows, uint64_t* found, const char* data, const OFFSET##_t* offsets,           \
+                               const uint32_t* bits) {                                                               \
+        entering::find_sizes(rows, found, Texts<OFFSET##_t>{data, offsets, bits});                                   \
+    }                                                                                                                \
+    KERNEL enter_suffixes_##OFFSET(int64_t rows, int64_t size, int64_t tries, int64_t prefix, int64_t model,         \
+                                   uint64_t* codes, int32_t* owners, int32_t* slots, uint64_t* failed,               \
+                                   const char* data, const OFFSET##_t* offsets, const uint32_t* bits) {              \
+        const CodeTable table{codes, owners, uint64_t(size - 1), tries, failed};                                     \
+        entering::enter_suffixes(rows, prefix, model, table, slots, Texts<OFFSET##_t>{data, offsets, bits});         \
     }                                                                                                                \
     KERNEL find_other_bytes_##OFFSET(int64_t rows, uint64_t* faults, const char* data, const OFFSET##_t* offsets,    \
                                      const uint32_t* bits) {                                                         \

@@ -1,0 +1,113 @@
+"""Columns that are read in the order of groups, laid side by side first: a record of up to 32 bytes for each row.
+
+A column that is read at random costs a sector of 32 bytes for each value, and its validity another access.  A record
+costs one sector for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from gpuetl.backends.cudf.aggregates.groups import Groups
+from gpuetl.backends.cudf.choices import chosen
+from gpuetl.backends.cudf.device.types import c_type, stored_c_type
+from gpuetl.backends.cudf.vector import Vector, storage_type
+from gpuetl.expressions.types import STRING, is_list
+from gpuetl.records import dataclass
+
+SIZES = (8, 16, 32)
+"""Of a record: in none of these does it lie in two sectors."""
+MANY_ROWS = 1 << 20
+"""Fewer rows stay in a GPU's cache."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column in a record: its C++ types, its width, and whether it has nulls."""
+
+    type: str
+    stored: str
+    width: int
+    nullable: bool
+
+
+@dataclass(frozen=True)
+class RecordKind:
+    """The columns of a record, in the order in which a kernel takes them, and its bytes."""
+
+    fields: tuple[Field, ...]
+    size: int
+
+    @classmethod
+    def of(cls, columns: Mapping[str, Vector]) -> RecordKind | None:
+        """Return the record of columns, None where one has no fixed width or all together are too wide."""
+        if any(is_list(vector.dtype) or vector.dtype == STRING for vector in columns.values()):
+            return None
+        fields = tuple(field_of(vector) for vector in columns.values())
+        needed = sum(field.width for field in fields) + valid_bytes(fields)
+        size = next((size for size in SIZES if needed <= size), None)
+        return None if size is None else cls(fields, size)
+
+    @property
+    def text(self) -> str:
+        """The struct `Record`, with the widest values first."""
+        places = sorted(range(len(self.fields)), key=lambda place: -self.fields[place].width)
+        members = [f"{self.fields[place].stored} v{place};" for place in places]
+        flags = valid_bytes(self.fields)
+        rest = self.size - sum(field.width for field in self.fields) - flags
+        if flags:
+            members.append(f"uint8_t valid[{flags}];")
+        if rest:
+            members.append(f"uint8_t rest[{rest}];")
+        return f"""struct alignas({min(self.size, 16)}) Record {{ {" ".join(members)} }};
+static_assert(sizeof(Record) == {self.size}, "as in records.py");
+"""
+
+    @property
+    def written(self) -> str:
+        """The statements that fill the record `made` of a row from the columns' buffers."""
+        values = [f"made.v{place} = data{place}[row];" for place in range(len(self.fields))]
+        for byte in range(valid_bytes(self.fields)):
+            places = range(8 * byte, min(8 * byte + 8, len(self.fields)))
+            bits = [f"uint8_t({valid_text(self.fields[place], place)}) << {place % 8}" for place in places]
+            values.append(f"made.valid[{byte}] = uint8_t({' | '.join(bits)});")
+        return " ".join(values)
+
+    @property
+    def accessors(self) -> str:
+        """The statements that make accessors of the values of `record`."""
+        return " ".join(
+            f"const Held<{field.type}, {field.stored}> c{place}{{record.v{place}, {held_text(field, place)}}};"
+            for place, field in enumerate(self.fields)
+        )
+
+
+def field_of(vector: Vector) -> Field:
+    """Return a column of fixed width as a field."""
+    width = np.dtype(storage_type(vector.dtype)).itemsize
+    return Field(c_type(vector.dtype), stored_c_type(vector.dtype), width, vector.valid is not None)
+
+
+def valid_bytes(fields: tuple[Field, ...]) -> int:
+    """Return how many bytes hold a bit for each field: none where no column has nulls."""
+    return -(-len(fields) // 8) if any(field.nullable for field in fields) else 0
+
+
+def valid_text(field: Field, place: int) -> str:
+    """Return whether a row of a column is valid, by its words."""
+    return f"bit_is_set(bits{place}, row)" if field.nullable else "true"
+
+
+def held_text(field: Field, place: int) -> str:
+    """Return whether a value of a record is valid."""
+    return f"(record.valid[{place // 8}] >> {place % 8} & 1) != 0" if field.nullable else "true"
+
+
+def record_of(groups: Groups, columns: Mapping[str, Vector]) -> RecordKind | None:
+    """Return the record by which a reduction reads columns; None where it reads the columns as they are."""
+    rows = groups.frame.rows * groups.machine.rows_a_row
+    if groups.rows is None or len(columns) < 2 or rows < MANY_ROWS or not chosen("reduce_by_records"):
+        return None
+    return RecordKind.of(columns)
