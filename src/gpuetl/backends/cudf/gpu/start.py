@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 from importlib import import_module
 from threading import Lock
+from typing import Any
 
 from gpuetl.backends.cudf.gpu.settings import KVIKIO_THREADS, POOL_SHARE
 from gpuetl.backends.starting import Phase
@@ -38,7 +39,7 @@ def _open_pool() -> None:
     cupy.cuda.set_allocator(rmm_cupy_allocator)
 
 
-WARM_UP_ROWS = 1 << 16
+WARM_UP_ROWS = 1 << 15
 """A column of 8-byte values then has more than 128 KB, from which on libcudf reads a file by KvikIO."""
 
 
@@ -54,17 +55,24 @@ def warm_up() -> None:
     import pyarrow.parquet as pq
     import pylibcudf as plc
 
-    numbers = np.arange(WARM_UP_ROWS)
-    table = pa.table({
-        "number": pa.array(numbers.astype("int32"), mask=numbers % 3 == 0),
-        "wide": numbers,
-        "text": pa.DictionaryArray.from_arrays((numbers % 2).astype("int8"), ["a", "bc"]).cast("string"),
+    numbers, some = np.arange(WARM_UP_ROWS), np.full(WARM_UP_ROWS // 8, 0b01110111, "uint8")
+    texts = np.arange(WARM_UP_ROWS + 1, dtype="int32"), (numbers % 3 + ord("a")).astype("uint8")
+    buffers: dict[str, tuple[Any, ...]] = {
+        "number": (pa.int32(), some, numbers.astype("int32")),
+        "wide": (pa.int64(), some, numbers),
+        "text": (pa.string(), some, *texts),
+    }
+    table = pa.table({  # from buffers: pa.array imports pandas, to look whether it is given something of its
+        name: pa.Array.from_buffers(kind, WARM_UP_ROWS, list(map(pa.py_buffer, arrays)))
+        for name, (kind, *arrays) in buffers.items()
     })  # fmt: skip
     compression = {"number": "zstd", "wide": "none", "text": "zstd"}
     memory = os.memfd_create("gpuetl-warm-up")
     try:
         with open(memory, "wb", closefd=False) as file:
-            pq.write_table(table, file, compression=compression, use_dictionary=["number", "text"])
+            pq.write_table(
+                table, file, compression=compression, write_statistics=False, use_dictionary=["number", "text"]
+            )
         source = plc.io.SourceInfo([f"/proc/self/fd/{memory}"])
         read = plc.io.parquet.read_parquet(plc.io.parquet.ParquetReaderOptions.builder(source).build())
         number, _, text = read.columns
