@@ -93,10 +93,10 @@ class GpuMachine:
         """Expect the kernels of a plan; where they have been, load them on other threads."""
         if plan in self.begun:
             return None
-        kernel_cache.expect_closed_set()
         mark = kernel_cache.mark_of(plan)
         entries = read_mark(mark)
         if entries is None:
+            kernel_cache.expect_closed_set()
             return ExpectedKernels(self.compiled_kernel, mark)
         self.begun.add(plan)
         kernel_cache.load_ahead(entries)
