@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpuetl import messages
+from gpuetl.backends import starting
 from gpuetl.backends.backend import Backend, Device
 from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.engines import CLUSTERED, Choice, load_backend
@@ -234,6 +235,8 @@ def result_of(frame: Any, head: Any, backend: Backend) -> Result:
 @contextmanager
 def measured(backend: Backend, options: RunOptions, recorder: Recorder) -> Iterator[None]:
     """Limit the engine's memory and measure it, as the options say."""
+    if options.memory or options.profile:
+        starting.wait(starting.Phase.WARM_UP)  # whose memory is none of the run's
     limit = backend.limited(options.memory) if options.memory else nullcontext()
     with limit, backend.memory_meter() if options.profile else nullcontext() as meter:
         recorder.meter = meter

@@ -27,7 +27,7 @@ def machine(monkeypatch):
 
     def make(found, installed=FITTING, missing=()):
         monkeypatch.setattr(driver, "find_driver", lambda: found)
-        monkeypatch.setattr(gpu_packages, "installed", lambda: dict(installed))
+        monkeypatch.setattr(gpu_packages, "installed", lambda *packages: dict(installed))
         monkeypatch.setattr(gpu_packages, "missing_modules", lambda: tuple(missing))
 
     return make

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,7 +20,7 @@ from gpuetl import pipeline
 from gpuetl.backends import driver, engines, starting
 from gpuetl.backends.cudf.gpu import start
 from gpuetl.backends.engines import BACKENDS, GpuSearch
-from gpuetl.backends.starting import Starting
+from gpuetl.backends.starting import Phase, Starting, Step
 
 PIPELINE = """\
 gpuetl: 1
@@ -54,9 +55,15 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(engines, "look_for_gpu", lambda: noted("search") or GpuSearch("a GPU was found"))
     monkeypatch.setattr(driver, "open_context", lambda: noted("context"))
-    monkeypatch.setattr(start, "STEPS", (lambda: noted("libraries"), lambda: noted("pool")))
+    phases = {phase: (partial(noted, phase.name.lower()),) for phase in Phase}
+    monkeypatch.setattr(start, "STEPS", phases)
     monkeypatch.setitem(BACKENDS, "cudf", BACKENDS["pandas"])
     return done
+
+
+def with_steps(phase: Phase, *more: Step) -> dict[Phase, tuple[Step, ...]]:
+    """Return the steps of a start, with more of one phase."""
+    return {each: (*steps, *(more if each == phase else ())) for each, steps in start.STEPS.items()}
 
 
 def test_a_run_starts_the_engine_on_a_thread_before_the_file_is_read(
@@ -68,12 +75,12 @@ def test_a_run_starts_the_engine_on_a_thread_before_the_file_is_read(
         assert begun.wait(SECONDS), "the pool is made while the file is read"
         return load(*arguments)
 
-    monkeypatch.setattr(start, "STEPS", (*start.STEPS, begun.set))
+    monkeypatch.setattr(start, "STEPS", with_steps(Phase.WARM_UP, begun.set))
     monkeypatch.setattr(pipeline, "load", read_late)
     done = gpuetl("run", file)
     assert done.exit_code == 0, done.output
     assert "engine: cudf (a GPU was found)" in done.stdout
-    expected = [f"{name} on gpuetl-start" for name in ("search", "context", "libraries", "pool")]
+    expected = [f"{name} on gpuetl-start" for name in ("search", "context", "libraries", "pool", "warm_up")]
     assert [step for step in steps if step.endswith("gpuetl-start")] == expected
     assert sum(step.startswith("search") for step in steps) == 1
 
@@ -86,7 +93,8 @@ def test_a_run_waits_for_the_start_before_it_uses_the_engine(
     """On the engine's machine of the tests, made after the last step."""
     monkeypatch.setitem(BACKENDS, "cudf", f"{__name__}:engine_after_start")
     slow = threading.Event()
-    monkeypatch.setattr(start, "STEPS", (*start.STEPS, lambda: slow.wait(0.3), lambda: steps.append("started")))
+    added = with_steps(Phase.POOL, lambda: slow.wait(0.3), lambda: steps.append("started"))
+    monkeypatch.setattr(start, "STEPS", added)
     made_after.clear()
     made_after.append(steps)
     assert gpuetl("run", file, "-q", "--engine", engine).exit_code == 0
@@ -102,6 +110,46 @@ def engine_after_start() -> object:
 
     made_after.append("started" in made_after[0])
     return host_backend()
+
+
+def test_the_engine_is_imported_when_its_libraries_are(file: Path, steps: list[str], monkeypatch: pytest.MonkeyPatch):
+    """So that these have the interpreter for themselves, and the GPU works while the engine is imported."""
+    slow, waited = threading.Event(), []
+    wait = starting.wait
+    added = with_steps(Phase.LIBRARIES, lambda: slow.wait(0.3), lambda: steps.append("imported"))
+    monkeypatch.setattr(start, "STEPS", added)
+    monkeypatch.setattr(starting, "wait", lambda *phase: (wait(*phase), waited.append((*phase, "imported" in steps))))
+    assert gpuetl("run", file, "-q").exit_code == 0
+    assert waited[0] == (Phase.LIBRARIES, True)
+
+
+def test_a_run_does_not_wait_for_the_warm_up(file: Path, steps: list[str], monkeypatch: pytest.MonkeyPatch):
+    """But where memory is limited or measured: what the warm-up takes is none of the run's."""
+    ended = threading.Event()
+    monkeypatch.setattr(
+        start, "STEPS", with_steps(Phase.WARM_UP, lambda: ended.wait(SECONDS), lambda: steps.append("warm"))
+    )
+    assert gpuetl("run", file, "-q").exit_code == 0
+    assert "warm" not in steps
+    (file.parent / "out.parquet").unlink()
+    threading.Timer(0.3, ended.set).start()
+    assert gpuetl("run", file, "-q", "--memory", "1GB").exit_code == 0
+    assert "warm" in steps
+
+
+def test_without_a_parquet_file_nothing_is_warmed_up(file: Path, steps: list[str], monkeypatch: pytest.MonkeyPatch):
+    wait = starting.wait
+    monkeypatch.setattr(start, "STEPS", with_steps(Phase.LIBRARIES, partial(threading.Event().wait, 0.5)))
+    monkeypatch.setattr(starting, "wait", lambda *phase: wait(Phase.WARM_UP))
+    (file.parent / "rows.csv").write_text("x\n1\n2\n")
+    file.write_text(PIPELINE.replace("{parquet: rows.parquet}", "{csv: rows.csv, schema: {x: int64}}"))
+    assert gpuetl("run", file, "-q").exit_code == 0
+    assert [step.split()[0] for step in steps if step.endswith("gpuetl-start")] == [
+        "search",
+        "context",
+        "libraries",
+        "pool",
+    ]
 
 
 @pytest.mark.parametrize("engine", ["pandas", "dask"])
@@ -140,7 +188,8 @@ def test_an_error_of_a_step_comes_up_where_the_engine_is_needed(
     def fails() -> None:
         raise ImportError("libcudf.so: cannot open shared object file")
 
-    monkeypatch.setattr(start, "STEPS", (fails, lambda: steps.append("never")))
+    never = (lambda: steps.append("never"),)
+    monkeypatch.setattr(start, "STEPS", {Phase.LIBRARIES: (fails, *never), Phase.POOL: never, Phase.WARM_UP: never})
     monkeypatch.setitem(BACKENDS, "cudf", f"{__name__}:unloadable")
     failed = gpuetl("run", file)
     assert failed.exit_code == 1
@@ -158,7 +207,7 @@ def unloadable() -> object:
 
 
 def test_an_error_of_the_search_is_that_of_who_asks():
-    begun = Starting(lambda: 1 // 0, lambda found: ())
+    begun = Starting(lambda: 1 // 0, lambda found: {})
     begun.thread.join(SECONDS)
     with pytest.raises(ZeroDivisionError):
         begun.found()
@@ -167,13 +216,13 @@ def test_an_error_of_the_search_is_that_of_who_asks():
 def test_a_process_that_ends_waits_for_the_current_step_alone():
     code = """
 import threading
-from gpuetl.backends.starting import Starting
+from gpuetl.backends.starting import Phase, Starting
 entered = threading.Event()
 def step():
     entered.set()
     threading.Event().wait(0.2)
     print("done", flush=True)
-Starting(int, lambda found: [step, lambda: print("never", flush=True)])
+Starting(int, lambda found: {Phase.POOL: [step, lambda: print("never", flush=True)]})
 entered.wait()
 """
     done = subprocess.run(

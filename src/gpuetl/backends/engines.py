@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from gpuetl.backends import driver, gpu_packages, starting
-from gpuetl.backends.starting import Starting, Step
+from gpuetl.backends.starting import Phase, Starting, Step
 from gpuetl.errors import EngineUnavailable, PackageMissing, suggestion
 from gpuetl.messages import coded
 from gpuetl.records import dataclass
@@ -58,7 +58,7 @@ def look_for_gpu() -> GpuSearch:
         return GpuSearch(
             problem=f"{found.gpus[0]} was found, but {', '.join(missing)} {verb} not installed", fix=install
         )
-    majors = gpu_packages.cuda_majors(gpu_packages.installed())
+    majors = gpu_packages.cuda_majors(gpu_packages.installed(gpu_packages.LOADED))
     if majors and min(majors) > found.cuda[0]:
         runs = ".".join(map(str, found.cuda))
         return GpuSearch(
@@ -75,13 +75,14 @@ def begin(wanted: str) -> Starting[GpuSearch] | None:
     return Starting(look_for_gpu, starting_steps) if wanted in ("auto", "cudf") else None
 
 
-def starting_steps(found: GpuSearch) -> Iterator[Step]:
-    """Yield what starts the GPU engine, if a GPU was found."""
-    if found.gpu:
-        from gpuetl.backends.cudf.gpu.start import STEPS
+def starting_steps(found: GpuSearch) -> Mapping[Phase, Iterable[Step]]:
+    """Return what starts the GPU engine, if a GPU was found; the context is opened meanwhile."""
+    if not found.gpu:
+        return {}
+    driver.open_context()
+    from gpuetl.backends.cudf.gpu.start import STEPS
 
-        yield driver.open_context
-        yield from STEPS
+    return STEPS
 
 
 def choose_engine(wanted: str, begun: Starting[GpuSearch] | None = None) -> Choice:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 
@@ -10,6 +10,8 @@ NEEDED = ("pylibcudf", "cupy", "rmm")
 """The modules without which the engine does not start."""
 RAPIDS = ("cudf", "pylibcudf", "libcudf", "rmm", "librmm", "kvikio", "libkvikio", "dask-cuda")
 """Packages that are released together."""
+LOADED = ("pylibcudf",)
+"""The package of them that tells, with CuPy's, for which CUDA the engine is: each look takes a millisecond."""
 WHEELS: Mapping[int, tuple[str, str]] = {12: ("-cu12", "cupy-cuda12x"), 13: ("-cu13", "cupy-cuda13x")}
 """How wheels for a CUDA are called: RAPIDS' ending, and CuPy's package."""
 
@@ -19,10 +21,10 @@ def missing_modules() -> tuple[str, ...]:
     return tuple(name for name in NEEDED if find_spec(name) is None)
 
 
-def installed() -> dict[str, str]:
-    """Return the installed packages of the GPU engine with their versions, under the names of their wheels."""
+def installed(packages: Sequence[str] = RAPIDS) -> dict[str, str]:
+    """Return those of these packages and of CuPy that are installed, with versions, under the names of their wheels."""
     endings = ("", *(ending for ending, _ in WHEELS.values()))
-    names = [name + ending for name in RAPIDS for ending in endings]
+    names = [name + ending for name in packages for ending in endings]
     names += ["cupy", *(cupy for _, cupy in WHEELS.values())]
     return {name: found for name in names if (found := version_of(name))}
 

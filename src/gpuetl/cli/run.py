@@ -88,6 +88,7 @@ def run(
     **cluster: Any,
 ) -> None:
     """Run a pipeline and write its sinks, all of them or none."""
+    from gpuetl.backends import starting
     from gpuetl.backends.engines import begin, choose_engine
 
     begun = begin(engine) if file.is_file() else None
@@ -104,6 +105,9 @@ def run(
     choice = choose_engine(engine, begun)
     options.cluster.check_engine(choice.name)
     screen.engine(choice)
+    if begun and "parquet" not in {getattr(source, "format", "") for source in pipeline.spec.sources.values()}:
+        begun.last = starting.Phase.POOL
+    starting.wait(starting.Phase.LIBRARIES)  # they hold the interpreter; then the GPU works next to the imports below
     from gpuetl.run import Wanted, run_pipeline
 
     collect_garbage()

@@ -107,7 +107,6 @@ def held_text(field: Field, place: int) -> str:
 
 def record_of(groups: Groups, columns: Mapping[str, Vector]) -> RecordKind | None:
     """Return the record by which a reduction reads columns; None where it reads the columns as they are."""
-    rows = groups.frame.rows * groups.machine.rows_a_row
-    if groups.rows is None or len(columns) < 2 or rows < MANY_ROWS or not chosen("reduce_by_records"):
+    if groups.rows is None or len(columns) < 2 or groups.frame.rows < MANY_ROWS or not chosen("reduce_by_records"):
         return None
     return RecordKind.of(columns)
