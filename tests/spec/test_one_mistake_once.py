@@ -77,7 +77,7 @@ CASES = {
         "A stage cannot read its own rows, or those that it rejects.",
     ),
     "a space that is none": (
-        stage("from:\u00a0t", "steps: [limit: 1]"), "6:5: 'from:\\xa0t' is not a key and a value",
+        stage("from:\u00a0t", "steps: [limit: 1]"), "6:5: 'from:\u00a0t' is not a key and a value",
         "Write a plain space after the colon.",
     ),
     "a list that is not closed": (
@@ -111,11 +111,12 @@ def test_a_mistake_is_told_once_with_what_to_write(case):
 @pytest.mark.parametrize(
     ("content", "what"),
     [
-        (gzip.compress(b"x\n1\n"), "a gzip file"),
+        (gzip.compress(b"x\n1\n", mtime=0), "a gzip file"),
         (b"PK\x03\x04rest", "a ZIP file, such as a workbook"),
         (b"\x28\xb5\x2f\xfd\x00", "a Zstandard file"),
         (b"PAR1\x15\x00", "a Parquet file"),
     ],
+    ids=["gzip", "zip", "zstd", "parquet"],
 )
 def test_a_csv_file_of_another_format_is_named(folder, content, what):
     """Not as text in a wrong encoding."""
