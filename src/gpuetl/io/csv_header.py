@@ -30,7 +30,7 @@ OTHER_FORMATS = {
     b"\x28\xb5\x2f\xfd": "a Zstandard file",
     b"PAR1": "a Parquet file",
 }
-"""By the first bytes: files that are often given in the place of text."""
+"""By the first bytes: files that are often given instead of text."""
 NO_UTF_8 = "the first line is not column names in UTF-8"
 SAVE_AS_UTF_8 = "Save the file as UTF-8."
 
@@ -65,7 +65,7 @@ def read_header(file: DataFile, delimiter: str) -> Header:
     if what := next((what for mark, what in OTHER_FORMATS.items() if record.startswith(mark)), ""):
         hint = "Unpack it, or take it out of the source's path."
         if record.startswith(b"PAR1"):
-            hint = "Write parquet: in the place of csv:."
+            hint = "Write parquet: instead of csv:."
         raise DatasetError(coded("GE1403", f"{path} is {what}, not CSV text"), hint)
     if not record:
         hint = "Add the header line, or take the file out of the source's path."
