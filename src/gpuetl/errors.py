@@ -180,6 +180,8 @@ class UnknownColumn(InvalidExpression):
     def __init__(self, name: str, have: Iterable[str], span: Span | None = None, advice: str = "") -> None:
         self.name, self.advice = name, advice
         names = list(have)
+        if name == "*":
+            self.advice = advice = advice or "with_columns keeps all columns, and drop leaves some out."
         super().__init__(
             coded("GE1003", f"unknown column '{name}'"), span, have_hint(name, names, suggestion(name, names) or advice)
         )

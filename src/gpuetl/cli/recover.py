@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,11 +28,20 @@ def add_to(commands: Commands) -> None:
 
 def add_places(command: ArgumentParser) -> None:
     """Add the arguments that say where to look, and which runs are dead."""
-    command.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="a sink's path, or a folder to look in")
+    command.add_argument(
+        "paths", metavar="PATH", nargs="+", type=written_path, help="a sink's path, or a folder to look in"
+    )
     command.add_argument(
         "--host", dest="hosts", metavar="NAME", action="append", default=[],
         help="take the runs of this host for dead, too; may be repeated",
     )  # fmt: skip
+
+
+def written_path(text: str) -> Path:
+    """Read a path; an empty one, as of a script's variable that is not set, is not the current folder."""
+    if not text:
+        raise ArgumentTypeError("a path is empty; write . for the current folder")
+    return Path(text)
 
 
 def recover(paths: Sequence[Path], hosts: Sequence[str] = ()) -> None:

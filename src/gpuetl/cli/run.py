@@ -122,7 +122,7 @@ def run(
         raise
     except GpuetlError as error:
         OUTPUT.is_result = False
-        if error.report and report:  # in the place of an earlier run's, which would tell of a success
+        if error.report and report:  # replace the report of an earlier run that succeeded
             write_report(partial(error.report.write, report), report)
         raise
     OUTPUT.is_result = not done.sinks

@@ -118,6 +118,12 @@ def reference_in_text(constant: str, span: Span | None) -> InvalidExpression | N
     return _path_reference(found, span) if found else None
 
 
+def reference_hint(scope: str, name: str) -> str:
+    """Return what to write for `params.x` or `$run.id`, as references are called in paths; nothing for a column."""
+    scope = scope.removeprefix("$")
+    return f"Write ${name}." if scope == "params" else "Write run_id()." if (scope, name) == ("run", "id") else ""
+
+
 def _path_reference(found: re.Match[str], span: Span | None) -> InvalidExpression:
     scope, name = found[1], found[2]
     value = f"${name}" if scope == "params" else "run_id()" if (scope, name) == ("run", "id") else ""

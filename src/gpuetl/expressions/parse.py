@@ -13,7 +13,7 @@ from gpuetl.expressions.constants import EXTRACT_PARTS, constant_form, converted
 from gpuetl.expressions.decimals import Number
 from gpuetl.expressions.dialect import bracketed_span, parse_tree, refused_word_in, shortened, span_of, whole_span
 from gpuetl.expressions.filter_clause import filtered_call
-from gpuetl.expressions.foreign import SIGNS, WORDS
+from gpuetl.expressions.foreign import SIGNS, WORDS, reference_hint
 from gpuetl.expressions.functions import INSTEAD, Kind, find_function, unknown_function
 from gpuetl.expressions.literals import LITERALS, cast_target
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax, Unreadable
@@ -176,7 +176,8 @@ class _Lowering:
 
     def column(self, node: exp.Column) -> Syntax:
         if node.table:
-            hint = f"Write {node.name}: after a join, columns have no prefix."
+            hint = reference_hint(node.table, node.name)
+            hint = hint or f"Write {node.name}: after a join, columns have no prefix."
             raise InvalidExpression(
                 coded("GE1102", f"'{node.table}.{node.name}': columns have plain names"), span_of(node), hint
             )

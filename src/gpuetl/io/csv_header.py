@@ -24,6 +24,13 @@ from gpuetl.records import dataclass
 FIRST_BYTES = 1 << 13
 MAX_HEADER_BYTES = 1 << 20
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+OTHER_FORMATS = {
+    b"\x1f\x8b": "a gzip file",
+    b"PK\x03\x04": "a ZIP file, such as a workbook",
+    b"\x28\xb5\x2f\xfd": "a Zstandard file",
+    b"PAR1": "a Parquet file",
+}
+"""By the first bytes: files that are often given instead of text."""
 NO_UTF_8 = "the first line is not column names in UTF-8"
 SAVE_AS_UTF_8 = "Save the file as UTF-8."
 
@@ -55,6 +62,11 @@ def read_header(file: DataFile, delimiter: str) -> Header:
         raise DatasetError(coded("GE1403", f"cannot read {path}: {error.strerror or error}")) from None
     if record.startswith(UTF_16_MARKS):
         raise DatasetError(coded("GE1403", f"{path}: the file is UTF-16 text, not UTF-8"), SAVE_AS_UTF_8)
+    if what := next((what for mark, what in OTHER_FORMATS.items() if record.startswith(mark)), ""):
+        hint = "Unpack it, or take it out of the source's path."
+        if record.startswith(b"PAR1"):
+            hint = "Write parquet: instead of csv:."
+        raise DatasetError(coded("GE1403", f"{path} is {what}, not CSV text"), hint)
     if not record:
         hint = "Add the header line, or take the file out of the source's path."
         raise DatasetError(coded("GE1414", f"{path}: empty; a CSV file begins with a line of column names"), hint)

@@ -126,7 +126,9 @@ class _Binder:
             except CycleError as error:
                 first, chain = from_first(error.args[1][:0:-1], list(reads))
                 message = coded("GE1014", f"the stages go in a circle: {' → '.join(shortened(chain))}")
-                self.add(message, "Begin one of them with a source.", self.spec.stages[first].from_, "stage", first)
+                own = "A stage cannot read its own rows, or those that it rejects."
+                hint = own if len(set(chain)) == 1 else "Begin one of them with a source."
+                self.add(message, hint, self.spec.stages[first].from_, "stage", first)
                 self.relations[first], reads[first] = _Unread(origin=Origin("stage", first)), []
 
     def named(self, name: str, kind: str, of: str) -> Node:

@@ -357,6 +357,9 @@ The same in Python, where `expect` ends a stage:
 id.  Stages and sinks read it; one of them must.  A row that breaks a rule with `drop` and one with `quarantine` is in
 quarantine.  The order that a sort gave to the other rows stays.
 
+`partition_by: [_rule]` makes folders such as `_rule=plausible`.  gpuetl and DuckDB read them.  PyArrow leaves out names
+that begin with `_`: call `pq.read_table("out/rejects", ignore_prefixes=["."])`.
+
 All counts are in the summary, in the report (`run.report.checks`), and on its page.  A run that fails computes the rows
 that it shows again, from the sources.  A run whose rules hold pays for the counts only.  `gpuetl verify` compares
 `<stage>.rejected` as a stage, and enforces no rule.

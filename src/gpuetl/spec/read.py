@@ -25,6 +25,7 @@ from gpuetl.spec.values import BadValue, KeyPlace, Located, Text, is_identifier
 T = TypeVar("T")
 VERSION = 1
 KEYS = ("gpuetl", "name", "description", "params", "sources", "stages", "sinks", "tests")
+STAGE_KEYS = ("from", "steps", "expect")
 UNNAMED = Text("")
 """Stands for the source or stage that a stage does not name, or not readably: its steps are checked."""
 LATER = {"checkpoint": "checkpoints"}
@@ -180,6 +181,9 @@ class _Reader:
         formats = SourceSpec.formats
         given = [name for name in formats if isinstance(node.value, dict) and name in node.value]
         if len(given) != 1:
+            if not given and isinstance(node.value, dict) and node.value.keys() - keys_of(cls).keys():
+                self.known_keys(node, (*formats, *keys_of(cls)), within)
+                return None
             keys = ", ".join(keys_of(cls))
             message = coded("GE1007", f"needs exactly one of {', '.join(formats)}: the path")
             self.problems.add(message, f"Other keys: {keys}.", node.place(), within)
@@ -202,15 +206,18 @@ class _Reader:
             message = coded("GE1008", f"takes a map, got {node.kind}")
             self.problems.add(message, "Keys: from, steps, expect.", node.place(), within)
             return None
-        self.known_keys(node, ("from", "steps", "expect"), within)
+        self.known_keys(node, STAGE_KEYS, within)
         origin = self.guarded(read_name, node.value["from"], within) if "from" in node.value else None
-        if "from" not in node.value:
+        if "from" not in node.value and not is_misspelt(node, "from"):
             message = coded("GE1007", "the key 'from' is missing")
             self.problems.add(message, "It names a source or another stage.", node.place(), within)
         steps = node.value.get("steps")
         if steps is None or not isinstance(steps.value, tuple):
-            message = coded("GE1007", "needs steps: a list")
-            self.problems.add(message, "Write steps: [limit: 10].", (steps or node).place(), within)
+            if steps or not is_misspelt(node, "steps"):
+                verb = next(iter(steps.value), "") if steps and isinstance(steps.value, dict) else ""
+                hint = f"Begin each step with a dash: - {verb}: …" if verb in STEPS else "Write steps: [limit: 10]."
+                message = coded("GE1007", "needs steps: a list")
+                self.problems.add(message, hint, (steps or node).place(), within)
             return None
         built = [self.step(step, f"{within}, step {i}") for i, step in enumerate(steps.value, 1)]
         return StageSpec(origin or UNNAMED, tuple(built), self.rules(node, within), tuple(map(verb_of, steps.value)))
@@ -240,6 +247,12 @@ class _Reader:
             self.problems.add(coded("GE1010", f"unknown step '{verb}'"), hint, node.keys[verb], within)
             return None
         return STEPS[verb].read(value, self.problems, within)
+
+
+def is_misspelt(stage: Node, name: str) -> bool:
+    """Tell whether an unknown key of a stage means this one, and so has a message already."""
+    unknown = (key for key in stage.value if key not in STAGE_KEYS)
+    return any(f"'{name}'" in word_suggestion(key, STAGE_KEYS) for key in unknown)
 
 
 def verb_of(step: Node) -> Located:

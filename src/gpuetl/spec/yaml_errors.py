@@ -93,8 +93,9 @@ def _colon(found: re.Match[str], at: _At, begun: _At) -> Mistake:
         return at.mistake("a value without quotes cannot have a colon and a space", QUOTE)
     before = at.before()
     written = before.text.strip()
-    if before.line < at.line and not re.search(r":(\s|$)", written) and not written.startswith("-"):
-        hint = "Write a space after the colon." if ":" in written else "Write key: value."
+    if before.line < at.line and not re.search(r":([ \t]|$)", written) and not written.startswith("-"):
+        space = "plain space" if re.search(r":\s", written) else "space"
+        hint = f"Write a {space} after the colon." if ":" in written else "Write key: value."
         return before.mistake(f"'{written[:40]}' is not a key and a value", hint)
     start = _At(at.line, len(ahead) - len(ahead.lstrip()), at.lines)
     return start.mistake("this line is indented more than the one before it", ALIKE)

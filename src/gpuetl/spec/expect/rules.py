@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from gpuetl.errors import Problems
 from gpuetl.expressions.ir import Column, Literal, columns_of
 from gpuetl.expressions.syntax import Constant
-from gpuetl.expressions.types import BOOL, NULL, STRING, type_name
+from gpuetl.expressions.types import BOOL, NULL, STRING, UNKNOWN, type_name
 from gpuetl.expressions.unparse import constant_text, shown_sql, to_sql
 from gpuetl.messages import coded
 from gpuetl.plan.node import Node, Origin
@@ -317,7 +317,7 @@ class That(Rule):
     def terms(self, context: Context, source: Node) -> Iterator[Term]:
         """Break where it is false."""
         condition = context.expression(self.that, source.schema)
-        if condition.dtype not in (BOOL, NULL):
+        if condition.dtype not in (BOOL, NULL, UNKNOWN):
             message = coded(
                 "GE1117", f"that takes a condition, and {shown_sql(condition)} is {type_name(condition.dtype)}"
             )
