@@ -89,7 +89,9 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Programs:
     monkeypatch.setattr(HostMachine, "compiled", ask)
     monkeypatch.setattr(HostMachine, "user_kernel", ask_user)
     monkeypatch.setattr(HostMachine, "begins", lambda self, plan: True)
-    monkeypatch.setattr(HostMachine, "expect", lambda self, texts: found.listed.extend(text.source for text in texts))
+    monkeypatch.setattr(
+        HostMachine, "expect", lambda self, plan, texts: found.listed.extend(text.source for text in texts)
+    )
     return found
 
 
@@ -337,7 +339,7 @@ def test_a_run_lists_its_programs_once_unless_that_is_skipped(
     visits.filter(col("place") > 1).stage("s")
     physical, plans, found = physical_of(visits.pipeline, "s"), list[str](), list[Text]()
     monkeypatch.setattr(HostMachine, "begins", lambda self, plan: plans.append(plan) or len(plans) == 1)
-    monkeypatch.setattr(HostMachine, "expect", lambda self, texts: found.extend(texts))
+    monkeypatch.setattr(HostMachine, "expect", lambda self, plan, texts: found.extend(texts))
     backend = CudfBackend(HostMachine())
     with skipping(["compile_ahead"]):
         backend.compile_ahead(physical, "plan")
@@ -375,7 +377,7 @@ def test_a_trace_shows_what_goes_wrong_with_a_list(
     visits.filter(col("place") > 1).stage("s")
     physical = physical_of(visits.pipeline, "s")
     monkeypatch.setattr(HostMachine, "begins", lambda self, plan: True)
-    monkeypatch.setattr(HostMachine, "expect", lambda self, texts: list(texts) and 1 // 0)
+    monkeypatch.setattr(HostMachine, "expect", lambda self, plan, texts: list(texts) and 1 // 0)
     with tracing(tmp_path / "trace.json") as trace:
         CudfBackend(HostMachine()).compile_ahead(physical, "plan")
         until_listed()

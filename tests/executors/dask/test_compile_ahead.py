@@ -131,7 +131,7 @@ def asked(monkeypatch):
             found.plans.append(plan)
         return True
 
-    def expect(self, texts):
+    def expect(self, plan, texts):
         texts = [text.source for text in texts]
         with lock:
             found.texts.append(texts)
@@ -211,14 +211,17 @@ def test_an_error_of_the_machine_costs_nothing(on_workers, monkeypatch):
 
 
 @pytest.mark.gpu
-def test_workers_keep_the_programs_of_a_plan(pipeline, gpu_cluster, tmp_path):
+def test_workers_keep_the_programs_of_a_plan_and_its_mark(pipeline, gpu_cluster, tmp_path):
     """In the cache, from which those to come load them."""
     kernels = tmp_path / "kernels"
     gpu_cluster.run(lambda: os.environ.update(GPUETL_KERNEL_CACHE=str(kernels)))
     try:
         in_files(pipeline)
         pipeline.run(engine="dask-cuda", options=TINY)
-        count = len(listed(physical_of(pipeline)))
-        until(lambda: len(list(kernels.glob("*.cubin"))) >= count)
+        until(lambda: list(kernels.glob("*.expected")))
     finally:
         gpu_cluster.run(lambda: os.environ.pop("GPUETL_KERNEL_CACHE"))
+    (mark,) = kernels.glob("*.expected")
+    names = mark.read_text(encoding="utf-8").split()
+    assert names
+    assert [name for name in names if not (kernels / name).exists()] == []
