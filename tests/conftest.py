@@ -9,6 +9,7 @@ from hypothesis import settings
 
 from gpu_engine.host_machine import COMPILER, ON_CPU
 from gpuetl import InvalidPipeline, Pipeline, messages
+from gpuetl.backends.cudf.gpu import settings as gpu_settings
 from gpuetl.backends.cudf.sinks import files
 from gpuetl.backends.engines import BACKENDS, CLUSTERED, ENGINES
 from gpuetl.options import Cluster
@@ -102,6 +103,13 @@ def gpu_cluster():
         distributed.Client(made.cluster) as client,
     ):
         yield client
+
+
+@pytest.fixture(autouse=True)
+def read_on_device(monkeypatch):
+    """Let the cudf engine read small files by libcudf, too; commands and workers, which are other processes, do not."""
+    monkeypatch.setattr(gpu_settings, "HOST_VALUES", 0)
+    monkeypatch.setattr(gpu_settings, "HOST_VALUES_AT_FIRST", 0)
 
 
 @pytest.fixture

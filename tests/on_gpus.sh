@@ -23,6 +23,8 @@ part kills "$python" -m hostile.kills --random 300 --engine cudf --jobs 4
 part changes "$python" -m hostile.source_changes --count 300 --engine cudf
 part mutants "$python" -m hostile.mutants --engine cudf --count 5000 --workers 3 \
     --seconds $((seconds - SECONDS - 20)) --save "$out/mutants"
+part mutants_large "$python" -m hostile.mutants --engine cudf --large --count 1000 --workers 2 \
+    --seconds $((seconds - SECONDS - 20)) --save "$out/mutants"
 part fuzz "$python" -m fuzz --engine cudf --cases 10000 --workers 2 --seconds $((seconds - SECONDS - 20))
 [ "$parquet" ] && part files "$python" -m hostile.parquet_files "$parquet" --all --engine cudf --jobs 2
 wait

@@ -16,11 +16,21 @@ from typing import Any
 from gpuetl.messages import coded
 
 FAULT = re.compile(
-    r"illegal(?: memory)? ?(?:address|access)|illegal ?instruction|misaligned ?address|launch ?(?:failure|failed)"
-    r"|hardware stack error|invalid ?(?:pc|address ?space)|\bILLEGAL_",
+    r"(?P<outside>illegal(?: memory)? ?(?:address|access)|invalid ?address ?space|\bILLEGAL_ADDRESS)"
+    r"|(?P<misaligned>misaligned ?address)"
+    r"|(?P<assertion>device-side assert|cudaErrorAssert)"
+    r"|(?P<other>illegal ?instruction|launch ?(?:failure|failed)|hardware stack error|invalid ?pc|\bILLEGAL_)",
     re.IGNORECASE,
 )
-"""How CUDA words that a kernel left its arrays, or was ended by the hardware."""
+"""How CUDA words that a kernel left its arrays, or was ended by the hardware or by an assertion."""
+
+CAUSES = {
+    "outside": "read or wrote memory outside its arrays",
+    "misaligned": "used an address that is not a multiple of its type's size",
+    "assertion": "has an assert() that failed",
+    "other": "ended in a fault, which __trap() raises too",
+}
+"""What a kernel did, by the group of `FAULT` that matches."""
 
 LIBRARIES = ("cupy", "cupy_backends", "rmm", "pylibcudf")
 
@@ -49,16 +59,23 @@ def suspects() -> str:
 
 def is_fault(error: BaseException | None) -> bool:
     """Tell whether an error, or one that it was raised from, says that a kernel ended in a fault."""
+    return _fault(error) is not None
+
+
+def fault_message(name: str, error: BaseException) -> str:
+    """Return the message for a kernel that ended in a fault."""
+    fault = _fault(error)
+    cause = CAUSES[str(fault.lastgroup) if fault else "other"]
+    return coded("GE2012", f"{name} {cause}, and the GPU stopped")
+
+
+def _fault(error: BaseException | None) -> re.Match[str] | None:
+    """Return where an error, or one that it was raised from, says that a kernel ended in a fault."""
     while error is not None:
-        if isinstance(error, RuntimeError) and FAULT.search(str(error)):
-            return True
+        if isinstance(error, RuntimeError) and (fault := FAULT.search(str(error))):
+            return fault
         error = error.__cause__ or error.__context__
-    return False
-
-
-def fault_message(name: str) -> str:
-    """Return what is told of a kernel that ended in a fault."""
-    return coded("GE2012", f"{name} read or wrote memory outside its arrays, and the GPU stopped")
+    return None
 
 
 def lose_device(recovered: Callable[[], bool] = lambda: False) -> None:

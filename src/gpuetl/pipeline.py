@@ -428,7 +428,7 @@ def _source_keys(keys: dict[str, Any], within: str) -> dict[str, Any]:
     read = dict(keys)
     types: dict[str, Field[Any]] = {
         "schema": TYPES, "partitions": PARTITIONS, "extra_columns": EXTRA_COLUMNS, "missing_columns": MISSING_COLUMNS,
-        "on_bad_row": ON_BAD_ROW, "verify_checksums": BOOLEAN,
+        "on_bad_row": ON_BAD_ROW, "verify_checksums": BOOLEAN, "verify_pages": BOOLEAN,
     }  # fmt: skip
     for name in types.keys() & read.keys():
         read[name] = read_plain(types[name], read[name], f"{within}: {name}" if name in CHOICES else within)

@@ -236,7 +236,7 @@ def sync_table(result: dict[str, Any]) -> str:
         "## What a sync costs", "",
         "`tests/benchmarks/sync.py`: seconds of whole runs in a warm process, by default and with `--no-sync`, in turns.  Disk:",
         f"{result['disk']}.  Load of the machine in the last 5 minutes: {result['load']:.1f}.  {where(result)}",
-        result.get("remark", ""), "",
+        *[result[key] for key in ("remark",) if key in result], "",
         "| pipeline | files | MB | runs | sync, median (least) | no sync, median (least) | medians differ by |",
         "|---|---|---|---|---|---|---|", *rows, "",
         "The syncs alone, of files that are written without gpuetl and have not been written back: median (least, greatest):",

@@ -1,6 +1,9 @@
 """Whole-process times of the command line and of the demo, and how many modules each command imports.
 
 python tests/benchmarks/startup.py        writes results/startup-<date>.json and renders docs/performance.md
+python tests/benchmarks/startup.py --gpu --results FILE        the cudf engine instead: see startup_gpu.py
+
+Where the cudf engine can run, `--gpu` need not be said.
 
 CPU seconds, of all threads, are what others on the machine change least.  Python may keep bytecode, as it does where the
 package is installed.
@@ -14,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import time
+from argparse import ArgumentParser
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -21,6 +25,10 @@ from typing import Any
 import pyarrow.parquet as pq
 from environment import described
 from render import render
+from startup_gpu import RUNS as GPU_RUNS
+from startup_gpu import measure_on_gpu
+
+from gpuetl.backends.engines import look_for_gpu
 
 ROOT = Path(__file__).parents[2]
 GPUETL = (sys.executable, "-m", "gpuetl")
@@ -60,10 +68,10 @@ def run_once(arguments: list[str]) -> tuple[float, float]:
     return wall, used.ru_utime + used.ru_stime
 
 
-def measure(arguments: list[str]) -> dict[str, Any]:
+def measure(arguments: list[str], runs: int) -> dict[str, Any]:
     """Return the least, median and greatest wall time of several runs, the median of CPU seconds, and the imports."""
     run_once(arguments)
-    walls, cpus = zip(*(run_once(arguments) for _ in range(RUNS)), strict=True)
+    walls, cpus = zip(*(run_once(arguments) for _ in range(runs)), strict=True)
     return {
         "min_s": min(walls), "median_s": statistics.median(walls), "max_s": max(walls),
         "cpu_median_s": statistics.median(cpus), "cpu_min_s": min(cpus),
@@ -89,17 +97,28 @@ def source_size() -> dict[str, int]:
 
 def main() -> None:
     """Measure, store, render."""
+    parser = ArgumentParser(description="Whole-process times of the command line.")
+    parser.add_argument("--gpu", action="store_true", help="measure the cudf engine; so where it can run")
+    parser.add_argument("--runs", type=int, help="how often each process runs")
+    parser.add_argument("--results", type=Path, help="where to write the results")
+    given = parser.parse_args()
+    if given.gpu or look_for_gpu().gpu:
+        measured = {"benchmark": "process_start", **described(()), **measure_on_gpu(given.runs or GPU_RUNS)}
+        if given.results:
+            given.results.write_text(json.dumps(measured, indent=2) + "\n", encoding="utf-8")
+        return
     result: dict[str, Any] = {
         "benchmark": "startup",
         **described(("gpuetl", "pyarrow", "pandas", "numpy", "sqlglot")),
-        "runs": RUNS,
+        "runs": given.runs or RUNS,
         "input": source_size(),
-        "commands": {name: measure(arguments) for name, arguments in COMMANDS.items()},
+        "commands": {name: measure(arguments, given.runs or RUNS) for name, arguments in COMMANDS.items()},
     }
-    path = Path(__file__).parent / "results" / f"startup-{result['date']}.json"
+    path = given.results or Path(__file__).parent / "results" / f"startup-{result['date']}.json"
     path.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     print(f"{path}: " + ", ".join(f"{name} {times['median_s']:.2f} s" for name, times in result["commands"].items()))
-    render()
+    if not given.results:
+        render()
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gpuetl import GpuetlError, Pipeline, col, count
+from gpuetl.backends.cudf.gpu import settings
 from gpuetl.lost_device import is_lost
 from hostile.mutations import mutate
 from hostile.seed_files import SeedFile, own_files, public_files
@@ -43,12 +44,15 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Mutant:
-    """A file to read: `part` is what is read besides all rows, their `count` or the rows after a `filter`."""
+    """A file to read: `part` is what is read besides all rows, their `count` or the rows after a `filter`.
+
+    `verify_pages` is that option of the source."""
 
     path: Path
     seed: SeedFile
     on_bad_row: str = "fail"
     part: str = "count"
+    verify_pages: bool = False
 
     def read(self, engine: str, part: str) -> dict[str, pa.Table]:
         """Run a small pipeline over the file."""
@@ -58,7 +62,10 @@ class Mutant:
             rows = pipeline.read_csv("s", self.path.name, seed.schema, **keys)
         else:
             rows = pipeline.read_parquet(
-                "s", self.path.name, **({"columns": list(seed.columns)} if seed.columns else {})
+                "s",
+                self.path.name,
+                verify_pages=self.verify_pages,
+                **({"columns": list(seed.columns)} if seed.columns else {}),
             )
         if part == "count":
             rows.aggregate(n=count()).stage("out")
@@ -115,10 +122,12 @@ class Worker:
         Another than `pandas` is compared with it.
     folder
         Where mutants are written, each over the one before.
+    verify_pages
+        The option of sources of Parquet files.
     """
 
-    def __init__(self, engine: str, seeds: tuple[SeedFile, ...], folder: Path) -> None:
-        self.engine, self.seeds, self.folder = engine, seeds, folder
+    def __init__(self, engine: str, seeds: tuple[SeedFile, ...], folder: Path, verify_pages: bool) -> None:
+        self.engine, self.seeds, self.folder, self.verify_pages = engine, seeds, folder, verify_pages
         self.rows = cache(self._rows)
 
     def _rows(self, seed: SeedFile) -> dict[str, pa.Table] | None:
@@ -133,7 +142,7 @@ class Worker:
         seed, mutation, data = mutate(draw, self.seeds)
         on_bad_row = draw.choice(("fail", "null", "quarantine")) if seed.format == "csv" else "fail"
         part = draw.choice(("count", "filter")) if seed.limit is not None else "count"
-        mutant = Mutant(self.folder / f"mutant.{seed.format}", seed, on_bad_row, part)
+        mutant = Mutant(self.folder / f"mutant.{seed.format}", seed, on_bad_row, part, self.verify_pages)
         mutant.path.write_bytes(data)
         report(phase="pandas", file=seed.name, mutation=mutation)
         each = {part: mutant.outcome("pandas", part) for part in ("", mutant.part)}
@@ -195,7 +204,7 @@ def limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY_BYTES, resource.RLIM_INFINITY))
 
 
-def main(engine: str, folders: list[str]) -> None:
+def main(engine: str, verify_pages: bool, folders: list[str]) -> None:
     """Answer a line for each number on the standard input, after lines for each phase."""
     if engine.endswith("-on-cpu"):
         import gpu_engine.host_machine  # noqa: F401  # adds the engine
@@ -203,7 +212,7 @@ def main(engine: str, folders: list[str]) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     seeds = (*own_files(), *public_files(map(Path, folders)))
     with tempfile.TemporaryDirectory(prefix="gpuetl-mutants-") as folder:
-        worker = Worker(engine, seeds, Path(folder))
+        worker = Worker(engine, seeds, Path(folder), verify_pages)
         first = Path(folder) / "first.parquet"
         first.write_bytes(seeds[0].data)
         for name in dict.fromkeys(("pandas", engine)):  # threads, contexts and kernels of an engine start here
@@ -229,4 +238,7 @@ if __name__ == "__main__":
     os.dup2(2, 1)  # what libraries print is no answer
     ERRORS = open(sys.argv[1], errors="replace")  # noqa: SIM115, PTH123
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
-        main(sys.argv[2], sys.argv[3:])
+        options, folders = sys.argv[3 : sys.argv.index("--")], sys.argv[sys.argv.index("--") + 1 :]
+        if "--large" in options:
+            settings.HOST_VALUES = settings.HOST_VALUES_AT_FIRST = 0
+        main(sys.argv[2], "--verify-pages" in options, folders)

@@ -57,12 +57,36 @@ class WorkerEnded(Exception):
     """A worker that ended, or gave no answer in time."""
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How mutants are read: the engine, whether with `verify_pages`, and folders of further files that are changed."""
+
+    engine: str = "pandas"
+    folders: Sequence[str] = ()
+    verify_pages: bool = False
+    large: bool = False
+    """Whether the cudf engine reads the small files of the mutants as it reads large ones, by libcudf."""
+
+    def arguments(self) -> list[str]:
+        """Return the arguments of a worker process."""
+        return [self.engine, *self.options(), "--", *self.folders]
+
+    def command(self, seed: int) -> str:
+        """Return the command that repeats a mutant."""
+        given = [f"--engine {self.engine}", *self.options(), f"--seed {seed} --count 1"]
+        return " ".join(["python -m hostile.mutants", *given, *self.folders])
+
+    def options(self) -> list[str]:
+        """Return the options that are set."""
+        return ["--verify-pages"] * self.verify_pages + ["--large"] * self.large
+
+
 class Process:
     """A worker process, started anew when it has ended."""
 
-    def __init__(self, engine: str, folders: Sequence[str]) -> None:
+    def __init__(self, reading: Reading) -> None:
         self.errors = tempfile.NamedTemporaryFile(prefix="gpuetl-mutants-", suffix=".stderr")  # noqa: SIM115
-        command = [sys.executable, "-m", "hostile.mutant_worker", self.errors.name, engine, *folders]
+        command = [sys.executable, "-m", "hostile.mutant_worker", self.errors.name, *reading.arguments()]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])}
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, env=environment
@@ -127,8 +151,8 @@ class Process:
 class Pool:
     """Threads that each hold a worker process, and put what comes of mutants into `found`; None when one is done."""
 
-    def __init__(self, seeds: Iterable[int], engine: str, folders: Sequence[str], until: float) -> None:
-        self.numbers, self.engine, self.folders, self.until = iter(seeds), engine, folders, until
+    def __init__(self, seeds: Iterable[int], reading: Reading, until: float) -> None:
+        self.numbers, self.reading, self.until = iter(seeds), reading, until
         self.lock = threading.Lock()
         self.found: Queue[Result | Exception | None] = Queue()
 
@@ -142,7 +166,7 @@ class Pool:
         process = None
         try:
             while (seed := self.next_seed()) is not None:
-                process = process or Process(self.engine, self.folders)
+                process = process or Process(self.reading)
                 result = process.check(seed)
                 if result.outcome in ENDED:
                     process.close()
@@ -156,9 +180,7 @@ class Pool:
             self.found.put(None)
 
 
-def results(
-    seeds: Iterable[int], engine: str, folders: Sequence[str], workers: int, seconds: float
-) -> Iterator[Result]:
+def results(seeds: Iterable[int], reading: Reading, workers: int, seconds: float) -> Iterator[Result]:
     """Yield what comes of each mutant, as it comes.
 
     Raises
@@ -166,7 +188,7 @@ def results(
     WorkerEnded
         Where a worker does not start.
     """
-    pool = Pool(seeds, engine, folders, time.monotonic() + seconds)
+    pool = Pool(seeds, reading, time.monotonic() + seconds)
     for _ in range(workers):
         threading.Thread(target=pool.work).start()
     while workers:
@@ -187,17 +209,13 @@ def save(folder: Path, result: Result, folders: Sequence[str]) -> None:
     (folder / f"{result.seed}.json").write_text(json.dumps(asdict(result), indent=1))
 
 
-def command(result: Result, engine: str, folders: Sequence[str]) -> str:
-    """Return the command that repeats a mutant."""
-    return " ".join(["python -m hostile.mutants", f"--engine {engine} --seed {result.seed} --count 1", *folders])
-
-
 def run_many(given: argparse.Namespace) -> int:
     """Read mutants; print counts and the failures; return how many failed."""
     began, counts, kinds = time.monotonic(), Counter[str](), Counter[str]()
     log: IO[str] | None = given.results.open("w") if given.results else None
     seeds = range(given.seed, given.seed + given.count)
-    for result in results(seeds, given.engine, given.folders, given.workers, given.seconds):
+    reading = Reading(given.engine, given.folders, given.verify_pages, given.large)
+    for result in results(seeds, reading, given.workers, given.seconds):
         counts[result.outcome] += 1
         kinds[result.mutation] += 1
         if log:
@@ -206,7 +224,7 @@ def run_many(given: argparse.Namespace) -> int:
             print(
                 f"{result.outcome}: seed {result.seed}, {result.mutation} of {result.file}: {result.detail[:SHOWN_CHARACTERS]}"
             )
-            print(f"    {command(result, given.engine, given.folders)}", flush=True)
+            print(f"    {reading.command(result.seed)}", flush=True)
             if given.save:
                 save(given.save, result, given.folders)
     took = time.monotonic() - began
@@ -226,6 +244,8 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("folders", nargs="*", metavar="FOLDER", help="further Parquet files to change")
     parser.add_argument("--count", type=int, default=1000, help="how many mutants")
     parser.add_argument("--engine", default="pandas", help="another than pandas is compared with it")
+    parser.add_argument("--verify-pages", action="store_true", help="sources of Parquet files have that option")
+    parser.add_argument("--large", action="store_true", help="cudf reads them by libcudf, as it reads large files")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so many")
     parser.add_argument("--seed", type=int, default=0, help="the number of the first mutant")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes")

@@ -1,6 +1,7 @@
 """On a GPU: kernels that fault, or never end, fail the command with one message, and leave nothing behind."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,14 @@ extern "C" __global__ void nowhere(const double* x, double* y, long long n) {
     long long row = blockIdx.x * (long long)blockDim.x + threadIdx.x;
     if (row < n) reinterpret_cast<double*>(16)[row] = x[row];
 }
+extern "C" __global__ void misaligned(const double* x, double* y, long long n) {
+    long long row = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (row + 1 < n) *reinterpret_cast<double*>(reinterpret_cast<char*>(y + row) + 1) = x[row];
+}
+extern "C" __global__ void asserted(const double* x, double* y, long long n) {
+    long long row = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (row < n) { assert(x[row] < 0); y[row] = x[row]; }
+}
 extern "C" __global__ void endless(const double* x, double* y, long long n) {
     volatile double* at = y;
     while (at[0] >= 0) at[0] = 1;
@@ -27,10 +36,11 @@ extern "C" __global__ void late(const double* x, double* y, long long n) {
 """
 STEPS = {
     "nowhere": "{cuda: k.cu, entry: nowhere, inputs: x, outputs: {y: float64}, reference: 'k.py:twin'}",
+    "misaligned": "{cuda: k.cu, entry: misaligned, inputs: x, outputs: {y: float64}, reference: 'k.py:twin'}",
+    "asserted": "{cuda: k.cu, entry: asserted, inputs: x, outputs: {y: float64}, reference: 'k.py:twin'}",
     "endless": "{cuda: k.cu, entry: endless, inputs: x, outputs: {y: float64}, reference: 'k.py:twin'}",
     "late": "{cuda: k.cu, entry: late, inputs: x, outputs: {y: float64}, reference: 'k.py:twin'}",
-    "body": "{body: 'y = x; volatile bool go = true; while (go);', inputs: x, outputs: {y: float64}, "
-    "reference: 'k.py:twin'}",
+    "body": "{body: 'y = x; while (clock64() != -1);', inputs: x, outputs: {y: float64}, reference: 'k.py:twin'}",
 }
 PIPELINE = """\
 gpuetl: 1
@@ -68,7 +78,13 @@ def command(folder, kind, engine, *more):
 
 def ran(folder, kind, engine, *more):
     done = subprocess.run(
-        command(folder, kind, engine, *more), cwd=folder, capture_output=True, text=True, check=False, timeout=120
+        command(folder, kind, engine, *more),
+        cwd=folder,
+        env={**os.environ, "PYTHONFAULTHANDLER": "1"},  # a crash shows where
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
     return done.returncode, done.stderr
 
@@ -80,12 +96,21 @@ def left(folder):
     )
 
 
+CAUSES = {
+    "nowhere": "read or wrote memory outside its arrays|did not end within 20 s",
+    "misaligned": "used an address that is not a multiple of its type's size",
+    "asserted": r"has an assert\(\) that failed",
+}
+"""What is said of each kernel.  In some virtual machines an access to an unmapped address hangs, and the time limit ends it."""
+
+
 @pytest.mark.parametrize("engine", ENGINES)
-def test_an_illegal_address_is_one_message_that_names_the_kernel(folder, engine):
-    code, told = ran(folder, "nowhere", engine, "--kernel-timeout", "60")
+@pytest.mark.parametrize("kind", CAUSES)
+def test_a_fault_is_one_message_that_names_the_kernel(folder, kind, engine):
+    code, told = ran(folder, kind, engine, "--kernel-timeout", "20")
     assert code == 1, told
-    assert f"stage 's', step 1: kernel 'nowhere' ({folder}/k.cu) read or wrote memory outside its arrays" in told
-    assert "gpuetl kernel check" in told
+    assert re.search(rf"stage 's', step 1: kernel '{kind}' \((.*/)?k\.cu\) ({CAUSES[kind]})", told), told
+    assert "gpuetl kernel check" in told or "20 s" in told
     assert "Traceback" not in told
     assert "cuda_runtime" not in told
     assert left(folder) == []
@@ -124,7 +149,6 @@ def test_ctrl_c_ends_a_run_whose_kernel_never_ends(folder):
 def test_sanitize_names_the_kernel_that_wrote_outside(folder, engine):
     code, told = ran(folder, "late", engine, "--sanitize")
     assert code == 1, told
-    assert (
-        f"kernel 'late' ({folder}/k.cu) wrote outside of its outputs: 1 values after the last row of output 'y'" in told
-    )
+    outside = r"wrote outside of its outputs: 1 values after the last row of output 'y'"
+    assert re.search(rf"kernel 'late' \((.*/)?k\.cu\) {outside}", told), told
     assert left(folder) == []

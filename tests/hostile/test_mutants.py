@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from gpuetl import Pipeline
-from hostile.mutants import GOOD, results
+from hostile.mutants import GOOD, Reading, results
 from hostile.mutations import mutate
 from hostile.seed_files import ROWS, own_files
 from hostile.thrift_places import footer_range, pages, values_at, varint, zigzag
@@ -17,7 +17,7 @@ COUNT = 200
 
 def test_mutants_are_read_or_refused():
     """A few; `python -m hostile.mutants` reads more."""
-    found = list(results(range(7_000, 7_000 + COUNT), "pandas", [], workers=2, seconds=60))
+    found = list(results(range(7_000, 7_000 + COUNT), Reading(), workers=2, seconds=60))
     assert [result for result in found if result.outcome not in GOOD] == []
     assert len(found) == COUNT
     counts = Counter(result.outcome for result in found)

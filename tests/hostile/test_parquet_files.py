@@ -211,10 +211,24 @@ def test_right_checksums_and_none_are_read(read, tmp_path):
     assert read(path.read_bytes(), verify_checksums=True) == {"s": ["Bern", "Paris"]}
 
 
-def test_checksums_are_of_parquet_files(pipeline, tmp_path):
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_damaged_pages_are_refused_where_pages_are_verified(read, tmp_path, version):
+    path = tmp_path / "w.parquet"
+    options = {"compression": "none", "write_statistics": False, "data_page_version": version}
+    pq.write_table(pa.table({"s": ["Bern", "Paris"] * 20}), path, **options)
+    good = path.read_bytes()
+    with pq.ParquetFile(path) as parquet:
+        start = parquet.metadata.row_group(0).column(0).data_page_offset
+    at = good.index(bytes([1, 11, 0b10101010]), start)  # dictionary codes of one bit
+    bad = good[:at] + bytes([3, 80, 7]) + good[at + 3 :]  # of three bits, 40 times 7: the dictionary has two strings
+    assert "it is damaged, or not what its source says" in read(bad, verify_pages=True)
+
+
+@pytest.mark.parametrize("option", ["verify_checksums", "verify_pages"])
+def test_checks_of_pages_are_of_parquet_files(pipeline, tmp_path, option):
     (tmp_path / "t.csv").write_text("x\n1\n")
-    pipeline.read_csv("t", "t.csv", {"x": "int64"}, verify_checksums=True).stage("all")
-    with pytest.raises(InvalidPipeline, match="verify_checksums is for Parquet files"):
+    pipeline.read_csv("t", "t.csv", {"x": "int64"}, **{option: True}).stage("all")
+    with pytest.raises(InvalidPipeline, match=f"{option} is for Parquet files"):
         pipeline.plan()
 
 

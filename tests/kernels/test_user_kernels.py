@@ -129,15 +129,26 @@ def test_a_kernel_that_runs_long_is_told_of_while_it_runs(run_on, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("words", "cause"),
     [
-        "cudaErrorIllegalAddress: an illegal memory access was encountered",
-        "CUDA_ERROR_LAUNCH_FAILED: unspecified launch failure",
+        (
+            "cudaErrorIllegalAddress: an illegal memory access was encountered",
+            "read or wrote memory outside its arrays",
+        ),
+        (
+            "cudaErrorMisalignedAddress: misaligned address",
+            "used an address that is not a multiple of its type's size",
+        ),
+        ("CUDA_ERROR_ASSERT: device-side assert triggered", "has an assert() that failed"),
+        (
+            "CUDA_ERROR_LAUNCH_FAILED: unspecified launch failure",
+            "ended in a fault, which __trap() raises too",
+        ),
     ],
 )
-def test_a_fault_names_the_kernel_and_its_file(run_on, tmp_path, words):
+def test_a_fault_names_the_kernel_and_its_file(run_on, tmp_path, words, cause):
     told = failure(run_on, FailingMachine(fault=words))
-    assert f"kernel 'twice' ({tmp_path}/k.cu) read or wrote memory outside its arrays, and the GPU stopped" in told
+    assert f"kernel 'twice' ({tmp_path}/k.cu) {cause}, and the GPU stopped" in told
     assert "gpuetl kernel check" in told
     assert "cuda" not in told.lower().replace("k.cu", "")
     assert lost_device.is_lost()

@@ -135,14 +135,14 @@ Check the file, or take it out of the source's path.""",
             "memory outside its arrays, and the GPU stopped.  No sink has changed.  The process cannot use the GPU any "
             "more; a worker of a cluster starts again."
         ),
-        fix="Read the files with --engine pandas, which names the file, or with `verify_checksums: true` where they "
-        "have checksums.  Get the file again: it was damaged after it was written.",
+        fix="Set `verify_pages: true` on the source, or run with --engine pandas: both name the file.  Get the file again: "
+        "it was damaged after it was written.",
         kind="python",
         example=READ,
         message="""\
 gpuetl.errors.RunFailed: example.py:9: source 'shops': the GPU stopped while shops.parquet was read: a page is damaged  [GE1446]
     pipeline.read_parquet("shops", "shops.parquet").write_parquet("out", "out.parquet", mode="overwrite")
-Find the file with --engine pandas, or with verify_checksums: true.""",
+Find the file with verify_pages: true on the source, or with --engine pandas.""",
         untested="It needs a GPU.",
     ),
 )

@@ -203,10 +203,11 @@ Check the disk and the folder's permissions, then run again.""",
     ),
     ErrorPage(
         code="GE2012",
-        title="a kernel accessed memory outside its arrays",
+        title="a kernel stopped the GPU",
         cause=(
-            "A CUDA kernel read or wrote beyond the rows of its arrays, and the GPU stopped.  No sink has changed.  The "
-            "process cannot use the GPU any more; a worker of a cluster starts again."
+            "A CUDA kernel read or wrote beyond the rows of its arrays, used a misaligned address, or has an assert() "
+            "that failed.  No sink has changed.  The process cannot use the GPU any more; a worker of a cluster starts "
+            "again."
         ),
         fix="Check the index against `n_rows` in the kernel.  `gpuetl kernel check` runs it on small tables, and "
         "`gpuetl run --sanitize` finds writes that the GPU does not notice.",

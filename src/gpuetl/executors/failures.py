@@ -49,7 +49,7 @@ def step_failed(origin: Origin, error: Exception) -> StepError:
         )
     if is_fault(error):
         lose_device()
-        message = fault_message(suspects() or "a kernel")
+        message = fault_message(suspects() or "a kernel", error)
         return RunFailed.at(origin, message, "Check your kernels with `gpuetl kernel check`, then run again.")
     return RunFailed.at(origin, *unexpected(error))
 

@@ -101,6 +101,8 @@ class Dataset:
         What becomes of a CSV file's rows with a value that is not of its type, or with too few or too many fields.
     verify_checksums
         Whether the pages of Parquet files that have a checksum are compared with it.
+    verify_pages
+        Whether Arrow reads all pages of Parquet files, which checks them, also where another reader would be faster.
     """
 
     name: str
@@ -115,6 +117,7 @@ class Dataset:
     missing_columns: MissingColumns = "error"
     on_bad_row: OnBadRow = "fail"
     verify_checksums: bool = False
+    verify_pages: bool = False
 
     @property
     def fills(self) -> bool:

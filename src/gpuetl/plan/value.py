@@ -59,7 +59,7 @@ def frozen(value: Any) -> Hashable:
     if isinstance(value, Mapping):
         return tuple((name, frozen(item)) for name, item in value.items())
     if isinstance(value, Dataset) and value.format == "parquet":
-        allowed = (value.extra_columns, value.missing_columns, value.verify_checksums)
+        allowed = (value.extra_columns, value.missing_columns, value.verify_checksums, value.verify_pages)
         declared = (value.declared, value.partitions, value.nulls, value.delimiter, allowed)
         return value.name, value.path, *map(frozen, declared), value.wanted, tuple(file_states(value))
     raise NoValue

@@ -242,14 +242,15 @@ class _Binder:
         if spec.format != "csv" and spec.on_bad_row != "fail":
             hint = "Take it out: Parquet files state their types."
             self.add(coded("GE1008", "on_bad_row is for CSV files"), hint, spec.path, "source", name)
-        if spec.format != "parquet" and spec.verify_checksums:
-            hint = "Take it out: CSV files have no checksums."
-            self.add(coded("GE1008", "verify_checksums is for Parquet files"), hint, spec.path, "source", name)
+        for option, what in {"verify_checksums": "checksums", "verify_pages": "pages"}.items():
+            if spec.format != "parquet" and getattr(spec, option):
+                hint = f"Take it out: CSV files have no {what}."
+                self.add(coded("GE1008", f"{option} is for Parquet files"), hint, spec.path, "source", name)
         filtered = names_in(spec.filter.syntax) if spec.columns and spec.filter else frozenset[str]()
         dataset = Dataset(
             name, spec.format, path or self.folder, spec.schema, spec.partitions, spec.nulls or ("",), spec.delimiter,
             filtered.union(spec.columns), spec.extra_columns, spec.missing_columns, spec.on_bad_row,
-            spec.verify_checksums,
+            spec.verify_checksums, spec.verify_pages,
         )  # fmt: skip
         schema = self.schema_of(dataset, spec)
         if spec.on_bad_row == "quarantine" and spec.format == "csv":

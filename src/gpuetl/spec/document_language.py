@@ -236,6 +236,10 @@ names other `columns`.  Timestamps that are stored as INT96 are read exactly, al
 `verify_checksums` compares each page with its checksum, if the file has checksums.  The run stops at a page that
 differs.  By default checksums are not compared: many writers, Arrow and gpuetl among them, write none.
 
+On a GPU, libcudf reads pages and does not check everything in them: it may give wrong values for a damaged page that
+Arrow refuses.  `verify_pages: true` lets Arrow decode and check all pages of the source on the CPU, as the engine
+`pandas` always does.  This takes longer; use it for files that you do not trust.
+
 On a GPU, Arrow reads some columns on the CPU, because libcudf reads them wrongly or does not check them: INT96
 timestamps, pages of several gzip members, delta encodings of other writers, and rare codecs.  The report names them.
 

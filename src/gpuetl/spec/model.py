@@ -60,6 +60,7 @@ class SourceSpec:
     missing_columns: MissingColumns = key(MISSING_COLUMNS, "error")
     on_bad_row: OnBadRow = key(ON_BAD_ROW, "fail")
     verify_checksums: bool = key(BOOLEAN, False)
+    verify_pages: bool = key(BOOLEAN, False)
 
 
 @dataclass(frozen=True, eq=False)

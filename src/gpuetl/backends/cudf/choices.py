@@ -19,6 +19,7 @@ CHOICES = {
     "join_by_table": "Keys of a join that range narrowly are looked up in a table by key.",
     "join_by_hash": "Keys of a join that range widely are looked up by their hash; nothing is sorted.",
     "text_codes": "Columns of few distinct texts are numbers in a dictionary of these.",
+    "read_small_on_cpu": "Small Parquet files are read by Arrow on the CPU and copied: libcudf takes longer to begin.",
     "encode_on_gpu": "Parquet files are encoded on the GPU and written by threads; else Arrow writes them.",
 }
 """A sentence for each choice."""

@@ -180,6 +180,9 @@ class Machine(Protocol):
     def sorted_texts(self, texts: Vector) -> Array:
         """Number (int32) the distinct texts in the order of their bytes, from 0 on; a null with any."""
 
+    def host_values(self) -> int:
+        """Return how many values of Parquet files Arrow reads, and copies, sooner than `read_parquet` reads them."""
+
     def read_parquet(self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType]) -> dict[str, Vector]:
         """Read columns of some row groups of files, in order, in the language's types nearest to the stored ones.
 

@@ -15,12 +15,11 @@ import numpy as np
 
 from gpuetl.backends.cudf.columns.arrays import pick, shifted
 from gpuetl.backends.cudf.device.closed_set import closed_source
-from gpuetl.backends.cudf.gpu import files, kernel_cache
+from gpuetl.backends.cudf.gpu import files, kernel_cache, settings
 from gpuetl.backends.cudf.gpu.compiler import does_not_compile, is_c_function, named, refuse_block
 from gpuetl.backends.cudf.gpu.libcudf import column_array, radix_order, stream, to_libcudf
 from gpuetl.backends.cudf.gpu.memory import count_pool, device_memory, limited, memory_use
 from gpuetl.backends.cudf.gpu.parquet import read_parquet
-from gpuetl.backends.cudf.gpu.settings import KVIKIO_THREADS, POOL_SHARE
 from gpuetl.backends.cudf.gpu.start import open_pool
 from gpuetl.backends.cudf.gpu.streams import engine_streams, finished
 from gpuetl.backends.cudf.host_copies import copy_from_host, copy_to_host
@@ -46,13 +45,15 @@ class GpuMachine:
     """The current CUDA device."""
 
     def __init__(self) -> None:
-        os.environ.setdefault("KVIKIO_NTHREADS", KVIKIO_THREADS)  # libcudf sets 4 at its first read
+        os.environ.setdefault("KVIKIO_NTHREADS", settings.KVIKIO_THREADS)  # libcudf sets 4 at its first read
+        os.environ.setdefault("LIBCUDF_MMAP_ENABLED", "OFF")  # a mapped file that is cut off ends the process by SIGBUS
         import cupy
 
         open_pool()
         self.arrays, self.streams = cupy, engine_streams()
         self.blocks = cupy.cuda.Device().attributes["MultiProcessorCount"] * BLOCKS_PER_SM
-        self.memory = int(cupy.cuda.runtime.memGetInfo()[1] * POOL_SHARE)
+        self.memory = int(cupy.cuda.runtime.memGetInfo()[1] * settings.POOL_SHARE)
+        self.has_read = False
         self.modules: dict[str, Any] = {}
         self.user_kernels: dict[tuple[str, Path, str], Any] = {}
         self.begun: set[str] = set()
@@ -76,7 +77,7 @@ class GpuMachine:
 
     def count_memory(self) -> None:
         """Count what RMM gives of a pool, which may grow as the engine's own may."""
-        count_pool(POOL_SHARE)
+        count_pool(settings.POOL_SHARE)
 
     def memory_use(self) -> MemoryUse:
         """Ask RMM."""
@@ -228,8 +229,13 @@ class GpuMachine:
             order = pick(order, radix_order(pick(word, order, self)), self)
         return order
 
+    def host_values(self) -> int:
+        """Return what was measured: more before libcudf has read for the first time."""
+        return settings.HOST_VALUES if self.has_read else settings.HOST_VALUES_AT_FIRST
+
     def read_parquet(self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType]) -> dict[str, Vector]:
         """Read by libcudf: bytes from the page cache to the device by KvikIO, decoded there."""
+        self.has_read = True
         return read_parquet(files, types, self)
 
     def sorted_texts(self, texts: Vector) -> Any:

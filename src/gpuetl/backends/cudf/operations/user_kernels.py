@@ -53,7 +53,7 @@ def user_kernel(operation: Kernel | KernelReduction, machine: Machine) -> Iterat
                 if not is_fault(error):
                     raise
                 lose_device()
-                raise EvaluationError(fault_message(name), CHECK) from error
+                raise EvaluationError(fault_message(name, error), CHECK) from error
     finally:
         _CURRENT.reset(token)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -17,7 +17,7 @@ from gpuetl.backends.cudf.expressions.evaluate import evaluate
 from gpuetl.backends.cudf.frame import Frame, check_rows
 from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.machine import Machine
-from gpuetl.backends.cudf.sources.host_columns import host_columns, verify_checksums
+from gpuetl.backends.cudf.sources.host_columns import chunks_of, host_columns, verify_checksums
 from gpuetl.backends.cudf.sources.units import in_microseconds, type_as_read
 from gpuetl.backends.cudf.sources.utf8 import first_other_bytes, refuse_other_bytes
 from gpuetl.backends.cudf.vector import Vector
@@ -34,6 +34,8 @@ from gpuetl.lost_device import is_fault, lose_device
 from gpuetl.plan.nodes import Read
 from gpuetl.report.recorder import note
 
+BYTES_OF_A_VALUE = 16
+"""What a value of a small file takes at most, before compression and on average: long strings are no small file."""
 SHOWN_GROUPS = 10
 """Row groups that an error names."""
 Piece = tuple[DataFile, Sequence[RowGroup]]
@@ -113,7 +115,8 @@ def read_files(read: Read, files: Sequence[Piece], machine: Machine) -> Frame:
 def read_parquet(read: Read, files: Sequence[Piece], machine: Machine) -> dict[str, Vector]:
     """Read the wanted columns that Parquet files have, in the language's types nearest to the stored ones.
 
-    libcudf reads them, but for those that it reads otherwise than Arrow, which Arrow reads on the CPU.
+    libcudf reads them.  Arrow reads, on the CPU, those that libcudf reads otherwise than Arrow, small files, and the
+    files of a source with `verify_pages`: Arrow checks levels, dictionary codes and sizes, and libcudf does not.
 
     Raises
     ------
@@ -129,6 +132,9 @@ def read_parquet(read: Read, files: Sequence[Piece], machine: Machine) -> dict[s
 def read_unchanged(read: Read, files: Sequence[Piece], machine: Machine) -> dict[str, Vector]:
     """Read files that do not change meanwhile; see `read_parquet`."""
     types, reasons = stored_types(read, files[0][0]), dict[str, str]()
+    sooner = chosen("read_small_on_cpu") and are_small(read.dataset, files, types, machine)
+    if types and (read.dataset.verify_pages or sooner):
+        return read_on_host(read.dataset, files, types, machine)
     for file, own in files:
         reasons |= host_reasons(read.dataset, file, [group.index for group in own], list(types))
     for name, reason in reasons.items():
@@ -137,6 +143,20 @@ def read_unchanged(read: Read, files: Sequence[Piece], machine: Machine) -> dict
     if reasons:
         columns |= read_on_host(read.dataset, files, {name: types[name] for name in reasons}, machine)
     return {name: columns[name] for name in types}
+
+
+def are_small(dataset: Dataset, files: Sequence[Piece], names: Iterable[str], machine: Machine) -> bool:
+    """Tell whether Arrow reads columns of row groups sooner than the machine, by how many values they have."""
+    names, most = list(names), machine.host_values()
+    if sum(group.rows for _, own in files for group in own) * len(names) > most:
+        return False
+    chunks = [
+        chunk
+        for file, own in files
+        for placed in chunks_of(dataset.footers.footer(file), [group.index for group in own], names).values()
+        for _, chunk, _ in placed
+    ]
+    return sum(chunk.uncompressed_bytes for chunk in chunks) <= most * BYTES_OF_A_VALUE
 
 
 def host_reasons(dataset: Dataset, file: DataFile, groups: Sequence[int], names: Sequence[str]) -> dict[str, str]:
@@ -190,7 +210,9 @@ def stopped_by(files: Sequence[Piece]) -> RunFailed:
     paths = [str(file.path) for file, _ in files]
     which = paths[0] if len(paths) == 1 else f"one of {len(paths)} files, {paths[0]} to {paths[-1]}"
     message = messages.coded("GE1446", f"the GPU stopped while {which} was read: a page is damaged")
-    return RunFailed().told(Problem(message, "Find the file with --engine pandas, or with verify_checksums: true."))
+    return RunFailed().told(
+        Problem(message, "Find the file with verify_pages: true on the source, or with --engine pandas.")
+    )
 
 
 def check_count(name: str, found: int, rows: int) -> None:
