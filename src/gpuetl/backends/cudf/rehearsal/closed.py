@@ -16,7 +16,6 @@ from gpuetl.backends.cudf.columns.pieces import WIDTHS
 from gpuetl.backends.cudf.machine import Struct
 from gpuetl.backends.cudf.rehearsal.computed import RESULTS, made_up
 from gpuetl.backends.cudf.rehearsal.launch import Rehearsed, set_bits, set_valid
-from gpuetl.backends.cudf.rehearsal.nulls import few_a_group
 
 
 def gather(rehearsed: Rehearsed, rows: int, tile: int, numbers: Any, told: Any, columns: Struct) -> None:
@@ -137,14 +136,10 @@ def measure_groups(rehearsed: Rehearsed, groups: int, rows: int, codes: Any, siz
 
 
 def find_quantiles(rehearsed: Rehearsed, groups: int, rows: int, *given: Any) -> None:
-    """Make up quantiles; where rows are null and groups have few, some group has but nulls."""
-    *_, values, nulls, found, words = given
-    valid = np.ones(groups, bool)
-    if groups > 1 and rows < len(values) and few_a_group(groups):
-        valid[1] = False
-    found[:] = made_up(found, valid, RESULTS)
-    set_valid(words, valid)
-    nulls[0] = np.count_nonzero(~valid)
+    """Make up quantiles."""
+    *_, found, words = given
+    found[:] = made_up(found, True, RESULTS)
+    set_valid(words, np.ones(groups, bool))
 
 
 def bounds_of(codes: Any, groups: int) -> Any:

@@ -1,14 +1,12 @@
-"""Twins of kernels that compute columns: values are made up, since other kernels depend on types and nulls alone."""
+"""Twins of kernels that compute columns: values are made up, since texts of other kernels depend on types alone."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 
 from gpuetl.backends.cudf.rehearsal.launch import Launch, set_valid
-from gpuetl.backends.cudf.rehearsal.nulls import group_validity, validity
 
 VALUES, RESULTS = 8, 1 << 16
 """The distinct values of columns that are made up: few, as keys by which one groups have; and those of aggregates."""
@@ -17,18 +15,14 @@ MIX, WORD = 2_654_435_761, (1 << 32) - 1
 
 
 def compute(launch: Launch) -> None:
-    """Make up values, null where their text says so; every second truth value is true, if all columns have values."""
-    nulls = []
-    for place, values in launch.like("r"):
-        nullable = f"s{place}" in launch
-        valid = validity(launch, f"g{place}") if nullable else np.ones(launch["rows"], bool)
-        truth = f"uint8_t* r{place}" in launch.own
-        values[:] = made_up(values, launch.valid_in(), 2) if truth else made_up(values, valid, VALUES)
-        if nullable:
-            set_valid(launch[f"s{place}"], valid)
-            nulls.append(np.count_nonzero(~valid))
-    if nulls:
-        launch["nulls"][:] = nulls
+    """Make up values, null where a column is if they can be; every second truth value is true, if all have values."""
+    valid = launch.valid_in()
+    for _, values in launch.like("r"):
+        values[:] = made_up(values, valid, 2 if values.dtype == np.uint8 else VALUES)
+    for place, (_, words) in enumerate(launch.like("s")):
+        if not isinstance(words, int):
+            set_valid(words, valid)
+            launch["nulls"][place] = np.count_nonzero(~valid)
 
 
 def elementwise(launch: Launch) -> None:
@@ -53,21 +47,16 @@ def finish(launch: Launch) -> None:
         launch["result"][:] = made_up(launch["result"], True, RESULTS)
         set_valid(launch["bits"], np.ones(launch["rows"], bool))
     for place, values in launch.like("r"):
-        valid = group_validity(launch, place)
-        values[:] = made_up(values, valid, RESULTS)
-        set_valid(launch[f"s{place}"], valid)
-        launch["nulls"][place] = np.count_nonzero(~valid)
+        values[:] = made_up(values, True, RESULTS)
+        set_valid(launch[f"s{place}"], np.ones(launch["rows"], bool))
 
 
 def windows(launch: Launch) -> None:
-    """Make up what windows write: null where a column is that must not be, or where they look at another row."""
-    outputs = dict(launch.like("r"))
+    """Make up what windows write, but for row numbers: null where a column is."""
+    outputs, valid = dict(launch.like("r")), launch.valid_in()
     for place, values in outputs.items():
         if f"b{place}" not in launch:
             continue
-        made, told = launch.text_of(rf"const auto o{place} = "), launch.text_of(rf"\bg{place} = (?!false)")
-        valid = launch.valid_in({int(column) for column in re.findall(r"c(\d+)\.valid", told)})
-        valid[:1] &= re.match(r"moved|difference|relative_change", made) is None
         values[:] = made_up(values, valid, VALUES)
         set_valid(launch[f"b{place}"], valid)
         launch["state"][len(launch["state"]) - len(outputs) + place] = np.count_nonzero(~valid)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,22 +34,18 @@ class Rehearsed:
 
 @dataclass(frozen=True, eq=False)
 class Launch:
-    """A kernel's text, its arguments by name, and what is known of launches before.
+    """A launch's arguments by name, and what is known of launches before."""
 
-    `own` is the text from the kernel on, `structs` what is generated before it.
-    """
-
-    structs: str
-    own: str
     named: Mapping[str, Any]
     rehearsed: Rehearsed
 
     @classmethod
     def of(cls, source: str, entry: str, arguments: Sequence[Any], rehearsed: Rehearsed) -> Launch:
         """Name the arguments."""
-        structs, _, own = source.partition(f"\nKERNEL {entry}(")
+        own = source[source.index(f"\nKERNEL {entry}(") :]
+        own = own[own.index("(") + 1 :]
         names = (re.split(r"[\s*]", each.strip())[-1] for each in own[: own.index(")")].split(","))
-        return cls(structs, own, dict(zip(names, arguments, strict=True)), rehearsed)
+        return cls(dict(zip(names, arguments, strict=True)), rehearsed)
 
     def __contains__(self, name: str) -> bool:
         """Tell whether the kernel has a parameter."""
@@ -65,17 +61,12 @@ class Launch:
             if name.startswith(prefix) and name[len(prefix) :].isdigit():
                 yield int(name[len(prefix) :]), argument
 
-    def text_of(self, pattern: str) -> str:
-        """Return what follows a pattern in the text, up to a semicolon; nothing where it is not there."""
-        found = re.search(pattern + "([^;]*);", self.own) or re.search(pattern + "([^;]*);", self.structs)
-        return found[1] if found else ""
-
-    def valid_in(self, columns: Collection[int] | None = None) -> Rows:
-        """Return which rows (bool) are valid in some of the columns that are read, or in all of them."""
+    def valid_in(self) -> Rows:
+        """Return which rows (bool) are valid in all columns that are read."""
         rows = self.named["rows"]
         valid = np.ones(rows, bool)
-        for place, words in self.like("bits"):
-            if (columns is None or place in columns) and len(words) * 32 >= rows:  # others are of constants
+        for _, words in self.like("bits"):
+            if not isinstance(words, int) and len(words) * 32 >= rows:  # shorter ones are of constants
                 valid &= set_bits(words)[:rows]
         return valid
 
