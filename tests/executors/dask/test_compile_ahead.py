@@ -89,7 +89,6 @@ def test_a_source_that_was_sent_has_the_rows_and_kinds_of_all_row_groups(pipelin
         [12, 0, 0, 0, 0, 0],
         [9, 0, 0, 0, 0],
     ]
-    assert scan_kinds(sent[0]).columns["x"].nulls
 
 
 def test_workers_of_a_host_share_kernels():
@@ -172,7 +171,7 @@ def test_workers_are_told_once(on_workers, asked):
 
 @needs_compiler
 def test_tasks_ask_for_what_was_listed(cluster, asked, pipeline, monkeypatch):
-    """All but few, with exchanges between workers: some partitions have no null."""
+    """All but one, with exchanges between workers: some partitions come in the order of their keys."""
     needed, compiled = set(), HostMachine.compiled
     monkeypatch.setattr(HostMachine, "compiled", lambda self, source: needed.add(source) or compiled(self, source))
     rows = table(KEYS, *((i * 7, "abc"[i % 3], None if i % 500 == 499 else i / 2) for i in range(2000)))
@@ -181,7 +180,7 @@ def test_tasks_ask_for_what_was_listed(cluster, asked, pipeline, monkeypatch):
     pipeline.run(engine="dask-on-cpu", options=replace(TINY, partition_rows=500))
     until(lambda: len(asked.texts) == 2)
     assert needed
-    assert len(needed - set(asked.texts[0])) <= 2
+    assert len(needed - set(asked.texts[0])) <= 1
 
 
 @needs_compiler
