@@ -148,7 +148,7 @@ def collected(names: Sequence[str], data: Path) -> dict[tuple[str, ...], tuple[P
     for program in closed_set():
         found[program.text, *program.options] = (program, [])
     for name in names:
-        for program in plan_of(files[name], (), None, ANY_MEMORY):
+        for program in plan_of(files[name], (), None, ANY_MEMORY)[1]:
             found.setdefault((program.text, *program.options), (program, []))[1].append(name)
     return found
 

@@ -154,7 +154,7 @@ class HostMachine:
         """Compile nothing ahead."""
         return False
 
-    def expect(self, texts: Iterable[Text]) -> None:
+    def expect(self, plan: str, texts: Iterable[Text]) -> None:
         """Leave them."""
 
     def compiled(self, source: str) -> ctypes.CDLL:

@@ -36,10 +36,10 @@ def casts_of(column, lenient):
 def refused_sites(kernel, value):
     """Which of the kernel's casts tell of a value that they refuse."""
     frame = {"x": from_arrow(value, MACHINE)}
-    pairs = zip(kernel.sites, kernel.nullable, strict=True)
-    made = [empty_column(expr.dtype, 1, MACHINE, nullable) for expr, nullable in pairs]
+    made = [empty_column(expr.dtype, 1, MACHINE, nullable=False) for expr in kernel.sites]
     state = MACHINE.arrays.zeros(2 * len(made), "uint64")
-    outputs = [buffer for vector in made for buffer in (vector.data, vector.valid) if buffer is not None]
+    assert kernel.null_with == [frozenset("x")] * len(made)
+    outputs = [buffer for vector in made for buffer in (vector.data, 0)]
     arguments = [1, state, state[len(made) :], *buffers_of(frame), *outputs]
     MACHINE.launch(MACHINE.compiled(kernel.source), "compute", 1, arguments)
     return [expr.dtype for expr, told in zip(kernel.sites, state.tolist(), strict=False) if told]

@@ -16,13 +16,13 @@ from gpu_engine.host_machine import ON_CPU, HostMachine
 from gpu_engine.test_programs import until_listed
 from gpuetl.backends import driver
 from gpuetl.backends.cudf import kernel_build, shipped
-from gpuetl.backends.cudf.device.closed_set import closed_programs
+from gpuetl.backends.cudf.device.closed_set import closed_programs, closed_source
 from gpuetl.backends.cudf.gpu.compiler import named
 from gpuetl.backends.cudf.kernel_build import Nvrtc, build, find_nvrtc, jobs_of, nvrtc_paths, targets_of
 from gpuetl.backends.cudf.programs import Program, closed_set, plan_programs
 from gpuetl.errors import EngineUnavailable, InvalidPipeline, RunFailed
 from gpuetl.kernels import machine_code
-from gpuetl.kernels.machine_code import Compiler, Target, read_entry, write_entry
+from gpuetl.kernels.machine_code import Compiler, Target, read_entry, read_mark, write_entry
 from gpuetl.options import RunOptions
 from gpuetl.pipeline import load
 from gpuetl.planning import Capacity, fitted_plan
@@ -314,7 +314,7 @@ def test_a_kernel_with_a_cpp_name_is_left_to_the_first_run(file):
 
 @needs_nvrtc
 def test_the_command_compiles_a_pipeline_s_kernels(file, tmp_path):
-    """A second time all are there."""
+    """A second time all are there; a mark lets runs load them at once."""
     cache = tmp_path / "cache"
     done = gpuetl("kernel", "build", "--arch", "sm_90", file)
     assert done.exit_code == 0, done.output
@@ -323,10 +323,13 @@ def test_the_command_compiles_a_pipeline_s_kernels(file, tmp_path):
     assert first == f"the closed set and 1 pipeline for sm_90: {count} programs, {count} compiled, 0 there already"
     assert re.fullmatch(rf"[\d.]+ [kM]B in {re.escape(str(cache))}, [\d.]+ s", second)
     assert re.fullmatch(rf"{count} of {count}, sm_90, [\d.]+ s", done.stderr.splitlines()[-1])
-    assert len(names_in(cache)) == count
-    target = Target("sm_90", find_nvrtc().compiler)
+    (mark,) = cache.glob("*.expected")
+    entries, target = read_mark(mark), Target("sm_90", find_nvrtc().compiler)
     for program in listed(file).programs:
-        assert read_entry(cache / target.name(program.text, program.options)).startswith(b"\x7fELF")
+        entry = cache / target.name(program.text, program.options)
+        assert read_entry(entry).startswith(b"\x7fELF")
+        assert (entry in entries) == ("k.cu" not in program.name)
+    assert cache / target.name(closed_source("gather")) in entries
     again = gpuetl("kernel", "build", "--arch", "sm_90", file)
     assert f"{count} programs, 0 compiled, {count} there already" in again.stdout
     assert again.stderr == ""
@@ -337,12 +340,25 @@ def test_a_build_compiles_what_a_run_of_the_same_file_lists(file, monkeypatch):
     """So the first run finds it in the cache."""
     texts = []
     monkeypatch.setattr(HostMachine, "begins", lambda self, plan: True)
-    monkeypatch.setattr(HostMachine, "expect", lambda self, those: texts.extend(those))
+    monkeypatch.setattr(HostMachine, "expect", lambda self, plan, those: texts.extend(those))
     load(file).run(engine=ON_CPU)
     until_listed()
     assert [named(text.source, text.path) if text.path else text.source for text in texts] == [
         program.text for program in listed(file).programs
     ]
+
+
+@needs_nvrtc
+def test_the_mark_of_a_build_is_that_of_a_run(file, tmp_path, monkeypatch):
+    """A run of the same file asks for the same plan."""
+    from gpuetl.backends.pandas.backend import PandasBackend
+
+    asked = []
+    monkeypatch.setattr(PandasBackend, "compile_ahead", lambda self, physical, plan, share=None: asked.append(plan))
+    assert gpuetl("kernel", "build", "--arch", "sm_90", file).exit_code == 0
+    assert gpuetl("run", file, "--engine", "pandas").exit_code == 0
+    (mark,) = (tmp_path / "cache").glob("*.expected")
+    assert mark.name == Target("sm_90", find_nvrtc().compiler).mark(asked[0])
 
 
 @needs_nvrtc

@@ -151,17 +151,24 @@ def test_a_closed_set_that_is_there_is_not_told_of(kernel_cache, tmp_path):
 
 
 def test_texts_are_made_ahead_once(kernel_cache, tmp_path):
-    """Those in the cache are loaded, others compiled; what a run has asked for already is left to it."""
+    """Those in the cache are loaded, others compiled; what a run has asked for already is left to it.
+
+    A mark names them for later processes, with programs of the closed set.
+    """
     asked, kept, new, user = Text("asked"), Text("kept"), Text("new"), Text("of a user", "k", tmp_path / "k.cu")
     assert kernel_cache.loaded(asked.source).code == b"code of asked"
     write_entry(tmp_path / "cache" / TARGET.name(kept.source), b"of the cache")
     compiled = []
-    kernel_cache.make_ahead([asked, kept, new, user], lambda *given: compiled.append(given) or "kernel")
+    mark = kernel_cache.mark_of("plan")
+    kernel_cache.make_ahead([asked, kept, new, user], lambda *given: compiled.append(given) or "kernel", mark)
     assert kernel_cache.texts == ["asked", "new"]
     assert kernel_cache.loaded(new.source).code == b"code of new"
     assert kernel_cache.loaded(kept.source).code == b"of the cache"
     assert kernel_cache.user_kernel(pytest.fail, *user_arguments(user)) == "kernel"
     assert compiled == [user_arguments(user)]
+    names = mark.read_text(encoding="utf-8").split("\n")
+    assert names[-3:] == [TARGET.name(text.source) for text in (asked, kept, new)]
+    assert TARGET.name(closed_source("gather")) in names
     assert kernel_cache.texts == ["asked", "new"]
 
 

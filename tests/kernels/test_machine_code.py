@@ -11,7 +11,9 @@ from gpuetl.kernels.machine_code import (
     Target,
     by_ptx,
     read_entry,
+    read_mark,
     write_entry,
+    write_mark,
 )
 from gpuetl.kernels.user_options import user_options
 
@@ -126,6 +128,39 @@ def test_who_reads_an_entry_that_others_write_finds_all_of_it(tmp_path):
     assert {one for one in found if one is not None} == {code}
     assert read_entry(path) == code
     assert names_in(tmp_path) == ["a.cubin"]
+
+
+def test_a_mark_counts_while_all_its_entries_are_there(tmp_path):
+    """Those of its folder, and those of the wheel."""
+    folder, wheel, mark = tmp_path / "cache", tmp_path / "wheel", tmp_path / "cache" / "m.expected"
+    entries = [folder / "a.cubin", wheel / "b.cubin"]
+    for entry in entries:
+        write_entry(entry, b"code")
+    assert read_mark(mark) is None
+    write_mark(mark, [*entries, entries[0]])
+    assert mark.read_text() == f"a.cubin\n{wheel / 'b.cubin'}"
+    assert read_mark(mark) == entries
+    entries[0].unlink()
+    assert read_mark(mark) is None
+
+
+def test_a_mark_is_of_one_plan_and_of_this_text_of_gpuetl(monkeypatch):
+    """Also while the version stays the same."""
+    marks = [TARGET.mark("plan"), TARGET.mark("other"), replace(TARGET, architecture="sm_80").mark("plan")]
+    monkeypatch.setattr(machine_code, "installed_text", lambda: "edited")
+    assert len({*marks, TARGET.mark("plan")}) == 4
+
+
+def test_the_digest_of_gpuetl_s_text_sees_an_edit(monkeypatch, tmp_path):
+    """Of Python and of device code."""
+    folder = tmp_path / "gpuetl" / "backends" / "cudf"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(machine_code, "SHIPPED", tmp_path / "gpuetl" / "_kernels")
+    found = set()
+    for name, text in [("a.py", "1"), ("a.py", "12"), ("b.cuh", ""), ("c.cu", ""), ("d.md", "")]:
+        (folder / name).write_text(text)
+        found.add(machine_code.installed_text.__wrapped__())
+    assert len(found) == 4
 
 
 def test_a_cuda_file_has_the_options_of_cupy_s_raw_module(monkeypatch):

@@ -7,7 +7,7 @@ import shutil
 import sys
 import time
 from argparse import ArgumentTypeError
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,10 +81,11 @@ def build(
         return folder / target.name(program.text, program.options)
 
     plans = {file: plan_of(file, params, root, ANY_MEMORY if memory is None else memory) for file in files}
-    programs = [*closed_set(), *(program for those in plans.values() for program in those)]
+    programs = [*closed_set(), *(program for _, those in plans.values() for program in those)]
     jobs = jobs_of(programs, targets, path_of)
     with Lines() as lines:
         built = build(jobs, nvrtc.start, lines)
+    leave_marks(plans.values(), targets, path_of, folder)
     if to is None:
         forget_oldest(folder)
     what = " and ".join([CLOSED_SET, *([f"{len(files)} pipeline{'s' * (len(files) > 1)}"] if files else [])])
@@ -94,8 +95,8 @@ def build(
     print(f"{size(built.disk_bytes)} in {folder}, {built.seconds:.1f} s")
 
 
-def plan_of(file: Path, params: Params, root: Path | None, memory: int) -> list[Program]:
-    """Return the programs of a pipeline's run; say what is not among them."""
+def plan_of(file: Path, params: Params, root: Path | None, memory: int) -> tuple[str, list[Program]]:
+    """Return the digest of a pipeline's plan and the programs of its run; say what is not among them."""
     from gpuetl.backends.cudf.programs import plan_programs
     from gpuetl.options import RunOptions
     from gpuetl.pipeline import load
@@ -111,7 +112,23 @@ def plan_of(file: Path, params: Params, root: Path | None, memory: int) -> list[
         listed = plan_programs(fit.plan, str(file))
     for sentence in listed.missing:
         print(redacted(f"note: {file}: compiled at the first run: {sentence}"), file=sys.stderr)
-    return listed.programs
+    return plan.fingerprint, listed.programs
+
+
+def leave_marks(
+    plans: Iterable[tuple[str, list[Program]]],
+    targets: Iterable[Target],
+    path_of: Callable[[Program, Target], Path],
+    folder: Path,
+) -> None:
+    """Let runs know which entries a plan's kernels are, so that they are loaded at once."""
+    from gpuetl.backends.cudf.programs import common_set
+    from gpuetl.kernels.machine_code import OPTIONS, write_mark
+
+    for fingerprint, programs in plans:
+        for target in targets:
+            those = [*common_set(), *(program for program in programs if program.options == OPTIONS)]
+            write_mark(folder / target.mark(fingerprint), [path_of(program, target) for program in those])
 
 
 class Lines:

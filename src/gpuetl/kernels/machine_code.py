@@ -6,8 +6,9 @@ import hashlib
 import json
 import os
 import secrets
+from collections.abc import Iterable
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import gpuetl
@@ -19,6 +20,7 @@ MAGIC = b"gpuetl kernel\n"
 STANDARD = "--std=c++17"
 OPTIONS = (STANDARD, "--device-int128", "-fmad=false")
 """No contraction into fused multiply-adds, and no flushing of small float32: results must be what they are on a CPU."""
+MARK = ".expected"
 EVERY_OPTION = "--device-as-default-execution-space"
 """What CuPy adds to the options of every text."""
 SHIPPED = Path(gpuetl.__file__).resolve().parent / "_kernels"
@@ -73,6 +75,10 @@ class Target:
         """
         return SHIPPED / self.architecture / f"{digest(text, self.form, self.options())}.{self.form}"
 
+    def mark(self, plan: str) -> str:
+        """Return the name of the file that lists a plan's entries, as this text of gpuetl makes them."""
+        return f"{digest(plan, installed_text(), self.name(''))}{MARK}"
+
 
 def digest(text: str, *parts: object) -> str:
     """Return a digest of a text and of values that have a JSON form."""
@@ -94,6 +100,27 @@ def by_ptx() -> bool:
         return False
 
 
+@cache
+def installed_text() -> str:
+    """Return a digest of the sizes and times of the files that make texts.
+
+    A version in development has one number for many texts.  To read the files would take a run ten times as long, and
+    `pathlib` takes it 30 ms for the 250 files.
+    """
+    found: list[tuple[str, int, int]] = []
+    folders = [str(SHIPPED.parent / "backends" / "cudf")]
+    first = len(folders[0])
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir():
+                    folders.append(entry.path)
+                elif entry.name.endswith((".py", ".cu", ".cuh")):
+                    state = entry.stat()
+                    found.append((entry.path[first:], state.st_size, int(state.st_mtime)))
+    return digest("", sorted(found))
+
+
 def read_entry(path: Path) -> bytes | None:
     """Return the code of an entry; None where there is none, or it is damaged."""
     try:
@@ -113,10 +140,31 @@ def write_entry(path: Path, code: bytes) -> None:
     OSError
         Where it cannot be written; nothing is left then.
     """
+    replace_file(path, MAGIC + hashlib.sha256(code).digest() + code)
+
+
+def write_mark(mark: Path, paths: Iterable[Path]) -> None:
+    """List entries: those of the mark's folder by name, others by path.  Runs do without a mark that fails."""
+    names = (path.name if path.parent == mark.parent else str(path) for path in paths)
+    with suppress(OSError):
+        replace_file(mark, "\n".join(dict.fromkeys(names)).encode())
+
+
+def read_mark(mark: Path) -> list[Path] | None:
+    """Return the entries that a mark lists; None where there is none, or not all of them are there any more."""
+    try:
+        paths = [mark.parent / name for name in mark.read_text(encoding="utf-8").split("\n")]
+    except OSError:
+        return None
+    return paths if all(path.exists() for path in paths) else None
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file and give it its name at the end."""
     path.parent.mkdir(parents=True, exist_ok=True)
     made = path.with_suffix(f".{secrets.token_hex(8)}")  # others may be at the same text, in containers too
     try:
-        made.write_bytes(MAGIC + hashlib.sha256(code).digest() + code)
+        made.write_bytes(content)
         made.replace(path)
     except OSError:
         with suppress(OSError):

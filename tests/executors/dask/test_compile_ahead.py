@@ -89,7 +89,6 @@ def test_a_source_that_was_sent_has_the_rows_and_kinds_of_all_row_groups(pipelin
         [12, 0, 0, 0, 0, 0],
         [9, 0, 0, 0, 0],
     ]
-    assert scan_kinds(sent[0]).columns["x"].nulls
 
 
 def test_workers_of_a_host_share_kernels():
@@ -131,7 +130,7 @@ def asked(monkeypatch):
             found.plans.append(plan)
         return True
 
-    def expect(self, texts):
+    def expect(self, plan, texts):
         texts = [text.source for text in texts]
         with lock:
             found.texts.append(texts)
@@ -172,7 +171,7 @@ def test_workers_are_told_once(on_workers, asked):
 
 @needs_compiler
 def test_tasks_ask_for_what_was_listed(cluster, asked, pipeline, monkeypatch):
-    """All but few, with exchanges between workers: some partitions have no null."""
+    """All but one, with exchanges between workers: some partitions come in the order of their keys."""
     needed, compiled = set(), HostMachine.compiled
     monkeypatch.setattr(HostMachine, "compiled", lambda self, source: needed.add(source) or compiled(self, source))
     rows = table(KEYS, *((i * 7, "abc"[i % 3], None if i % 500 == 499 else i / 2) for i in range(2000)))
@@ -181,7 +180,7 @@ def test_tasks_ask_for_what_was_listed(cluster, asked, pipeline, monkeypatch):
     pipeline.run(engine="dask-on-cpu", options=replace(TINY, partition_rows=500))
     until(lambda: len(asked.texts) == 2)
     assert needed
-    assert len(needed - set(asked.texts[0])) <= 2
+    assert len(needed - set(asked.texts[0])) <= 1
 
 
 @needs_compiler
@@ -211,14 +210,17 @@ def test_an_error_of_the_machine_costs_nothing(on_workers, monkeypatch):
 
 
 @pytest.mark.gpu
-def test_workers_keep_the_programs_of_a_plan(pipeline, gpu_cluster, tmp_path):
+def test_workers_keep_the_programs_of_a_plan_and_its_mark(pipeline, gpu_cluster, tmp_path):
     """In the cache, from which those to come load them."""
     kernels = tmp_path / "kernels"
     gpu_cluster.run(lambda: os.environ.update(GPUETL_KERNEL_CACHE=str(kernels)))
     try:
         in_files(pipeline)
         pipeline.run(engine="dask-cuda", options=TINY)
-        count = len(listed(physical_of(pipeline)))
-        until(lambda: len(list(kernels.glob("*.cubin"))) >= count)
+        until(lambda: list(kernels.glob("*.expected")))
     finally:
         gpu_cluster.run(lambda: os.environ.pop("GPUETL_KERNEL_CACHE"))
+    (mark,) = kernels.glob("*.expected")
+    names = mark.read_text(encoding="utf-8").split()
+    assert names
+    assert [name for name in names if not (kernels / name).exists()] == []

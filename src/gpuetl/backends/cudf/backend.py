@@ -77,11 +77,11 @@ class CudfBackend:
         return "CPU" if isinstance(operation, Read) and operation.dataset.format == "csv" else "GPU"
 
     def compile_ahead(self, physical: PhysicalPlan, plan: str, share: Share = ALONE) -> None:
-        """List the plan's programs on a thread, and load or compile them on others."""
+        """List the plan's programs on a thread, and compile them on others, unless an earlier process did."""
         if chosen("compile_ahead") and self.machine.begins(plan):
             from gpuetl.backends.cudf.compile_ahead import expect_programs
 
-            expect_programs(physical, self.machine, share)
+            expect_programs(physical, plan, self.machine, share)
 
     def read(self, read: Read, groups: Sequence[RowGroup]) -> Frame:
         """Read the row groups, in order."""

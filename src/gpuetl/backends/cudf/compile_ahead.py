@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import atexit
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
 from functools import partial
-from itertools import takewhile
 from threading import Event, Thread
 from weakref import WeakSet
 
@@ -23,7 +22,7 @@ _LISTING: WeakSet[Thread] = WeakSet()
 _ENDING = Event()
 
 
-def expect_programs(physical: PhysicalPlan, machine: Machine, share: Share = ALONE) -> None:
+def expect_programs(physical: PhysicalPlan, plan: str, machine: Machine, share: Share = ALONE) -> None:
     """Let a machine expect a plan's programs, listed on a thread by the choices that are made here.
 
     A process that is not alone begins with its share.  Then it takes the others' programs, most of which are in the
@@ -37,8 +36,8 @@ def expect_programs(physical: PhysicalPlan, machine: Machine, share: Share = ALO
 
             set_up()
             walk = PlanWalk(physical)
-            texts = takewhile(lambda _: not _ENDING.is_set(), walk.texts())
-            machine.expect(texts if share == ALONE else own_first(list(texts), share))
+            texts = while_running(walk.texts())
+            machine.expect(plan, texts if share == ALONE else own_first(list(texts), share))
             for sentence in walk.missing:
                 with span(f"not listed: {sentence}", CATEGORY):
                     pass
@@ -46,6 +45,14 @@ def expect_programs(physical: PhysicalPlan, machine: Machine, share: Share = ALO
     thread = Thread(target=partial(copy_context().run, expect), name="gpuetl-programs", daemon=True)
     _LISTING.add(thread)
     thread.start()
+
+
+def while_running(texts: Iterable[Text]) -> Iterator[Text]:
+    """Yield texts; raise `RuntimeError` where the process ends meanwhile."""
+    for text in texts:
+        if _ENDING.is_set():
+            raise RuntimeError("the process ends")
+        yield text
 
 
 def own_first(texts: list[Text], share: Share) -> list[Text]:

@@ -103,10 +103,13 @@ class Machine(Protocol):
         """Give back what is in use for nothing."""
 
     def begins(self, plan: str) -> bool:
-        """Begin to make ready what all plans share; return whether this plan's programs are to be expected, once."""
+        """Begin to load what a plan needs; return whether its programs have to be expected: they may be missing."""
 
-    def expect(self, texts: Iterable[Text]) -> None:
-        """Load or compile, on threads of the machine's own, what a run will ask for; return when all is compiled."""
+    def expect(self, plan: str, texts: Iterable[Text]) -> None:
+        """Load or compile, on threads of the machine's own, what a plan will ask for; return when all is compiled.
+
+        Later processes know the programs of the plan then.  An error of `texts` is raised, and nothing is known.
+        """
 
     def compiled(self, source: str) -> Module:
         """Compile kernels' text, once for each text."""

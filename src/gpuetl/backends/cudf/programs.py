@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from gpuetl.backends.cudf import backend  # noqa: F401  operations register what lists their programs
 from gpuetl.backends.cudf.columns.kind import Kind, Kinds
-from gpuetl.backends.cudf.device.closed_set import FOLDER, closed_programs, closed_source
+from gpuetl.backends.cudf.device.closed_set import FOLDER, closed_programs, closed_source, common_programs
 from gpuetl.backends.cudf.exchange import hash_programs
 from gpuetl.backends.cudf.gpu.compiler import is_c_function, named
 from gpuetl.backends.cudf.machine import Text
@@ -55,7 +55,17 @@ class Listed(NamedTuple):
 
 def closed_set() -> list[Program]:
     """Return the programs that contain nothing of a pipeline."""
-    return [Program(CLOSED_SET, f"{FOLDER}/{name}.cu", closed_source(name)) for name in closed_programs()]
+    return [of_closed_set(name) for name in closed_programs()]
+
+
+def common_set() -> list[Program]:
+    """Return those of the closed set that most plans need."""
+    return [of_closed_set(name) for name in common_programs()]
+
+
+def of_closed_set(name: str) -> Program:
+    """Return a program of the closed set."""
+    return Program(CLOSED_SET, f"{FOLDER}/{name}.cu", closed_source(name))
 
 
 def plan_programs(physical: PhysicalPlan, file: str) -> Listed:

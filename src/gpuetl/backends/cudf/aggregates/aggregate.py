@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from gpuetl.backends.cudf.aggregates.distinct import count_distinct
 from gpuetl.backends.cudf.aggregates.groups import Groups
@@ -34,9 +33,6 @@ PICKS: dict[str, Handler] = {
     "quantile": lambda groups, call, operation: quantile(groups, call),
     "count_distinct": lambda groups, call, operation: count_distinct(groups, call),
 }
-
-NULL_OF_ONE_ROW = frozenset(["var", "std", "covar_samp", "corr"])
-"""Functions without a value for a group of one row."""
 
 
 @run_operation.register
@@ -77,8 +73,8 @@ def is_computed(argument: Expr) -> bool:
 
 
 def call_kind(call: Call, columns: Mapping[str, Kind]) -> Kind:
-    """Return the kind of a call's column: what picks a row gives its value, and the least groups have a value."""
+    """Return the kind of a call's column: what picks a row gives its value."""
     picked = call.args[0] if not has_state(call) and call.args else None
     if isinstance(picked, Column) and picked.dtype == call.dtype:
-        return replace(columns[picked.name], nulls=False)
-    return Kind.of(call.dtype, call.function.name in NULL_OF_ONE_ROW)
+        return columns[picked.name]
+    return Kind.of(call.dtype)

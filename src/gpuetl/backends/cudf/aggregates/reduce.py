@@ -74,10 +74,10 @@ def reduce_source(
 ) -> str:
     """Return the kernels' text."""
     states = [STATES[call.function.name](call) for call in calls]
-    emitter = Emitter(dict(columns.nullable))
+    emitter = Emitter(columns.names)
     for place, (call, state) in enumerate(zip(calls, states, strict=True)):
         emitter.line(f"state.a{place}.add({', '.join(argument(emitter, arg, state) for arg in call.args)});")
-    body = "\n".join(emitter.lines)
+    body = emitter.round()
     members = "\n".join(f"    {state.type} a{place};" for place, state in enumerate(states))
     merges = " ".join(f"a{place}.merge(later.a{place});" for place in range(len(states)))
     outputs, stores, sums = [], [], []

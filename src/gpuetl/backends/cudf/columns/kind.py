@@ -14,19 +14,17 @@ from gpuetl.expressions.types import STRING, DataType, is_list
 from gpuetl.records import dataclass
 
 MOST_KEPT = 4096
-NO_WORDS = np.empty(0, np.uint32)
+NO_OFFSETS = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True)
 class Kind:
-    """The type of a column, and how it lies in memory.
+    """The type of a column, and how it lies in memory; texts of programs do not depend on whether there are nulls.
 
     Parameters
     ----------
     dtype
         The Arrow type of the language.
-    nulls
-        Whether the column likely has nulls.
     rows
         Of a dictionary: how many texts it likely has.
     dictionary
@@ -38,21 +36,20 @@ class Kind:
     """
 
     dtype: DataType
-    nulls: bool = False
     rows: float = 0
     dictionary: Kind | None = None
     elements: Kind | None = None
     offset_bits: int = 32
 
     @classmethod
-    def of(cls, dtype: DataType, nulls: bool = False) -> Kind:
-        """Return the kind of a column that no dictionary codes; elements of lists have nulls where the lists may."""
-        return cls(dtype, nulls, elements=cls.of(dtype.value_type) if is_list(dtype) else None)
+    def of(cls, dtype: DataType) -> Kind:
+        """Return the kind of a column that no dictionary codes."""
+        return cls(dtype, elements=cls.of(dtype.value_type) if is_list(dtype) else None)
 
     @classmethod
-    def coded(cls, texts: float, nulls: bool = False) -> Kind:
+    def coded(cls, texts: float) -> Kind:
         """Return the kind of coded texts, given how many texts their dictionary has."""
-        return cls(STRING, nulls, dictionary=cls(STRING, rows=texts))
+        return cls(STRING, dictionary=cls(STRING, rows=texts))
 
 
 class Kinds(NamedTuple):
@@ -75,10 +72,9 @@ def columns_of_kinds(kinds: Mapping[str, Kind]) -> dict[str, Vector]:
 @lru_cache(MOST_KEPT)
 def column_of_kind(kind: Kind) -> Vector:
     """Return a column of a kind, without rows and without memory."""
-    valid = NO_WORDS if kind.nulls else None
     if kind.dictionary is not None:
-        return Vector(kind.dtype, 0, None, valid, dictionary=column_of_kind(kind.dictionary))
+        return Vector(kind.dtype, 0, None, dictionary=column_of_kind(kind.dictionary))
     if kind.elements is not None:
-        return Vector(kind.dtype, 0, None, valid, offsets=NO_WORDS, elements=column_of_kind(kind.elements))
+        return Vector(kind.dtype, 0, None, offsets=NO_OFFSETS, elements=column_of_kind(kind.elements))
     offsets = np.empty(0, f"int{kind.offset_bits}") if kind.dtype == STRING else None
-    return Vector(kind.dtype, 0, None, valid, offsets=offsets)
+    return Vector(kind.dtype, 0, None, offsets=offsets)

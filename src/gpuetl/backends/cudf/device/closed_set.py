@@ -19,6 +19,12 @@ def closed_programs() -> list[str]:
     return sorted(path.stem for path in (DEVICE / FOLDER).glob("*.cu"))
 
 
+def common_programs() -> list[str]:
+    """Return the names of those that most plans need: not keys of many columns, Parquet encoders and measurements."""
+    others = {"deltas", "distinct_values", "pages", "stencil", "wide_keys", "wide_lookup"}
+    return [name for name in closed_programs() if name not in others]
+
+
 def closed_source(*programs: str) -> str:
     """Return the text of programs, with each header that they include once."""
     return headers_text(f"{FOLDER}/{program}.cu" for program in programs)

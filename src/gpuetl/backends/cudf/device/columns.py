@@ -17,18 +17,19 @@ Result = TypeVar("Result", bound=Hashable)
 
 @dataclass(frozen=True)
 class ColumnKinds:
-    """What a kernel's text tells of the columns that it reads: equal ones are read by the same text."""
+    """What a kernel's text says of the columns that it reads: their types, but not whether they have nulls.
 
-    nullable: tuple[tuple[str, bool], ...]
-    """The names in their order, and whether there are nulls."""
+    Columns of equal kinds are read by the same text.
+    """
+
+    names: tuple[str, ...]
     parameters: tuple[str, ...]
     accessors: str
 
     @classmethod
     def of(cls, columns: Mapping[str, Vector]) -> ColumnKinds:
         """Return the kinds of columns."""
-        nullable = tuple((name, vector.valid is not None) for name, vector in columns.items())
-        return cls(nullable, tuple(column_parameters(columns)), accessors(columns))
+        return cls(tuple(columns), tuple(column_parameters(columns)), accessors(columns))
 
 
 def column_parameters(columns: Mapping[str, Vector]) -> list[str]:
@@ -37,15 +38,19 @@ def column_parameters(columns: Mapping[str, Vector]) -> list[str]:
 
 
 def _parameters(name: str, vector: Vector) -> list[str]:
-    bits = [f"const uint32_t* bits{name}"] if vector.valid is not None else []
+    bits = f"const uint32_t* __restrict__ bits{name}"
     if vector.elements is not None:
-        return [f"const int32_t* offsets{name}", *bits, *_parameters(f"{name}_", vector.elements)]
+        return [f"const int32_t* __restrict__ offsets{name}", bits, *_parameters(f"{name}_", vector.elements)]
     if vector.dictionary is not None:
-        return [f"const int32_t* numbers{name}", *bits, *_parameters(f"{name}_", vector.dictionary)]
+        return [f"const int32_t* __restrict__ numbers{name}", bits, *_texts(f"{name}_", vector.dictionary)]
     if vector.dtype == STRING:
-        offset = "int64_t" if vector.offsets.dtype.itemsize == 8 else "int32_t"
-        return [f"const char* data{name}", f"const {offset}* offsets{name}", *bits]
-    return [f"const {stored_c_type(vector.dtype)}* data{name}", *bits]
+        return [*_texts(name, vector), bits]
+    return [f"const {stored_c_type(vector.dtype)}* __restrict__ data{name}", bits]
+
+
+def _texts(name: str, vector: Vector) -> list[str]:
+    offset = "int64_t" if vector.offsets.dtype.itemsize == 8 else "int32_t"
+    return [f"const char* __restrict__ data{name}", f"const {offset}* __restrict__ offsets{name}"]
 
 
 def accessors(columns: Mapping[str, Vector]) -> str:
@@ -55,17 +60,18 @@ def accessors(columns: Mapping[str, Vector]) -> str:
 
 
 def _made(name: str, vector: Vector) -> str:
-    bits = f"bits{name}" if vector.valid is not None else "nullptr"
     if vector.elements is not None:
-        return f"{{{accessor_type(vector.elements)}{_made(name + '_', vector.elements)}, offsets{name}, {bits}}}"
+        inner = f"{accessor_type(vector.elements)}{_made(f'{name}_', vector.elements)}"
+        return f"{{{inner}, offsets{name}, bits{name}}}"
     if vector.dictionary is not None:
-        return f"{{{accessor_type(vector.dictionary)}{_made(name + '_', vector.dictionary)}, numbers{name}, {bits}}}"
+        texts = f"{accessor_type(vector.dictionary)}{{data{name}_, offsets{name}_, nullptr}}"
+        return f"{{{texts}, numbers{name}, bits{name}}}"
     offsets = f"offsets{name}, " if vector.dtype == STRING else ""
-    return f"{{data{name}, {offsets}{bits}}}"
+    return f"{{data{name}, {offsets}bits{name}}}"
 
 
 def buffers_of(columns: Mapping[str, Vector]) -> list[object]:
-    """Return the arguments that go with `column_parameters`."""
+    """Return the arguments that go with `column_parameters`; 0 stands for the validity of a column without nulls."""
     return [buffer for vector in columns.values() for buffer in _buffers(vector)]
 
 
@@ -89,9 +95,9 @@ def in_kernels(results: Mapping[Result, Collection[str]], columns: Mapping[str, 
 
 
 def _buffers(vector: Vector) -> list[object]:
-    bits = [vector.valid] if vector.valid is not None else []
+    bits = 0 if vector.valid is None else vector.valid
     if vector.elements is not None:
-        return [vector.offsets, *bits, *_buffers(vector.elements)]
+        return [vector.offsets, bits, *_buffers(vector.elements)]
     if vector.dictionary is not None:
-        return [vector.data, *bits, *_buffers(vector.dictionary)]
-    return [vector.data, *([vector.offsets] if vector.dtype == STRING else []), *bits]
+        return [vector.data, bits, vector.dictionary.data, vector.dictionary.offsets]
+    return [vector.data, *([vector.offsets] if vector.dtype == STRING else []), bits]

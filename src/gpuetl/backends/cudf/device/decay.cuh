@@ -134,7 +134,6 @@ struct Timed {
         return counting ? word * 32 + highest_bit(counting) : -1;
     }
     DEVICE uint32_t counting_of(int64_t word) const { return valid_word(x.bits, word) & valid_word(time.x.bits, word); }
-    DEVICE static uint32_t valid_word(const uint32_t* bits, int64_t word) { return bits ? bits[word] : ~0u; }
 };
 template <class X>
 struct Untimed {

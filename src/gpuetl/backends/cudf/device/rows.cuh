@@ -78,7 +78,22 @@ template <class T, class R> DEVICE void assign(T& value, bool& valid, const Mayb
 
 // ---- columns --------------------------------------------------------------------------------------------------------
 
-DEVICE bool bit_is_set(const uint32_t* bits, int64_t at) { return !bits || (bits[at >> 5] >> (at & 31) & 1); }
+// A word of 32 validity bits.  Columns without nulls have no bits, which are 0 then, and all of their rows are valid.
+//
+// The word is loaded under a predicate.  A branch would have the compiler make loops with and without nulls of each
+// column, which takes longer, and would have later loads wait for it.
+DEVICE uint32_t valid_word(const uint32_t* bits, int64_t at) {
+    uint32_t word = ~0u;
+#ifdef __CUDACC_RTC__
+    asm("{ .reg .pred some; setp.ne.u64 some, %1, 0; @some ld.global.nc.u32 %0, [%2]; }"
+        : "+r"(word) : "l"(bits), "l"(bits + at));
+#else
+    if (bits) word = bits[at];
+#endif
+    return word;
+}
+
+DEVICE bool bit_is_set(const uint32_t* bits, int64_t at) { return valid_word(bits, at >> 5) >> (at & 31) & 1; }
 
 // Numbers, truth values (bytes) and times; STORED is what lies in memory, T what is calculated with.
 template <class T, class STORED = T>
@@ -88,7 +103,10 @@ struct Fixed {
     typedef T value_type;
 
     DEVICE bool valid(int64_t row) const { return bit_is_set(bits, row); }
-    DEVICE Maybe<T> operator[](int64_t row) const { return valid(row) ? some(T(data[row])) : none<T>(); }
+    DEVICE Maybe<T> operator[](int64_t row) const {
+        const STORED value = data[row];
+        return only_if(valid(row), T(value));
+    }
 };
 
 template <class OFFSET>
@@ -100,8 +118,8 @@ struct Texts {
 
     DEVICE bool valid(int64_t row) const { return bit_is_set(bits, row); }
     DEVICE Maybe<Text> operator[](int64_t row) const {
-        if (!valid(row)) return none<Text>();
-        return some(Text{data + offsets[row], int64_t(offsets[row + 1] - offsets[row])});
+        const OFFSET start = offsets[row], end = offsets[row + 1];
+        return only_if(valid(row), Text{data + start, int64_t(end - start)});
     }
 };
 
@@ -114,7 +132,10 @@ struct CodedTexts {
     typedef Text value_type;
 
     DEVICE bool valid(int64_t row) const { return bit_is_set(bits, row); }
-    DEVICE Maybe<Text> operator[](int64_t row) const { return valid(row) ? dictionary[numbers[row]] : none<Text>(); }
+    DEVICE Maybe<Text> operator[](int64_t row) const {
+        const int32_t number = numbers[row];
+        return valid(row) ? dictionary[number] : none<Text>();
+    }
 };
 
 // A null list that is in no column; others have the type of their column.
@@ -139,10 +160,25 @@ struct Lists {
 
     DEVICE bool valid(int64_t row) const { return bit_is_set(bits, row); }
     DEVICE Maybe<value_type> operator[](int64_t row) const {
-        if (!valid(row)) return none<value_type>();
-        return some(value_type{elements, offsets[row], int64_t(offsets[row + 1] - offsets[row])});
+        const int32_t start = offsets[row], end = offsets[row + 1];
+        return only_if(valid(row), value_type{elements, start, int64_t(end - start)});
     }
 };
+
+// Keeps a load in its place.  Otherwise the compiler moves it into the branch that uses its value, and there it waits for
+// what the branch depends on, such as the validity of the row.
+#ifdef __CUDACC_RTC__
+template <class T> DEVICE void hold(T value) { asm volatile("" ::"r"(int32_t(value))); }
+DEVICE void hold(int64_t value) { asm volatile("" ::"l"(value)); }
+DEVICE void hold(uint64_t value) { asm volatile("" ::"l"(value)); }
+DEVICE void hold(float value) { asm volatile("" ::"f"(value)); }
+DEVICE void hold(double value) { asm volatile("" ::"d"(value)); }
+DEVICE void hold(int128_t value) { hold(int64_t(value)), hold(int64_t(value >> 64)); }
+DEVICE void hold(Text value) { hold(int64_t(value.data)), hold(value.size); }
+template <class ELEMENTS> DEVICE void hold(List<ELEMENTS> value) { hold(value.start), hold(value.size); }
+#else
+template <class T> DEVICE void hold(const T&) {}
+#endif
 
 // ---- the loop over rows ---------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ DEVICE uint32_t store_word(uint32_t* bits, int64_t row, bool, bool valid) {
     if (valid) bits[row >> 5] |= 1u << (row & 31);
     return !valid;
 }
-DEVICE void add_nulls(uint64_t* nulls, uint32_t missing) { *nulls += missing; }
+DEVICE void add_nulls(uint64_t* nulls, uint32_t missing) { if (missing) *nulls += missing; }
 #else
 DEVICE uint32_t store_word(uint32_t* bits, int64_t row, bool in_range, bool valid) {
     const uint32_t word = __ballot_sync(0xffffffffu, valid), rows = __ballot_sync(0xffffffffu, in_range);

@@ -1,15 +1,16 @@
 """Expressions written as CUDA statements for one row.
 
-Every node becomes a value and, where it can be null, a truth value beside it.  Calls whose function propagates nulls
-are made only where no argument is null; CASE and coalesce become branches, so what can fail is computed only where it
-is wanted.  Equal expressions are computed once within a branch.
+Every node becomes a value and, where it can be null, a truth value beside it.  The statements are the same whether or
+not the columns that are read have nulls: `Value.null_with` says which columns' nulls make a value null.  Calls whose
+function propagates nulls are made only where no argument is null; CASE and coalesce become branches, so what can fail
+is computed only where it is wanted.  Equal expressions are computed once within a branch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import field, replace
 from functools import singledispatchmethod
 
 from gpuetl.backends.cudf.device.types import c_constant, c_type
@@ -20,13 +21,25 @@ from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, children
 from gpuetl.expressions.types import NULL, STRING, DataType, is_list
 from gpuetl.records import dataclass
 
+ALWAYS = ""
+"""Stands among the names of columns for a value that can be null even if no column has nulls."""
+NEVER = frozenset[str]()
+CAN_BE = frozenset([ALWAYS])
+MOST_AHEAD = 16
+"""Columns that are loaded before the first statement that uses one.  Each takes up to 5 registers until it is used."""
+
 
 @dataclass(frozen=True)
 class Value:
-    """C++ texts of a value and of whether it is valid: `true`, `false` or a variable."""
+    """C++ texts of a value and of whether it is valid: `true`, `false` or a variable.
+
+    It can be null if one of the columns `null_with` has nulls, or if `ALWAYS` is among them; if none is named it is
+    valid in every row.
+    """
 
     text: str
     valid: str = "true"
+    null_with: frozenset[str] = NEVER
 
     def maybe(self, dtype: DataType) -> str:
         """Return the text of a `Maybe`; a list's type is its column's."""
@@ -37,13 +50,17 @@ class Value:
 
 @dataclass
 class Emitter:
-    """Writes statements; `columns` says of each column that is read whether it has nulls.
+    """Writes statements; `columns` are the names of those that are read, in the order of their accessors.
 
-    Values of parameters are arguments of the kernel where it takes `constants`.
+    `loads` are the statements that read what every row needs, by the text of the value.  They stand before `lines`, so
+    that all loads are under way before a statement waits for one.  `held` are statements that keep loads there: of
+    values that every valid row uses.  Values of parameters are arguments of the kernel where it takes `constants`.
     """
 
-    columns: Mapping[str, bool]
+    columns: Sequence[str]
     constants: Constants | None = None
+    loads: dict[str, str] = field(default_factory=dict)
+    held: dict[str, str] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     sites: list[Expr] = field(default_factory=list)
     scopes: list[dict[Expr, Value]] = field(default_factory=lambda: [{}])
@@ -52,6 +69,13 @@ class Emitter:
     def line(self, text: str) -> None:
         """Write a line, indented as its branch."""
         self.lines.append("    " * (len(self.scopes) + 1) + text)
+
+    def round(self) -> str:
+        """Return what has been written, loads first, and begin anew behind it."""
+        ahead = ["        " + text for text in (*self.loads.values(), *self.held.values())]
+        text = "\n".join([*ahead, *self.lines])
+        self.loads, self.held, self.lines = {}, {}, []
+        return text
 
     def name(self) -> str:
         """Return a number for new variables."""
@@ -83,14 +107,14 @@ class Emitter:
         self.scopes[-1][expr] = value
         return value
 
-    def variable(self, dtype: DataType, valid: str) -> Value:
+    def variable(self, dtype: DataType, valid: str, null_with: frozenset[str] = CAN_BE) -> Value:
         """Declare a variable of zero, and its validity where it is not known."""
         number = self.name()
         self.line(f"{c_type(dtype)} x{number}{{}};")
         if valid == "true":
             return Value(f"x{number}")
         self.line(f"bool v{number} = {valid or 'false'};")
-        return Value(f"x{number}", f"v{number}")
+        return Value(f"x{number}", f"v{number}", null_with)
 
     @singledispatchmethod
     def computed(self, expr: Expr) -> Value:
@@ -100,15 +124,19 @@ class Emitter:
     @computed.register
     def column(self, expr: Column) -> Value:
         """Read the row of a column."""
-        number, index = self.name(), list(self.columns).index(expr.name)
-        self.line(f"const auto m{number} = c{index}[row];")
-        return Value(f"m{number}.value", f"m{number}.valid" if self.columns[expr.name] else "true")
+        number, index = self.name(), self.columns.index(expr.name)
+        text = f"const auto m{number} = c{index}[row];"
+        if len(self.scopes) == 1 and len(self.loads) < MOST_AHEAD:
+            self.loads[f"m{number}.value"] = text
+        else:
+            self.line(text)
+        return Value(f"m{number}.value", f"m{number}.valid", frozenset([expr.name]))
 
     @computed.register
     def literal(self, expr: Literal) -> Value:
         """Write a constant."""
         if expr.value is None:
-            return Value(f"{c_type(expr.dtype)}{{}}", "false")
+            return null_of(expr.dtype)
         passed = self.constants.passed(expr) if self.constants else None
         return Value(passed or c_constant(expr.value, expr.dtype))
 
@@ -117,7 +145,7 @@ class Emitter:
         """Convert; a column without a type is null in any."""
         operand = self.value(expr.operand)
         if expr.operand.dtype == NULL:
-            return Value(f"{c_type(expr.dtype)}{{}}", "false")
+            return null_of(expr.dtype)
         device = cast_device(expr)
         return operand if device is None else self.strict(expr, device, [operand])
 
@@ -134,17 +162,20 @@ class Emitter:
         if expr.function.nulls == "own":
             return self.own(expr, device)
         if any(arg.dtype == NULL for arg in expr.args):
-            return Value(f"{c_type(expr.dtype)}{{}}", "false")
+            return null_of(expr.dtype)
         return self.strict(expr, device, [self.value(arg) for arg in expr.args])
 
     def strict(self, expr: Call | Cast, device: Device, values: Sequence[Value]) -> Value:
         """Call with plain values where none of them is null."""
         guard = all_valid(values)
         maybe = device.gives == "maybe"
-        result = self.variable(expr.dtype, "" if maybe else guard)
+        null_with = CAN_BE if maybe else NEVER.union(*(value.null_with for value in values))
+        result = self.variable(expr.dtype, "" if maybe else guard, null_with)
         if guard == "false":
             return result
         text = device.text(expr, [value.text for value in values])
+        if len(self.scopes) == 1:
+            self.held |= {value.text: f"hold({value.text});" for value in values if value.text in self.loads}
         with self.branch("" if guard == "true" else f"if ({guard})"):
             if device.can_fail(expr):
                 self.site(expr)
@@ -163,9 +194,12 @@ class Emitter:
 
     def case(self, expr: Call) -> Value:
         """Take the first branch whose condition is true."""
-        result = self.variable(expr.dtype, "")
-        self.choose(branches_of(expr), lambda branch: self.take(result, branch))
-        return result
+        result, null_with = self.variable(expr.dtype, ""), set[str]()
+        branches = branches_of(expr)
+        self.choose(branches, lambda branch: null_with.update(self.take(result, branch)))
+        if branches[-1][0] is not None:
+            null_with.add(ALWAYS)
+        return replace(result, null_with=frozenset(null_with)) if null_with else Value(result.text)
 
     def choose(self, branches: Sequence[tuple[Expr | None, Expr | None]], take: Callable[[Expr | None], None]) -> None:
         """Write the branches; each condition is computed where the ones before it are not true."""
@@ -186,19 +220,26 @@ class Emitter:
         value = self.value(first) if first.dtype != NULL else None
         if value and value.valid == "true":
             return value
-        result = self.variable(expr.dtype, "")
+        result = self.variable(expr.dtype, "", value.null_with if value else CAN_BE)
         self.take(result, first)
         for operand in others:
             with self.branch(f"if (!{result.valid})"):
-                self.take(result, operand)
-        constant = any(isinstance(operand, Literal) and operand.value is not None for operand in others)
-        return Value(result.text) if constant else result
+                if not self.take(result, operand):
+                    break
+        else:
+            return result
+        return Value(result.text)
 
-    def take(self, result: Value, expr: Expr | None) -> None:
-        """Give a variable the value of an expression; None, and a null without a type, leave it null."""
-        if expr is not None and expr.dtype != NULL:
-            value = self.value(expr)
-            self.line(f"{result.text} = {value.text}; {result.valid} = {value.valid};")
+    def take(self, result: Value, expr: Expr | None) -> frozenset[str]:
+        """Give a variable the value of an expression; None, and a null without a type, leave it null.
+
+        Return which columns' nulls make it null.
+        """
+        if expr is None or expr.dtype == NULL:
+            return CAN_BE
+        value = self.value(expr)
+        self.line(f"{result.text} = {value.text}; {result.valid} = {value.valid};")
+        return value.null_with
 
     def text(self, expr: Expr | None, valid: str) -> None:
         """Write a text into `out`, and set `valid` where there is one; None is null."""
@@ -243,6 +284,11 @@ def writer_of(expr: Expr) -> Device | None:
         device = DEVICE_FUNCTIONS[expr.function.name]
         return device if isinstance(device, Device) and device.writes else None
     return None
+
+
+def null_of(dtype: DataType) -> Value:
+    """Return the null of a type."""
+    return Value(f"{c_type(dtype)}{{}}", "false", CAN_BE)
 
 
 def all_valid(values: Sequence[Value]) -> str:

@@ -12,6 +12,7 @@ from gpuetl.backends.cudf.columns.written import empty_column, offsets_of_sizes
 from gpuetl.backends.cudf.device.columns import ColumnKinds, buffers_of, in_kernels
 from gpuetl.backends.cudf.expressions.coded_texts import as_numbers, by_dictionary, choice_of, matches_patterns
 from gpuetl.backends.cudf.expressions.constants import arguments
+from gpuetl.backends.cudf.expressions.emit import ALWAYS
 from gpuetl.backends.cudf.expressions.faults import no_result, no_result_of
 from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, Library
 from gpuetl.backends.cudf.expressions.kernels import RowKernel, fixed_kernel, text_kernel
@@ -112,13 +113,16 @@ def computed_by_kernel(outputs: Sequence[Expr], known: Vectors, rows: int, machi
     """Compute expressions of fixed width in one kernel."""
     columns = columns_read(outputs, known)
     kernel = fixed_kernel(ColumnKinds.of(columns), tuple(outputs))
-    results = {
-        expr: empty_column(expr.dtype, rows, machine, nullable)
-        for expr, nullable in zip(outputs, kernel.nullable, strict=True)
-    }
-    written = [each for made in results.values() for each in (made.data, made.valid) if each is not None]
-    nulls = iter(run(kernel, "compute", rows, sum(kernel.nullable), [*buffers_of(columns), *written], columns, machine))
-    return {expr: with_nulls(made, next(nulls) if made.valid is not None else 0) for expr, made in results.items()}
+    having_nulls = {ALWAYS, *(name for name, vector in columns.items() if vector.valid is not None)}
+    results, written = dict[Expr, Vector](), list[Any]()
+    for expr, null_with in zip(outputs, kernel.null_with, strict=True):
+        made = empty_column(expr.dtype, rows, machine, nullable=not null_with.isdisjoint(having_nulls))
+        written += [made.data, 0 if made.valid is None else made.valid][: 1 + bool(null_with)]
+        results[expr] = made
+    counts = sum(map(bool, kernel.null_with)) if any(made.valid is not None for made in results.values()) else 0
+    counted = iter(run(kernel, "compute", rows, counts, [*buffers_of(columns), *written], columns, machine))
+    nulls = [next(counted) if counts and null_with else 0 for null_with in kernel.null_with]
+    return {expr: with_nulls(made, count) for (expr, made), count in zip(results.items(), nulls, strict=True)}
 
 
 def written(expr: Expr, known: Vectors, rows: int, machine: Machine) -> Vector:
@@ -154,12 +158,15 @@ def check_sizes(expr: Expr, sizes: Array, total: int, columns: Vectors, machine:
 def run(
     kernel: RowKernel, entry: str, rows: int, counts: int, buffers: list[Any], columns: Vectors, machine: Machine
 ) -> list[int]:
-    """Run a kernel and return what it counts, nulls first, for which the host waits; raise `NoResult` for a row."""
+    """Run a kernel and return what it counts, nulls first; raise `NoResult` for a row.
+
+    The host waits for that.  It does not wait where nothing is counted and no row can be without a result.
+    """
     if not rows:
         return [0] * counts
     sites = len(kernel.sites)
     state = machine.arrays.zeros(sites + counts, "uint64") if sites + counts else None
-    places = [] if state is None else [state, state[sites:]]
+    places = ([0, 0] if state is None else [state, state[sites:]]) if kernel.reports else []
     constants = arguments(kernel.constants, machine)
     machine.launch(machine.compiled(kernel.source), entry, rows, [rows, *places, *constants, *buffers])
     told = [] if state is None else state.tolist()

@@ -10,7 +10,7 @@ from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.device.types import stored_c_type
 from gpuetl.backends.cudf.expressions.casts import cast_headers
 from gpuetl.backends.cudf.expressions.constants import Constant, Constants
-from gpuetl.backends.cudf.expressions.emit import Emitter
+from gpuetl.backends.cudf.expressions.emit import CAN_BE, MOST_AHEAD, Emitter
 from gpuetl.backends.cudf.expressions.functions import HEADERS, scales
 from gpuetl.backends.cudf.expressions.zone_tables import zone_table, zones_read
 from gpuetl.expressions.ir import Call, Cast, Expr, walk
@@ -22,34 +22,52 @@ MOST_KEPT = 1024
 
 @dataclass(frozen=True)
 class RowKernel:
-    """A kernel's text, the expressions that may tell of rows without a result, in their order, and who can be null.
+    """A kernel's text, and what a launch has to know of it.
 
-    `constants` are arguments.
+    Parameters
+    ----------
+    source
+        The text.
+    sites
+        The expressions that may report rows without a result, in their order.
+    null_with
+        Of each output the columns whose nulls make it null, as in `Value`; an output that names none is never null.
+    constants
+        Arguments.
     """
 
     source: str
     sites: Sequence[Expr]
-    nullable: Sequence[bool]
+    null_with: Sequence[frozenset[str]]
     constants: list[Constant]
+
+    @property
+    def reports(self) -> bool:
+        """Whether the kernel takes `faults` and `nulls`."""
+        return bool(self.sites) or any(self.null_with)
 
 
 @lru_cache(MOST_KEPT)
 def fixed_kernel(columns: ColumnKinds, outputs: tuple[Expr, ...]) -> RowKernel:
     """Return the kernel `compute` that computes columns of fixed width.
 
-    Its parameters are the rows, `faults` and `nulls` (a count for each output that can be null) where there are any,
-    the constants, the columns' buffers, and of each output the values, and validity words where it can be null.
+    Its parameters are the rows, `faults` and `nulls` (a count for each output that names columns in `null_with`) if
+    there are any, the constants, the columns' buffers, and for each output the values, and validity words if it names
+    columns.  The words are 0 where none of the columns has nulls: the output has none either, and nothing is counted.
     """
     constants = Constants()
-    emitter = Emitter(dict(columns.nullable), constants)
+    emitter = Emitter(columns.names, constants)
+    rounds: list[str] = []
     stores: list[str] = []
     sums: list[str] = []
-    declared, results, nullable = [], [], []
+    declared, results, null_with = [], [], []
     for place, expr in enumerate(outputs):
+        if len(emitter.loads) >= MOST_AHEAD:
+            rounds.append(emitter.round())
         value, stored = emitter.value(expr), stored_c_type(expr.dtype)
-        nullable.append(value.valid != "true")
+        null_with.append(value.null_with)
         results.append(f"{stored}* r{place}")
-        if not nullable[-1]:
+        if not value.null_with:
             emitter.line(f"r{place}[row] = {stored}({value.text});")
             continue
         results.append(f"uint32_t* s{place}")
@@ -57,12 +75,11 @@ def fixed_kernel(columns: ColumnKinds, outputs: tuple[Expr, ...]) -> RowKernel:
         emitter.line(f"g{place} = {value.valid};")
         emitter.line(f"r{place}[row] = g{place} ? {stored}({value.text}) : {stored}{{}};")
         sums.append(f"add_nulls(nulls + {len(sums)}, missing[{len(sums)}]);")
-        stores.append(f"missing[{len(stores)}] += store_word(s{place}, row, row < rows, g{place});")
-    told = ["uint64_t* faults", "uint64_t* nulls"] if emitter.sites or stores else []
-    parameters = ["int64_t rows", *told, *constants.parameters, *columns.parameters, *results]
-    body = "\n".join(
-        ["    " + text for text in declared] + ["        if (row < rows) {"] + emitter.lines + ["        }"]
-    )
+        stores.append(f"if (s{place}) missing[{len(stores)}] += store_word(s{place}, row, row < rows, g{place});")
+    rounds.append(emitter.round())
+    reported = ["uint64_t* faults", "uint64_t* nulls"] if emitter.sites or stores else []
+    parameters = ["int64_t rows", *reported, *constants.parameters, *columns.parameters, *results]
+    body = "\n".join(["    " + text for text in declared] + ["        if (row < rows) {"] + rounds + ["        }"])
     source = f"""{headers(outputs, "words.cuh")}
 KERNEL compute({", ".join(parameters)}) {{
 {columns.accessors}
@@ -74,7 +91,7 @@ KERNEL compute({", ".join(parameters)}) {{
     {" ".join(sums)}
 }}
 """
-    return RowKernel(source, emitter.sites, nullable, constants.values)
+    return RowKernel(source, emitter.sites, null_with, constants.values)
 
 
 @lru_cache(MOST_KEPT)
@@ -85,15 +102,15 @@ def text_kernel(columns: ColumnKinds, output: Expr, offset: str = "int32") -> Ro
     buffers, and sizes after a first 0 and validity words, or offsets of the type `offset` and bytes.
     """
     constants = Constants()
-    emitter = Emitter(dict(columns.nullable), constants)
+    emitter = Emitter(columns.names, constants)
     emitter.text(output, "valid")
     told = ["uint64_t* faults", "uint64_t* nulls"]
     parameters = ", ".join(["int64_t rows", *told, *constants.parameters, *columns.parameters])
-    names = ", ".join([*constants.names, *(f"c{place}" for place in range(len(columns.nullable)))])
-    types = ", ".join(f"class C{place}" for place in range(len(columns.nullable)))
-    read = [f"C{place} c{place}" for place in range(len(columns.nullable))]
+    names = ", ".join([*constants.names, *(f"c{place}" for place in range(len(columns.names)))])
+    types = ", ".join(f"class C{place}" for place in range(len(columns.names)))
+    read = [f"C{place} c{place}" for place in range(len(columns.names))]
     taken = "".join(f", {each}" for each in [*constants.parameters, *read])
-    body = "\n".join(emitter.lines)
+    body = emitter.round()
     source = f"""{headers([output], "staging.cuh", "words.cuh", "reduce.cuh")}
 template <class OUT{types and ", " + types}>
 DEVICE bool write_row(OUT& out, int64_t row, uint64_t* faults{taken}) {{
@@ -127,7 +144,7 @@ KERNEL write({parameters}, const {offset}_t* offsets, char* bytes) {{
     }});
 }}
 """
-    return RowKernel(source, emitter.sites, [True], constants.values)
+    return RowKernel(source, emitter.sites, [CAN_BE], constants.values)
 
 
 def headers(exprs: Collection[Expr], *more: str) -> str:

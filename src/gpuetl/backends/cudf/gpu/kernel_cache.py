@@ -17,12 +17,12 @@ from typing import Any
 
 from cupy.cuda import compiler, device, driver, function, nvrtc
 
-from gpuetl.backends.cudf.device.closed_set import closed_programs, closed_source
+from gpuetl.backends.cudf.device.closed_set import closed_programs, closed_source, common_programs
 from gpuetl.backends.cudf.gpu.ahead import Ahead
 from gpuetl.backends.cudf.gpu.nvrtc_processes import NvrtcProcesses, loaded_library
 from gpuetl.backends.cudf.machine import Text
 from gpuetl.kernels.cache import cache_folder, forget_oldest
-from gpuetl.kernels.machine_code import OPTIONS, Compiler, Target, by_ptx, read_entry, write_entry
+from gpuetl.kernels.machine_code import OPTIONS, Compiler, Target, by_ptx, read_entry, write_entry, write_mark
 from gpuetl.kernels.user_options import user_options
 from gpuetl.plan.node import Origin
 from gpuetl.report.recorder import compiling, note, show_progress
@@ -48,17 +48,31 @@ def loaded(source: str) -> Any:
     return module
 
 
-def make_ahead(texts: Iterable[Text], compile_user_kernel: CompileUserKernel) -> None:
-    """Begin to load or to compile texts that will be asked for, on other threads; return when all are compiled."""
-    futures = list[Future[Any]]()
+def make_ahead(texts: Iterable[Text], compile_user_kernel: CompileUserKernel, mark: Path) -> None:
+    """Begin to load or to compile texts that will be asked for, on other threads; return when all are compiled.
+
+    The mark then tells later processes which entries to load.  It does not name users' kernels, which CuPy keeps.
+    """
+    futures, paths = list[Future[Any]](), [path_of(closed_source(program)) for program in common_programs()]
     for text in texts:
         if text.path is not None:
             make = partial(compile_user_kernel, text.source, text.path, text.kernel)
             futures.append(ahead().expect((text.source, text.path, text.kernel), make))
-        elif future := make_text_ahead(text.source):
+            continue
+        paths.append(path_of(text.source))
+        if future := make_text_ahead(text.source):
             futures.append(future)
     wait(futures)
     PROCESSES.end()
+    if not ahead().stopped:
+        write_mark(mark, paths)
+
+
+def load_ahead(paths: Iterable[Path]) -> None:
+    """Begin to load entries that will be asked for, on other threads."""
+    for path in paths:
+        if path not in _ASKED:
+            ahead().expect((path, "module"), partial(kept_module, path))
 
 
 def make_text_ahead(source: str) -> Future[bytes] | None:
@@ -66,7 +80,7 @@ def make_text_ahead(source: str) -> Future[bytes] | None:
     if (path := path_of(source)) in _ASKED:
         return None
     if (future := expect(source, path)) is None:
-        ahead().expect((path, "module"), partial(kept_module, path))
+        load_ahead([path])
     return future
 
 
@@ -178,6 +192,11 @@ def kept_user_kernel(text: str, entry: str) -> KeptKernel | None:
     """Return a kernel of a CUDA file that `gpuetl kernel build` has compiled; None for any other."""
     code = read_entry(cache_folder() / target().name(text, user_options(text)))
     return None if code is None else KeptKernel(code, entry)
+
+
+def mark_of(plan: str) -> Path:
+    """Return the file that lists what the kernels of a plan are made into, where they have been."""
+    return cache_folder() / target().mark(plan)
 
 
 @cache

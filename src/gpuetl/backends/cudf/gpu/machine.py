@@ -29,6 +29,7 @@ from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.memory import MemoryMeter, MemoryUse
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import DataType
+from gpuetl.kernels.machine_code import read_mark
 from gpuetl.lost_device import is_lost, lose_device
 from gpuetl.messages import coded
 from gpuetl.report.recorder import compiling
@@ -87,15 +88,20 @@ class GpuMachine:
         self.arrays.cuda.Device().synchronize()
 
     def begins(self, plan: str) -> bool:
-        """Begin with the closed set."""
-        kernel_cache.expect_closed_set()
-        is_new = plan not in self.begun
+        """Load the entries that the plan's mark names; without a mark, begin with the closed set."""
+        if plan in self.begun:
+            return False
         self.begun.add(plan)
-        return is_new
+        entries = read_mark(kernel_cache.mark_of(plan))
+        if entries is None:
+            kernel_cache.expect_closed_set()
+            return True
+        kernel_cache.load_ahead(entries)
+        return False
 
-    def expect(self, texts: Iterable[Text]) -> None:
-        """Take them from the cache, or compile them by processes of NVRTC's."""
-        kernel_cache.make_ahead(texts, self.compiled_kernel)
+    def expect(self, plan: str, texts: Iterable[Text]) -> None:
+        """Take them from the cache, or compile them by processes of NVRTC's, and leave a mark."""
+        kernel_cache.make_ahead(texts, self.compiled_kernel, kernel_cache.mark_of(plan))
 
     def compiled(self, source: str) -> Any:
         """Compile with NVRTC, or take the machine code from the cache on disk."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pyarrow as pa
 
 from gpuetl.backends.cudf.columns.arrays import joined, scan
 from gpuetl.backends.cudf.columns.compact import NEGATIVE, NOT_NEGATIVE, numbers_where
 from gpuetl.backends.cudf.columns.concat import stacked
 from gpuetl.backends.cudf.columns.gather import take
-from gpuetl.backends.cudf.columns.kind import Kind, Kinds
+from gpuetl.backends.cudf.columns.kind import Kinds
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.joins.checks import check_size, check_unique
@@ -62,17 +60,7 @@ def join_programs(operation: Join, left: Kinds, right: Kinds) -> Needed:
     texts, keys = list[Text](), zip(operation.left_on, operation.right_on, strict=True)
     for ours, theirs in keys:
         texts += comparable_texts(left.columns[ours], right.columns[theirs])
-    return Needed(texts, joined_kinds(operation, left, right))
-
-
-def joined_kinds(operation: Join, left: Kinds, right: Kinds) -> dict[str, Kind]:
-    """Return the kinds of a join's columns: rows without a match have nulls, and null keys have none."""
-    columns = passed(operation.schema, left.columns, right.columns)
-    unmatched = {"left": operation.payload, "full": tuple(operation.schema)}.get(operation.how, ())
-    columns |= {name: replace(columns[name], nulls=True) for name in unmatched}
-    if operation.how in ("inner", "semi") and not operation.nulls_equal:
-        columns |= {name: replace(columns[name], nulls=False) for name in operation.left_on if name in columns}
-    return columns
+    return Needed(texts, passed(operation.schema, left.columns, right.columns))
 
 
 def every_pair(operation: Join, left: Frame, right: Frame, machine: Machine) -> Pairs:

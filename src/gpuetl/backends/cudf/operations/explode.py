@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gpuetl.backends.cudf.columns.arrays import scan
 from gpuetl.backends.cudf.columns.gather import take
 from gpuetl.backends.cudf.columns.kind import Kind, Kinds
 from gpuetl.backends.cudf.columns.validity import with_valid
 from gpuetl.backends.cudf.frame import MAX_ROWS, Frame
 from gpuetl.backends.cudf.machine import Machine
-from gpuetl.backends.cudf.operation import Needed, programs, run_operation
+from gpuetl.backends.cudf.operation import Needed, passed, programs, run_operation
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.types import INT64
@@ -53,6 +51,5 @@ def explode_programs(operation: Explode, frame: Kinds) -> Needed:
     """List none."""
     elements = frame.columns[operation.column].elements
     assert elements is not None
-    made = {operation.column: replace(elements, nulls=elements.nulls or operation.keep_empty)}
-    made |= {operation.index: Kind(INT64, operation.keep_empty)} if operation.index else {}
-    return Needed([], {name: made.get(name) or frame.columns[name] for name in operation.schema})
+    made = {operation.column: elements, operation.index: Kind(INT64)}
+    return Needed([], passed(operation.schema, made, frame.columns))

@@ -6,7 +6,7 @@ from gpuetl.backends.cudf.columns.compact import numbers_where
 from gpuetl.backends.cudf.columns.gather import take_rows
 from gpuetl.backends.cudf.columns.kind import Kinds
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
-from gpuetl.backends.cudf.expressions.programs import evaluated, without_nulls
+from gpuetl.backends.cudf.expressions.programs import evaluated
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.operation import Needed, programs, run_operation
@@ -27,8 +27,7 @@ def filter_rows(operation: Filter, machine: Machine, frame: Frame) -> Frame:
 @programs.register
 def filter_programs(operation: Filter, frame: Kinds) -> Needed:
     """List those of the predicate."""
-    texts = evaluated({"": is_true(operation.predicate)}, frame).texts
-    return Needed(texts, without_nulls(operation.predicate, frame.columns))
+    return Needed(evaluated({"": is_true(operation.predicate)}, frame).texts, frame.columns)
 
 
 def is_true(predicate: Expr) -> Expr:

@@ -83,8 +83,7 @@ def kernel_programs(operation: Kernel, frame: Kinds) -> Needed:
         text = Text(scan_source(operation, contract, inputs, known_values(operation)), contract.entry)
     else:
         text = Text(elementwise_source(operation, contract, inputs, arguments), contract.entry)
-    read = any(frame.columns[name].nulls for name in operation.reads)
-    made = {name: Kind(dtype, read or operation.nulls == "masks") for name, dtype in operation.outputs.items()}
+    made = {name: Kind(dtype) for name, dtype in operation.outputs.items()}
     return Needed([*needed.texts, text], passed(operation.schema, made, frame.columns))
 
 

@@ -26,7 +26,6 @@ def stack_programs(operation: Union, left: Kinds, right: Kinds) -> Needed:
 
 def below(above: Kind, kind: Kind) -> Kind:
     """Return the kind of a column below another one: texts are coded where both are, or one is null throughout."""
-    nulls = above.nulls or kind.nulls
     if above.dictionary is None or kind.dictionary is None:
-        return replace(above, nulls=nulls, dictionary=None)
-    return Kind.coded(above.dictionary.rows + kind.dictionary.rows, nulls)
+        return replace(above, dictionary=None)
+    return Kind.coded(above.dictionary.rows + kind.dictionary.rows)

@@ -89,16 +89,14 @@ def stored_types(read: Read, file: DataFile) -> dict[str, DataType]:
 def read_kind(scan: Scan, name: str, groups: Sequence[RowGroup]) -> Kind:
     """Return the kind of one column."""
     dataset, dtype = scan.read.dataset, scan.schema[name]
-    column = dataset.table.column(name) if isinstance(dataset, FrameDataset) else None
-    if column is None:
-        nulls = any(group.ranges[name][2] for group in groups if name in group.ranges)
-    else:
-        nulls = column.null_count > 0
     if dtype != STRING or not chosen("text_codes"):
-        return Kind.of(dtype, nulls)
-    distinct = texts_stored(scan.read, name, groups) if column is None else texts_in(column)
+        return Kind.of(dtype)
+    if isinstance(dataset, FrameDataset):
+        distinct = texts_in(dataset.table.column(name))
+    else:
+        distinct = texts_stored(scan.read, name, groups)
     rows = most_rows(scan)
-    return Kind.coded(min(distinct, rows), nulls) if worth_coding(distinct, rows) else Kind.of(dtype, nulls)
+    return Kind.coded(min(distinct, rows)) if worth_coding(distinct, rows) else Kind(dtype)
 
 
 def texts_stored(read: Read, name: str, groups: Sequence[RowGroup]) -> float:

@@ -22,7 +22,6 @@ def scan_programs(scan: Scan) -> Needed:
             value = ("" if dtype == STRING else 0) if name in partitions else None
             values[name] = Literal(value, dtype, declared=True)
         else:
-            column = Kind.of(stored, known.columns[name].nulls)
-            casts += evaluated({"": Cast(Column(name, stored), dtype)}, Kinds({name: column})).texts
+            casts += evaluated({"": Cast(Column(name, stored), dtype)}, Kinds({name: Kind.of(stored)})).texts
     orders = frozenset((name,) for name in known.ascending)
     return Needed([*evaluated(values, Kinds({})).texts, *casts], known.columns, orders)

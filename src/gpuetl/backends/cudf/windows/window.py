@@ -27,12 +27,9 @@ from gpuetl.backends.no_result import window_overflow
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.functions.windows import TIE_FREE
-from gpuetl.expressions.ir import ABSENT, Call, Column, Expr, Literal, columns_of
+from gpuetl.expressions.ir import ABSENT, Call, Column, Expr, Literal
 from gpuetl.expressions.types import BOOL, STRING, DataType, is_list, is_temporal, type_name
 from gpuetl.plan.nodes import Window
-
-NULL_AT_FIRST = frozenset(["diff", "pct_change", "rolling_std", "rolling_var"])
-"""Functions without a value for the first row of a group."""
 
 
 @run_operation.register
@@ -68,24 +65,14 @@ def window_programs(operation: Window, frame: Kinds) -> Needed:
     texts = [Text(text) for text in output_programs([output_of(plan, rows) for plan in plans.values()], rows)]
     made: dict[str, Kind] = {}
     for name, plan in plans.items():
-        made[name] = kind_of(calls[name], plan, kinds)
+        made[name] = kinds[plan.column] if isinstance(plan, Moved) else Kind(calls[name].dtype)
         if isinstance(plan, Moved) and plan.default and isinstance(output_of(plan, rows), RowNumbers):
-            found, taken, default = Kind(BOOL), kinds[plan.column], kinds[plan.default]
-            known = {":found": found, ":taken": replace(taken, nulls=True), ":default": default}
+            taken = kinds[plan.column]
+            known = {":found": Kind(BOOL), ":taken": taken, ":default": kinds[plan.default]}
             chosen = evaluated({"": or_default(taken.dtype)}, Kinds(known, frame.rows))
             texts += chosen.texts
             made[name] = chosen.columns[""]
     return Needed([*needed.texts, *texts], passed(operation.schema, made, frame.columns))
-
-
-def kind_of(call: Call, plan: CallPlan, kinds: Mapping[str, Kind]) -> Kind:
-    """Return the kind of a call's column: the first rows of a group have none before them."""
-    if isinstance(plan, Moved):
-        kind = kinds[plan.column]
-        alone = call.function.name in ("lag", "lead") and plan.default is None
-        return replace(kind, nulls=kind.nulls or alone)
-    read = any(kinds[name].nulls for name in columns_of(call))
-    return Kind(call.dtype, read or call.function.name in NULL_AT_FIRST)
 
 
 def call_plans(operation: Window, calls: Mapping[str, Call], rows: int) -> dict[str, CallPlan]:
