@@ -15,7 +15,7 @@ MIX, WORD = 2_654_435_761, (1 << 32) - 1
 
 
 def compute(launch: Launch) -> None:
-    """Make up values, null where a column is if they can be; every second truth value is true, if all have values."""
+    """Make up values, null where a column is if they can be; every second boolean is true, if all have values."""
     valid = launch.valid_in()
     for _, values in launch.like("r"):
         values[:] = made_up(values, valid, 2 if values.dtype == np.uint8 else VALUES)
