@@ -46,7 +46,7 @@ KINDS = (
 )  # fmt: skip
 """Kinds of generated programs, by a kernel's name."""
 SLOWEST = 10
-_FUNCTION = re.compile(r"^(?:template <[^\n]*>\s*)?(?:DEVICE|HEAVY)[^;={]*?\b(\w+)\(", re.MULTILINE)
+_FUNCTION = re.compile(r"^(?:template <[^\n]*>\s*)?(?:DEVICE|CALLED)[^;={]*?\b(\w+)\(", re.MULTILINE)
 _WORD = re.compile(r"\b[a-z_]\w+(?=[(<])")
 
 

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from gpu_engine import nvrtc
+from gpuetl.backends.cudf.device.closed_set import closed_source
 from gpuetl.backends.cudf.gpu.nvrtc_processes import NvrtcProcess, NvrtcProcesses, loaded_library, version_of
+from gpuetl.kernels.machine_code import Compiler, Target
 
 OPTIONS = (*nvrtc.OPTIONS, "-arch=sm_90")
 TEXT = 'extern "C" __global__ void k(int* x) { *x = 1; }'
@@ -53,6 +55,15 @@ def test_a_text_is_compiled_into_machine_code(processes):
     assert codes[0].startswith(b"\x7fELF")
     assert codes[0] == codes[1]
     assert len(processes.started) == 1
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("program", ["chunks", "pairs"])
+def test_the_options_of_a_process_give_the_same_machine_code(processes, program):
+    target = Target("sm_90", Compiler.of(version_of(library()), library()))
+    assert target.apart_options() != target.options()
+    text = closed_source(program)
+    assert processes.compiled(text, target.apart_options()) == processes.compiled(text, target.options())
 
 
 @needs_nvrtc

@@ -25,6 +25,11 @@ def names_in(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
+def test_nvrtc_is_asked_for_less_where_it_can_leave_something_out():
+    assert replace(TARGET, compiler=Compiler((12, 8))).apart_options() == TARGET.options()
+    assert replace(TARGET, compiler=Compiler((13, 0))).apart_options() == (*TARGET.options(), "--minimal")
+
+
 def test_options_are_those_of_cupy_and_the_engine():
     """PTX is of a virtual architecture."""
     assert TARGET.options() == (

@@ -123,9 +123,9 @@ def compiled_here(source: str) -> bytes:
 
 
 def compiled_apart(source: str) -> bytes:
-    """Compile a text in a process of NVRTC's own as CuPy would, or here where that gives nothing."""
+    """Compile a text in a process of NVRTC's own to what CuPy would make of it, or here where that gives nothing."""
     made_for = target()
-    code = None if made_for.ptx else PROCESSES.compiled(source, made_for.options())
+    code = None if made_for.ptx else PROCESSES.compiled(source, made_for.apart_options())
     return code or compiled_here(source)
 
 
