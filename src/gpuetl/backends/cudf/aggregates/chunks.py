@@ -101,7 +101,7 @@ def record_kernel(columns: ColumnKinds, record: RecordKind) -> str:
 KERNEL write_records(int64_t rows, Record* records, {", ".join(columns.parameters)}) {{
     FOR_EACH_ROW(row, rows) {{
         if (row >= rows) continue;
-        Record made;
+        Record made{{}};  // all bytes are written: memory would have to be read for others
         {record.written}
         records[row] = made;
     }}

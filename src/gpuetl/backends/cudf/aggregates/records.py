@@ -46,33 +46,29 @@ class RecordKind:
         if any(is_list(vector.dtype) or vector.dtype == STRING for vector in columns.values()):
             return None
         fields = tuple(field_of(vector) for vector in columns.values())
-        needed = sum(field.width for field in fields) + valid_bytes(fields)
-        size = next((size for size in SIZES if needed <= size), None)
+        size = next((size for size in SIZES if fits(fields, size)), None)
         return None if size is None else cls(fields, size)
 
     @property
     def text(self) -> str:
-        """The struct `Record`, with the widest values first."""
+        """The struct `Record`, with the widest values first; all of its bytes are in some member."""
         places = sorted(range(len(self.fields)), key=lambda place: -self.fields[place].width)
         members = [f"{self.fields[place].stored} v{place};" for place in places]
-        flags = valid_bytes(self.fields)
-        rest = self.size - sum(field.width for field in self.fields) - flags
-        if flags:
-            members.append(f"uint8_t valid[{flags}];")
-        if rest:
-            members.append(f"uint8_t rest[{rest}];")
+        free = free_words(self.fields, self.size)
+        names = ["valid" if at == widest(free) else f"rest{at}" for at in range(len(free))]
+        members += [f"uint{8 * width}_t {name};" for width, name in zip(free, names, strict=True)]
         return f"""struct alignas({min(self.size, 16)}) Record {{ {" ".join(members)} }};
 static_assert(sizeof(Record) == {self.size}, "as in records.py");
 """
 
     @property
     def written(self) -> str:
-        """The statements that fill the record `made` of a row from the columns' buffers."""
+        """The statements that fill the record `made` of a row, which begins as zeros, from the columns' buffers."""
         values = [f"made.v{place} = data{place}[row];" for place in range(len(self.fields))]
-        for byte in range(valid_bytes(self.fields)):
-            places = range(8 * byte, min(8 * byte + 8, len(self.fields)))
-            bits = [f"uint8_t({valid_text(self.fields[place], place)}) << {place % 8}" for place in places]
-            values.append(f"made.valid[{byte}] = uint8_t({' | '.join(bits)});")
+        if any(field.nullable for field in self.fields):
+            word = f"uint{8 * max(free_words(self.fields, self.size))}_t"
+            bits = (f"{word}({valid_text(field, place)}) << {place}" for place, field in enumerate(self.fields))
+            values.append(f"made.valid = {word}({' | '.join(bits)});")
         return " ".join(values)
 
     @property
@@ -90,9 +86,27 @@ def field_of(vector: Vector) -> Field:
     return Field(c_type(vector.dtype), stored_c_type(vector.dtype), width, vector.valid is not None)
 
 
-def valid_bytes(fields: tuple[Field, ...]) -> int:
-    """Return how many bytes hold a bit for each field: none where no column has nulls."""
-    return -(-len(fields) // 8) if any(field.nullable for field in fields) else 0
+def fits(fields: tuple[Field, ...], size: int) -> bool:
+    """Tell whether a record of some bytes holds the values, and a word with a bit for each where some may be null."""
+    free = free_words(fields, size)
+    bits = 8 * max(free, default=0)
+    return sum(field.width for field in fields) <= size and (
+        bits >= len(fields) or not any(field.nullable for field in fields)
+    )
+
+
+def free_words(fields: tuple[Field, ...], size: int) -> list[int]:
+    """Return the bytes of the words that lie behind the values: each as wide as its place allows."""
+    words, at = list[int](), sum(field.width for field in fields)
+    while at < size:
+        words.append(next(width for width in (8, 4, 2, 1) if at % width == 0 and at + width <= size))
+        at += words[-1]
+    return words
+
+
+def widest(words: list[int]) -> int:
+    """Return the place of the widest word."""
+    return max(range(len(words)), key=lambda at: words[at])
 
 
 def valid_text(field: Field, place: int) -> str:
@@ -102,7 +116,7 @@ def valid_text(field: Field, place: int) -> str:
 
 def held_text(field: Field, place: int) -> str:
     """Return whether a value of a record is valid."""
-    return f"(record.valid[{place // 8}] >> {place % 8} & 1) != 0" if field.nullable else "true"
+    return f"(record.valid >> {place} & 1) != 0" if field.nullable else "true"
 
 
 def record_of(groups: Groups, columns: Mapping[str, Vector]) -> RecordKind | None:
