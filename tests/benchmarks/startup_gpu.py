@@ -126,10 +126,11 @@ starting.wait = noted(starting.wait, "wait for the start")
 engines.load_backend = noted(engines.load_backend, "load_backend")
 engines.choose_engine = noted(engines.choose_engine, "choose_engine")
 steps_of = engines.starting_steps
+def step_name(step):
+    return str(getattr(step, "args", None) or getattr(step, "__name__", step))
 def steps(found):
-    for step in steps_of(found):
-        name = str(getattr(step, "args", None) or getattr(step, "__name__", step))
-        yield noted(step, f"step {name}")
+    phases = steps_of(found)
+    return {phase: [noted(step, f"step {step_name(step)}") for step in each] for phase, each in phases.items()}
 engines.starting_steps = steps
 import gpuetl.cli.run as run
 run.show = noted(run.show, "show")
