@@ -60,19 +60,6 @@ def context():
     marks.extend([("(cuInit", middle - begin), ("retain)", time.perf_counter() - middle)])
 thread = threading.Thread(target=context); thread.start()
 """
-LIBRARY_FIRST = """
-from importlib.util import find_spec
-folder = find_spec("libcudf").submodule_search_locations[0]
-def library():
-    begin = time.perf_counter()
-    try:
-        import libcudf
-        libcudf.load_library()
-    except Exception as error:
-        print(error)
-    marks.append(("(libcudf)", time.perf_counter() - begin))
-other = threading.Thread(target=library); other.start()
-"""
 JOINED = """
 thread.join(); mark("join context")
 read(); mark("read")
@@ -86,7 +73,6 @@ FLOORS = {
     "floor": FLOOR,
     "floor, ends at once": AT_ONCE,
     "floor, context on a thread": CONTEXT_FIRST + IMPORTS + JOINED,
-    "floor, context and libcudf on threads": CONTEXT_FIRST + LIBRARY_FIRST + IMPORTS + JOINED,
 }
 PHASES = """
 import atexit, functools, json, os, threading, time
@@ -119,17 +105,18 @@ def left(status):
 os._exit = left
 ending = imported("gpuetl.cli.ending")
 ending.end_at_once = noted(ending.end_at_once, "end_at_once")
-patched("gpuetl.backends.driver", "find_driver", "_retain_context", "_load_libraries")
+patched("gpuetl.backends.driver", "find_driver", "_retain_context")
 import gpuetl.backends.engines as engines, gpuetl.backends.starting as starting
 starting.Starting.found = noted(starting.Starting.found, "wait for the search")
 starting.wait = noted(starting.wait, "wait for the start")
 engines.load_backend = noted(engines.load_backend, "load_backend")
 engines.choose_engine = noted(engines.choose_engine, "choose_engine")
 steps_of = engines.starting_steps
+def step_name(step):
+    return str(getattr(step, "args", None) or getattr(step, "__name__", step))
 def steps(found):
-    for step in steps_of(found):
-        name = str(getattr(step, "args", None) or getattr(step, "__name__", step))
-        yield noted(step, f"step {name}")
+    phases = steps_of(found)
+    return {phase: [noted(step, f"step {step_name(step)}") for step in each] for phase, each in phases.items()}
 engines.starting_steps = steps
 import gpuetl.cli.run as run
 run.show = noted(run.show, "show")

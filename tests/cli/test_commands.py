@@ -303,8 +303,8 @@ HELLO = Path(__file__).parents[2] / "pipelines" / "hello.yaml"
 NEVER = (
     "cupy", "cupyx", "pylibcudf", "rmm", "cudf", "dask", "distributed", "polars", "duckdb", "pyarrow.dataset",
     "pyarrow.acero", "gpuetl.backends.cudf.gpu", "gpuetl.backends.cudf.backend", "gpuetl.doctor", "gpuetl.error_codes",
-    "gpuetl.executors.dask", "gpuetl.file_tests.run", "gpuetl.kernels.check", "gpuetl.report.html", "gpuetl.testing",
-    "gpuetl.verify", "gpuetl.cli.bench", "gpuetl.cli.verify", "rich.progress", "rich.live", "sqlglot.executor",
+    "gpuetl.executors.dask", "gpuetl.file_tests.run", "gpuetl.kernels.check", "gpuetl.report.page", "gpuetl.testing",
+    "gpuetl.verify", "gpuetl.cli.bench", "gpuetl.cli.verify", "rich", "sqlglot.executor", "asyncio", "http", "unittest",
     "sqlglot.planner", "sqlglot.lineage", "sqlglot.optimizer.optimizer",
 )  # fmt: skip
 """What no run on pandas needs whose output is no terminal, and so neither what comes before one."""
@@ -335,6 +335,22 @@ def test_hello_imports_nothing_that_it_does_not_use(command: str, excluded: tupl
     modules = in_new_process(command, HELLO, *engine, *options)
     assert f"gpuetl.cli.{command}" in modules
     assert not needless(modules, *NEVER, *excluded)
+
+
+def test_the_gpu_engine_imports_nothing_that_hello_does_not_use():
+    """But for its own libraries, which import NumPy, Arrow and the readers of mail by themselves."""
+    code = f"""
+import sys
+import gpuetl.cli.ending, gpuetl.cli.run, gpuetl.cli.render, gpuetl.run, gpuetl.backends.cudf.backend
+from gpuetl.cli.render import Screen
+from gpuetl.pipeline import load
+load({str(HELLO)!r}).plan({{}})
+print(*sys.modules)
+"""
+    modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    own = ("gpuetl.backends.cudf.backend",)
+    never = [package for package in NEVER if package not in own]
+    assert not needless(modules, *never, "pandas", "pyarrow.compute", "gpuetl.backends.pandas")
 
 
 def test_run_imports_neither_cudf_nor_dask(file: Path):

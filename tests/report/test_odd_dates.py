@@ -55,7 +55,7 @@ def test_reports_tables_and_samples_show_them(pipeline):
     page = report_page(report)
     for text in (SHOWN[0], f"[{SHOWN[0]}]", "11476-08-15"):
         assert text in page
-    assert [cell for column in head_table(report.head["r"]).columns for cell in column.cells][1] == SHOWN[2]
+    assert [cell for cells, _ in head_table(report.head["r"]).rows for cell in cells][1] == SHOWN[2]
 
 
 def test_verify_compares_them(pipeline):

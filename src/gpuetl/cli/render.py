@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.table import Table
-
 from gpuetl.backends.engines import Choice
-from gpuetl.cli.tables import PlainConsole, check_table, new_table, stage_table, step_table
+from gpuetl.cli.console import Console
+from gpuetl.cli.tables import Table, check_table, new_table, stage_table, step_table
 from gpuetl.plan.node import Origin
 from gpuetl.report.recorder import Progress as OnProgress
 from gpuetl.report.recorder import silent
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 MAX_COLUMNS = 8
-PLAIN_WIDTH = 160
 
 
 class Screen:
@@ -30,10 +27,8 @@ class Screen:
 
     def __init__(self, quiet: bool) -> None:
         self.quiet = quiet
-        self.out = PlainConsole(quiet=quiet)
-        if not self.out.is_terminal:
-            self.out.width = PLAIN_WIDTH
-        self.err = PlainConsole(quiet=quiet, stderr=True)
+        self.out = Console(quiet)
+        self.err = Console(quiet, stderr=True)
 
     def engine(self, choice: Choice) -> None:
         """Say which engine runs, and why."""
@@ -53,7 +48,7 @@ class Screen:
                 BarColumn(),
                 TextColumn("{task.completed}/{task.total}"),
             )
-            with Progress(*columns, TimeElapsedColumn(), console=self.err, transient=True) as bar:
+            with Progress(*columns, TimeElapsedColumn(), console=self.err.rich, transient=True) as bar:
                 yield _Bar(bar)
         else:
             yield _Lines(self.err)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
-from gpuetl.cli.tables import new_table
+from gpuetl.cli.console import Console
+from gpuetl.cli.tables import Table, new_table
 from gpuetl.verify.compare import Difference
 from gpuetl.verify.report import StageVerdict, VerifyReport
 

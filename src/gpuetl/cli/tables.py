@@ -1,41 +1,48 @@
-"""Tables on a terminal: plain ones, and that of a run's stages."""
+"""Tables that commands print: their columns and rows, and that of a run's stages."""
 
 from __future__ import annotations
 
-import sys
-from typing import Any, get_args
-
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from typing import Literal, get_args
 
 from gpuetl.ceilings.ceiling import Link
-from gpuetl.cli.output import raw_stream
-from gpuetl.messages import one_line, printable
+from gpuetl.messages import one_line
 from gpuetl.report.report import RunReport
 from gpuetl.report.steps import STEP_COLUMNS, rows_in, rows_out, step_lines
 from gpuetl.sizes import size
 
-
-class PlainConsole(Console):
-    """A terminal that shows each text as it is: no markup, no emoji, and escapes for control characters."""
-
-    def __init__(self, stderr: bool = False, **options: Any) -> None:
-        file = raw_stream(sys.stderr if stderr else sys.stdout)
-        super().__init__(file=file, markup=False, emoji=False, highlight=False, **options)
-
-    def render_str(self, text: str, **options: Any) -> Text:
-        """Return what is drawn of a text, also of one in a table."""
-        return super().render_str(printable(text), **options)
+Side = Literal["left", "right"]
 
 
-class PlainTable(Table):
-    """A table each of whose cells is one line, unless it is too long for its column."""
+class Table:
+    """A table whose cells are lines; each column has a name, and the side at which its cells stand."""
 
-    def add_row(self, *cells: Any, **options: Any) -> None:
-        """Add a row of texts."""
-        super().add_row(*(one_line(cell) for cell in cells), **options)
+    def __init__(self, columns: list[tuple[str, Side]]) -> None:
+        self.columns = columns
+        self.rows: list[tuple[tuple[str, ...], str | None]] = []
+
+    def add_row(self, *cells: str, style: str | None = None) -> None:
+        """Add a row of texts, as many as there are columns; the style is for terminals."""
+        self.rows.append((tuple(map(one_line, cells)), style))
+
+    def plain(self) -> str | None:
+        """Return the lines that rich draws where there is room for all.
+
+        None for a table without columns or rows, or with an empty column.  None for one with spaces around a cell, too,
+        of which rich leaves some out.
+        """
+        lines = [tuple(name for name, _ in self.columns), *(cells for cells, _ in self.rows)]
+        if not self.columns or not self.rows or any(cell != cell.strip() for cells in lines for cell in cells):
+            return None
+        widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+        if 0 in widths:
+            return None
+        blank = " " * (sum(widths) + 3 * len(widths) - 1)
+        head, *rows = (self._line(cells, widths) for cells in lines)
+        return "\n".join([blank, head, f" {'─' * (len(blank) - 2)} ", *rows, blank])
+
+    def _line(self, cells: tuple[str, ...], widths: list[int]) -> str:
+        placed = zip(cells, widths, self.columns, strict=True)
+        return f" {'   '.join(c.rjust(w) if side == 'right' else c.ljust(w) for c, w, (_, side) in placed)} "
 
 
 def stage_table(report: RunReport) -> Table:
@@ -95,9 +102,6 @@ def some(count: int | None) -> str:
     return size(count) if count else ""
 
 
-def new_table(*columns: tuple[str, Any]) -> Table:
+def new_table(*columns: tuple[str, Side]) -> Table:
     """Return an empty table of these columns, each with the side at which it stands."""
-    table = PlainTable(box=SIMPLE_HEAD, pad_edge=False)
-    for name, side in columns:
-        table.add_column(one_line(name), justify=side, overflow="fold")
-    return table
+    return Table([(one_line(name), side) for name, side in columns])
