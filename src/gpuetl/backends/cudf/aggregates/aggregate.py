@@ -62,7 +62,7 @@ def aggregate_programs(operation: Aggregate, frame: Kinds) -> Needed:
             texts += evaluated({"": argument}, frame).texts if is_computed(argument) else []
     states = [call for call in operation.calls.values() if has_state(call)]
     ordered = bool(operation.compared) and not frame.ascend_by(operation.compared)
-    texts += map(Text, state_programs(states, frame.columns, ordered))
+    texts += map(Text, state_programs(states, frame, ordered))
     made = {name: call_kind(call, frame.columns) for name, call in operation.calls.items()}
     return Needed(texts, passed(operation.schema, made, frame.columns))
 

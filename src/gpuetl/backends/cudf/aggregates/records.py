@@ -10,7 +10,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.choices import chosen
 from gpuetl.backends.cudf.device.types import c_type, stored_c_type
 from gpuetl.backends.cudf.vector import Vector, storage_type
@@ -119,8 +118,11 @@ def held_text(field: Field, place: int) -> str:
     return f"(record.valid >> {place} & 1) != 0" if field.nullable else "true"
 
 
-def record_of(groups: Groups, columns: Mapping[str, Vector]) -> RecordKind | None:
-    """Return the record by which a reduction reads columns; None where it reads the columns as they are."""
-    if groups.rows is None or len(columns) < 2 or groups.frame.rows < MANY_ROWS or not chosen("reduce_by_records"):
+def record_of(columns: Mapping[str, Vector], rows: float, ordered: bool) -> RecordKind | None:
+    """Return the record by which a reduction of so many rows reads columns; None where it reads them as they are.
+
+    `ordered` says that the rows of groups come by their numbers.
+    """
+    if not ordered or len(columns) < 2 or rows < MANY_ROWS or not chosen("reduce_by_records"):
         return None
     return RecordKind.of(columns)

@@ -10,7 +10,7 @@ from gpuetl.backends.cudf.aggregates.chunks import reduce_groups, reduction_kern
 from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.aggregates.records import RecordKind, record_of
 from gpuetl.backends.cudf.aggregates.states import STATES, State
-from gpuetl.backends.cudf.columns.kind import Kind, columns_of_kinds
+from gpuetl.backends.cudf.columns.kind import Kinds, columns_of_kinds
 from gpuetl.backends.cudf.columns.validity import with_nulls
 from gpuetl.backends.cudf.columns.written import empty_column
 from gpuetl.backends.cudf.device.columns import ColumnKinds, in_kernels
@@ -37,20 +37,24 @@ def reduced(groups: Groups, calls: Mapping[str, Call]) -> dict[str, Vector]:
 def reduced_together(groups: Groups, calls: Mapping[str, Call]) -> dict[str, Vector]:
     """Compute as many calls as a kernel takes: see `reduced`."""
     columns = columns_read(calls.values(), groups.frame.columns)
-    record = record_of(groups, columns)
-    source = reduce_source(ColumnKinds.of(columns), tuple(calls.values()), groups.rows is not None, record)
+    ordered = groups.rows is not None
+    record = record_of(columns, groups.frame.rows, ordered)
+    source = reduce_source(ColumnKinds.of(columns), tuple(calls.values()), ordered, record)
     module = groups.machine.compiled(source)
     return finished(groups, calls, module, reduce_groups(groups, module, columns, record=record))
 
 
-def state_programs(calls: Sequence[Call], kinds: Mapping[str, Kind], ordered: bool) -> list[str]:
-    """List the programs of `reduced`: `ordered` where rows come by their numbers, as those of unsorted groups do."""
-    columns = columns_of_kinds(kinds)
-    return [
-        reduce_source(ColumnKinds.of(columns_read(some, columns)), tuple(some), ordered)
-        for places in in_kernels({place: columns_of(call) for place, call in enumerate(calls)}, columns)
-        for some in [[calls[place] for place in places]]
-    ]
+def state_programs(calls: Sequence[Call], frame: Kinds, ordered: bool) -> list[str]:
+    """List the programs of `reduced`: `ordered` where rows come by their numbers, as those of unsorted groups do.
+
+    Records are listed as if no column had nulls.
+    """
+    columns, texts = columns_of_kinds(frame.columns), list[str]()
+    for places in in_kernels({place: columns_of(call) for place, call in enumerate(calls)}, columns):
+        some = tuple(calls[place] for place in places)
+        read = columns_read(some, columns)
+        texts.append(reduce_source(ColumnKinds.of(read), some, ordered, record_of(read, frame.rows, ordered)))
+    return texts
 
 
 def finished(groups: Groups, calls: Mapping[str, Call], module: Any, finals: Any) -> dict[str, Vector]:
