@@ -52,8 +52,9 @@ class Emitter:
     """Writes statements; `columns` are the names of those that are read, in the order of their accessors.
 
     `loads` are the statements that read what every row needs, by the text of the value.  They stand before `lines`, so
-    that all loads are under way before a statement waits for one.  `held` are statements that keep loads there: of
-    values that every valid row uses.  Values of parameters are arguments of the kernel where it takes `constants`.
+    that all loads are under way before a statement waits for one.  `held` are statements that keep loads there.  They
+    are written for values that every valid row uses.  Values of parameters are arguments of the kernel where it takes
+    `constants`.
     """
 
     columns: Sequence[str]
