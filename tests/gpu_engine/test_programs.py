@@ -2,7 +2,8 @@
 
 import shutil
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
@@ -16,6 +17,7 @@ from benchmarks.suites.pdsh.make import make
 from gpu_engine.host_machine import COMPILER, ON_CPU, HostMachine
 from gpuetl import col, expr
 from gpuetl.backends.backend import Share
+from gpuetl.backends.cudf import compile_ahead
 from gpuetl.backends.cudf.backend import CudfBackend
 from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.cudf.columns.kind import Kind, Kinds
@@ -382,6 +384,30 @@ def test_a_trace_shows_what_goes_wrong_with_a_list(
     assert [event.details["error"] for event in trace.events if "error" in event.details] == [
         "ZeroDivisionError: integer division or modulo by zero"
     ]
+
+
+def test_a_process_that_ends_waits_for_lists_and_not_for_compilers(
+    visits: gpuetl.Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Programs that the run has not asked for may take seconds."""
+    go, compiling = threading.Event(), threading.Event()
+
+    def expect(self: HostMachine, plan: str, texts: Iterable[Text]) -> None:
+        assert list(texts)
+        compiling.set()
+        go.wait(60)
+
+    visits.filter(col("place") > 1).stage("s")
+    monkeypatch.setattr(HostMachine, "begins", lambda self, plan: True)
+    monkeypatch.setattr(HostMachine, "expect", expect)
+    monkeypatch.setattr(compile_ahead, "_ENDING", threading.Event())
+    CudfBackend(HostMachine()).compile_ahead(physical_of(visits.pipeline, "s"), "plan")
+    assert compiling.wait(60)
+    start = time.monotonic()
+    compile_ahead.end_listing()
+    assert time.monotonic() - start < 5
+    go.set()
+    until_listed()
 
 
 @needs_compiler

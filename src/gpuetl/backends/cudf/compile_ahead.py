@@ -18,7 +18,8 @@ from gpuetl.report.trace import span
 
 CATEGORY = "compilation"
 MOST_WAIT_S = 10.0
-_LISTING: WeakSet[Thread] = WeakSet()
+_LISTED: WeakSet[Event] = WeakSet()
+"""One for each list that is made: it is set at the end of the list, while programs may still be compiled."""
 _ENDING = Event()
 
 
@@ -28,31 +29,41 @@ def expect_programs(physical: PhysicalPlan, plan: str, machine: Machine, share: 
     A process that is not alone begins with its share.  Then it takes the others' programs, most of which are in the
     cache by that time.  Only traces show what goes wrong: the run compiles what it asks for.
     """
-    set_up = machine.thread_setup()
+    set_up, listed = machine.thread_setup(), Event()
 
     def expect() -> None:
-        with forgiven("programs of a plan"):
+        with forgiven("programs of a plan"), setting(listed):
             from gpuetl.backends.cudf.programs import PlanWalk
 
             set_up()
             walk = PlanWalk(physical)
-            texts = while_running(walk.texts())
+            texts = while_running(walk.texts(), listed)
             machine.expect(plan, texts if share == ALONE else own_first(list(texts), share))
             for sentence in walk.missing:
                 with span(f"not listed: {sentence}", CATEGORY):
                     pass
 
     thread = Thread(target=partial(copy_context().run, expect), name="gpuetl-programs", daemon=True)
-    _LISTING.add(thread)
+    _LISTED.add(listed)
     thread.start()
 
 
-def while_running(texts: Iterable[Text]) -> Iterator[Text]:
-    """Yield texts; raise `RuntimeError` where the process ends meanwhile."""
+@contextmanager
+def setting(event: Event) -> Iterator[None]:
+    """Set an event at the end of the block, also where it fails."""
+    try:
+        yield
+    finally:
+        event.set()
+
+
+def while_running(texts: Iterable[Text], listed: Event) -> Iterator[Text]:
+    """Yield texts and set `listed` behind them; raise `RuntimeError` where the process ends meanwhile."""
     for text in texts:
         if _ENDING.is_set():
             raise RuntimeError("the process ends")
         yield text
+    listed.set()
 
 
 def own_first(texts: list[Text], share: Share) -> list[Text]:
@@ -73,7 +84,10 @@ def forgiven(what: str) -> Iterator[None]:
 
 @atexit.register
 def end_listing() -> None:
-    """Let threads stop at their next node, and wait for that: Arrow crashes where the interpreter is torn down."""
+    """Let threads stop at their next node, and wait for that: Arrow crashes where the interpreter is torn down.
+
+    What they compile is not waited for here: see `gpu/ahead.py`.
+    """
     _ENDING.set()
-    for thread in list(_LISTING):
-        thread.join(MOST_WAIT_S)
+    for listed in list(_LISTED):
+        listed.wait(MOST_WAIT_S)
