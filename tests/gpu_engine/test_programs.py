@@ -18,6 +18,7 @@ from gpu_engine.host_machine import COMPILER, ON_CPU, HostMachine
 from gpuetl import col, expr
 from gpuetl.backends.backend import Share
 from gpuetl.backends.cudf import compile_ahead
+from gpuetl.backends.cudf.aggregates import records
 from gpuetl.backends.cudf.backend import CudfBackend
 from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.cudf.columns.kind import Kind, Kinds
@@ -432,3 +433,18 @@ def test_windows_by_carries_that_workers_combine_are_listed(
     carried_on(backend, node.steps, third, combined(backend, node.steps, alone)[1:], last=True)
     assert seen.asked
     assert seen.missing == set(), seen.difference()
+
+
+def test_aggregates_of_perhaps_many_rows_are_listed_with_and_without_records(
+    monkeypatch: pytest.MonkeyPatch, pipeline: gpuetl.Pipeline
+) -> None:
+    """A filter may leave few rows, which are read without records; and columns may have nulls."""
+    rows = pa.table({"k": [2, 1, 2], "a": [1.0, 2.0, 3.0], "b": [1, 2, 3]})
+    source = pipeline.from_frame("t", rows).filter(col("a") > 0)
+    source.aggregate("k", x=expr("sum(a)"), y=expr("sum(b)")).stage("out")
+    monkeypatch.setattr(records, "MANY_ROWS", 4)
+    few = [text for text in listed(physical_of(pipeline, "out")) if "reduce_chunks" in text]
+    monkeypatch.setattr(records, "MANY_ROWS", 3)
+    many = [text for text in listed(physical_of(pipeline, "out")) if "reduce_chunks" in text]
+    assert ["write_records" in text for text in few] == [False]
+    assert ["write_records" in text for text in many] == [True, False, True]

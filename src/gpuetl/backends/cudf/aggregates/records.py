@@ -40,11 +40,14 @@ class RecordKind:
     size: int
 
     @classmethod
-    def of(cls, columns: Mapping[str, Vector]) -> RecordKind | None:
-        """Return the record of columns, None where one has no fixed width or all together are too wide."""
+    def of(cls, columns: Mapping[str, Vector], with_nulls: bool = False) -> RecordKind | None:
+        """Return the record of columns, None where one has no fixed width or all together are too wide.
+
+        `with_nulls` takes all columns to have nulls.
+        """
         if any(is_list(vector.dtype) or vector.dtype == STRING for vector in columns.values()):
             return None
-        fields = tuple(field_of(vector) for vector in columns.values())
+        fields = tuple(field_of(vector, with_nulls or vector.valid is not None) for vector in columns.values())
         size = next((size for size in SIZES if fits(fields, size)), None)
         return None if size is None else cls(fields, size)
 
@@ -79,10 +82,10 @@ static_assert(sizeof(Record) == {self.size}, "as in records.py");
         )
 
 
-def field_of(vector: Vector) -> Field:
+def field_of(vector: Vector, nullable: bool) -> Field:
     """Return a column of fixed width as a field."""
     width = np.dtype(storage_type(vector.dtype)).itemsize
-    return Field(c_type(vector.dtype), stored_c_type(vector.dtype), width, vector.valid is not None)
+    return Field(c_type(vector.dtype), stored_c_type(vector.dtype), width, nullable)
 
 
 def fits(fields: tuple[Field, ...], size: int) -> bool:
@@ -118,11 +121,24 @@ def held_text(field: Field, place: int) -> str:
     return f"(record.valid >> {place} & 1) != 0" if field.nullable else "true"
 
 
-def record_of(columns: Mapping[str, Vector], rows: float, ordered: bool) -> RecordKind | None:
+def record_of(columns: Mapping[str, Vector], rows: int, ordered: bool) -> RecordKind | None:
     """Return the record by which a reduction of so many rows reads columns; None where it reads them as they are.
 
     `ordered` says that the rows of groups come by their numbers.
     """
-    if not ordered or len(columns) < 2 or rows < MANY_ROWS or not chosen("reduce_by_records"):
-        return None
-    return RecordKind.of(columns)
+    return RecordKind.of(columns) if uses_records(columns, rows, ordered) else None
+
+
+def likely_records(columns: Mapping[str, Vector], rows: float, ordered: bool) -> list[RecordKind | None]:
+    """Return what `record_of` may give for at most so many rows, where it is not known if columns have nulls.
+
+    Filters and joins below may leave few rows.  That some columns have nulls and others have none is left out.
+    """
+    if not uses_records(columns, rows, ordered):
+        return [None]
+    return list(dict.fromkeys([RecordKind.of(columns), None, RecordKind.of(columns, with_nulls=True)]))
+
+
+def uses_records(columns: Mapping[str, Vector], rows: float, ordered: bool) -> bool:
+    """Tell whether a reduction of so many rows reads columns by records."""
+    return ordered and len(columns) > 1 and rows >= MANY_ROWS and chosen("reduce_by_records")

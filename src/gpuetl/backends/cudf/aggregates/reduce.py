@@ -8,7 +8,7 @@ from typing import Any
 
 from gpuetl.backends.cudf.aggregates.chunks import reduce_groups, reduction_kernels
 from gpuetl.backends.cudf.aggregates.groups import Groups
-from gpuetl.backends.cudf.aggregates.records import RecordKind, record_of
+from gpuetl.backends.cudf.aggregates.records import RecordKind, likely_records, record_of
 from gpuetl.backends.cudf.aggregates.states import STATES, State
 from gpuetl.backends.cudf.columns.kind import Kinds, columns_of_kinds
 from gpuetl.backends.cudf.columns.validity import with_nulls
@@ -47,13 +47,14 @@ def reduced_together(groups: Groups, calls: Mapping[str, Call]) -> dict[str, Vec
 def state_programs(calls: Sequence[Call], frame: Kinds, ordered: bool) -> list[str]:
     """List the programs of `reduced`: `ordered` where rows come by their numbers, as those of unsorted groups do.
 
-    Records are listed as if no column had nulls.
+    Where there may be many rows, it is not known if they are read by records: see `likely_records`.
     """
     columns, texts = columns_of_kinds(frame.columns), list[str]()
     for places in in_kernels({place: columns_of(call) for place, call in enumerate(calls)}, columns):
         some = tuple(calls[place] for place in places)
         read = columns_read(some, columns)
-        texts.append(reduce_source(ColumnKinds.of(read), some, ordered, record_of(read, frame.rows, ordered)))
+        records = likely_records(read, frame.rows, ordered)
+        texts += [reduce_source(ColumnKinds.of(read), some, ordered, record) for record in records]
     return texts
 
 
