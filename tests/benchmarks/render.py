@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from render_first_runs import first_runs_section, process_start_section
 from render_gpu import cluster_section, gpu_section, large_section
 from render_scaling import scaling_section
 
@@ -290,7 +291,9 @@ def render() -> None:
         peers_table(newest("peers")),
         *(memory_table(result) for engine in ("pandas", "cudf") for result in measured(f"memory-{engine}")),
         *(limits_table(result) for engine in ("pandas", "cudf") for result in measured(f"memory-limits-{engine}")),
+        *(process_start_section(result, where(result)) for result in measured("process-start")),
         *(gpu_section(result, where(result)) for result in measured("gpu")),
+        *(first_runs_section(result, where(result)) for result in measured("first-runs")),
         *(large_section(result, where(result)) for result in measured("large")),
         *(scaling_section(result, where(result)) for result in measured("scaling")),
         *(cluster_section(result, where(result)) for result in measured("cluster")),
