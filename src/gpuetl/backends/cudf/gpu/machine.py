@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -20,7 +19,7 @@ from gpuetl.backends.cudf.gpu.compiler import does_not_compile, is_c_function, n
 from gpuetl.backends.cudf.gpu.libcudf import column_array, radix_order, stream, to_libcudf
 from gpuetl.backends.cudf.gpu.memory import count_pool, device_memory, limited, memory_use
 from gpuetl.backends.cudf.gpu.parquet import read_parquet
-from gpuetl.backends.cudf.gpu.start import open_pool
+from gpuetl.backends.cudf.gpu.start import open_pool, set_environment
 from gpuetl.backends.cudf.gpu.streams import engine_streams, finished
 from gpuetl.backends.cudf.host_copies import copy_from_host, copy_to_host
 from gpuetl.backends.cudf.machine import SLOW_S, Struct, Text, Work
@@ -45,8 +44,7 @@ class GpuMachine:
     """The current CUDA device."""
 
     def __init__(self) -> None:
-        os.environ.setdefault("KVIKIO_NTHREADS", settings.KVIKIO_THREADS)  # libcudf sets 4 at its first read
-        os.environ.setdefault("LIBCUDF_MMAP_ENABLED", "OFF")  # a mapped file that is cut off ends the process by SIGBUS
+        set_environment()
         import cupy
 
         open_pool()

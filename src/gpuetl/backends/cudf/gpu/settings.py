@@ -2,6 +2,11 @@
 
 KVIKIO_THREADS = "16"
 """Of KvikIO, as its variable in the environment says: 32 are no faster, and libcudf would take 4."""
+ENVIRONMENT = {"KVIKIO_NTHREADS": KVIKIO_THREADS, "LIBCUDF_MMAP_ENABLED": "OFF"}
+"""Variables that are set before libcudf reads for the first time, where the user has not set them.
+
+A file that libcudf has mapped, and that is cut off meanwhile, would end the process by SIGBUS.
+"""
 HOST_VALUES = 1_000_000
 """Values that Arrow reads from Parquet files, and copies to the device, sooner than libcudf reads them.
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from threading import Lock
 from typing import Any
 
-from gpuetl.backends.cudf.gpu.settings import KVIKIO_THREADS, POOL_SHARE
+from gpuetl.backends.cudf.gpu.settings import ENVIRONMENT, POOL_SHARE
 from gpuetl.backends.starting import Phase
 
 _MAKING = Lock()
@@ -39,6 +39,12 @@ def _open_pool() -> None:
     cupy.cuda.set_allocator(rmm_cupy_allocator)
 
 
+def set_environment() -> None:
+    """Set the variables of the libraries that the user has not set."""
+    for name, value in ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+
+
 WARM_UP_ROWS = 1 << 15
 """A column of 8-byte values then has more than 128 KB, from which on libcudf reads a file by KvikIO."""
 
@@ -49,7 +55,7 @@ def warm_up() -> None:
     The first read of a process takes 0.1 s longer than others: libcudf's kernels are loaded, and KvikIO starts its
     threads.  Here that happens while the main thread imports the engine.
     """
-    os.environ.setdefault("KVIKIO_NTHREADS", KVIKIO_THREADS)  # before the first read, as the engine does
+    set_environment()
     import numpy as np
     import pyarrow as pa
     import pyarrow.parquet as pq
