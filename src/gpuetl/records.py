@@ -148,8 +148,10 @@ def repr_of(names: tuple[str, ...]) -> Callable[[Any], str]:
 
     @recursive_repr()
     def __repr__(self: Any) -> str:  # noqa: N807
-        values = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
-        return f"{type(self).__qualname__}({values})"
+        values = list[str]()
+        for name in names:  # no generator, whose frames would be a third of those of nested objects
+            values.append(f"{name}={getattr(self, name)!r}")
+        return f"{type(self).__qualname__}({', '.join(values)})"
 
     return __repr__
 

@@ -26,7 +26,7 @@ from gpuetl.backends.cudf.operations.kernel_reduction import reduction_source
 from gpuetl.backends.cudf.operations.kernel_scan import scan_source
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.functions.aggregates import EXACT_DURATION_MEAN, EXACT_MEAN, INTERNAL
-from gpuetl.expressions.ir import Call, Cast, Column
+from gpuetl.expressions.ir import Call, Cast, Column, Literal
 from gpuetl.expressions.types import DURATION, FLOAT64, INT64, can_cast
 from gpuetl.kernels.texts import KernelTexts
 from gpuetl.plan.node import SortKey
@@ -138,17 +138,18 @@ def of_users():
             contract=KernelTexts(texts, Path("k.py"), "k"), by=("k",), outputs={"y": dtype}, **shared
         )
         yield reduction_source(group, inputs, arguments, ordered=True)
-    yield from of_users_scans(shared, inputs, arguments)
+    yield from of_users_scans(shared, inputs)
 
 
-def of_users_scans(shared, inputs, arguments):
+def of_users_scans(shared, inputs):
     """Yield scans: with and without masks and `post`, of fields of several types."""
     texts = {
         "map": "y = x * scale;\nflag = n > 0;", "combine": "y = a.y + b.y;\nflag = a.flag || b.flag;",
         "identity": "y = 0; flag = false;", "post": "z = y * scale;",
     }  # fmt: skip
     state = {"y": FLOAT64, "flag": pa.bool_(), "last": pa.timestamp("us"), "small": pa.int8(), "half": pa.float32()}
-    kernel = {**shared, "kind": "scan", "by": ("k",), "order_by": (SortKey("n"),), "nulls": "propagate"}
+    scale = {"arguments": {"scale": Literal(2.0, FLOAT64)}}
+    kernel = {**shared, **scale, "kind": "scan", "by": ("k",), "order_by": (SortKey("n"),), "nulls": "propagate"}
     scan = KernelTexts(texts, Path("k.py"), "k", state)
     for nulls, post, outputs in (
         ("propagate", "z = y * scale;", {"z": FLOAT64}),
@@ -157,7 +158,7 @@ def of_users_scans(shared, inputs, arguments):
     ):
         contract = replace(scan, texts={**texts, "post": post})
         operation = Kernel(contract=contract, outputs=outputs, **{**kernel, "nulls": nulls})
-        yield scan_source(operation, contract, inputs, arguments, MACHINE)
+        yield scan_source(operation, contract, inputs, {"scale": 2.0})
 
 
 def of_operations():

@@ -160,7 +160,7 @@ def test_the_digest_of_gpuetl_s_text_sees_an_edit(monkeypatch, tmp_path):
     """Of Python and of device code."""
     folder = tmp_path / "gpuetl" / "backends" / "cudf"
     folder.mkdir(parents=True)
-    monkeypatch.setattr(machine_code, "SHIPPED", tmp_path / "gpuetl" / "_kernels")
+    monkeypatch.setattr(machine_code, "PACKAGE", tmp_path / "gpuetl")
     found = set()
     for name, text in [("a.py", "1"), ("a.py", "12"), ("b.cuh", ""), ("c.cu", ""), ("d.md", "")]:
         (folder / name).write_text(text)

@@ -28,7 +28,8 @@ MINIMAL, WITH_MINIMAL = "--minimal", (12, 9)
 
 The machine code is the same, so names of entries leave the option out.  It saves 10 of the 39 ms of an empty program.
 """
-SHIPPED = Path(gpuetl.__file__).resolve().parent / "_kernels"
+PACKAGE = Path(gpuetl.__file__).resolve().parent
+SHIPPED = PACKAGE / "_kernels"
 """The closed set in the wheel, a folder for each architecture; it is only read."""
 
 
@@ -117,7 +118,7 @@ def installed_text() -> str:
     `pathlib` takes it 30 ms for the 250 files.
     """
     found: list[tuple[str, int, int]] = []
-    folders = [str(SHIPPED.parent / "backends" / "cudf")]
+    folders = [str(PACKAGE / "backends" / "cudf")]
     first = len(folders[0])
     while folders:
         with os.scandir(folders.pop()) as entries:
