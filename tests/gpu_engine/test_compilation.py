@@ -11,10 +11,7 @@ from fuzz.data import TYPES
 from gpu_engine import nvrtc
 from gpu_engine.differential import expressions
 from gpu_engine.host_machine import HostMachine
-from gpuetl.backends.cudf.aggregates.reduce import reduce_source
-from gpuetl.backends.cudf.aggregates.states import STATES
 from gpuetl.backends.cudf.device.closed_set import closed_programs, closed_source
-from gpuetl.backends.cudf.device.columns import ColumnKinds
 from gpuetl.backends.cudf.device.headers import DEVICE, header_text
 from gpuetl.backends.cudf.expressions.casts import cast_headers
 from gpuetl.backends.cudf.expressions.evaluate import evaluate
@@ -24,7 +21,6 @@ from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.operations.elementwise import elementwise_source
 from gpuetl.backends.cudf.operations.kernel_reduction import reduction_source
 from gpuetl.backends.cudf.operations.kernel_scan import scan_source
-from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.functions.aggregates import EXACT_DURATION_MEAN, EXACT_MEAN, INTERNAL
 from gpuetl.expressions.ir import Call, Cast, Column, Literal
 from gpuetl.expressions.types import DURATION, FLOAT64, INT64, can_cast
@@ -137,7 +133,7 @@ def of_users():
         group = KernelReduction(
             contract=KernelTexts(texts, Path("k.py"), "k"), by=("k",), outputs={"y": dtype}, **shared
         )
-        yield reduction_source(group, inputs, arguments, ordered=True)
+        yield reduction_source(group, inputs, arguments)
     yield from of_users_scans(shared, inputs)
 
 
@@ -163,11 +159,6 @@ def of_users_scans(shared, inputs):
 
 def of_operations():
     """Yield kernels that are no expression's."""
-    calls = [
-        Call(FUNCTIONS["aggregate", name], (Column("x", FLOAT64),), FLOAT64)
-        for name in STATES if name in ("sum", "mean", "var", "std", "count")
-    ]  # fmt: skip
-    yield reduce_source(ColumnKinds.of({"x": column(FLOAT64)}), tuple(calls), ordered=True)
     yield from map(closed_source, closed_programs())
 
 

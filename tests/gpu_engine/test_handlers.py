@@ -7,7 +7,7 @@ import pytest
 from gpu_engine.host_machine import HostMachine
 from gpuetl.backends.cudf import backend  # noqa: F401  registers the handlers
 from gpuetl.backends.cudf.aggregates.aggregate import PICKS
-from gpuetl.backends.cudf.aggregates.states import STATES
+from gpuetl.backends.cudf.aggregates.states import RESULT_OF
 from gpuetl.backends.cudf.device.headers import DEVICE, header_text
 from gpuetl.backends.cudf.expressions.faults import REASONS
 from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, FAMILIES, HEADERS
@@ -35,7 +35,7 @@ def test_an_operation_without_a_handler_is_told():
     ("kind", "handlers", "apart"),
     [
         ("scalar", DEVICE_FUNCTIONS, BRANCHES),
-        ("aggregate", {**STATES, **PICKS}, set()),
+        ("aggregate", {**RESULT_OF, **PICKS}, set()),
         ("window", WINDOW_FUNCTIONS, set()),
     ],
 )
@@ -45,7 +45,7 @@ def test_every_function_has_a_handler_and_every_handler_a_function(kind, handler
 
 def test_what_partitions_carry_has_a_handler():
     """Functions that only the planner calls."""
-    assert set(INTERNAL) <= {*STATES, *PICKS, *DEVICE_FUNCTIONS}
+    assert set(INTERNAL) <= {*RESULT_OF, *PICKS, *DEVICE_FUNCTIONS}
 
 
 def test_no_two_families_define_the_same_function():

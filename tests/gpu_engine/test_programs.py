@@ -313,7 +313,6 @@ def test_the_kinds_of_a_source(pipeline: gpuetl.Pipeline, where: str) -> None:
     coded = {name: kind.dictionary is not None for name, kind in known.columns.items() if kind.dtype == STRING}
     assert coded == {"few": True, "many": False, "none": True}
     assert known.stored == {}
-    assert known.ascending == (("t",) if where == "files" else ())
 
 
 def test_a_csv_file_is_taken_to_have_few_distinct_texts(pipeline: gpuetl.Pipeline) -> None:

@@ -13,11 +13,10 @@ from gpuetl.plan.node import Node
 
 
 class Needed(NamedTuple):
-    """The programs that are asked for, in order, the kinds of the columns that are given, and orders of the rows."""
+    """The programs that are asked for, in order, and the kinds of the columns that are given."""
 
     texts: list[Text]
     columns: Mapping[str, Kind]
-    orders: frozenset[tuple[str, ...]] = frozenset()
 
 
 @singledispatch

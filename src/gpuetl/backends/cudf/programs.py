@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import takewhile
 from typing import NamedTuple
 
 from gpuetl.backends.cudf import backend  # noqa: F401  operations register what lists their programs
@@ -31,7 +30,7 @@ from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import Aggregate, Distinct, Filter, Join, Kernel, KernelReduction, Limit, Project
+from gpuetl.plan.nodes import Kernel, KernelReduction
 
 CLOSED_SET = "the closed set"
 _ENTRY = re.compile(r'^(?:KERNEL|extern "C" __global__ void)\s*(?:__launch_bounds__\([^)]*\))?\s*(\w+)', re.MULTILINE)
@@ -121,8 +120,7 @@ class PlanWalk:
             except Exception as error:
                 self.missing.append(f"{node.origin} ({first_line(error)})")
                 needed = Needed([], {name: Kind.of(dtype) for name, dtype in node.schema.items()})
-            orders = orders_of(node, [self.kinds[id(child)] for child in node.inputs])
-            self.kinds[id(node)] = Kinds(needed.columns, self.rows[id(node)], needed.orders | orders)
+            self.kinds[id(node)] = Kinds(needed.columns, self.rows[id(node)])
             new = [text for text in dict.fromkeys(needed.texts) if text not in seen]
             seen.update(new)
             yield from new
@@ -147,22 +145,6 @@ class PlanWalk:
         for other in others:
             first = Kinds(programs(node.operation, first, other).columns)
         return Needed([], first.columns)
-
-
-def orders_of(node: Physical, frames: list[Kinds]) -> frozenset[tuple[str, ...]]:
-    """Return orders by columns in which an operation likely leaves its rows: groups come in the order of their keys."""
-    if not isinstance(node, Map):
-        return frozenset()
-    operation = node.operation
-    if isinstance(operation, Aggregate | KernelReduction | Distinct):
-        return frozenset([operation.compared if isinstance(operation, Aggregate) else operation.keys])
-    found = {tuple(key.column for key in takewhile(lambda key: not key.descending, operation.ordering))}
-    if isinstance(operation, Project):
-        names = {source: name for name, source in operation.passed.items()}
-        found |= {tuple(names[c] for c in takewhile(names.__contains__, order)) for order in frames[0].orders}
-    elif isinstance(operation, Filter | Limit) or (isinstance(operation, Join) and operation.how != "full"):
-        found |= frames[0].orders
-    return frozenset(found - {()})
 
 
 def carried(node: Carried, frame: Kinds) -> Needed:

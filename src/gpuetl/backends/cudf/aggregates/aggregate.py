@@ -8,7 +8,7 @@ from gpuetl.backends.cudf.aggregates.distinct import count_distinct
 from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.aggregates.picks import edge, extreme, mode, value_by
 from gpuetl.backends.cudf.aggregates.quantiles import median, quantile
-from gpuetl.backends.cudf.aggregates.reduce import reduced, state_programs
+from gpuetl.backends.cudf.aggregates.reduce import reduced
 from gpuetl.backends.cudf.aggregates.states import has_state
 from gpuetl.backends.cudf.columns.kind import Kind, Kinds
 from gpuetl.backends.cudf.expressions.programs import evaluated
@@ -16,7 +16,7 @@ from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.machine import Machine, Text
 from gpuetl.backends.cudf.operation import Needed, passed, programs, run_operation
 from gpuetl.backends.cudf.vector import Vector
-from gpuetl.expressions.ir import Call, Column, Expr, Literal
+from gpuetl.expressions.ir import Call, Column, Literal
 from gpuetl.plan.nodes import Aggregate
 
 Handler = Callable[[Groups, Call, Aggregate], Vector]
@@ -55,21 +55,14 @@ def aggregate_groups(operation: Aggregate, machine: Machine, frame: Frame) -> Fr
 
 @programs.register
 def aggregate_programs(operation: Aggregate, frame: Kinds) -> Needed:
-    """List those of arguments that are not columns, and of states."""
+    """List those of arguments that are not columns."""
     texts = list[Text]()
     for call in operation.calls.values():
-        for argument in call.args if not has_state(call) else ():
-            texts += evaluated({"": argument}, frame).texts if is_computed(argument) else []
-    states = [call for call in operation.calls.values() if has_state(call)]
-    ordered = bool(operation.compared) and not frame.ascend_by(operation.compared)
-    texts += map(Text, state_programs(states, frame, ordered))
+        for argument in call.args:
+            if not isinstance(argument, Column) and (has_state(call) or not isinstance(argument, Literal)):
+                texts += evaluated({"": argument}, frame).texts
     made = {name: call_kind(call, frame.columns) for name, call in operation.calls.items()}
     return Needed(texts, passed(operation.schema, made, frame.columns))
-
-
-def is_computed(argument: Expr) -> bool:
-    """Tell whether an argument has to be computed."""
-    return not isinstance(argument, Column | Literal)
 
 
 def call_kind(call: Call, columns: Mapping[str, Kind]) -> Kind:

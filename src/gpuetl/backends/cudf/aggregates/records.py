@@ -1,4 +1,4 @@
-"""Columns that are read in the order of groups, laid side by side first: a record of up to 32 bytes for each row.
+"""Columns that are read in the order of groups, laid side by side first: a record of 16 or 32 bytes for each row.
 
 A column that is read at random costs a sector of 32 bytes for each value, and its validity another access.  A record
 costs one sector for all of them.
@@ -6,139 +6,75 @@ costs one sector for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from gpuetl.backends.cudf.choices import chosen
-from gpuetl.backends.cudf.device.types import c_type, stored_c_type
+from gpuetl.backends.cudf.machine import Array, Machine, Struct
 from gpuetl.backends.cudf.vector import Vector, storage_type
+from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.types import STRING, is_list
 from gpuetl.records import dataclass
 
-SIZES = (8, 16, 32)
-"""Of a record: in none of these does it lie in two sectors."""
+STORED = ("", "int8", "int16", "int32", "uint8", "uint16", "uint32", "float32")
+"""How narrow values lie in memory, in the order of `Stored` in device/states.cuh; the others have 8 bytes."""
+FIELDS = 4
+"""The most values of a record; one less where a column has nulls."""
 MANY_ROWS = 1 << 20
 """Fewer rows stay in a GPU's cache."""
+NEVER_NULL = 64
+"""Stands for the number of a bit."""
 
 
-@dataclass(frozen=True)
-class Field:
-    """A column in a record: its C++ types, its width, and whether it has nulls."""
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Values of columns of each row side by side.
 
-    type: str
-    stored: str
-    width: int
-    nullable: bool
+    `fields` has for each column the number of its value, and of its bit in the record's last word.
+    """
 
-
-@dataclass(frozen=True)
-class RecordKind:
-    """The columns of a record, in the order in which a kernel takes them, and its bytes."""
-
-    fields: tuple[Field, ...]
-    size: int
-
-    @classmethod
-    def of(cls, columns: Mapping[str, Vector], with_nulls: bool = False) -> RecordKind | None:
-        """Return the record of columns, None where one has no fixed width or all together are too wide.
-
-        `with_nulls` takes all columns to have nulls.
-        """
-        if any(is_list(vector.dtype) or vector.dtype == STRING for vector in columns.values()):
-            return None
-        fields = tuple(field_of(vector, with_nulls or vector.valid is not None) for vector in columns.values())
-        size = next((size for size in SIZES if fits(fields, size)), None)
-        return None if size is None else cls(fields, size)
-
-    @property
-    def text(self) -> str:
-        """The struct `Record`, with the widest values first; all of its bytes are in some member."""
-        places = sorted(range(len(self.fields)), key=lambda place: -self.fields[place].width)
-        members = [f"{self.fields[place].stored} v{place};" for place in places]
-        free = free_words(self.fields, self.size)
-        names = ["valid" if at == widest(free) else f"rest{at}" for at in range(len(free))]
-        members += [f"uint{8 * width}_t {name};" for width, name in zip(free, names, strict=True)]
-        return f"""struct alignas({min(self.size, 16)}) Record {{ {" ".join(members)} }};
-static_assert(sizeof(Record) == {self.size}, "as in records.py");
-"""
-
-    @property
-    def written(self) -> str:
-        """The statements that fill the record `made` of a row, which begins as zeros, from the columns' buffers."""
-        values = [f"made.v{place} = data{place}[row];" for place in range(len(self.fields))]
-        if any(field.nullable for field in self.fields):
-            word = f"uint{8 * max(free_words(self.fields, self.size))}_t"
-            bits = (f"{word}({valid_text(field, place)}) << {place}" for place, field in enumerate(self.fields))
-            values.append(f"made.valid = {word}({' | '.join(bits)});")
-        return " ".join(values)
-
-    @property
-    def accessors(self) -> str:
-        """The statements that make accessors of the values of `record`."""
-        return " ".join(
-            f"const Held<{field.type}, {field.stored}> c{place}{{record.v{place}, {held_text(field, place)}}};"
-            for place, field in enumerate(self.fields)
-        )
+    memory: Array
+    wide: bool
+    fields: Mapping[Expr, tuple[int, int]]
 
 
-def field_of(vector: Vector, nullable: bool) -> Field:
-    """Return a column of fixed width as a field."""
-    width = np.dtype(storage_type(vector.dtype)).itemsize
-    return Field(c_type(vector.dtype), stored_c_type(vector.dtype), width, nullable)
+def stored_code(vector: Vector) -> int:
+    """Return how values lie in memory, as device/states.cuh has it."""
+    name = storage_type(vector.dtype)
+    return STORED.index(name) if name in STORED else 0
 
 
-def fits(fields: tuple[Field, ...], size: int) -> bool:
-    """Tell whether a record of some bytes holds the values, and a word with a bit for each where some may be null."""
-    free = free_words(fields, size)
-    bits = 8 * max(free, default=0)
-    return sum(field.width for field in fields) <= size and (
-        bits >= len(fields) or not any(field.nullable for field in fields)
+def term(vector: Vector, machine: Machine, kind: int = 0, first: int = 0) -> list[int]:
+    """Return the words of a `Term` that reads a column."""
+    bits = 0 if vector.valid is None else machine.address(vector.valid)
+    if is_list(vector.dtype) or vector.dtype == STRING:  # only counted
+        return [0, bits, kind, 0, first]
+    return [machine.address(vector.data), bits, kind, stored_code(vector), first]
+
+
+def uses_records(columns: Sequence[Vector], rows: int, ordered: bool) -> bool:
+    """Tell whether a reduction of so many rows reads columns by records; `ordered` rows come by their numbers."""
+    if not ordered or len(columns) < 2 or rows < MANY_ROWS or not chosen("reduce_by_records"):
+        return False
+    nullable = any(vector.valid is not None for vector in columns)
+    return len(columns) + nullable <= FIELDS and all(
+        not is_list(vector.dtype) and vector.dtype != STRING for vector in columns
     )
 
 
-def free_words(fields: tuple[Field, ...], size: int) -> list[int]:
-    """Return the bytes of the words that lie behind the values: each as wide as its place allows."""
-    words, at = list[int](), sum(field.width for field in fields)
-    while at < size:
-        words.append(next(width for width in (8, 4, 2, 1) if at % width == 0 and at + width <= size))
-        at += words[-1]
-    return words
-
-
-def widest(words: list[int]) -> int:
-    """Return the place of the widest word."""
-    return max(range(len(words)), key=lambda at: words[at])
-
-
-def valid_text(field: Field, place: int) -> str:
-    """Return whether a row of a column is valid, by its words."""
-    return f"bit_is_set(bits{place}, row)" if field.nullable else "true"
-
-
-def held_text(field: Field, place: int) -> str:
-    """Return whether a value of a record is valid."""
-    return f"(record.valid >> {place} & 1) != 0" if field.nullable else "true"
-
-
-def record_of(columns: Mapping[str, Vector], rows: int, ordered: bool) -> RecordKind | None:
-    """Return the record by which a reduction of so many rows reads columns; None where it reads them as they are.
-
-    `ordered` says that the rows of groups come by their numbers.
-    """
-    return RecordKind.of(columns) if uses_records(columns, rows, ordered) else None
-
-
-def likely_records(columns: Mapping[str, Vector], rows: float, ordered: bool) -> list[RecordKind | None]:
-    """Return what `record_of` may give for at most so many rows, where it is not known if columns have nulls.
-
-    Filters and joins below may leave few rows.  That some columns have nulls and others have none is left out.
-    """
-    if not uses_records(columns, rows, ordered):
-        return [None]
-    return list(dict.fromkeys([RecordKind.of(columns), None, RecordKind.of(columns, with_nulls=True)]))
-
-
-def uses_records(columns: Mapping[str, Vector], rows: float, ordered: bool) -> bool:
-    """Tell whether a reduction of so many rows reads columns by records."""
-    return ordered and len(columns) > 1 and rows >= MANY_ROWS and chosen("reduce_by_records")
+def records_of(columns: Mapping[Expr, Vector], rows: int, machine: Machine) -> Records:
+    """Write the records of columns of up to 8 bytes."""
+    nullable = any(vector.valid is not None for vector in columns.values())
+    wide = len(columns) + nullable > 2
+    memory = machine.arrays.empty(rows * (4 if wide else 2), "uint64")
+    words = np.zeros(1 + 5 * FIELDS, np.int64)
+    terms = [word for vector in columns.values() for word in term(vector, machine)]
+    words[: 1 + len(terms)] = [len(columns), *terms]
+    arguments = [rows, int(wide), int(nullable), memory, Struct(words)]
+    machine.launch(machine.closed("records"), "write_records", rows, arguments)
+    places = {
+        argument: (place, NEVER_NULL if vector.valid is None else place)
+        for place, (argument, vector) in enumerate(columns.items())
+    }
+    return Records(memory, wide, places)

@@ -1,126 +1,157 @@
-"""The kernels that reduce each group's rows: all states of an aggregate together."""
+"""Each group's rows reduced to the states of an aggregate's calls, and these turned into columns."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
-from gpuetl.backends.cudf.aggregates.chunks import reduce_groups, reduction_kernels
+import numpy as np
+
+from gpuetl.backends.cudf.aggregates.chunks import Kernels, Reduction, reduce_groups
 from gpuetl.backends.cudf.aggregates.groups import Groups
-from gpuetl.backends.cudf.aggregates.records import RecordKind, likely_records, record_of
-from gpuetl.backends.cudf.aggregates.states import STATES, State
-from gpuetl.backends.cudf.columns.kind import Kinds, columns_of_kinds
+from gpuetl.backends.cudf.aggregates.records import records_of, term, uses_records
+from gpuetl.backends.cudf.aggregates.states import COUNTING, RESULT_OF, RESULTS, WIDE_BYTES, WORDS, Result, State
 from gpuetl.backends.cudf.columns.validity import with_nulls
 from gpuetl.backends.cudf.columns.written import empty_column
-from gpuetl.backends.cudf.device.columns import ColumnKinds, in_kernels
-from gpuetl.backends.cudf.device.headers import headers_text
-from gpuetl.backends.cudf.device.types import stored_c_type
-from gpuetl.backends.cudf.expressions.emit import Emitter
-from gpuetl.backends.cudf.expressions.evaluate import columns_read
-from gpuetl.backends.cudf.expressions.kernels import MOST_KEPT
-from gpuetl.backends.cudf.vector import Vector
+from gpuetl.backends.cudf.machine import Array, Struct
+from gpuetl.backends.cudf.vector import Vector, storage_type
 from gpuetl.backends.no_result import sum_overflow
 from gpuetl.errors import EvaluationError
-from gpuetl.expressions.ir import Call, Expr, columns_of
-from gpuetl.expressions.types import FLOAT64, NULL
+from gpuetl.expressions.ir import Call
+from gpuetl.expressions.types import INT64
+from gpuetl.records import dataclass
+
+TERMS = (1, 2, 3, 4, 8)
+"""How many states a kernel of device/closed/states.cu reduces; some of the last one may be of the kind `none`."""
+KINDS = tuple(WORDS)
+MOST_ARGUMENTS, MOST_RESULTS = 4, 32
+STORED = ("int8", "int16", "int32", "int64", "V16", "float32", "float64")
+"""Of results, in the order of `Stored` in device/closed/results.cu; unsigned integers lie as signed ones do."""
+MEMORY = {"decimal_sum": 2, "halves_sum": 2, "wide_integer_sum": 1, "least_wide_integer": 3, "greatest_wide_integer": 4}
+"""How states of more than words lie in memory, in the order of `State` in device/closed/results.cu."""
+MOMENTS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """The states of all groups: their memory, and the place (in bytes) of the first group's."""
+
+    memory: Array
+    at: int = 0
 
 
 def reduced(groups: Groups, calls: Mapping[str, Call]) -> dict[str, Vector]:
     """Compute calls that have states; raise `EvaluationError` where a sum leaves its type."""
-    made: dict[str, Vector] = {}
-    for names in in_kernels({name: columns_of(call) for name, call in calls.items()}, groups.frame.columns):
-        made |= reduced_together(groups, {name: calls[name] for name in names})
-    return made
+    results = {name: known_rows(groups, RESULT_OF[call.function.name](call)) for name, call in calls.items()}
+    wanted = list(dict.fromkeys(found.state for found in results.values() if found.state))
+    states = reduced_words(groups, [state for state in wanted if state.kind in WORDS])
+    for state in wanted:
+        if state.kind in WIDE_BYTES:
+            states[state] = Reduced(reduce_groups(groups, wide_reduction(groups, state)))
+    return finished(groups, calls, results, states)
 
 
-def reduced_together(groups: Groups, calls: Mapping[str, Call]) -> dict[str, Vector]:
-    """Compute as many calls as a kernel takes: see `reduced`."""
-    columns = columns_read(calls.values(), groups.frame.columns)
-    ordered = groups.rows is not None
-    record = record_of(columns, groups.frame.rows, ordered)
-    source = reduce_source(ColumnKinds.of(columns), tuple(calls.values()), ordered, record)
-    module = groups.machine.compiled(source)
-    return finished(groups, calls, module, reduce_groups(groups, module, columns, record=record))
+def known_rows(groups: Groups, found: Result) -> Result:
+    """Count rows where values that are counted are never null."""
+    counted = found.state and found.state.kind == "count_valid" and groups.column(found.state.args[0]).valid is None
+    return Result("rows", None) if counted else found
 
 
-def state_programs(calls: Sequence[Call], frame: Kinds, ordered: bool) -> list[str]:
-    """List the programs of `reduced`: `ordered` where rows come by their numbers, as those of unsorted groups do.
+def reduced_words(groups: Groups, wanted: Sequence[State]) -> dict[State, Reduced]:
+    """Reduce rows to states of words: see device/states.cuh.  Counts are taken from sums of the same values."""
+    sums = {state.args: state for state in wanted if state.kind in COUNTING and state.kind != "count_valid"}
+    own = [state for state in wanted if state.kind != "count_valid" or state.args not in sums]
+    found: dict[State, Reduced] = {}
+    for some in batches(own):
+        memory = reduce_groups(groups, words_reduction(groups, some))
+        for state, first in zip(some, first_words(some), strict=True):
+            found[state] = Reduced(memory, first * 8 * groups.count)
+    for state in wanted:
+        if state not in found:
+            sum_state = found[sums[state.args]]
+            last = WORDS[sums[state.args].kind] - 1
+            found[state] = Reduced(sum_state.memory, sum_state.at + last * 8 * groups.count)
+    return found
 
-    Where there may be many rows, it is not known if they are read by records: see `likely_records`.
-    """
-    columns, texts = columns_of_kinds(frame.columns), list[str]()
-    for places in in_kernels({place: columns_of(call) for place, call in enumerate(calls)}, columns):
-        some = tuple(calls[place] for place in places)
-        read = columns_read(some, columns)
-        records = likely_records(read, frame.rows, ordered)
-        texts += [reduce_source(ColumnKinds.of(read), some, ordered, record) for record in records]
-    return texts
+
+def batches(states: Sequence[State]) -> Iterator[Sequence[State]]:
+    """Yield states by as many as a kernel reduces."""
+    for first in range(0, len(states), TERMS[-1]):
+        yield states[first : first + TERMS[-1]]
 
 
-def finished(groups: Groups, calls: Mapping[str, Call], module: Any, finals: Any) -> dict[str, Vector]:
+def first_words(states: Sequence[State]) -> list[int]:
+    """Return the place of each state's first word."""
+    return [sum(WORDS[state.kind] for state in states[:place]) for place in range(len(states))]
+
+
+def words_reduction(groups: Groups, states: Sequence[State]) -> Reduction:
+    """Return the kernels that reduce several states of words at once."""
+    machine, columns = groups.machine, {state.args[0]: groups.column(state.args[0]) for state in states}
+    count = next(terms for terms in TERMS if terms >= len(states))
+    places = [(KINDS.index(state.kind), first) for state, first in zip(states, first_words(states), strict=True)]
+    read = [term(columns[state.args[0]], machine, *place) for state, place in zip(states, places, strict=True)]
+    terms, module = packed_terms(read, count), machine.closed("states")
+    rows = Kernels(module, f"reduce_{count}", f"reduce_short_{count}", (terms,))
+    merging = Kernels(module, f"merge_chunks_{count}", f"keep_chunks_{count}", (terms,))
+    if uses_records(list(columns.values()), groups.frame.rows, groups.rows is not None):
+        records = groups.once(("records", *columns), lambda: records_of(columns, groups.frame.rows, machine))
+        fields = [
+            [*records.fields[state.args[0]], kind, 0, first]
+            for state, (kind, first) in zip(states, places, strict=True)
+        ]
+        arguments = (records.memory, int(records.wide), packed_terms(fields, count))
+        own = machine.closed("records")
+        rows = Kernels(own, f"reduce_records_{count}", f"reduce_short_records_{count}", arguments)
+    return Reduction(8 * sum(WORDS[state.kind] for state in states), rows, merging)
+
+
+def packed_terms(terms: Sequence[Sequence[int]], count: int) -> Struct:
+    """Return terms as kernels for `count` of them take them."""
+    words = np.zeros((count, 5), np.int64)
+    words[: len(terms)] = terms
+    return Struct(words.reshape(-1))
+
+
+def wide_reduction(groups: Groups, state: State) -> Reduction:
+    """Return the kernels that reduce rows to a state of a struct."""
+    machine, words = groups.machine, np.zeros((MOST_ARGUMENTS, 3), np.int64)
+    for place, argument in enumerate(state.args):
+        column = groups.column(argument)
+        bits = 0 if column.valid is None else machine.address(column.valid)
+        words[place] = [machine.address(column.data), bits, column.dtype == INT64]
+    module, arguments = machine.closed("wide_states"), (Struct(words.reshape(-1)),)
+    rows = Kernels(module, f"reduce_{state.kind}", f"reduce_short_{state.kind}", arguments)
+    merging = Kernels(module, f"merge_chunks_{state.kind}", f"keep_chunks_{state.kind}", arguments)
+    return Reduction(WIDE_BYTES[state.kind], rows, merging)
+
+
+def finished(
+    groups: Groups, calls: Mapping[str, Call], results: Mapping[str, Result], states: Mapping[State, Reduced]
+) -> dict[str, Vector]:
     """Turn the groups' states into columns."""
-    machine = groups.machine
-    results = {name: empty_column(call.dtype, groups.count, machine) for name, call in calls.items()}
-    state = machine.arrays.zeros(2 * len(calls), "uint64")
-    buffers = [buffer for made in results.values() for buffer in (made.data, made.valid)]
-    machine.launch(module, "finish", groups.count, [groups.count, finals, state, state[len(calls) :], *buffers])
-    told = state.tolist() if groups.count else [0] * 2 * len(calls)
-    for (name, call), fault in zip(calls.items(), told[: len(calls)], strict=True):
+    machine, count = groups.machine, groups.count
+    made = {name: empty_column(call.dtype, count, machine) for name, call in calls.items()}
+    told = machine.arrays.zeros((2, len(calls)), "uint64")
+    described = [result_words(groups, results[name], states, made[name]) for name in calls]
+    for first in range(0, len(described), MOST_RESULTS):
+        some = described[first : first + MOST_RESULTS]
+        words = np.zeros(1 + 7 * MOST_RESULTS, np.int64)
+        words[: 1 + 7 * len(some)] = [len(some), *(word for each in some for word in each)]
+        arguments = [count, groups.starts, told[0, first:], told[1, first:], Struct(words)]
+        machine.launch(machine.closed("results"), "finish", count, arguments)
+    faults, nulls = told.tolist() if count else np.zeros((2, len(calls)), np.int64).tolist()
+    for (name, call), fault in zip(calls.items(), faults, strict=True):
         if fault:
             raise EvaluationError.of_column(name, sum_overflow(call.dtype))
-    pairs = zip(results.items(), told[len(calls) :], strict=True)
-    return {name: with_nulls(made, int(count)) for (name, made), count in pairs}
+    return {name: with_nulls(made[name], missing) for name, missing in zip(calls, nulls, strict=True)}
 
 
-@lru_cache(MOST_KEPT)
-def reduce_source(
-    columns: ColumnKinds, calls: tuple[Call, ...], ordered: bool, record: RecordKind | None = None
-) -> str:
-    """Return the kernels' text."""
-    states = [STATES[call.function.name](call) for call in calls]
-    emitter = Emitter(columns.names)
-    for place, (call, state) in enumerate(zip(calls, states, strict=True)):
-        emitter.line(f"state.a{place}.add({', '.join(argument(emitter, arg, state) for arg in call.args)});")
-    body = emitter.round()
-    members = "\n".join(f"    {state.type} a{place};" for place, state in enumerate(states))
-    merges = " ".join(f"a{place}.merge(later.a{place});" for place in range(len(states)))
-    outputs, stores, sums = [], [], []
-    for place, (call, state) in enumerate(zip(calls, states, strict=True)):
-        stored = stored_c_type(call.dtype)
-        outputs.append(f"{stored}* r{place}, uint32_t* s{place}")
-        stores.append(f"""
-        bool g{place} = false;
-        if (row < rows) {{
-            const Fault at{{faults + {place}, row}};
-            const auto m = states[row].a{place}.{state.result};
-            g{place} = m.valid;
-            r{place}[row] = {stored}(m.value);
-        }}
-        missing[{place}] += store_word(s{place}, row, row < rows, g{place});""")
-        sums.append(f"add_nulls(nulls + {place}, missing[{place}]);")
-    return f"""{headers_text(["rows.cuh", "aggregates.cuh", "reduce.cuh", "records.cuh", "words.cuh"])}
-struct alignas(16) State {{
-{members}
-    DEVICE void merge(const State& later) {{ {merges} }}
-}};
-{reduction_kernels(columns, body, ordered, record)}
-KERNEL finish(int64_t rows, const State* states, uint64_t* faults, uint64_t* nulls, {", ".join(outputs)}) {{
-    uint32_t missing[{len(states)}] = {{}};
-    FOR_EACH_ROW(row, rows) {{{"".join(stores)}
-    }}
-    {" ".join(sums)}
-}}
-"""
-
-
-def argument(emitter: Emitter, arg: Expr, state: State) -> str:
-    """Return the C++ text of an argument: a `Maybe`, or whether it counts."""
-    if arg.dtype == NULL and state.counts:
-        return "false"
-    value = emitter.value(arg)
-    if state.counts:
-        return value.valid if state.counts == "valid" else f"{value.valid} && {value.text}"
-    if state.type == "Moments" and arg.dtype != FLOAT64:  # how many pairs a part has
-        return f"Maybe<double>{{double({value.text}), {value.valid}}}"
-    return value.maybe(arg.dtype)
+def result_words(groups: Groups, result: Result, states: Mapping[State, Reduced], made: Vector) -> list[int]:
+    """Return the words of a `Result` of device/closed/results.cu."""
+    machine, at, memory = groups.machine, 0, 0
+    if result.state:
+        at = machine.address(states[result.state].memory) + states[result.state].at
+        memory = 0 if result.state.kind in WORDS else MEMORY.get(result.state.kind, MOMENTS)
+    stored = STORED.index(storage_type(made.dtype).removeprefix("u"))
+    kind = RESULTS.index(result.kind)
+    return [at, machine.address(made.data), machine.address(made.valid), kind, memory, stored, result.detail]

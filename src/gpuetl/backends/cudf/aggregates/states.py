@@ -1,86 +1,140 @@
-"""Aggregates that states of device/aggregates.cuh compute, all of them in one pass over the rows."""
+"""What aggregates reduce rows to: states, which calls share, and what a call makes of one.
+
+States of values of up to 8 bytes are words, as device/states.cuh has them: a kernel reduces several at once.  Others
+are structs of device/aggregates.cuh, each by kernels of its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
+from typing import NamedTuple
 
-import pyarrow as pa
-
-from gpuetl.backends.cudf.device.types import c_type
+from gpuetl.backends.cudf.vector import storage_type
 from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Call, Expr
-from gpuetl.expressions.types import DURATION, STRING, is_floating, is_list
-from gpuetl.records import dataclass
+from gpuetl.expressions.types import DURATION, STRING, DataType, is_floating
+
+WORDS = {
+    "none": 0, "count_valid": 1, "count_true": 1, "float_sum": 2, "integer_sum": 3, "unsigned_sum": 3,
+    "least_integer": 2, "least_unsigned": 2, "least_float": 2,
+    "greatest_integer": 2, "greatest_unsigned": 2, "greatest_float": 2,
+}  # fmt: skip
+"""Words of 8 bytes of a state, in the order of `Kind` in device/states.cuh.  The last one counts values."""
+WIDE_BYTES = {
+    "decimal_sum": 48, "halves_sum": 48, "wide_integer_sum": 32, "least_wide_integer": 32, "greatest_wide_integer": 32,
+    "moments": 48, "pair_moments": 48, "merged_moments": 48,
+}  # fmt: skip
+"""Bytes of a state of device/closed/wide_states.cu."""
+RESULTS = (
+    "rows", "count", "float_sum", "float_mean", "extreme", "integer_sum", "wide_sum", "integer_mean", "whole_mean",
+    "decimal_sum", "high_sum", "low_sum", "decimal_mean",
+    "covariance", "deviation", "correlation", "center", "co_moment",
+)  # fmt: skip
+"""In the order of `Kind` in device/closed/results.cu."""
+COUNTING = ("count_valid", "float_sum", "integer_sum", "unsigned_sum")
+"""Kinds whose last word is the number of values that are not null."""
 
 
-@dataclass(frozen=True)
-class State:
-    """A state's C++ type, its result (an expression that begins after the dot), and whether it takes validity alone."""
+class State(NamedTuple):
+    """A kind of state, and the arguments that it reads."""
 
-    type: str
-    result: str = "result(at)"
-    counts: str = ""
+    kind: str
+    args: tuple[Expr, ...]
 
 
-def sum_state(call: Call) -> State:
-    """Integers and durations in 128 bits, decimals in halves, floats as they are."""
-    if is_decimal(call.args[0].dtype):
-        return State("DecimalSum")
-    return State("FloatSum" if is_floating(call.dtype) else "IntegerSum")
+class Result(NamedTuple):
+    """What a call makes of a state; None for the number of a group's rows.
+
+    `detail` is the scale of a mean of decimals, or the degrees of freedom that a variance has less than there are rows.
+    """
+
+    kind: str
+    state: State | None
+    detail: int = 0
 
 
-def mean_state(call: Call) -> State:
-    """As a sum, divided at the end; of durations in whole microseconds."""
+def is_wide(dtype: DataType) -> bool:
+    """Tell whether values lie in 16 bytes."""
+    return storage_type(dtype) == "V16"
+
+
+def sum_of(x: Expr) -> State:
+    """Return the state of a sum, and of a mean."""
+    if is_wide(x.dtype):
+        return State("decimal_sum", (x,))
+    if is_floating(x.dtype):
+        return State("float_sum", (x,))
+    return State("unsigned_sum" if storage_type(x.dtype) == "uint64" else "integer_sum", (x,))
+
+
+def total(call: Call) -> Result:
+    """Return the sum of integers or durations, floats or decimals."""
     (x,) = call.args
-    result = f"mean<{x.dtype.scale}>" if is_decimal(x.dtype) else "whole_mean" if x.dtype == DURATION else "mean"
-    return replace(sum_state(replace(call, dtype=x.dtype)), result=f"{result}(at)")
+    kind = "decimal_sum" if is_decimal(x.dtype) else "float_sum" if is_floating(x.dtype) else "integer_sum"
+    return Result(kind, sum_of(x))
 
 
-def extreme_state(kind: str) -> Callable[[Call], State]:
-    """Return the state of the least or greatest value of a fixed width."""
-    return lambda call: State(f"{kind}<{c_type(call.args[0].dtype)}>")
+def mean(call: Call) -> Result:
+    """Return a sum that is divided at the end; of durations in whole microseconds."""
+    (x,) = call.args
+    if is_decimal(x.dtype):
+        return Result("decimal_mean", sum_of(x), x.dtype.scale)
+    kind = "whole_mean" if x.dtype == DURATION else "float_mean" if is_floating(x.dtype) else "integer_mean"
+    return Result(kind, sum_of(x))
 
 
-def always(*state: str) -> Callable[[Call], State]:
-    """Return the same state for all types."""
-    return lambda call: State(*state)
+def extreme(which: str) -> Callable[[Call], Result]:
+    """Return the least or the greatest value of a fixed width."""
+
+    def of(call: Call) -> Result:
+        (x,) = call.args
+        unsigned = "unsigned" if storage_type(x.dtype) == "uint64" else "integer"
+        kind = "wide_integer" if is_wide(x.dtype) else "float" if is_floating(x.dtype) else unsigned
+        return Result("extreme", State(f"{which}_{kind}", (x,)))
+
+    return of
 
 
-STATES: dict[str, Callable[[Call], State]] = {
-    "count_rows": always("CountRows"),
-    "count": always("Count", "result(at)", "valid"),
-    "count_if": always("Count", "result(at)", "true"),
-    "sum": sum_state,
-    "mean": mean_state,
-    "min": extreme_state("Least"),
-    "max": extreme_state("Greatest"),
-    "any": extreme_state("Greatest"),
-    "all": extreme_state("Least"),
-    "var": always("Moments", "covariance(1)"),
-    "std": always("Moments", "deviation(1)"),
-    "var_pop": always("Moments", "covariance(0)"),
-    "std_pop": always("Moments", "deviation(0)"),
-    "covar_samp": always("Moments", "covariance(1)"),
-    "covar_pop": always("Moments", "covariance(0)"),
-    "corr": always("Moments", "correlation(at)"),
-    "center": always("Moments", "mean(at)"),
-    "co_moment": always("Moments", "moment(at)"),
-    "merged_co_moment": always("Moments", "moment(at)"),
-    "wide_sum": always("IntegerSum", "wide(at)"),
-    "sum_of_wide": always("IntegerSum"),
-    "duration_of_wide": always("IntegerSum"),
-    "high_sum": always("DecimalSum", "high(at)"),
-    "low_sum": always("DecimalSum", "low(at)"),
-    "sum_of_halves": always("DecimalSum"),
+def result(kind: str, state: str, detail: int = 0) -> Callable[[Call], Result]:
+    """Return the same state and result for all types."""
+    return lambda call: Result(kind, State(state, call.args), detail)
+
+
+def sum_as(kind: str) -> Callable[[Call], Result]:
+    """Return a sum in another form, which other partitions' sums are added to."""
+    return lambda call: Result(kind, sum_of(call.args[0]))
+
+
+RESULT_OF: dict[str, Callable[[Call], Result]] = {
+    "count_rows": lambda call: Result("rows", None),
+    "count": result("count", "count_valid"),
+    "count_if": result("count", "count_true"),
+    "sum": total,
+    "mean": mean,
+    "min": extreme("least"),
+    "max": extreme("greatest"),
+    "any": extreme("greatest"),
+    "all": extreme("least"),
+    "var": result("covariance", "moments", 1),
+    "std": result("deviation", "moments", 1),
+    "var_pop": result("covariance", "moments", 0),
+    "std_pop": result("deviation", "moments", 0),
+    "covar_samp": result("covariance", "pair_moments", 1),
+    "covar_pop": result("covariance", "pair_moments", 0),
+    "corr": result("correlation", "pair_moments"),
+    "center": result("center", "moments"),
+    "co_moment": result("co_moment", "pair_moments"),
+    "merged_co_moment": result("co_moment", "merged_moments"),
+    "wide_sum": sum_as("wide_sum"),
+    "sum_of_wide": result("integer_sum", "wide_integer_sum"),
+    "duration_of_wide": result("integer_sum", "wide_integer_sum"),
+    "high_sum": sum_as("high_sum"),
+    "low_sum": sum_as("low_sum"),
+    "sum_of_halves": result("decimal_sum", "halves_sum"),
 }
+"""By the name of the function."""
 
 
 def has_state(call: Call) -> bool:
     """Tell whether a state computes the call: not for extremes of texts, whose bytes lie elsewhere."""
-    return call.function.name in STATES and not (call.function.name in ("min", "max") and call.dtype == STRING)
-
-
-def counts_only(args: Sequence[Expr]) -> bool:
-    """Tell whether an argument can only be counted: lists and columns without a type."""
-    return any(is_list(arg.dtype) or arg.dtype == pa.null() for arg in args)
+    return call.function.name in RESULT_OF and not (call.function.name in ("min", "max") and call.dtype == STRING)

@@ -53,15 +53,10 @@ class Kind:
 
 
 class Kinds(NamedTuple):
-    """The kinds of a frame's columns, how many rows it likely has, and orders by columns in which these likely come."""
+    """The kinds of a frame's columns, and how many rows it likely has."""
 
     columns: Mapping[str, Kind]
     rows: float = inf
-    orders: frozenset[tuple[str, ...]] = frozenset()
-
-    def ascend_by(self, keys: tuple[str, ...]) -> bool:
-        """Tell whether rows likely come in the order of some keys."""
-        return any(order[: len(keys)] == keys for order in self.orders)
 
 
 def columns_of_kinds(kinds: Mapping[str, Kind]) -> dict[str, Vector]:

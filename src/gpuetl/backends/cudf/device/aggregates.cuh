@@ -69,8 +69,8 @@ struct DecimalSum {
     }
     DEVICE Maybe<int128_t> high(Fault) const { return only_if(n > 0, high_half); }
     DEVICE Maybe<int128_t> low(Fault) const { return only_if(n > 0, low_half); }
-    template <int SCALE> DEVICE Maybe<double> mean(Fault) const {
-        return n ? some(mean_of<SCALE>(wide_sum(high_half, low_half, uint64_t(HALF_UNIT)), n)) : none<double>();
+    DEVICE Maybe<double> mean(int scale) const {
+        return n ? some(mean_of(wide_sum(high_half, low_half, uint64_t(HALF_UNIT)), n, scale)) : none<double>();
     }
     DEVICE Maybe<int128_t> result(Fault at) const {
         const int128_t units = high_half + low_half / HALF_UNIT, rest = low_half % HALF_UNIT;

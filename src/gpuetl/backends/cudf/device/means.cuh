@@ -51,17 +51,17 @@ struct Words {
     }
 };
 
-// The nearest float64 to a sum of units of 10^-SCALE by a count from 1 on, of two as near the even one.
+// The nearest float64 to a sum of units of 10^-scale by a count from 1 on, of two as near the even one.
 //
 // Where both numbers are floats, so is their quotient, rounded once.  Else the sum is shifted to the highest of 256
-// bits, so that 64 or more are left when it is divided by the count and 10^SCALE, one word at a time.  The first 64
+// bits, so that 64 or more are left when it is divided by the count and 10^scale, one word at a time.  The first 64
 // have their last bit set where there is a rest ("round to odd"), and the cast to a float rounds them.
-template <int SCALE> DEVICE double mean_of(WideSum sum, int64_t count) {
-    constexpr uint64_t exact = uint64_t(1) << 53, unit = uint64_t(ten_to_the(SCALE < 19 ? SCALE : 19));
-    constexpr uint64_t more = uint64_t(ten_to_the(SCALE < 19 ? 0 : SCALE - 19));
+DEVICE double mean_of(WideSum sum, int64_t count, int scale) {
+    const uint64_t exact = uint64_t(1) << 53, unit = uint64_t(ten_to_the(scale < 19 ? scale : 19));
+    const uint64_t more = uint64_t(ten_to_the(scale < 19 ? 0 : scale - 19));
     const bool negative = sum.high < 0;
     Words units = Words::magnitude(negative, sum);
-    if (!(units.at[1] | units.at[2]) && units.at[3] < exact && SCALE < 16 && uint64_t(count) < exact / unit) {
+    if (!(units.at[1] | units.at[2]) && units.at[3] < exact && scale < 16 && uint64_t(count) < exact / unit) {
         const double quotient = double(units.at[3]) / double(uint64_t(count) * unit);
         return negative ? -quotient : quotient;
     }
@@ -69,13 +69,14 @@ template <int SCALE> DEVICE double mean_of(WideSum sum, int64_t count) {
     const int shift = units.leading_zeros();
     units = units.shifted_left(shift);
     bool rest = units.divide(uint64_t(count));
-    if (SCALE > 0) rest |= units.divide(unit);
-    if (SCALE > 19) rest |= units.divide(more);
+    if (scale > 0) rest |= units.divide(unit);
+    if (scale > 19) rest |= units.divide(more);
     const int zeros = units.leading_zeros();
     rest |= (units.bits_from(zeros + 64) | units.bits_from(zeros + 128) | units.bits_from(zeros + 192)) != 0;
     const double quotient = double(units.bits_from(zeros) | rest) * power_of_two(192 - zeros - shift);
     return negative ? -quotient : quotient;
 }
+template <int SCALE> DEVICE double mean_of(WideSum sum, int64_t count) { return mean_of(sum, count, SCALE); }
 
 // The nearest integer to a sum by a count from 1 on, of two as near the even one.
 DEVICE int64_t whole_mean_of(int128_t sum, int64_t count) {

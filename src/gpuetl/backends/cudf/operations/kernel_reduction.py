@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from gpuetl.backends.cudf.aggregates.chunks import reduce_groups, reduction_kernels
+from gpuetl.backends.cudf.aggregates.chunks import Kernels, Reduction, reduce_groups
 from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.columns.kind import Kind, Kinds, columns_of_kinds
 from gpuetl.backends.cudf.columns.validity import with_nulls
 from gpuetl.backends.cudf.columns.written import empty_column
-from gpuetl.backends.cudf.device.columns import ColumnKinds, accessors, buffers_of, column_parameters
+from gpuetl.backends.cudf.device.columns import accessors, buffers_of, column_parameters
 from gpuetl.backends.cudf.device.headers import headers_text
 from gpuetl.backends.cudf.device.types import c_type, stored_c_type
 from gpuetl.backends.cudf.frame import Frame
@@ -20,6 +20,8 @@ from gpuetl.backends.cudf.operations.elementwise import argument_values, columns
 from gpuetl.backends.cudf.operations.kernel import argument_columns, argument_programs, refuse_nulls
 from gpuetl.backends.cudf.operations.user_kernels import finish_user_kernel, user_kernel
 from gpuetl.backends.cudf.vector import Vector
+from gpuetl.expressions.decimals import is_decimal
+from gpuetl.expressions.types import DataType
 from gpuetl.plan.nodes import KernelReduction
 
 
@@ -42,10 +44,9 @@ def reduce_by_kernel(operation: KernelReduction, machine: Machine, frame: Frame)
 @programs.register
 def reduction_programs(operation: KernelReduction, frame: Kinds) -> Needed:
     """List those of the arguments, and the user's."""
-    ordered = bool(operation.by) and not frame.ascend_by(operation.by)
     needed, ((name, dtype),) = argument_programs(operation), operation.outputs.items()
     inputs = columns_of_kinds({name: frame.columns[name] for name in operation.reads})
-    source = reduction_source(operation, inputs, columns_of_kinds(needed.columns), ordered)
+    source = reduction_source(operation, inputs, columns_of_kinds(needed.columns))
     keys = passed(operation.by, frame.columns)
     return Needed([*needed.texts, Text(source, operation.contract.entry)], {**keys, name: Kind(dtype)})
 
@@ -55,20 +56,25 @@ def reduced(operation: KernelReduction, inputs: Mapping[str, Vector], groups: Gr
     machine = groups.machine
     arguments = argument_columns(operation, machine)
     ((name, dtype),) = operation.outputs.items()
-    source = reduction_source(operation, inputs, arguments, groups.rows is not None)
+    source = reduction_source(operation, inputs, arguments)
     module = machine.user_module(source, operation.contract.entry)
     made, nulls = empty_column(dtype, groups.count, machine), machine.arrays.zeros(1, "uint64")
     with user_kernel(operation, machine):
-        finals = reduce_groups(groups, module, columns_of(inputs, arguments), partial(finish_user_kernel, machine))
+        rows = Kernels(module, "reduce_chunks", "reduce_short_chunks", buffers_of(columns_of(inputs, arguments)))
+        reduction = Reduction(state_bytes(dtype), rows, Kernels(module, "merge_chunks", "keep_chunks", ()))
+        finals = reduce_groups(groups, reduction, partial(finish_user_kernel, machine))
         outputs = [finals, nulls, made.data, made.valid, *buffers_of(arguments)]
         machine.launch(module, "finish", groups.count, [groups.count, *outputs])
     return {name: with_nulls(made, int(nulls[0]))}
 
 
-def reduction_source(
-    operation: KernelReduction, inputs: Mapping[str, Vector], arguments: Mapping[str, Vector], ordered: bool
-) -> str:
-    """Return the kernels' text."""
+def state_bytes(dtype: DataType) -> int:
+    """Return the bytes of a state: a value, how many rows it is of, and what aligns it to 16 bytes."""
+    return 32 if is_decimal(dtype) else 16
+
+
+def reduction_source(operation: KernelReduction, inputs: Mapping[str, Vector], arguments: Mapping[str, Vector]) -> str:
+    """Return the kernels' text: those that `aggregates/chunks.py` runs, and `finish`."""
     ((_, dtype),) = operation.outputs.items()
     value, stored, texts = c_type(dtype), stored_c_type(dtype), operation.contract.texts
     columns, own = columns_of(inputs, arguments), typed(arguments)
@@ -98,7 +104,8 @@ struct alignas(16) State {{
     int64_t rows = 0;
     DEVICE void merge(const State& other) {{ value = reduced(value, other.value); rows += other.rows; }}
 }};
-{reduction_kernels(ColumnKinds.of(columns), row, ordered)}KERNEL finish({", ".join(last)}) {{
+static_assert(sizeof(State) == {state_bytes(dtype)}, "as in kernel_reduction.py");
+{reduction_kernels(columns, row)}KERNEL finish({", ".join(last)}) {{
 {accessors(arguments)}
     uint32_t missing = 0;
     FOR_EACH_ROW(row, rows) {{
@@ -107,5 +114,58 @@ struct alignas(16) State {{
         missing += store_word(bits, row, row < rows, valid);
     }}
     add_nulls(nulls, missing);
+}}
+"""
+
+
+def reduction_kernels(columns: Mapping[str, Vector], row: str) -> str:
+    """Return the kernels that reduce chunks; they stand after reduce.cuh and the struct `State`.
+
+    `row` are the statements that take a row, `row`, of the columns into a state, `state`.
+    """
+    chunks = "int64_t chunks, const int64_t* starts, const int64_t* stops, State* states"
+    parameters = ", ".join([chunks, "const int32_t* turns, const int32_t* order", *column_parameters(columns)])
+    groups = (
+        "int64_t groups, const int64_t* starts, const int64_t* stops, int64_t chunks, const State* states, State* made"
+    )
+    return f"""
+KERNEL reduce_chunks({parameters}) {{
+{accessors(columns)}
+    FOR_EACH_WARP(item, chunks) {{
+        const int64_t chunk = turns ? turns[item] : item;
+        State state;
+        for (int64_t place = starts[chunk] + LANE; place < stops[chunk]; place += LANES) {{
+            const int64_t row = order ? order[place] : place;
+{row}
+        }}
+        merge_lanes(state);
+        if (LANE == 0) states[chunk] = state;
+    }}
+}}
+KERNEL reduce_short_chunks({parameters}) {{
+{accessors(columns)}
+    FOR_EACH_ROW(item, chunks) {{
+        if (item >= chunks) continue;
+        const int64_t chunk = turns ? turns[item] : item;
+        State state;
+        for (int64_t place = starts[chunk]; place < stops[chunk]; ++place) {{
+            const int64_t row = order ? order[place] : place;
+{row}
+        }}
+        states[chunk] = state;
+    }}
+}}
+KERNEL keep_chunks({groups}) {{
+    FOR_EACH_ROW(group, groups)
+        if (group < groups && stops[group] - starts[group] == 1) made[group] = states[starts[group]];
+}}
+KERNEL merge_chunks({groups}) {{
+    FOR_EACH_WARP(group, groups) {{
+        if (stops[group] - starts[group] == 1) continue;
+        State state;
+        for (int64_t chunk = starts[group] + LANE; chunk < stops[group]; chunk += LANES) state.merge(states[chunk]);
+        merge_lanes(state);
+        if (LANE == 0) made[group] = state;
+    }}
 }}
 """

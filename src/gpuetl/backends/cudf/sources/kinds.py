@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from itertools import pairwise
 from math import inf
 from typing import Any, NamedTuple
 
@@ -33,13 +31,11 @@ SAMPLED_ROWS = 4096
 class ScanKinds(NamedTuple):
     """The kinds of a source's columns as they are planned, and the types of those that are stored in another one.
 
-    A column that is in no file has no type: it has one value a file.  The values of `ascending` columns follow each
-    other from row group to row group.
+    A column that is in no file has no type: it has one value a file.
     """
 
     columns: Mapping[str, Kind]
     stored: Mapping[str, DataType | None]
-    ascending: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -57,24 +53,13 @@ def scan_kinds(scan: Scan) -> ScanKinds:
     stored = stored_types(read, groups[0].file) if groups else dict(read.schema)
     made = {name: read_kind(scan, name, groups) for name in read.schema}
     others = {name: stored.get(name) for name, t in read.schema.items() if stored.get(name) != t}
-    return ScanKinds(made, others, tuple(name for name in read.schema if ascends(name, groups)))
-
-
-def ascends(name: str, groups: Sequence[RowGroup]) -> bool:
-    """Tell whether a column's values follow each other in two or more row groups."""
-    limits = [group.ranges[name][:2] for group in groups if name in group.ranges]
-    try:
-        pairs = list(pairwise(limits))
-        return len(limits) == len(groups) and any(pairs) and all(end <= start for (_, end), (start, _) in pairs)
-    except TypeError:  # null throughout, or of different types in different files
-        return False
+    return ScanKinds(made, others)
 
 
 def few_groups(scan: Scan) -> list[RowGroup]:
-    """Return some of the row groups that a scan reads, from the first one on, with their statistics."""
+    """Return some of the row groups that a scan reads, from the first one on."""
     groups = [group for part in scan.parts for group in part if group.rows]
-    groups = groups[:: -(-len(groups) // MOST_GROUPS) or 1]
-    return [replace(group, ranges=scan.ranges.get((group.file.path, group.index), {})) for group in groups]
+    return groups[:: -(-len(groups) // MOST_GROUPS) or 1]
 
 
 def stored_types(read: Read, file: DataFile) -> dict[str, DataType]:

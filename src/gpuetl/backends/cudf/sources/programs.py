@@ -23,5 +23,4 @@ def scan_programs(scan: Scan) -> Needed:
             values[name] = Literal(value, dtype, declared=True)
         else:
             casts += evaluated({"": Cast(Column(name, stored), dtype)}, Kinds({name: Kind.of(stored)})).texts
-    orders = frozenset((name,) for name in known.ascending)
-    return Needed([*evaluated(values, Kinds({})).texts, *casts], known.columns, orders)
+    return Needed([*evaluated(values, Kinds({})).texts, *casts], known.columns)
