@@ -97,11 +97,13 @@ def left(folder):
 
 
 CAUSES = {
-    "nowhere": "read or wrote memory outside its arrays|did not end within 20 s",
+    "nowhere": "read or wrote memory outside its arrays",
     "misaligned": "used an address that is not a multiple of its type's size",
     "asserted": r"has an assert\(\) that failed",
 }
-"""What is said of each kernel.  In some virtual machines an access to an unmapped address hangs, and the time limit ends it."""
+"""What is said of each kernel."""
+HANGS = "did not end within 20 s"
+"""What is said on virtual machines whose GPU tells nobody of a fault: the kernel seems to run on."""
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -109,8 +111,8 @@ CAUSES = {
 def test_a_fault_is_one_message_that_names_the_kernel(folder, kind, engine):
     code, told = ran(folder, kind, engine, "--kernel-timeout", "20")
     assert code == 1, told
-    assert re.search(rf"stage 's', step 1: kernel '{kind}' \((.*/)?k\.cu\) ({CAUSES[kind]})", told), told
-    assert "gpuetl kernel check" in told or "20 s" in told
+    assert re.search(rf"stage 's', step 1: kernel '{kind}' \((.*/)?k\.cu\) ({CAUSES[kind]}|{HANGS})", told), told
+    assert "gpuetl kernel check" in told or HANGS in told
     assert "Traceback" not in told
     assert "cuda_runtime" not in told
     assert left(folder) == []
