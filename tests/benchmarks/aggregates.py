@@ -91,8 +91,9 @@ def measured(backend: CudfBackend, columns: Frame, runs: int, only: str) -> Iter
             frame = columns.select((*case.keys, *names))
             exprs = {f"c{place}": expr(text) for place, text in enumerate(case.calls)}
             node = planned(frame, lambda t, exprs=exprs, case=case: t.aggregate(*case.keys, **exprs))
-            if isinstance(node.source, Project):  # sums of narrow integers are of their int64
-                frame = backend.run(node.source, frame)
+            (below,) = node.inputs
+            if isinstance(below, Project):  # sums of narrow integers are of their int64
+                frame = backend.run(below, frame)
             yield case, best_ms(partial(backend.run, node, frame), runs)
 
 
