@@ -3,6 +3,7 @@
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import RunFailed, col, expr, lit, load
@@ -169,3 +170,15 @@ def test_numbers_of_many_digits_go_to_yaml_and_back(source, check, tmp_path):
     path = tmp_path / "again.yaml"
     path.write_text(text)
     assert load(path).fingerprint == t.pipeline.fingerprint
+
+
+def test_a_plain_number_of_a_file_keeps_all_of_its_digits(tmp_path, engine):
+    """YAML reads a float64; the text stands for what has more digits."""
+    pq.write_table(pa.table({"p": pa.array([None, Decimal(1)], pa.decimal128(38, 20))}), tmp_path / "t.parquet")
+    path = tmp_path / "p.yaml"
+    path.write_text(
+        "gpuetl: 1\nname: p\nsources: {t: {parquet: t.parquet}}\n"
+        "stages: {s: {from: t, steps: [fill_null: {p: 0.12345678901234567891}]}}\n"
+    )
+    made = load(path).run(engine=engine)["s"].to_arrow()
+    assert sorted(made["p"].to_pylist()) == [Decimal("0.12345678901234567891"), Decimal("1.00000000000000000000")]

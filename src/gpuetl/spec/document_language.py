@@ -102,6 +102,7 @@ numbers is exact.  The column next to it decides its type:
 - An integer beyond int64 is a decimal.  Of more than 38 digits, an integer is an error, a number with a point the
   nearest float64.
 - Parameters and casts have the type that they name: `p * CAST(0.19 AS float64)` is a float64.
+- A plain number of the file, such as `fill_null: {{p: 0.12345678901234567891}}`, keeps all of its digits.
 - A Python float is the shortest decimal that reads back as it: `col("p") * 1.19` is exact.  `Decimal("1.10")` is a
   decimal(3,2).
 - Decimals of any scales compare exactly: `sum(x) > sum(x) * 0.0001`.  `coalesce` and its like need one type of 38

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from decimal import Decimal, InvalidOperation
 from typing import Any, TypeVar
 
 from gpuetl.expressions.syntax import Constant, Name, refuse_depth
@@ -91,12 +92,26 @@ def read_formula(node: Node) -> Formula:
     """Read an expression: SQL text, or a number or truth value as it is."""
     from gpuetl.expressions.parse import read_expression
 
-    if node.value is None or isinstance(node.value, bool | int | float):
+    if has_lost_digits(node):
+        syntax, errors = read_expression(node.written)
+    elif node.value is None or isinstance(node.value, bool | int | float):
         return Formula(Constant(node.value), node)
-    syntax, errors = read_expression(_scalar(node, str, "an SQL expression"))
+    else:
+        syntax, errors = read_expression(_scalar(node, str, "an SQL expression"))
     if errors:
         raise BadValues([BadExpression(error, node) for error in errors], Formula(syntax, node))
     return Formula(syntax, node)
+
+
+def has_lost_digits(node: Node) -> bool:
+    """Tell whether a number has more digits than its float64: its text then stands for it."""
+    value = node.value
+    if not isinstance(value, int | float) or isinstance(value, bool) or not node.written:
+        return False
+    try:
+        return Decimal(repr(value)) != Decimal(node.written)
+    except InvalidOperation:  # .inf
+        return False
 
 
 def write_formula(formula: Formula) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field, replace
 from datetime import date, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, ClassVar
 
 from gpuetl.errors import Problems
@@ -31,7 +31,18 @@ from gpuetl.spec.expect.terms import (
     within_bounds,
 )
 from gpuetl.spec.fields import Field, key, keys_of, read_keys, write_keys
-from gpuetl.spec.forms import COUNT, EXPRESSION, FRACTION, NAME, SOME_NAMES, choice, read_mapping, read_name, read_texts
+from gpuetl.spec.forms import (
+    COUNT,
+    EXPRESSION,
+    FRACTION,
+    NAME,
+    SOME_NAMES,
+    choice,
+    has_lost_digits,
+    read_mapping,
+    read_name,
+    read_texts,
+)
 from gpuetl.spec.steps.step import Context
 from gpuetl.spec.synonyms import keys_hint
 from gpuetl.spec.values import BadValue, Formula, Given, Text
@@ -87,16 +98,7 @@ def read_given(node: TextNode) -> Given:
     value = node.value
     if isinstance(value, dict | tuple):
         raise BadValue(coded("GE1604", f"takes a constant, got {node.kind}"), node)
-    if isinstance(value, int | float) and not isinstance(value, bool) and node.written:
-        value = node.written if not _same_digits(value, node.written) else value
-    return Given(value, node)
-
-
-def _same_digits(value: float, text: str) -> bool:
-    try:
-        return Decimal(repr(value)) == Decimal(text)
-    except InvalidOperation:  # .inf
-        return True
+    return Given(node.written if has_lost_digits(node) else value, node)
 
 
 def read_givens(node: TextNode) -> tuple[Given, ...]:
