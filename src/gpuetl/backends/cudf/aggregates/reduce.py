@@ -22,6 +22,9 @@ from gpuetl.records import dataclass
 
 TERMS = (1, 2, 3, 4, 8)
 """How many states a kernel of device/closed/states.cu reduces; some of the last one may be of the kind `none`."""
+MOST_IN_ORDER = 4
+"""States that are reduced at once where rows come as they are.  Nothing is read again for others then, and more rows of a
+lane are under way."""
 KINDS = tuple(WORDS)
 MOST_ARGUMENTS, MOST_RESULTS = 4, 32
 STORED = ("int8", "int16", "int32", "int64", "V16", "float32", "float64")
@@ -61,7 +64,7 @@ def reduced_words(groups: Groups, wanted: Sequence[State]) -> dict[State, Reduce
     sums = {state.args: state for state in wanted if state.kind in COUNTING and state.kind != "count_valid"}
     own = [state for state in wanted if state.kind != "count_valid" or state.args not in sums]
     found: dict[State, Reduced] = {}
-    for some in batches(own):
+    for some in batches(own, TERMS[-1] if groups.rows is not None else MOST_IN_ORDER):
         memory = reduce_groups(groups, words_reduction(groups, some))
         for state, first in zip(some, first_words(some), strict=True):
             found[state] = Reduced(memory, first * 8 * groups.count)
@@ -73,10 +76,11 @@ def reduced_words(groups: Groups, wanted: Sequence[State]) -> dict[State, Reduce
     return found
 
 
-def batches(states: Sequence[State]) -> Iterator[Sequence[State]]:
-    """Yield states by as many as a kernel reduces."""
-    for first in range(0, len(states), TERMS[-1]):
-        yield states[first : first + TERMS[-1]]
+def batches(states: Sequence[State], most: int) -> Iterator[Sequence[State]]:
+    """Yield states by at most so many, and by about as many each time."""
+    count = -(-len(states) // most)
+    for place in range(count):
+        yield states[len(states) * place // count : len(states) * (place + 1) // count]
 
 
 def first_words(states: Sequence[State]) -> list[int]:

@@ -37,7 +37,7 @@ struct States {
 };
 
 // Rows that a lane loads before it adds the first of them: enough loads are under way for any number of terms.
-template <int N> constexpr int TOGETHER = N == 1 ? 8 : N == 2 ? 4 : N <= 4 ? 2 : 1;
+template <int N> constexpr int TOGETHER = N <= 2 ? 4 : N <= 4 ? 2 : 1;
 
 DEVICE void add_integer(State& state, uint64_t low, uint64_t high) {
     const uint64_t sum = state.low + low;
