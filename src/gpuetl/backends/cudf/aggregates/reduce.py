@@ -23,8 +23,8 @@ from gpuetl.records import dataclass
 TERMS = (1, 2, 3, 4, 8)
 """How many states a kernel of device/closed/states.cu reduces; some of the last one may be of the kind `none`."""
 MOST_IN_ORDER = 4
-"""States that are reduced at once where rows come as they are: others read nothing again, and a lane has more rows under
-way."""
+"""States that are reduced at once where rows come as they are: others read nothing again, and a lane has more rows
+under way."""
 KINDS = tuple(WORDS)
 MOST_ARGUMENTS, MOST_RESULTS = 4, 32
 STORED = ("int8", "int16", "int32", "int64", "V16", "float32", "float64")
