@@ -52,6 +52,9 @@ CASES = (
     Case("a million groups: sum, mean, count", ("user",), ("sum(x)", "mean(x)", "count(*)")),
     Case("a million groups: 3 sums", ("user",), ("sum(n)", "sum(i)", "sum(y)")),
     Case("a million groups: 3 means of float64", ("user",), ("mean(x)", "mean(y)", "mean(z)")),
+    Case("a million groups: 6 calls of 6 columns", ("user",), (
+        "sum(x)", "sum(y)", "sum(z)", "sum(n)", "sum(i)", "max(m)",
+    )),
     Case("a million groups: greatest less least", ("user",), ("max(n)", "min(i)")),
     Case("a million groups: variance", ("user",), ("var(x)",)),
     Case("a million groups: correlation", ("user",), ("corr(x, y)",)),
@@ -98,7 +101,7 @@ def measured(backend: CudfBackend, columns: Frame, runs: int, only: str) -> Iter
 
 
 def table(rows: int) -> Frame:
-    """Return random columns: float64 x (5 % null), y, z; int32 n; int64 i; decimals; and keys."""
+    """Return random columns: float64 x (5 % null), y, z; int32 n, m; int64 i; decimals; and keys."""
     draw = cupy.random.default_rng(1)
     made = {name: column(pa.float64(), draw.random(rows)) for name in "xyz"}
     words = cupy.zeros((rows + 511) // 512 * 16, "uint32")
@@ -107,6 +110,7 @@ def table(rows: int) -> Frame:
     valid = int(cupy.unpackbits(packed)[:rows].sum())
     made["x"] = replace(made["x"], valid=words, nulls=rows - valid)
     made["n"] = column(pa.int32(), draw.integers(1, 16, rows).astype("int32"))
+    made["m"] = column(pa.int32(), draw.integers(1, 6, rows).astype("int32"))
     made["i"] = column(pa.int64(), draw.integers(-(10**12), 10**12, rows))
     made["short"] = column(pa.decimal128(12, 2), draw.integers(-(10**9), 10**9, rows))
     long = cupy.empty((rows, 2), "int64")

@@ -6,7 +6,7 @@ costs one sector for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -57,10 +57,14 @@ def uses_records(columns: Sequence[Vector], rows: int, ordered: bool) -> bool:
     """Tell whether a reduction of so many rows reads columns by records; `ordered` rows come by their numbers."""
     if not ordered or len(columns) < 2 or rows < MANY_ROWS or not chosen("reduce_by_records"):
         return False
-    nullable = any(vector.valid is not None for vector in columns)
-    return len(columns) + nullable <= FIELDS and all(
-        not is_list(vector.dtype) and vector.dtype != STRING for vector in columns
+    return len(columns) <= fields_of(columns) and not any(
+        is_list(vector.dtype) or vector.dtype == STRING for vector in columns
     )
+
+
+def fields_of(columns: Iterable[Vector]) -> int:
+    """Return how many of some columns a record holds at most."""
+    return FIELDS - any(vector.valid is not None for vector in columns)
 
 
 def records_of(columns: Mapping[Expr, Vector], rows: int, machine: Machine) -> Records:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 
 from gpuetl.backends.cudf.aggregates.chunks import Kernels, Reduction, reduce_groups
 from gpuetl.backends.cudf.aggregates.groups import Groups
-from gpuetl.backends.cudf.aggregates.records import records_of, term, uses_records
+from gpuetl.backends.cudf.aggregates.records import fields_of, records_of, term, uses_records
 from gpuetl.backends.cudf.aggregates.states import COUNTING, RESULT_OF, RESULTS, WIDE_BYTES, WORDS, Result, State
 from gpuetl.backends.cudf.columns.validity import with_nulls
 from gpuetl.backends.cudf.columns.written import empty_column
@@ -20,6 +21,7 @@ from gpuetl.expressions.ir import Call
 from gpuetl.expressions.types import INT64
 from gpuetl.records import dataclass
 
+T = TypeVar("T")
 TERMS = (1, 2, 3, 4, 8)
 """How many states a kernel of device/closed/states.cu reduces; some of the last one may be of the kind `none`."""
 MOST_IN_ORDER = 4
@@ -64,7 +66,7 @@ def reduced_words(groups: Groups, wanted: Sequence[State]) -> dict[State, Reduce
     sums = {state.args: state for state in wanted if state.kind in COUNTING and state.kind != "count_valid"}
     own = [state for state in wanted if state.kind != "count_valid" or state.args not in sums]
     found: dict[State, Reduced] = {}
-    for some in batches(own, TERMS[-1] if groups.rows is not None else MOST_IN_ORDER):
+    for some in batches(groups, own):
         memory = reduce_groups(groups, words_reduction(groups, some))
         for state, first in zip(some, first_words(some), strict=True):
             found[state] = Reduced(memory, first * 8 * groups.count)
@@ -76,11 +78,21 @@ def reduced_words(groups: Groups, wanted: Sequence[State]) -> dict[State, Reduce
     return found
 
 
-def batches(states: Sequence[State], most: int) -> Iterator[Sequence[State]]:
-    """Yield states by at most so many, and by about as many each time."""
-    count = -(-len(states) // most)
+def batches(groups: Groups, states: Sequence[State]) -> Iterator[Sequence[State]]:
+    """Yield states by as many as a kernel reduces; those of rows that come by their numbers by as many as records hold."""
+    if groups.rows is None:
+        yield from parts(states, MOST_IN_ORDER)
+        return
+    columns = {state.args[0]: groups.column(state.args[0]) for state in states}
+    for some in parts(list(columns), fields_of(columns.values())):
+        yield from parts([state for state in states if state.args[0] in some], TERMS[-1])
+
+
+def parts(items: Sequence[T], most: int) -> Iterator[Sequence[T]]:
+    """Yield items by at most so many, and by about as many each time."""
+    count = -(-len(items) // most)
     for place in range(count):
-        yield states[len(states) * place // count : len(states) * (place + 1) // count]
+        yield items[len(items) * place // count : len(items) * (place + 1) // count]
 
 
 def first_words(states: Sequence[State]) -> list[int]:
