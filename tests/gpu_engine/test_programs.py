@@ -223,7 +223,7 @@ BY_CHANCE = {
     ("aggregate", "partitions"): 1,  # some partitions of 100 rows come in the order of their keys
     ("join", "partitions"): 1,
     ("window", "partitions"): 1,  # a partition of 100 rows is one tile of a pass, all rows together are more
-    ("frame", "partitions"): 1,
+    ("frame", "partitions"): 2,
 }
 """Programs that depend on the rows."""
 
