@@ -42,7 +42,7 @@ SCALE = 0.05
 EMPTY = 'extern "C" __global__ void nothing() {}'
 PHASES = {"CUDA C++ Frontend": "front end", "NVVM Optimizer": "optimizer", "PTX Translation": "assembler"}
 KINDS = (
-    ("aggregate", "reduce_chunks"), ("window", "scan"), ("window", "frame"), ("strings", "measure, write"), ("expressions", "compute"),
+    ("aggregate", "reduce_chunks"), ("window", "scan"), ("window", "totals"), ("window", "frame"), ("strings", "measure, write"), ("expressions", "compute"),
 )  # fmt: skip
 """Kinds of generated programs, by a kernel's name."""
 SLOWEST = 10

@@ -3,6 +3,8 @@
 import os
 import threading
 from collections.abc import Iterator
+from concurrent.futures import wait
+from functools import partial
 
 import pytest
 
@@ -46,6 +48,43 @@ def test_what_still_waits_for_a_thread_is_made_by_who_asks() -> None:
     assert ahead.result("k", lambda: "here") == "here"
     go.set()
     assert first.result(10)
+
+
+def test_half_of_the_threads_begin_with_the_largest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others keep the order; equal sizes do, too."""
+    monkeypatch.setattr(module, "most_threads", lambda: 2)
+    ahead, made = Ahead(), dict[str, list[int]]()
+    running, release = threading.Barrier(3), [threading.Semaphore(0), threading.Semaphore(0)]
+
+    def begin() -> None:
+        place = threading.current_thread().name[-1]
+        made[place] = []
+        running.wait(10)
+        release[int(place) - 1].acquire(timeout=10)
+
+    def make(number: int) -> None:
+        made[threading.current_thread().name[-1]].append(number)
+
+    busy = [ahead.expect(("busy", place), begin) for place in range(2)]
+    running.wait(10)
+    futures = [ahead.expect(number, partial(make, number), size) for number, size in enumerate([1, 1, 3, 2, 3])]
+    release[1].release()
+    wait(futures, 10)
+    assert made["2"] == [2, 4, 3, 0, 1]
+    release[0].release()
+    wait(busy, 10)
+    assert made["1"] == []
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_one_thread_keeps_the_order() -> None:
+    """Whatever the sizes are."""
+    ahead, made, go = Ahead(), list[int](), threading.Event()
+    ahead.expect("busy", lambda: go.wait(10))
+    futures = [ahead.expect(size, partial(made.append, size), size) for size in (1, 3, 2)]
+    go.set()
+    wait(futures, 10)
+    assert made == [1, 3, 2]
 
 
 def test_what_a_thread_is_at_is_waited_for() -> None:

@@ -1,6 +1,7 @@
 """Where a run looks for machine code: the wheel, the cache, then the compiler; with stand-ins for CuPy and a GPU."""
 
 import sys
+from concurrent.futures import wait
 from importlib import import_module
 from types import ModuleType, SimpleNamespace
 
@@ -170,6 +171,20 @@ def test_texts_are_made_ahead_once(kernel_cache, tmp_path):
     assert names[-3:] == [TARGET.name(text.source) for text in (asked, kept, new)]
     assert TARGET.name(closed_source("gather")) in names
     assert kernel_cache.texts == ["asked", "new"]
+
+
+def test_processes_are_started_before_the_programs_are_known(kernel_cache, monkeypatch):
+    """A few, each by an empty program; PTX is not compiled by processes."""
+    compiled = []
+    monkeypatch.setattr(kernel_cache.PROCESSES, "compiled", lambda source, options: compiled.append((source, options)))
+    monkeypatch.setattr(kernel_cache, "most_threads", lambda: 3)
+    kernel_cache.start_processes()
+    wait(list(kernel_cache.ahead().expected.values()), 10)
+    assert compiled == [(kernel_cache.EMPTY, TARGET.apart_options())] * 3
+    kernel_cache.start_processes()
+    monkeypatch.setenv("CUPY_COMPILE_WITH_PTX", "1")
+    kernel_cache.start_processes()
+    assert len(compiled) == 3
 
 
 def user_arguments(text):

@@ -132,6 +132,8 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 LISTED_IN_PART = {"q16": 1}  # a dictionary of a small table has about as many texts as there are rows
 """Programs that a run asks for and that are not listed, and as many in vain."""
+IN_VAIN = {"features": 2}
+"""Programs that are listed and that no run asks for: filters leave fewer rows than a tile of a window's pass has."""
 
 
 def check(name: str, seen: Programs) -> None:
@@ -142,7 +144,7 @@ def check(name: str, seen: Programs) -> None:
     assert seen.asked
     assert len(seen.listed) == len(set(seen.listed))
     assert missing <= most, seen.difference()
-    assert in_vain <= most, seen.difference()
+    assert in_vain <= max(most, IN_VAIN.get(name, 0)), seen.difference()
 
 
 @needs_compiler
@@ -220,6 +222,8 @@ STEPS: dict[str, Callable[[gpuetl.Table], gpuetl.Table]] = {
 BY_CHANCE = {
     ("aggregate", "partitions"): 1,  # some partitions of 100 rows come in the order of their keys
     ("join", "partitions"): 1,
+    ("window", "partitions"): 1,  # a partition of 100 rows is one tile of a pass, all rows together are more
+    ("frame", "partitions"): 2,
 }
 """Programs that depend on the rows."""
 

@@ -78,6 +78,30 @@ DEVICE double mean_of(WideSum sum, int64_t count, int scale) {
 }
 template <int SCALE> DEVICE double mean_of(WideSum sum, int64_t count) { return mean_of(sum, count, SCALE); }
 
+// The nearest float64 to a sum of integers by a count from 1 to 2^32 - 1, as `mean_of<0>` gives it: fewer instructions.
+// The sum is shifted to the highest of 128 bits, so that 96 or more are left, and divided 32 bits at a time.
+DEVICE double mean_of_integers(int128_t sum, uint32_t count) {
+    uint128_t units = magnitude(sum);
+    double mean = double(uint64_t(units)) / double(count);
+    if (units >> 53) {
+        const int shift = leading_zeros(units);
+        units <<= shift;
+        uint128_t quotient = 0;
+        uint64_t rest = 0;
+#pragma unroll 1
+        for (int digit = 0; digit < 4; ++digit, units <<= 32) {
+            rest = rest << 32 | uint64_t(units >> 96);
+            quotient = quotient << 32 | rest / count;
+            rest %= count;
+        }
+        const int zeros = leading_zeros(quotient);
+        quotient <<= zeros;
+        rest |= uint64_t(quotient);
+        mean = double(uint64_t(quotient >> 64) | (rest != 0)) * power_of_two(64 - zeros - shift);
+    }
+    return sum < 0 ? -mean : mean;
+}
+
 // The nearest integer to a sum by a count from 1 on, of two as near the even one.
 DEVICE int64_t whole_mean_of(int128_t sum, int64_t count) {
     const uint128_t units = nearest(magnitude(sum), uint128_t(count)) / uint128_t(count);

@@ -87,6 +87,7 @@ struct Sum {
 // The mean of so many values: floats, integers, decimals, and durations, which are whole microseconds.
 template <int SCALE> DEVICE double quotient(Real sum, int32_t rows, double) { return sum.sum / double(rows); }
 template <int SCALE> DEVICE double quotient(Whole sum, int32_t rows, double) {
+    if constexpr (SCALE == 0) return mean_of_integers(sum.sum, uint32_t(rows));
     return mean_of<SCALE>(wide_sum(sum.sum), rows);
 }
 template <int SCALE> DEVICE double quotient(const Halves& sum, int32_t rows, double) {

@@ -12,6 +12,9 @@
 // rows, 32 at a time, so that it reads and writes whole sectors.  What comes before a tile is a matter of the last
 // group before it alone: of each tile only the rows since its last beginning are reduced, and nobody looks further back
 // than that.  How rows are put together depends on their places alone, so floats come out the same in every run.
+//
+// There are three kernels: `reduce_tiles` makes the totals of tiles, `reduce_totals` those of more tiles and then what
+// comes before each tile, and `scan_tiles` gives each row its state.  The first two know nothing of what is written.
 #pragma once
 
 #include "rows.cuh"
@@ -51,10 +54,13 @@ constexpr int64_t TILE_WORDS = 32;  // of 32 rows each
 #ifdef GPUETL_HOST
 
 template <bool BACKWARD, class FOLD>
-DEVICE void reduce_tiles(Direction<BACKWARD>, const FOLD&, int64_t, Segment<typename FOLD::State>*) {}
+DEVICE void reduce_tiles(Direction<BACKWARD>, const FOLD&, Segment<typename FOLD::State>*) {}
+
+template <class STATE>
+DEVICE void reduce_totals(int64_t, int64_t, Segment<STATE>*, STATE*) {}
 
 template <bool BACKWARD, class FOLD>
-DEVICE void scan_tiles(Direction<BACKWARD> order, FOLD& fold, const Segment<typename FOLD::State>*) {
+DEVICE void scan_tiles(Direction<BACKWARD> order, FOLD& fold, const typename FOLD::State*) {
     typename FOLD::State state{};
     const int64_t rows = order.marks.rows;
     for (int64_t place = 0; place < rows; ++place) {
@@ -154,26 +160,18 @@ DEVICE typename FOLD::State scan_words(
 
 // ---- totals ---------------------------------------------------------------------------------------------------------
 
-// The totals of tiles, of 32 tiles, of 32 times 32 tiles and so on, level by level, until a level has 32 at most.
+// Totals of tiles, or of 32, 32 times 32 and so on: level by level one behind the other, until a level has 32 at most.
 template <class STATE>
-struct Totals {
-    Segment<STATE>* memory;
-    int64_t tiles;
+struct Level {
+    Segment<STATE>* totals;
+    int64_t count;
 
-    DEVICE int64_t count(int64_t level) const {
-        int64_t items = tiles;
-        for (; level; --level) items = (items + 31) / 32;
-        return items;
-    }
-    DEVICE Segment<STATE>* at(int64_t level) const {
-        Segment<STATE>* items = memory;
-        for (int64_t below = 0; below < level; ++below) items += count(below);
-        return items;
-    }
+    DEVICE Level next() const { return {totals + count, (count + 31) / 32}; }
 
-    // What up to 32 items from `first` on come to, and `last` after them; of 32 items there is no last.
-    DEVICE Segment<STATE> over(int64_t level, int64_t first, int items, const STATE& last) const {
-        const Segment<STATE>* const item = at(level) + first + LANE;
+    // What totals from `first` to before `end` come to, and `last` after them: 32 of them, or fewer and `last`.
+    DEVICE Segment<STATE> over(int64_t first, int64_t end, const STATE& last) const {
+        const int items = int(end - first);
+        const Segment<STATE>* const item = totals + first + LANE;
         const uint32_t begins = __ballot_sync(0xffffffffu, LANE < items && item->begins);
         const int since = begins ? 31 - __clz(begins) : 0;
         STATE state{};
@@ -182,52 +180,57 @@ struct Totals {
         scan_lanes(state, Reach<false>(begins), STATE{});
         return {from_lane(state, items < 32 ? items : 31), begins != 0};
     }
-
-    // What comes before a tile, since the last group that begins there.
-    DEVICE STATE before(int64_t tile) const {
-        Segment<STATE> earlier{};
-#pragma unroll 1
-        for (int64_t level = 0; tile && !earlier.begins; ++level, tile /= 32) {
-            if (tile % 32) earlier = over(level, tile / 32 * 32, int(tile % 32), earlier.state);
-        }
-        return earlier.state;
-    }
 };
 
-// Level 0 of the totals, from rows; or another one, from that below it.
+// The totals of tiles.
 template <bool BACKWARD, class FOLD>
-DEVICE void reduce_tiles(
-    Direction<BACKWARD> order, const FOLD& fold, int64_t level, Segment<typename FOLD::State>* memory
-) {
+DEVICE void reduce_tiles(Direction<BACKWARD> order, const FOLD& fold, Segment<typename FOLD::State>* totals) {
     typedef typename FOLD::State State;
     const Words<BACKWARD, FOLD> words{order, fold};
-    const Totals<State> totals{memory, words.tiles()};
-    FOR_EACH_WARP(item, totals.count(level)) {
+    FOR_EACH_WARP(tile, words.tiles()) {
         Segment<State> total;
-        if (level) {
-            const int64_t left = totals.count(level - 1) - item * 32;
-            total = totals.over(level - 1, item * 32, int(left < 32 ? left : 32), State{});
-        } else {
-            int64_t since = item * TILE_WORDS;
-            for (int64_t word = since; word < words.end(item); ++word) {
-                if (words.begins(word)) {
-                    since = word;
-                    total.begins = true;
-                }
+        int64_t since = tile * TILE_WORDS;
+        for (int64_t word = since; word < words.end(tile); ++word) {
+            if (words.begins(word)) {
+                since = word;
+                total.begins = true;
             }
-            total.state = scan_words(words, since, words.end(item), State{}, [](int64_t, bool, const State&) {});
         }
-        if (LANE == 0) totals.at(level)[item] = total;
+        total.state = scan_words(words, since, words.end(tile), State{}, [](int64_t, bool, const State&) {});
+        if (LANE == 0) totals[tile] = total;
+    }
+}
+
+// The totals of a level from 1 on, from those of the level below.  Last, with level 0: what comes before each tile since
+// the last group that begins there, from the totals of all levels.
+template <class STATE>
+DEVICE void reduce_totals(int64_t rows, int64_t level, Segment<STATE>* totals, STATE* before) {
+    Level<STATE> below{totals, ((rows + 31) / 32 + TILE_WORDS - 1) / TILE_WORDS};
+#pragma unroll 1
+    for (int64_t made = 1; made < level; ++made) below = below.next();
+    FOR_EACH_WARP(item, level ? below.next().count : below.count) {
+        int64_t first = level ? item * 32 : item & ~31LL, end = level ? first + 32 : item;
+        if (end > below.count) end = below.count;
+        Segment<STATE> total;
+#pragma unroll 1
+        for (Level<STATE> from = below;; from = from.next()) {
+            if (first < end) total = from.over(first, end, total.state);
+            if (level || total.begins || first == 0) break;
+            end = first / 32;
+            first = end & ~31LL;
+        }
+        if (LANE != 0) continue;
+        if (level) below.next().totals[item] = total;
+        else before[item] = total.state;
     }
 }
 
 template <bool BACKWARD, class FOLD>
-DEVICE void scan_tiles(Direction<BACKWARD> order, FOLD& fold, Segment<typename FOLD::State>* memory) {
+DEVICE void scan_tiles(Direction<BACKWARD> order, FOLD& fold, const typename FOLD::State* before) {
     typedef typename FOLD::State State;
     const Words<BACKWARD, FOLD> words{order, fold};
-    const Totals<State> totals{memory, words.tiles()};
     FOR_EACH_WARP(tile, words.tiles()) {
-        scan_words(words, tile * TILE_WORDS, words.end(tile), totals.before(tile),
+        scan_words(words, tile * TILE_WORDS, words.end(tile), tile ? before[tile] : State{},
                    [&](int64_t row, bool in_range, const State& state) { fold.put(row, in_range, state); });
     }
 }

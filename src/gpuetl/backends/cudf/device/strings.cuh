@@ -150,15 +150,28 @@ template <class OUT, class... REST> DEVICE void concat(OUT& out, Text first, RES
     concat(out, rest...);
 }
 
-template <class OUT> DEVICE void join_texts(OUT& out, Text separator, bool begun) {}
-template <class OUT, class... REST>
+constexpr int MOST_IN_LINE = 4;  // more texts than these are copied by calls
+
+CALLED char* copied(char* to, Text text) {
+    for (int64_t i = 0; i < text.size; ++i) *to++ = text.data[i];
+    return to;
+}
+template <class OUT> DEVICE void put_by_call(OUT& out, Text text) { out.put(text); }
+DEVICE void put_by_call(Bytes& out, Text text) { out.at = copied(out.at, text); }
+
+template <bool CALLS, class OUT> DEVICE void put_text(OUT& out, Text text) {
+    if constexpr (CALLS) put_by_call(out, text);
+    else out.put(text);
+}
+template <bool CALLS, class OUT> DEVICE void join_texts(OUT& out, Text separator, bool begun) {}
+template <bool CALLS, class OUT, class... REST>
 DEVICE void join_texts(OUT& out, Text separator, bool begun, Maybe<Text> first, REST... rest) {
-    if (first.valid && begun) out.put(separator);
-    if (first.valid) out.put(first.value);
-    join_texts(out, separator, begun || first.valid, rest...);
+    if (first.valid && begun) put_text<CALLS>(out, separator);
+    if (first.valid) put_text<CALLS>(out, first.value);
+    join_texts<CALLS>(out, separator, begun || first.valid, rest...);
 }
 template <class OUT, class... TEXTS> DEVICE void concat_ws(OUT& out, Maybe<Text> separator, TEXTS... texts) {
-    join_texts(out, separator.value, false, texts...);
+    join_texts<(sizeof...(TEXTS) > MOST_IN_LINE)>(out, separator.value, false, texts...);
 }
 
 template <class OUT> DEVICE void replace(OUT& out, Text text, Text old, Text put) {

@@ -6,9 +6,8 @@ import atexit
 import os
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, wait
-from queue import SimpleQueue
-from threading import Lock, Thread
-from typing import Any
+from threading import Condition, Thread
+from typing import Any, NamedTuple
 from weakref import WeakSet
 
 MOST_THREADS = 16
@@ -16,8 +15,19 @@ THREAD_NAME = "gpuetl-ahead"
 Make = Callable[[], Any]
 
 
+class Waiting(NamedTuple):
+    """What waits for a thread; `size` says how long it takes compared with others."""
+
+    size: int
+    future: Future[Any]
+    make: Make
+
+
 class Ahead:
-    """Threads that make what is expected, in that order.
+    """Threads that make what is expected: every other one in that order, those between the largest first.
+
+    What is expected last may take longest, and who asks for it would wait.  So it begins early, while the other threads
+    make what is asked for first.
 
     What is asked for while it waits for a thread is made by who asks; what a thread is at is waited for.  An error is
     that of who asks: where nobody does, nobody hears of it.  A process that ends waits for what threads are at, and for
@@ -31,24 +41,28 @@ class Ahead:
 
     def reset(self) -> None:
         """Begin anew: a process that was forked has none of the threads."""
-        self.lock = Lock()
+        self.changed = Condition()
         self.expected: dict[Hashable, Future[Any]] = {}
-        self.queue: SimpleQueue[tuple[Future[Any], Make]] = SimpleQueue()
+        self.waiting: list[Waiting] = []
         self.threads = 0
         self.stopped = False
 
-    def expect(self, key: Hashable, make: Make) -> Future[Any]:
+    def expect(self, key: Hashable, make: Make, size: int = 0) -> Future[Any]:
         """Let a thread make something, unless it has been expected before; return what will hold it."""
-        with self.lock:
+        with self.changed:
             if key in self.expected:
                 return self.expected[key]
             future = self.expected[key] = Future[Any]()
             if self.stopped:
                 future.cancel()
-            elif self.threads < most_threads():
+                return future
+            self.waiting.append(Waiting(size, future, make))
+            if self.threads < most_threads():
+                largest = self.threads % 2 == 1
                 self.threads += 1
-                Thread(target=self._work, name=f"{THREAD_NAME}-{self.threads}", daemon=True).start()
-        self.queue.put((future, make))
+                name = f"{THREAD_NAME}-{self.threads}"
+                Thread(target=self._work, args=(largest,), name=name, daemon=True).start()
+            self.changed.notify()
         return future
 
     def result(self, key: Hashable, make: Make) -> Any:
@@ -64,16 +78,21 @@ class Ahead:
 
     def stop(self) -> None:
         """Begin nothing more, and wait for what threads are at."""
-        with self.lock:
+        with self.changed:
             self.stopped = True
             begun = [future for future in self.expected.values() if not future.cancel()]
         wait(begun)
 
-    def _work(self) -> None:
-        queue = self.queue
+    def _next(self, largest: bool) -> Waiting:
+        with self.changed:
+            self.changed.wait_for(lambda: self.waiting)
+            places = range(len(self.waiting))
+            return self.waiting.pop(max(places, key=lambda place: self.waiting[place].size) if largest else 0)
+
+    def _work(self, largest: bool) -> None:
         self.begin_thread()
         while True:
-            future, make = queue.get()
+            _, future, make = self._next(largest)
             if not future.set_running_or_notify_cancel():
                 continue
             try:

@@ -18,7 +18,7 @@ from typing import Any
 from cupy.cuda import compiler, device, driver, function, nvrtc
 
 from gpuetl.backends.cudf.device.closed_set import closed_programs, closed_source, common_programs
-from gpuetl.backends.cudf.gpu.ahead import Ahead
+from gpuetl.backends.cudf.gpu.ahead import Ahead, most_threads
 from gpuetl.backends.cudf.gpu.nvrtc_processes import NvrtcProcesses, loaded_library
 from gpuetl.backends.cudf.machine import Text
 from gpuetl.kernels.cache import cache_folder, forget_oldest
@@ -33,6 +33,10 @@ _ASKED: set[Path] = set()
 """What this process has loaded."""
 PROCESSES = NvrtcProcesses(lambda: loaded_library(nvrtc.getVersion()))
 """What compiles ahead."""
+AT_START = 4
+"""How many processes a run that has not listed its programs starts at most; more are started when they are needed."""
+EMPTY = 'extern "C" __global__ void nothing() {}'
+"""The first program of a process takes longer than others."""
 
 
 def loaded(source: str) -> Any:
@@ -66,6 +70,14 @@ def make_ahead(texts: Iterable[Text], compile_user_kernel: CompileUserKernel, ma
     PROCESSES.end()
     if not ahead().stopped:
         write_mark(mark, paths)
+
+
+def start_processes() -> None:
+    """Begin to start the first processes that compile, while the plan's programs are listed."""
+    made_for = target()
+    if not made_for.ptx:
+        for number in range(min(AT_START, most_threads())):
+            ahead().expect(("process", number), partial(PROCESSES.compiled, EMPTY, made_for.apart_options()))
 
 
 def load_ahead(paths: Iterable[Path]) -> None:
@@ -114,7 +126,7 @@ def module_of(code: bytes) -> Any:
 
 def expect(source: str, path: Path) -> Future[bytes] | None:
     """Begin to compile a text that will be asked for, on another thread, unless it is in the cache."""
-    return None if path.exists() else ahead().expect(path, partial(compiled, source, path, compiled_apart))
+    return None if path.exists() else ahead().expect(path, partial(compiled, source, path, compiled_apart), len(source))
 
 
 def compiled_here(source: str) -> bytes:

@@ -86,12 +86,13 @@ class GpuMachine:
         self.arrays.cuda.Device().synchronize()
 
     def begins(self, plan: str) -> bool:
-        """Load the entries that the plan's mark names; without a mark, begin with the closed set."""
+        """Load the entries that the plan's mark names; without one, begin to compile with the closed set."""
         if plan in self.begun:
             return False
         self.begun.add(plan)
         entries = read_mark(kernel_cache.mark_of(plan))
         if entries is None:
+            kernel_cache.start_processes()
             kernel_cache.expect_closed_set()
             return True
         kernel_cache.load_ahead(entries)

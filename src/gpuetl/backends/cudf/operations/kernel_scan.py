@@ -15,7 +15,7 @@ from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.operations.elementwise import typed, users_text
 from gpuetl.backends.cudf.operations.user_kernels import user_kernel
 from gpuetl.backends.cudf.vector import Vector
-from gpuetl.backends.cudf.windows.scans import launch_scan
+from gpuetl.backends.cudf.windows.scans import Reducing, launch_scan, totals_before
 from gpuetl.kernels.texts import KernelTexts
 from gpuetl.plan.nodes import Kernel, KernelReduction
 
@@ -45,7 +45,9 @@ def scanned(
     outputs = [*(vector.data for vector in made.values()), *flags]
     if rows:
         with user_kernel(operation, machine):
-            launch_scan(module, rows, segment_bytes(contract), [new_group, *buffers_of(inputs), *outputs], machine)
+            given = [new_group, *buffers_of(inputs), *outputs]
+            before = totals_before(Reducing(lambda: module, given), rows, segment_bytes(contract), machine)
+            launch_scan(module, rows, before, given, machine)
     if not masks:
         return {name: null_where_any(vector, inputs.values(), machine) for name, vector in made.items()}
     nulls = arrays.zeros(len(made), "uint64")
@@ -64,19 +66,18 @@ def segment_bytes(contract: KernelTexts) -> int:
 def scan_source(
     operation: Kernel, contract: KernelTexts, inputs: Mapping[str, Vector], arguments: Mapping[str, Any]
 ) -> str:
-    """Return the kernels `reduce` and `scan` of `launch_scan`."""
+    """Return the kernels `reduce` and `totals` of `totals_before`, and `scan` of `launch_scan`."""
     stored = {f"r{place}": f"{stored_c_type(t)}*" for place, t in enumerate(operation.outputs.values())}
     if operation.nulls == "masks":
         stored |= {f"s{place}": "uint8_t*" for place in range(len(operation.outputs))}
     members = {f"c{place}": f"const {accessor_type(vector)}" for place, vector in enumerate(inputs.values())} | stored
     begin = f"""({", ".join([
-        "int64_t rows, int64_t level, void* memory, const uint8_t* groups",
+        "int64_t rows, void* memory, const uint8_t* groups",
         *column_parameters(inputs), *(f"{dtype} {name}" for name, dtype in stored.items()),
     ])}) {{
 {accessors(inputs)}
     const windows::Direction<false> order{{{{groups, groups, rows}}}};
-    Scanned scanned{{{", ".join(members)}}};
-    windows::Segment<State>* const totals = (windows::Segment<State>*)memory;"""  # fmt: skip
+    Scanned scanned{{{", ".join(members)}}};"""  # fmt: skip
     return f"""{headers_text(["scan.cuh"])}
 {users_functions(operation, contract, inputs, constants(operation, arguments))}
 struct Scanned {{
@@ -86,10 +87,13 @@ struct Scanned {{
 }};
 static_assert(sizeof(windows::Segment<State>) <= {segment_bytes(contract)}, "more than is allocated");
 KERNEL reduce{begin}
-    windows::reduce_tiles(order, scanned, level, totals);
+    windows::reduce_tiles(order, scanned, (windows::Segment<State>*)memory);
+}}
+KERNEL totals(int64_t rows, int64_t level, void* totals, void* before) {{
+    windows::reduce_totals(rows, level, (windows::Segment<State>*)totals, (State*)before);
 }}
 KERNEL scan{begin}
-    windows::scan_tiles(order, scanned, totals);
+    windows::scan_tiles(order, scanned, (const State*)memory);
 }}
 """
 

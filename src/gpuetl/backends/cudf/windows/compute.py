@@ -11,7 +11,7 @@ from gpuetl.backends.cudf.columns.validity import valid_rows
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.cudf.windows.frames import frame_source, run_frames
 from gpuetl.backends.cudf.windows.outputs import Written
-from gpuetl.backends.cudf.windows.pass_kernels import pass_source, run_pass
+from gpuetl.backends.cudf.windows.pass_kernels import pass_sources, run_pass
 from gpuetl.backends.cudf.windows.passes import Known, Pass, reads_of
 from gpuetl.backends.cudf.windows.rows import WindowRows
 from gpuetl.backends.cudf.windows.steps import Framed, Output, PresentRows, RowNumbers, Scan, Step
@@ -62,8 +62,9 @@ def output_programs(outputs: Iterable[Output], rows: WindowRows) -> list[str]:
     """List the programs of `compute_outputs`; of the rows it takes the kinds of columns alone."""
     work = Work.of(outputs)
     known: Known = {**{scan: [] for scan in work.scans_read}, **{each: [] for each in work.present}}
-    texts = [pass_source(Pass(some, True, {}, rows)) for some in work.backward]
-    texts += [pass_source(Pass(some, False, known, rows)) for some in work.forward]
+    passes = [Pass(some, True, {}, rows) for some in work.backward]
+    passes += [Pass(some, False, known, rows) for some in work.forward]
+    texts = [text for each in passes for text in pass_sources(each)]
     return texts + [frame_source(some, rows) for _, some in work.frames]
 
 

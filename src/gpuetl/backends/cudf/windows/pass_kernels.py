@@ -6,22 +6,25 @@ from collections.abc import Mapping
 
 from gpuetl.backends.cudf.device.columns import accessors
 from gpuetl.backends.cudf.device.types import accessor_type, c_int
+from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.cudf.windows.fused import ALIGNMENT, instance, state_bytes, together
 from gpuetl.backends.cudf.windows.outputs import Written, null_statements, output_parameters, store_statements
 from gpuetl.backends.cudf.windows.passes import Pass
 from gpuetl.backends.cudf.windows.rows import headers, parameters
-from gpuetl.backends.cudf.windows.scans import launch_scan
+from gpuetl.backends.cudf.windows.scans import TILE_ROWS, Reducing, launch_scan, totals_before
 from gpuetl.backends.cudf.windows.steps import PresentRows, Scan, Step
 
 
 def run_pass(work: Pass) -> Written:
     """Write a pass's outputs."""
-    rows = work.rows
+    rows, machine = work.rows, work.rows.machine
     written = Written.empty([*work.scans, *work.calls], work.outputs, rows)
     known = [buffer for each in work.read_known for buffer in work.known[each]]
     if rows.rows:
+        reducing = Reducing(lambda: machine.compiled(reduce_source(work)), rows.arguments(folded_columns(work)))
+        before = totals_before(reducing, rows.rows, segment_bytes(work), machine)
         arguments = [*rows.arguments(work.columns), *known, *written.arguments]
-        launch_scan(rows.machine.compiled(pass_source(work)), rows.rows, segment_bytes(work), arguments, rows.machine)
+        launch_scan(machine.compiled(scan_source(work)), rows.rows, before, arguments, machine)
     return written
 
 
@@ -30,26 +33,50 @@ def segment_bytes(work: Pass) -> int:
     return state_bytes(work.folds) + ALIGNMENT
 
 
-def pass_source(work: Pass) -> str:
-    """Return the kernels `reduce` and `scan` of `launch_scan`."""
+def pass_sources(work: Pass) -> list[str]:
+    """Return the texts of a pass: two, which are compiled side by side, or one where all rows are in one tile."""
+    return [scan_source(work), *([reduce_source(work)] if work.rows.rows > TILE_ROWS else [])]
+
+
+def folded_columns(work: Pass) -> dict[str, Vector]:
+    """Return the columns that the folds read."""
+    return work.rows.read_by(work.folds)
+
+
+def reduce_source(work: Pass) -> str:
+    """Return the kernels `reduce` and `totals` of `totals_before`, which know nothing of the outputs."""
+    columns = folded_columns(work)
+    parameter_texts = ["int64_t rows", "void* totals", *parameters(columns)]
+    return f"""{headers()}{together(work.folds, columns)}
+typedef Together::State State;
+static_assert(sizeof(Segment<State>) <= {segment_bytes(work)}, "more than is allocated");
+KERNEL reduce({", ".join(parameter_texts)}) {{
+{accessors(columns)}
+    const Marks marks{{groups, runs, rows}};
+    const Direction<{str(work.backward).lower()}> order{{marks}};
+    uint64_t* const state = nullptr;  // no fold looks for faults before its result
+    reduce_tiles(order, {instance(work.folds, columns)}, (Segment<State>*)totals);
+}}
+KERNEL totals(int64_t rows, int64_t level, void* totals, void* before) {{
+    reduce_totals(rows, level, (Segment<State>*)totals, (State*)before);
+}}
+"""
+
+
+def scan_source(work: Pass) -> str:
+    """Return the kernel `scan` of `launch_scan`."""
     names = {name: f"c{place}" for place, name in enumerate(work.columns)}
     others = [text for place, each in enumerate(work.read_known) for text in known_parameters(place, each)]
     others += output_parameters(work.outputs, work.rows)
-    texts = ["int64_t rows", "int64_t level", "void* totals", *parameters(work.columns), *others]
+    texts = ["int64_t rows", "const void* before", *parameters(work.columns), *others]
     given = [instance(work.folds, work.columns), *names.values(), *(text.split()[-1] for text in others)]
-    begin = f"""({", ".join(texts)}) {{
+    return f"""{headers()}{together(work.folds, work.columns)}{scanned_struct(work, names, others)}
+static_assert(sizeof(Together::State) <= {segment_bytes(work)}, "more than is allocated");
+KERNEL scan({", ".join(texts)}) {{
 {accessors(work.columns)}
     const Marks marks{{groups, runs, rows}};
-    const Direction<{str(work.backward).lower()}> order{{marks}};
     Scanned scanned{{{", ".join(given)}}};
-    Segment<Together::State>* const segments = (Segment<Together::State>*)totals;"""
-    return f"""{headers()}{together(work.folds, work.columns)}{scanned_struct(work, names, others)}
-static_assert(sizeof(Segment<Together::State>) <= {segment_bytes(work)}, "more than is allocated");
-KERNEL reduce{begin}
-    reduce_tiles(order, scanned, level, segments);
-}}
-KERNEL scan{begin}
-    scan_tiles(order, scanned, segments);
+    scan_tiles(Direction<{str(work.backward).lower()}>{{marks}}, scanned, (const Together::State*)before);
     const auto& missing = scanned.missing;
     {null_statements(work.outputs, len(work.scans) + len(work.calls))}
 }}
