@@ -7,11 +7,13 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
 from gpu_engine import nvrtc
 from gpuetl.backends.cudf.device.closed_set import closed_source
+from gpuetl.backends.cudf.gpu import nvrtc_processes
 from gpuetl.backends.cudf.gpu.nvrtc_processes import NvrtcProcess, NvrtcProcesses, loaded_library, version_of
 from gpuetl.kernels.machine_code import Compiler, Target
 
@@ -156,6 +158,25 @@ def test_the_end_ends_those_that_are_idle(processes):
     processes.end()
     assert process.process.returncode == -signal.SIGKILL
     assert processes.compiled(TEXT, OPTIONS).startswith(b"\x7fELF")
+
+
+@needs_nvrtc
+def test_a_few_rest_and_end_if_nothing_is_asked_of_them(processes, monkeypatch):
+    """So the next plan need not start processes."""
+    monkeypatch.setattr(nvrtc_processes, "MOST_KEPT", 1)
+    barrier = Barrier(2)
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(lambda text: barrier.wait() >= 0 and processes.compiled(text, OPTIONS), [TEXT, TEXT]))
+    processes.rest(seconds=60)
+    (kept,) = processes.started
+    assert processes.compiled(TEXT, OPTIONS).startswith(b"\x7fELF")
+    assert processes.started == {kept}
+    processes.rest(seconds=0.3)
+    processes.compiled(TEXT, OPTIONS)  # asked of it in time
+    time.sleep(0.6)
+    assert processes.started == {kept}
+    processes.rest(seconds=0.05)
+    assert has_ended(kept.process.pid)
 
 
 CODE = """

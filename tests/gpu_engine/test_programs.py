@@ -18,7 +18,6 @@ from gpu_engine.host_machine import COMPILER, ON_CPU, HostMachine
 from gpuetl import col, expr
 from gpuetl.backends.backend import Share
 from gpuetl.backends.cudf import compile_ahead
-from gpuetl.backends.cudf.aggregates import records
 from gpuetl.backends.cudf.backend import CudfBackend
 from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.cudf.columns.kind import Kind, Kinds
@@ -27,7 +26,7 @@ from gpuetl.backends.cudf.expressions.programs import evaluated
 from gpuetl.backends.cudf.machine import Text
 from gpuetl.backends.cudf.operation import programs
 from gpuetl.backends.cudf.operations import filter as filters
-from gpuetl.backends.cudf.programs import PlanWalk
+from gpuetl.backends.cudf.programs import PlanWalk, name_of
 from gpuetl.backends.cudf.sources.kinds import scan_kinds
 from gpuetl.backends.engines import load_backend
 from gpuetl.executors.carries import carried_by_itself, carried_on, combined
@@ -172,7 +171,7 @@ def test_a_large_plan_is_listed_without_its_rows(monkeypatch: pytest.MonkeyPatch
     """No file is read but its footer; each program is yielded once."""
     monkeypatch.setattr(pq, "ParquetFile", lambda *given, **options: pytest.fail("read"))
     texts = listed(physical_of(gpuetl.load(PIPELINES / "flights.yaml")))
-    assert len(texts) == len(set(texts)) > 35
+    assert len(texts) == len(set(texts)) > 30
 
 
 ROWS = {"place": [3, 1, 2, 9] * 500, "seconds": [5, 50, 500, 20] * 500, "name": ["x", "y", None, "z"] * 500}
@@ -438,16 +437,11 @@ def test_windows_by_carries_that_workers_combine_are_listed(
     assert seen.missing == set(), seen.difference()
 
 
-def test_aggregates_of_perhaps_many_rows_are_listed_with_and_without_records(
-    monkeypatch: pytest.MonkeyPatch, pipeline: gpuetl.Pipeline
-) -> None:
-    """A filter may leave few rows, which are read without records; and columns may have nulls."""
-    rows = pa.table({"k": [2, 1, 2], "a": [1.0, 2.0, 3.0], "b": [1, 2, 3]})
-    source = pipeline.from_frame("t", rows).filter(col("a") > 0)
-    source.aggregate("k", x=expr("sum(a)"), y=expr("sum(b)")).stage("out")
-    monkeypatch.setattr(records, "MANY_ROWS", 4)
-    few = [text for text in listed(physical_of(pipeline, "out")) if "reduce_chunks" in text]
-    monkeypatch.setattr(records, "MANY_ROWS", 3)
-    many = [text for text in listed(physical_of(pipeline, "out")) if "reduce_chunks" in text]
-    assert ["write_records" in text for text in few] == [False]
-    assert ["write_records" in text for text in many] == [True, False, True]
+def test_aggregates_of_columns_have_no_programs_of_their_own(pipeline: gpuetl.Pipeline) -> None:
+    """Only a constant is computed for each row."""
+    source = pipeline.from_frame("t", pa.table({"k": [2, 1, 2], "a": [1.0, 2.0, 3.0], "b": [1, 2, 3]}))
+    calls = {"x": expr("sum(a)"), "y": expr("var(a)"), "z": expr("count(b)"), "n": expr("count(*)")}
+    source.aggregate("k", **calls).stage("columns")
+    source.aggregate("k", one=expr("sum(1)")).stage("constants")
+    assert listed(physical_of(pipeline, "columns")) == []
+    assert [name_of(text) for text in listed(physical_of(pipeline, "constants"))] == ["kernel compute"]

@@ -79,7 +79,7 @@ def reduced_words(groups: Groups, wanted: Sequence[State]) -> dict[State, Reduce
 
 
 def batches(groups: Groups, states: Sequence[State]) -> Iterator[Sequence[State]]:
-    """Yield states by as many as a kernel reduces; those of rows that come by their numbers by as many as records hold."""
+    """Yield states by as many as a kernel reduces; of rows that come by their numbers, by columns that fit a record."""
     if groups.rows is None:
         yield from parts(states, MOST_IN_ORDER)
         return

@@ -5,6 +5,7 @@ CuPy's own cache is not used since `RawModule` always flushes small float32.
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, as_completed, wait
@@ -33,6 +34,7 @@ _ASKED: set[Path] = set()
 """What this process has loaded."""
 PROCESSES = NvrtcProcesses(lambda: loaded_library(nvrtc.getVersion()))
 """What compiles ahead."""
+atexit.register(PROCESSES.end)
 AT_START = 4
 """How many processes a run that has not listed its programs starts at most; more are started when they are needed."""
 EMPTY = 'extern "C" __global__ void nothing() {}'
@@ -67,7 +69,7 @@ def make_ahead(texts: Iterable[Text], compile_user_kernel: CompileUserKernel, ma
         if future := make_text_ahead(text.source):
             futures.append(future)
     wait(futures)
-    PROCESSES.end()
+    PROCESSES.rest()
     if not ahead().stopped:
         write_mark(mark, paths)
 
@@ -229,10 +231,10 @@ def expect_closed_set() -> Thread | None:
 
 
 def show_closed_set(begun: list[Future[bytes]]) -> None:
-    """Show how many of the closed set are done, then end the processes that compiled them."""
+    """Show how many of the closed set are done, then let the processes that compiled them rest."""
     for done, _ in enumerate(as_completed(begun), 1):
         show_progress(Origin("kernels", "of all pipelines"), done, len(begun))
-    PROCESSES.end()
+    PROCESSES.rest()
 
 
 def ahead() -> Ahead:

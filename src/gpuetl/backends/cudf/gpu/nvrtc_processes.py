@@ -12,10 +12,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
-from threading import Lock
+from threading import Lock, Timer
 
 from gpuetl.backends.cudf.gpu.nvrtc_child import ANSWER, QUESTION
 
+MOST_KEPT, KEPT_S = 4, 30.0
+"""Processes that wait for the next plan, and how long: one takes some 40 ms to start."""
 CHILD = Path(__file__).resolve().with_name("nvrtc_child.py")
 
 
@@ -78,6 +80,7 @@ class NvrtcProcesses:
 
     def __init__(self, library: Callable[[], str | None]) -> None:
         self.library, self.failed = library, False
+        self.uses = 0
         self.started: set[NvrtcProcess] = set()
         self.idle: list[NvrtcProcess] = []
         self.lock = Lock()  # held while one is started, so that a process that is forked knows all
@@ -102,14 +105,26 @@ class NvrtcProcesses:
             self.idle.append(process)
         return code or None
 
-    def end(self) -> None:
-        """End those that compile nothing."""
+    def end(self, but: int = 0) -> None:
+        """End those that compile nothing, but for so many."""
         with self.lock:
-            idle, self.idle = self.idle, []
+            idle, self.idle = self.idle[but:], self.idle[:but]
         self._ended(idle)
+
+    def rest(self, seconds: float = KEPT_S) -> None:
+        """End those that compile nothing, but for a few, which end too if nothing is asked of them in some seconds."""
+        self.end(MOST_KEPT)
+        timer = Timer(seconds, self._end_unused, (self.uses,))
+        timer.daemon = True
+        timer.start()
+
+    def _end_unused(self, uses: int) -> None:
+        if self.uses == uses:
+            self.end()
 
     def _idle_or_started(self) -> NvrtcProcess | None:
         with self.lock:
+            self.uses += 1
             if self.idle:
                 return self.idle.pop()
             if self.failed:
