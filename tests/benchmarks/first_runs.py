@@ -3,6 +3,7 @@
 python tests/benchmarks/first_runs.py [--runs 3] [PIPELINE…]        prints a line for each case as it is measured
 
 Every case but "empty" has the closed set.  Times are the least of all runs: of the whole process, and of its run alone.
+NVRTC keeps programs by itself where there is a driver, so its cache is empty, too.
 Programs are those that the run added to the cache: what the list of the plan named, and what the run asked for beside it.
 """
 
@@ -36,16 +37,17 @@ def main() -> None:
         "pipelines", nargs="*", type=Path, default=[ROOT / "pipelines" / f"{n}.yaml" for n in ("hello", "flights")]
     )
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--cases", nargs="*", choices=CASES, default=list(CASES))
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         closed = Path(folder) / "closed"
         gpuetl("kernel", "build", "--to", str(closed))
         for pipeline in given.pipelines:
-            for case, what in CASES.items():
+            for case in given.cases:
                 measured = [measure(case, pipeline, closed, Path(folder) / "cache") for _ in range(given.runs)]
                 process, run, added = (min(values) for values in zip(*measured, strict=True))
                 print(
-                    f"{pipeline.stem}: {case} ({what}): process {process:.2f} s, run {run:.2f} s, {added} programs",
+                    f"{pipeline.stem}: {case} ({CASES[case]}): process {process:.2f} s, run {run:.2f} s, {added} programs",
                     flush=True,
                 )
 
@@ -70,7 +72,9 @@ def measure(case: str, pipeline: Path, closed: Path, cache: Path) -> tuple[float
 
 def gpuetl(*arguments: str, cache: Path | None = None) -> None:
     """Run the command line; raise where it fails."""
-    environment = dict(os.environ) if cache is None else {**os.environ, "GPUETL_KERNEL_CACHE": str(cache)}
+    environment = dict(os.environ)
+    if cache is not None:
+        environment |= {"GPUETL_KERNEL_CACHE": str(cache), "CUDA_CACHE_PATH": str(cache / "nvrtc")}
     subprocess.run([*GPUETL, *arguments], cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
 
 
