@@ -16,7 +16,7 @@ from gpu_engine.host_machine import ON_CPU, HostMachine
 from gpu_engine.test_programs import until_listed
 from gpuetl.backends import driver
 from gpuetl.backends.cudf import kernel_build, shipped
-from gpuetl.backends.cudf.device.closed_set import closed_programs, closed_source
+from gpuetl.backends.cudf.device.closed_set import closed_source
 from gpuetl.backends.cudf.gpu.compiler import named
 from gpuetl.backends.cudf.kernel_build import Nvrtc, build, find_nvrtc, jobs_of, nvrtc_paths, targets_of
 from gpuetl.backends.cudf.programs import Program, closed_set, plan_programs
@@ -251,7 +251,7 @@ def test_every_program_of_the_closed_set_compiles(tmp_path, architecture):
     found = find_nvrtc()
     target = Target(architecture, found.compiler)
     those = jobs_of(closed_set(), [target], lambda program, target: tmp_path / target.name(program.text))
-    assert build(those, found.start, quiet).compiled == len(closed_programs()) >= 9
+    assert build(those, found.start, quiet).compiled == len(closed_set()) >= 9
     for job in those:
         code = read_entry(job.path)
         assert code.startswith(b"\x7fELF"), job.program.name
@@ -269,10 +269,10 @@ def test_the_wheel_has_the_closed_set_of_each_architecture(tmp_path, monkeypatch
     write_entry(wheel / "sm_70" / "old.cubin", b"code")
     shipped.main()
     assert names_in(wheel) == ["sm_90"]
-    assert len(names_in(wheel / "sm_90")) == len(closed_programs())
+    assert len(names_in(wheel / "sm_90")) == len(closed_set())
     for program in closed_set():
         assert read_entry(SM_90.shipped(program.text)).startswith(b"\x7fELF")
-    assert capsys.readouterr().out.startswith(f"sm_90: {len(closed_programs())} programs, ")
+    assert capsys.readouterr().out.startswith(f"sm_90: {len(closed_set())} programs, ")
 
 
 @pytest.fixture
@@ -367,7 +367,7 @@ def test_what_the_wheel_has_is_not_compiled_unless_a_folder_is_named(tmp_path):
     target = Target("sm_90", find_nvrtc().compiler)
     for program in closed_set():
         write_entry(target.shipped(program.text), b"code")
-    count = len(closed_programs())
+    count = len(closed_set())
     done = gpuetl("kernel", "build", "--arch", "sm_90")
     assert f"{count} programs, 0 compiled, {count} there already" in done.stdout
     assert not (tmp_path / "cache").exists()

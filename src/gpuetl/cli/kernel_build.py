@@ -68,6 +68,7 @@ def build(
     from gpuetl.backends.cudf.kernel_build import build, find_nvrtc, jobs_of, targets_of
     from gpuetl.backends.cudf.programs import CLOSED_SET, closed_set
     from gpuetl.kernels.cache import cache_folder, forget_oldest
+    from gpuetl.kernels.machine_code import OPTIONS
     from gpuetl.sizes import size
 
     nvrtc = find_nvrtc()
@@ -76,7 +77,7 @@ def build(
 
     def path_of(program: Program, target: Target) -> Path:
         shipped = target.shipped(program.text)
-        if to is None and program.file == CLOSED_SET and shipped.exists():
+        if to is None and program.options == OPTIONS and shipped.exists():
             return shipped
         return folder / target.name(program.text, program.options)
 

@@ -19,6 +19,7 @@ from gpuetl.backends.cudf.machine import Text
 from gpuetl.backends.cudf.operation import Needed, programs
 from gpuetl.backends.cudf.operations.kernel_scan import known_values
 from gpuetl.backends.cudf.sources.programs import scan_programs
+from gpuetl.backends.cudf.usual import usual_programs
 from gpuetl.errors import first_line
 from gpuetl.kernels.compilation import UserKernel
 from gpuetl.kernels.machine_code import OPTIONS
@@ -53,8 +54,9 @@ class Listed(NamedTuple):
 
 
 def closed_set() -> list[Program]:
-    """Return the programs that contain nothing of a pipeline."""
-    return [of_closed_set(name) for name in closed_programs()]
+    """Return the programs that contain nothing of a pipeline, with those of usual expressions and window functions."""
+    usual = (Program(CLOSED_SET, name, text) for name, text in usual_programs())
+    return [*map(of_closed_set, closed_programs()), *usual]
 
 
 def common_set() -> list[Program]:

@@ -220,8 +220,9 @@ DEVICE void reduce_totals(int64_t rows, int64_t level, Segment<STATE>* totals, S
             first = end & ~31LL;
         }
         if (LANE != 0) continue;
-        if (level) below.next().totals[item] = total;
-        else before[item] = total.state;
+        Segment<STATE>* const made = below.next().totals + item;
+        (level ? made->state : before[item]) = total.state;
+        if (level) made->begins = total.begins;
     }
 }
 
