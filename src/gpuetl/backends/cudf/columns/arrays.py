@@ -21,7 +21,7 @@ PART, MOST_PARTS, BLOCK_PARTS = 4 * ROUND, 8192, 8
 """Of a scan: the rows of a part, or more where there were more parts than these, and the parts of a block."""
 
 MOST_JOINED, ALIGNMENT = 64, 64
-"""The arrays that one launch copies, as in device/closed/arrays.cu, and what their places are multiples of, in bytes."""
+"""The arrays that one launch copies, as in device/closed/arrays.cu, and the bytes to which their places are aligned."""
 
 
 def launch(entry: str, rows: int, arguments: Sequence[object], machine: Machine) -> None:
