@@ -20,8 +20,8 @@ SHARED_BITS = 16
 SAMPLED, MOST_SAMPLED = 4096, 128
 """The rows of a sample, and how many of them may have one code: additions to one count in the cache come one by one.
 Rows of the code that most have, such as that of nulls, are counted in registers."""
-THREADS = 256
-"""Of the block that ranks the codes."""
+THREADS = 512
+"""Of the block that ranks the codes; the kernel takes up to 1,024."""
 
 
 def are_countable(bits: int, rows: int) -> bool:

@@ -103,12 +103,17 @@ DEVICE void rank(int64_t size, int64_t rows, const int32_t* counts, int32_t* ran
         __syncthreads();
     }
     uint64_t before = sums[thread] - own;
-#pragma unroll 8
-    for (int64_t code = first; code < end; ++code) {
-        const int32_t count = counts[code];
-        ranks[code] = int32_t(before >> 32);
-        if (count) starts[before >> 32] = int64_t(before & 0xffffffff);
-        before += uint64_t(count > 0) << 32 | uint32_t(count);
+    for (int64_t start = first; start < end; start += AT_ONCE) {
+        int32_t found[AT_ONCE];  // loaded before anything is stored, of which the compiler cannot know where it goes
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; ++i) found[i] = counts[readable(start + i, end)];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; ++i) {
+            if (start + i >= end) break;
+            ranks[start + i] = int32_t(before >> 32);
+            if (found[i]) starts[before >> 32] = int64_t(before & 0xffffffff);
+            before += uint64_t(found[i] > 0) << 32 | uint32_t(found[i]);
+        }
     }
     if (thread != threads - 1) return;
     *groups = before >> 32;
