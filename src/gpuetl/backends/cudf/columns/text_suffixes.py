@@ -21,6 +21,8 @@ SAMPLE = 1 << 16
 SLOTS = (1 << 20, 1 << 21, 1 << 22)
 """Sizes of the tables that are tried: they stay in a GPU's cache."""
 MOST_TRIES = 128
+COUNT_BIT = 40
+"""From here on a sum counts texts, and below that their bytes, as in device/text_suffixes.cuh."""
 TOO_MANY, OTHER_TEXT = 1, 2
 """Why a table fails."""
 
@@ -40,7 +42,7 @@ class Distinct(NamedTuple):
 class SuffixTable(NamedTuple):
     """A table of codes (uint64), 0 where a slot is free.
 
-    `found` (uint64) has why it fails, how many distinct texts are listed, and their bytes.
+    `found` (uint64) has why it fails, and from bit 40 on how many distinct texts are listed, below that their bytes.
     """
 
     codes: Array
@@ -51,7 +53,7 @@ class SuffixTable(NamedTuple):
     def of_size(cls, size: int, machine: Machine, lists: bool = False) -> SuffixTable:
         """Return an empty table; one that lists its distinct texts, if that is wanted."""
         arrays = machine.arrays
-        codes, found = arrays.zeros(size, "uint64"), arrays.zeros(3, "uint64")
+        codes, found = arrays.zeros(size, "uint64"), arrays.zeros(2, "uint64")
         if not lists:
             return cls(codes, found)
         return cls(codes, found, Distinct(*(arrays.empty(size, dtype) for dtype in ("uint64", "int32", "int32"))))
@@ -99,7 +101,8 @@ def enter_suffixes(
     given = [rows, len(table.codes), MOST_TRIES, *prefix, table.codes, *distinct, table.found, slots]
     entry = f"enter_suffixes_{integer_name(vector.offsets)}"
     machine.launch(machine.closed("texts"), entry, rows, [*given, *text_arguments(vector)])
-    return Entered(*table.found.tolist())
+    reason, listed = table.found.tolist()
+    return Entered(reason, *divmod(listed, 1 << COUNT_BIT))
 
 
 def numbered_distinct(distinct: Distinct, count: int, by_slot: Array, machine: Machine) -> Array:

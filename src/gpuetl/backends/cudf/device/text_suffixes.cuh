@@ -1,7 +1,6 @@
 // Texts told apart by at most 8 bytes: those after a prefix that all of them have.
 #pragma once
 
-#include "reduce.cuh"
 #include "text_table.cuh"
 
 DEVICE uint64_t first_byte_highest(uint64_t word) {
@@ -45,7 +44,7 @@ struct CodeTable {
     uint64_t mask;
     int64_t most_tries;
     DistinctTexts distinct;
-    uint64_t* found;  // why the table fails, how many texts are listed, and their bytes
+    uint64_t* found;  // why the table fails; how many texts are listed, from bit 40 on, and their bytes
 
     // The slot of a code.  Different codes have different hashes, but may begin at the same slot.
     DEVICE int32_t enter(uint64_t code, int32_t row, int64_t bytes) const {
@@ -64,9 +63,8 @@ struct CodeTable {
         return 0;
     }
     DEVICE void list(uint64_t code, int32_t slot, int32_t row, int64_t bytes) const {
-        const uint64_t place = next_number(found + 1);
+        const uint64_t place = before_adding(found + 1, uint64_t(1) << 40 | uint64_t(bytes)) >> 40;
         distinct.codes[place] = code, distinct.slots[place] = slot, distinct.rows[place] = row;
-        add_to(found + 2, uint64_t(bytes));
     }
     DEVICE bool has_failed() const { return *(volatile uint64_t*)found != 0; }
 };
