@@ -205,7 +205,8 @@ def traced_run(
         error = ContractBroken(failure(checks))
         error.report = replace(report, error=str(error))
         raise error
-    return Run(report, {name: result_of(frame, outputs.heads[name], backend) for name, frame in outputs.kept.items()})
+    results = {name: Result(frame, backend, outputs.tables.get(name)) for name, frame in outputs.kept.items()}
+    return Run(report, results)
 
 
 def failed_report(name: str, choice: Choice, account: Account, error: GpuetlError) -> RunReport:
@@ -225,11 +226,6 @@ def add_memory_notes(recorder: Recorder, fit: Fitted, options: RunOptions) -> No
         recorder.note(line)
     if warning:
         recorder.warn(warning)
-
-
-def result_of(frame: Any, head: Any, backend: Backend) -> Result:
-    """Return a kept stage; its first rows may be all."""
-    return Result(frame, backend, head if head.num_rows == backend.rows(frame) else None)
 
 
 @contextmanager

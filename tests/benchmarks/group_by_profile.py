@@ -36,7 +36,7 @@ from suites.results import first_and_best, gpu, installed
 
 from gpuetl import RunOptions
 from gpuetl.backends.cudf import backend as cudf_backend
-from gpuetl.backends.cudf.aggregates.counting import counts_of
+from gpuetl.backends.cudf.aggregates.counting import cached_counts, shared_counts
 from gpuetl.backends.cudf.columns.arrays import pick
 from gpuetl.backends.cudf.columns.compact import bounds_where
 from gpuetl.backends.cudf.columns.keys import Key, Keys
@@ -293,7 +293,11 @@ def parts(rows: int, runs: int) -> Iterator[Step]:
 def parts_of_counts(codes: Any, ours: Machine, runs: int) -> Iterator[Step]:
     """Yield how long it takes to find groups by counts, and by marks of rows that differ from the one before."""
     bits, rows = int(codes.max()).bit_length(), len(codes)
-    yield Step("counts of codes", runs, least_ms(partial(counts_of, codes, bits, ours), runs), codes.nbytes)
+    yield Step("counts of codes", runs, least_ms(partial(cached_counts, codes, bits, ours), runs), codes.nbytes)
+    for width in (14, 16):
+        few = ours.arrays.asarray((ours.host(codes) & (1 << width) - 1).astype("uint16"))
+        ms = least_ms(partial(shared_counts, few, width, ours), runs)
+        yield Step(f"counts of codes of {width} bits", runs, ms, few.nbytes)
     order = ours.sorted_order([codes])
     keys = Keys((Key(Vector(pa.uint32(), rows, codes), False),), rows)
     layout = Layout((0,), (bits,), in_order=False)

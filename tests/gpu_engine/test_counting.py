@@ -8,7 +8,7 @@ from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl import RunOptions, expr
 from gpuetl.backends.cudf.aggregates import counting
-from gpuetl.backends.cudf.aggregates.counting import are_countable, counts_of, most_sampled
+from gpuetl.backends.cudf.aggregates.counting import are_countable, cached_counts, most_sampled, ranked, shared_counts
 from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.cudf.frame import Frame
@@ -29,34 +29,62 @@ def on(machine, values, dtype):
     return machine.arrays.asarray(np.array(values, dtype))
 
 
-@pytest.mark.parametrize("dtype", ["uint16", "uint32"])
-def test_rows_are_counted_by_their_code(machine, dtype):
-    """The least and the greatest code, and more rows than a warp takes at once."""
-    given = np.random.default_rng(3).integers(0, 9000, 2100)
-    given[[0, 700]] = 0, (1 << 14) - 1
-    counts = counts_of(on(machine, given, dtype), 14, machine)
-    assert machine.host(counts).tolist() == np.bincount(given, minlength=1 << 14).tolist()
+@pytest.mark.parametrize(
+    ("counts_of", "dtype", "bits"),
+    [
+        (shared_counts, "uint8", 8),
+        (shared_counts, "uint16", 12),
+        (shared_counts, "uint16", 14),
+        (shared_counts, "uint16", 16),
+        (cached_counts, "uint32", 14),
+    ],
+)
+def test_rows_are_counted_by_their_code(machine, counts_of, dtype, bits):
+    """The least and the greatest code, parts of the table, and rows that fill no word of 8 bytes."""
+    for rows in (2100, 2101, 2107, 3):
+        given = np.random.default_rng(rows).integers(0, 1 << bits, rows)
+        given[[0, rows - 1]] = 0, (1 << bits) - 1
+        counts = counts_of(on(machine, given, dtype), bits, machine)
+        assert machine.host(counts).tolist() == np.bincount(given, minlength=1 << bits).tolist()
     assert machine.host(counts_of(on(machine, [7, 5, 7, 0], dtype), 3, machine)).tolist() == [1, 0, 0, 0, 0, 1, 0, 2]
+
+
+def test_each_block_counts_some_codes_of_some_rows():
+    """As many blocks as parts, fewer, more, and no multiple of them."""
+    machine, given = EmulatedMachine(), np.random.default_rng(7).integers(0, 1 << 16, 3001)
+    for blocks in (1, 7, 8, 9, 24, 37):
+        counts = machine.arrays.zeros(1 << 16, "int32")
+        arguments = [len(given), 1 << 16, on(machine, given, "uint16"), counts]
+        machine.launch_blocks(machine.closed("counting"), "tally_uint16", blocks, 64, arguments)
+        assert machine.host(counts).tolist() == np.bincount(given, minlength=1 << 16).tolist()
+
+
+@pytest.mark.parametrize("size", [2, 256, 1000, 1 << 13])
+def test_codes_are_ranked_by_their_counts(machine, size):
+    """Groups are numbered in the order of their codes; one code, no gaps, and many."""
+    for share in (0.1, 1.0):
+        draws = np.random.default_rng(size)
+        given = np.where(draws.random(size) < share, draws.integers(1, 9, size), 0)
+        given[-1] = 3
+        rows = int(given.sum())
+        ranks, starts = ranked(on(machine, given, "int32"), rows, machine)
+        taken = given > 0
+        assert machine.host(ranks)[taken].tolist() == list(range(taken.sum()))
+        assert machine.host(starts).tolist() == [0, *np.cumsum(given[taken]).tolist()]
+        assert starts.dtype == "int64"
 
 
 def test_codes_of_very_many_rows_are_not_counted_but_for_one(machine, monkeypatch):
     """A sample shows them: additions to one count would come one by one; those of one code are made in registers."""
     monkeypatch.setattr(counting, "SAMPLED", 8)
     monkeypatch.setattr(counting, "MOST_SAMPLED", 3)
-    assert counts_of(on(machine, [1, 2] * 12, "uint16"), 13, machine) is None
-    assert machine.host(counts_of(on(machine, [1, 2, 3, 4] * 6, "uint16"), 13, machine))[:6].tolist() == [
-        0,
-        6,
-        6,
-        6,
-        6,
-        0,
-    ]
-    assert counts_of(on(machine, [1] * 23, "uint16"), 13, machine) is not None
-    for dtype in ("uint16", "uint32"):
-        often = on(machine, [5, 5, 5, 0, 5, 5, 5, 5, 7] * 40, dtype)
-        assert most_sampled(often, machine)[0] == 5
-        assert machine.host(counts_of(often, 13, machine))[:9].tolist() == [40, 0, 0, 0, 0, 280, 0, 40, 0]
+    assert cached_counts(on(machine, [1, 2] * 12, "uint32"), 13, machine) is None
+    counts = cached_counts(on(machine, [1, 2, 3, 4] * 6, "uint32"), 13, machine)
+    assert machine.host(counts)[:6].tolist() == [0, 6, 6, 6, 6, 0]
+    assert cached_counts(on(machine, [1] * 23, "uint32"), 13, machine) is not None
+    often = on(machine, [5, 5, 5, 0, 5, 5, 5, 5, 7] * 40, "uint32")
+    assert most_sampled(often, machine)[0] == 5
+    assert machine.host(cached_counts(often, 13, machine))[:9].tolist() == [40, 0, 0, 0, 0, 280, 0, 40, 0]
 
 
 @pytest.mark.parametrize(("given", "expected"), [([4] * 8, (4, 8, 0)), ([9, 1, 1, 3, 1, 3, 1, 2], (1, 4, 2))])

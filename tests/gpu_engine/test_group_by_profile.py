@@ -58,7 +58,9 @@ def test_counts_and_marks_run_by_themselves(profile, monkeypatch):
     monkeypatch.setattr(profile, "least_ms", lambda work, runs: float(ran.append(work()) or len(ran)))
     codes = np.random.default_rng(1).integers(0, 9000, 2000).astype("uint32")
     steps = list(profile.parts_of_counts(codes, HostMachine(), 1))
-    assert [step.ms for step in steps] == [1, 2, 3]
-    counts, marks, bounds = ran
+    assert [step.ms for step in steps] == [1, 2, 3, 4, 5]
+    counts, few, some, marks, bounds = ran
+    for made, bits in ((few, 14), (some, 16)):
+        assert made.tolist() == np.bincount(codes & (1 << bits) - 1, minlength=1 << bits).tolist()
     assert counts.tolist()[:9000] == np.bincount(codes, minlength=9000).tolist()
     assert bounds.tolist() == [*np.flatnonzero(HostMachine().host(marks.groups)).tolist(), 2000]

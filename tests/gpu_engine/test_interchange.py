@@ -1,13 +1,19 @@
 """Arrow columns that one array cannot hold, or that are slices of others."""
 
+from decimal import Decimal
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
+from gpuetl.backends.cudf import interchange
 from gpuetl.backends.cudf.columns import written
+from gpuetl.backends.cudf.columns.arrays import host_copies
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow, in_one_array, to_arrow, to_table
+from gpuetl.backends.cudf.sources.read import checked
 from gpuetl.io import large_texts
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
@@ -45,3 +51,56 @@ def test_slices_have_their_own_bits(start, rows):
     values = [None if place % 5 == 0 else place % 3 == 0 for place in range(120)]
     column = from_arrow(pa.array(values, pa.bool_()).slice(start, rows), HOST)
     assert to_arrow(column, HOST).to_pylist() == values[start : start + rows]
+
+
+def both_ways(columns, monkeypatch):
+    """Return a frame's table as it is copied at once, and as it is copied column by column."""
+    vectors = {name: checked({"": from_arrow(array, HOST)}, HOST)[""] for name, array in columns.items()}
+    frame = Frame(vectors, len(next(iter(columns.values()))))
+    assert interchange.is_small(frame)
+    found = to_table(frame, HOST)
+    monkeypatch.setattr(interchange, "FEW_ROWS", -1)
+    assert not interchange.is_small(frame)
+    return found, to_table(frame, HOST)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 31, 33, 200])
+def test_small_frames_are_copied_at_once(rows, monkeypatch):
+    """Texts with and without a dictionary, lists, decimals, truth values, nulls only."""
+    nullable = [None if row % 7 == 3 else row for row in range(rows)]
+    columns = {
+        "coded": pa.array([None if row is None else f"id{row % 3}" for row in nullable], pa.string()),
+        "other": pa.array([f"text {row}" * 3 for row in range(rows)], pa.string()),
+        "null": pa.nulls(rows, pa.string()),
+        "none": pa.nulls(rows),
+        "lists": pa.array([None if row is None else [str(row)] * (row % 3) for row in nullable], pa.list_(pa.string())),
+        "long": pa.array(nullable, pa.int64()).cast(pa.decimal128(38, 2)),
+        "short": pa.array([None if row is None else Decimal(row) for row in nullable], pa.decimal128(18, 0)),
+        "flags": pa.array([None if row is None else row % 2 == 0 for row in nullable], pa.bool_()),
+        "bytes": pa.array([None if row is None else row % 9 for row in nullable], pa.int8()),
+        "floats": pa.array(nullable, pa.float64()),
+    }
+    found, expected = both_ways(columns, monkeypatch)
+    found.validate(full=True)
+    assert found.schema == expected.schema
+    assert found.to_pylist() == expected.to_pylist()
+    assert found.to_pydict() == {name: array.to_pylist() for name, array in columns.items()}
+
+
+def test_more_arrays_than_a_launch_copies(monkeypatch):
+    columns = {f"c{place}": pa.array([place, None, 1], pa.int16()) for place in range(70)}
+    found, expected = both_ways(columns, monkeypatch)
+    assert found.equals(expected)
+    assert found["c69"].to_pylist() == [69, None, 1]
+    assert to_table(Frame({}, 3), HOST).num_rows == 3
+
+
+@pytest.mark.parametrize("machine", [HOST, EmulatedMachine()], ids=["host", "emulated"])
+def test_arrays_of_any_size_are_copied(machine):
+    given = [
+        np.arange(count).astype(dtype) for count, dtype in ((0, "int64"), (1, "uint8"), (65, "int16"), (9, "int64"))
+    ]
+    found = host_copies([machine.arrays.asarray(array) for array in given], machine)
+    for array, copy in zip(given, found, strict=True):
+        assert (copy.tolist(), copy.dtype) == (array.tolist(), array.dtype)
+    assert host_copies([], machine) == []

@@ -72,15 +72,27 @@ def test_more_texts_than_the_sample_shows_stay_as_they_are(monkeypatch):
 def test_the_choice_can_be_left_out():
     """Then texts are as they were read."""
     with skipping(["text_codes"]):
-        assert checked(plain(TEXTS), "s", HOST).dictionary is None
-    assert checked(plain(TEXTS), "s", HOST).dictionary
+        assert checked({"s": plain(TEXTS)}, HOST)["s"].dictionary is None
+    assert checked({"s": plain(TEXTS)}, HOST)["s"].dictionary
 
 
 def test_other_bytes_are_refused_with_their_row():
     """Only the distinct texts are looked at, but it is the column's row that is told."""
     wrong = pa.array([b"a", None, b"\xff", b"a"]).view(STRING)
     with pytest.raises(ValueError, match="column 's' is not UTF-8 in row 2"):
-        checked(from_arrow(wrong, HOST), "s", HOST)
+        checked({"s": from_arrow(wrong, HOST)}, HOST)
+
+
+def test_the_first_column_with_other_bytes_is_refused():
+    """Texts with and without a dictionary, and those of lists, are looked at together."""
+    right, wrong = pa.array(["a", "b"]), pa.array([b"a", b"\xff"]).view(STRING)
+    lists = pa.ListArray.from_arrays([0, 1, 2], wrong)
+    columns = {name: from_arrow(array, HOST) for name, array in {"r": right, "l": lists, "w": wrong}.items()}
+    assert list(checked({"r": columns["r"]}, HOST)) == ["r"]
+    with pytest.raises(ValueError, match="column 'l' is not UTF-8 in row 1"):
+        checked(columns, HOST)
+    with skipping(["text_codes"]), pytest.raises(ValueError, match="column 'w' is not UTF-8 in row 1"):
+        checked({"w": columns["w"], "l": columns["l"]}, HOST)
 
 
 @pytest.mark.parametrize("rows", [[], [3], [5, 5, -1, 0, 12], [-1, -1]])

@@ -139,6 +139,9 @@ class Backend(Protocol):
     def head(self, frame: Frame, count: int) -> Any:
         """Return the first rows as a `pyarrow.Table`, which holds no memory but its own."""
 
+    def small_table(self, frame: Frame) -> Any:
+        """Return all rows as a `pyarrow.Table` where they cost no more than the first ones would; else None."""
+
     def file_writer(self, target: Target, schema: Schema) -> FileWriter | None:
         """Return what writes frames to files of a sink; None where the sink is to be given Arrow tables."""
 

@@ -126,6 +126,10 @@ class FallbackBackend:
         """Return the first rows as a `pyarrow.Table`."""
         return self.backend.head(frame, count)
 
+    def small_table(self, frame: Frame) -> Any:
+        """Ask the engine."""
+        return self.backend.small_table(frame)
+
     def file_writer(self, target: Target, schema: Schema) -> FileWriter | None:
         """Return what writes the engine's frames."""
         return self.backend.file_writer(target, schema)

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from gpuetl.backends import driver
@@ -44,10 +44,17 @@ def ceilings_path(machine: str) -> Path:
 
 def load_ceilings(device: Device) -> Ceilings | None:
     """Return what was measured of this machine with its GPU, or of the host alone; None where nothing was."""
-    machine = machine_name(device)
+    path = ceilings_path(machine_name(device))
     with suppress(OSError, ValueError, KeyError, TypeError):
-        return Ceilings.of_dict(json.loads(ceilings_path(machine).read_text(encoding="utf-8")))
+        found = path.stat()
+        return _read(path, found.st_mtime_ns, found.st_size)
     return None
+
+
+@lru_cache(4)
+def _read(path: Path, mtime_ns: int, size: int) -> Ceilings:
+    """Read a file that was changed at this time: every run asks for it."""
+    return Ceilings.of_dict(json.loads(path.read_text(encoding="utf-8")))
 
 
 def save_ceilings(ceilings: Ceilings) -> Path:

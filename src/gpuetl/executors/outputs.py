@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
@@ -51,13 +52,15 @@ Accepts = Callable[[Mapping[str, pa.Table]], bool]
 class Outputs(NamedTuple):
     """What a run is for: the reports of sinks, the first rows of these and of kept stages, the kept frames, and counts.
 
-    No sink has changed, and none is reported, where the counts were not accepted.
+    No sink has changed, and none is reported, where the counts were not accepted.  `tables` are all rows of those kept
+    stages that were copied whole.
     """
 
     sinks: tuple[SinkReport, ...]
     heads: Mapping[str, pa.Table]
     kept: Mapping[str, Frame]
     checks: Mapping[str, pa.Table]
+    tables: Mapping[str, pa.Table] = MappingProxyType({})
 
 
 def execute(physical: PhysicalPlan, run: Execution, ahead: int = 0) -> Outputs:
@@ -114,10 +117,10 @@ def execute(physical: PhysicalPlan, run: Execution, ahead: int = 0) -> Outputs:
             for name, (write, _) in physical.sinks.items():
                 writers[name].finish()
                 note_files(recorder.of(write, write.origin), writers[name], backend)
-        heads |= {
-            name: runner.step(physical.kept[name], 0, partial(backend.head, frame, head_rows))
-            for name, frame in kept.items()
-        }
+        tables = dict[str, pa.Table]()
+        for name, frame in kept.items():
+            heads[name], table = runner.step(physical.kept[name], 0, partial(shown_rows, backend, frame, head_rows))
+            tables |= {} if table is None else {name: table}
         if accepted := run.accepts(checks):
             with timed(seconds, "commit"):
                 reports = commit(writers, recorder)
@@ -125,7 +128,16 @@ def execute(physical: PhysicalPlan, run: Execution, ahead: int = 0) -> Outputs:
         close_writers(list(writers.values()), threads)
     if budget:
         warn_of_excess(budget, recorder)
-    return Outputs(reports if accepted else (), heads, kept, checks)
+    return Outputs(reports if accepted else (), heads, kept, checks, tables)
+
+
+def shown_rows(backend: Backend, frame: Frame, count: int) -> tuple[pa.Table, pa.Table | None]:
+    """Return the first rows of a frame, and all of them if it has no more or is small."""
+    table = backend.small_table(frame)
+    if table is not None:
+        return table.slice(0, count), table
+    head = backend.head(frame, count)
+    return head, head if head.num_rows == backend.rows(frame) else None
 
 
 def budget_of(physical: PhysicalPlan, backend: Backend, options: RunOptions) -> Budget | None:

@@ -15,7 +15,6 @@ from gpuetl.executors.failures import row_in_source, row_values, step_failed
 from gpuetl.executors.guard import Guard
 from gpuetl.executors.ranges import boundaries, sampled, split_by_range
 from gpuetl.physical.carries import Carried
-from gpuetl.physical.estimate import file_bytes
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, gathers
 from gpuetl.physical.ranges import Boundaries, RangeExchange
 from gpuetl.plan.node import Origin
@@ -89,7 +88,7 @@ class Runner:
         rows = sum(max(group.rows, 0) for group in part)
         with self.room_for(scan), self.recorder.timed(work):
             frame = self.step(scan, rows, lambda: self.backend.read(scan.read, part), index)
-        of_files = file_bytes(Scan(scan.read, (part,)))
+        of_files = scan.part_file_bytes[index]
         with self.recorder.lock:
             work.rows_in += rows or self.backend.rows(frame)
             work.file_bytes += of_files

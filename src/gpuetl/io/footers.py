@@ -126,13 +126,13 @@ class KeptFooters:
         self.most_bytes, self.bytes, self.lock = most_bytes, 0, Lock()
         self.kept: OrderedDict[Path, tuple[Footer, int]] = OrderedDict()
 
-    def find(self, file: OpenFile) -> Footer | None:
+    def find(self, path: Path, state: FileState) -> Footer | None:
         """Return the footer of a file that is in the same state as when it was read."""
         with self.lock:
-            footer, _ = self.kept.get(file.path, (None, 0))
-            if footer is None or footer.state != file.state:
+            footer, _ = self.kept.get(path, (None, 0))
+            if footer is None or footer.state != state:
                 return None
-            self.kept.move_to_end(file.path)
+            self.kept.move_to_end(path)
             return footer
 
     def keep(self, file: OpenFile, footer: Footer, size: int) -> None:
@@ -156,6 +156,9 @@ KEPT = KeptFooters(MOST_KEPT_BYTES)
 def footer_of(path: Path, planned: FileState | None = None) -> Footer:
     """Return a file's footer, read anew where the file is not what it was.
 
+    One that is kept of the state that the plan saw is returned without a look at the file.  If the file has changed
+    since, whoever reads it finds that.
+
     Raises
     ------
     DatasetError
@@ -163,9 +166,11 @@ def footer_of(path: Path, planned: FileState | None = None) -> Footer:
     BadFooter, OSError, pa.ArrowException
         Where the file cannot be read or is not Parquet.
     """
+    if planned is not None and (kept := KEPT.find(path, planned)) is not None:
+        return kept
     with opened(path, planned) as file:
         is_settled = file.state.is_settled(SETTLED_NS)
-        if is_settled and (kept := KEPT.find(file)) is not None:
+        if is_settled and (kept := KEPT.find(path, file.state)) is not None:
             return kept
         data = footer_at(file.state.size, file.read_at)
         footer = Footer(read_footer(data), file.state if is_settled else None)

@@ -189,5 +189,4 @@ def estimated_bytes(node: Physical) -> int:
 
 def file_bytes(scan: Scan) -> int:
     """Return the compressed bytes in files of the columns and row groups that a scan reads."""
-    wanted = (*scan.read.columns, "")
-    return sum(group.file_bytes.get(name, 0) for part in scan.parts for group in part for name in wanted)
+    return sum(scan.part_file_bytes)

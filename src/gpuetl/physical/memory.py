@@ -15,7 +15,7 @@ from gpuetl.expressions.types import STRING
 from gpuetl.io.staging import TABLES_IN_FLIGHT
 from gpuetl.io.target import Target
 from gpuetl.physical.carries import Carried, carried_copies
-from gpuetl.physical.estimate import chunk_rows, estimated_rows, file_bytes
+from gpuetl.physical.estimate import chunk_rows, estimated_rows
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.physical.passes import passes_of, separate_nodes
 from gpuetl.physical.widths import column_widths, total
@@ -271,7 +271,7 @@ class _Model:
             return Need(merged * (1 + copies) + self.held.bytes, node)
         if isinstance(node, Scan):
             texts = sum(dtype == STRING for dtype in node.schema.values())
-            largest = max(file_bytes(Scan(node.read, (part,))) for part in node.parts)
+            largest = max(node.part_file_bytes)
             made = self.result(node) * (1 + self.sets.read_copies) + largest * self.sets.file_copies
             made += self.rows[id(node)] * TEXT_READING * texts
             self.steps[id(node)] = made

@@ -35,6 +35,12 @@ class Scan:
         """What footers say of the columns of each row group, which `parts` leave out: they travel with tasks."""
         return {(group.file.path, group.index): group.ranges for group in self.read.dataset.row_groups}
 
+    @cached_property
+    def part_file_bytes(self) -> tuple[int, ...]:
+        """The compressed bytes in files of the columns of each partition: one look at the footers for all runs."""
+        wanted = (*self.read.columns, "")
+        return tuple(sum(group.file_bytes.get(name, 0) for group in part for name in wanted) for part in self.parts)
+
     @property
     def inputs(self) -> tuple[Physical, ...]:
         """Nothing comes before a source."""

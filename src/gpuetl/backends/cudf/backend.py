@@ -20,7 +20,7 @@ from gpuetl.backends.cudf.columns.concat import concat
 from gpuetl.backends.cudf.columns.gather import first_rows, take_rows
 from gpuetl.backends.cudf.exchange import split_by_hash, split_by_order
 from gpuetl.backends.cudf.frame import Frame, check_rows
-from gpuetl.backends.cudf.interchange import from_arrow, to_table
+from gpuetl.backends.cudf.interchange import from_arrow, is_small, to_table
 from gpuetl.backends.cudf.joins import join  # noqa: F401
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.operation import run_operation
@@ -169,6 +169,10 @@ class CudfBackend:
         """Copy the first rows to host memory."""
         with self.machine.stage("head"):
             return to_table(first_rows(frame, count, self.machine), self.machine)
+
+    def small_table(self, frame: Frame) -> Any:
+        """Copy a small frame to host memory in one copy."""
+        return self.to_arrow(frame) if is_small(frame) else None
 
     def file_writer(self, target: Target, schema: Schema) -> FileWriter | None:
         """Encode large Parquet files on the GPU; small ones, CSV and types that are not encoded there go by Arrow."""

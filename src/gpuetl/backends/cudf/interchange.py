@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from gpuetl.backends.cudf.columns.dictionaries import decoded
+from gpuetl.backends.cudf.columns.arrays import host_copies
+from gpuetl.backends.cudf.columns.dictionaries import decoded, most_decoded_bytes
 from gpuetl.backends.cudf.columns.packed import packed as packed_frame
 from gpuetl.backends.cudf.columns.packed import unpacked as unpacked_frame
 from gpuetl.backends.cudf.columns.written import check_elements, offsets_type
@@ -25,6 +26,10 @@ OFFSETS = {STRING: np.int32, pa.large_string(): np.int64}
 """Of Arrow's texts: the type of their offsets."""
 MANY_BYTES = 8 << 20
 """From so many on a frame is copied by threads: the host takes longer to find pages for them than the link to copy."""
+
+FEW_ROWS, FEW_BYTES, MOST_DECODED_BYTES = 1 << 16, 1 << 20, 64 << 20
+"""A frame of no more is copied at once, and texts are put in the place of their numbers on the host: the device would
+take longer to begin than to copy.  The last one bounds the bytes of texts."""
 
 
 def from_arrow(column: Any, machine: Machine) -> Vector:
@@ -120,11 +125,35 @@ def packed(valid: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 def to_table(frame: Frame, machine: Machine) -> Any:
     """Copy a frame to host memory, as an Arrow table."""
-    frame = Frame({name: decoded(vector, machine) for name, vector in frame.columns.items()}, frame.rows)
-    if frame.nbytes >= MANY_BYTES:
-        frame = in_host_memory(frame, machine)
-    columns = {name: in_chunks(vector, machine) for name, vector in frame.columns.items()}
+    if is_small(frame):
+        columns = {name: host_array(vector, machine) for name, vector in copied_at_once(frame, machine).columns.items()}
+    else:
+        frame = Frame({name: decoded(vector, machine) for name, vector in frame.columns.items()}, frame.rows)
+        if frame.nbytes >= MANY_BYTES:
+            frame = in_host_memory(frame, machine)
+        columns = {name: in_chunks(vector, machine) for name, vector in frame.columns.items()}
     return pa.table(columns) if columns else pa.table({":row": pa.nulls(frame.rows)}).select([])
+
+
+def is_small(frame: Frame) -> bool:
+    """Tell whether a frame takes longer to ask for than to copy."""
+    if frame.rows > FEW_ROWS or frame.nbytes > FEW_BYTES:
+        return False
+    return sum(map(most_decoded_bytes, frame.columns.values())) <= MOST_DECODED_BYTES
+
+
+def copied_at_once(frame: Frame, machine: Machine) -> Frame:
+    """Return a frame with arrays of NumPy's, in one copy, for which the host waits once."""
+    header, buffers = packed_frame(frame)
+    return unpacked_frame(header, host_copies(buffers, machine))
+
+
+def host_array(vector: Vector, machine: Machine) -> Any:
+    """Return a column in host memory as an Arrow array; texts of a dictionary in the place of their numbers."""
+    if vector.dictionary is None:
+        return in_chunks(vector, machine)
+    numbers, texts = to_arrow(vector.numbers, machine), to_arrow(vector.dictionary, machine)
+    return pa.DictionaryArray.from_arrays(numbers, texts).dictionary_decode()
 
 
 def in_host_memory(frame: Frame, machine: Machine) -> Frame:

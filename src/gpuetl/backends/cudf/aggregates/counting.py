@@ -1,7 +1,7 @@
-"""Rows counted by the code of their keys, for codes of up to some millions: the counts stay in a GPU's cache.
+"""Rows counted by the code of their keys: sums of counts tell where each group begins among the sorted rows.
 
-Sums of counts tell where each group begins among the sorted rows.  So no row is compared with the one before it, for
-which each row's code would be read at random.
+So no row is compared with the one before it, for which each row's code would be read at random.  Counts of few codes
+lie in shared memory, and those of up to some millions of codes in a GPU's cache.
 """
 
 from __future__ import annotations
@@ -15,9 +15,13 @@ MOST_BITS = 24
 """The widest code: its counts, 64 MiB, are near the size of a GPU's cache."""
 SMALL_TABLE, ROWS_A_CODE = 1 << 16, 16
 """The codes that any rows may have, and the rows for each code that larger tables need."""
+SHARED_BITS = 16
+"""The widest code that is counted in shared memory.  A block counts 2^13 codes, so eight blocks read each code."""
 SAMPLED, MOST_SAMPLED = 4096, 128
-"""The rows of a sample, and how many of them may have one code: additions to one count come one by one.  Rows of the
-code that most have, such as that of nulls, are counted in registers."""
+"""The rows of a sample, and how many of them may have one code: additions to one count in the cache come one by one.
+Rows of the code that most have, such as that of nulls, are counted in registers."""
+THREADS = 512
+"""Of the block that ranks the codes; the kernel takes up to 1,024."""
 
 
 def are_countable(bits: int, rows: int) -> bool:
@@ -25,14 +29,38 @@ def are_countable(bits: int, rows: int) -> bool:
     return bits <= MOST_BITS and 1 << bits <= max(SMALL_TABLE, rows // ROWS_A_CODE)
 
 
-def counts_of(codes: Array, bits: int, machine: Machine) -> Array | None:
-    """Return how many rows (int32) each code (uint16 or uint32) has; None where a sample has two codes very often."""
+def shared_counts(codes: Array, bits: int, machine: Machine) -> Array:
+    """Return how many rows (int32) each code (uint8 or uint16) has."""
+    counts = machine.arrays.zeros(1 << bits, "int32")
+    arguments = [len(codes), len(counts), codes, counts]
+    machine.launch(machine.closed("counting"), f"tally_{codes.dtype}", len(codes), arguments)
+    return counts
+
+
+def cached_counts(codes: Array, bits: int, machine: Machine) -> Array | None:
+    """Return how many rows (int32) each code (uint32) has; None where a sample has two codes very often."""
     often, _, second = most_sampled(codes, machine) if len(codes) >= SAMPLED * MOST_SAMPLED else (0, 0, 0)
     if second > MOST_SAMPLED:
         return None
-    counts, entry = machine.arrays.zeros(1 << bits, "int32"), f"count_by_code_{codes.dtype}"
-    machine.launch(machine.closed("counting"), entry, len(codes), [len(codes), often, codes, counts])
+    counts = machine.arrays.zeros(1 << bits, "int32")
+    machine.launch(machine.closed("counting"), "count_by_code", len(codes), [len(codes), often, codes, counts])
     return counts
+
+
+def ranked(counts: Array, rows: int, machine: Machine) -> tuple[Array, Array]:
+    """Return the group (int32) of each code, and where groups begin (int64) among the sorted rows, and their number.
+
+    One block does it, for few codes.  The host waits for how many groups there are.
+    """
+    arrays, size = machine.arrays, len(counts)
+    ranks, starts, groups = (
+        arrays.empty(size, "int32"),
+        arrays.empty(min(size, rows) + 1, "int64"),
+        arrays.zeros(1, "uint64"),
+    )
+    arguments = [size, rows, counts, ranks, starts, groups]
+    machine.launch_blocks(machine.closed("counting"), "rank_codes", 1, THREADS, arguments)
+    return ranks, starts[: int(groups[0]) + 1]
 
 
 def most_sampled(codes: Array, machine: Machine) -> tuple[int, int, int]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from gpuetl.backends.cudf.aggregates.counting import are_countable, counts_of
+from gpuetl.backends.cudf.aggregates.counting import (
+    SHARED_BITS,
+    are_countable,
+    cached_counts,
+    ranked,
+    shared_counts,
+)
 from gpuetl.backends.cudf.choices import chosen
 from gpuetl.backends.cudf.columns.arrays import converted, pick, scan, scatter, with_last
 from gpuetl.backends.cudf.columns.compact import numbers_where
@@ -15,7 +19,7 @@ from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.records import dataclass
 
 TABLE_BITS = 12
-"""Counts of so many bits of code fit the shared memory of a block; see device/closed/groups.cu."""
+"""The widest code of the choice `group_by_table`; wider ones are of `group_by_counts`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,26 +47,24 @@ def table_of(keys: Keys, layout: Layout, machine: Machine) -> Table | None:
     bits = sum(layout.bits)
     if not bits or (layout.in_order and chosen("notice_order")):
         return None
-    if bits <= TABLE_BITS:
-        return small_table(keys, layout, machine) if chosen("group_by_table") else None
-    return large_table(keys, layout, machine) if chosen("group_by_counts") and are_countable(bits, keys.rows) else None
+    if not chosen("group_by_table" if bits <= TABLE_BITS else "group_by_counts"):
+        return None
+    if bits <= SHARED_BITS:
+        return small_table(keys, layout, machine)
+    return large_table(keys, layout, machine) if are_countable(bits, keys.rows) else None
 
 
 def small_table(keys: Keys, layout: Layout, machine: Machine) -> Table:
     """Count in shared memory, and sort by radix: codes have at most 2 bytes."""
-    (codes,), arrays, bits = packed(keys, layout, machine), machine.arrays, sum(layout.bits)
-    counts = arrays.zeros(1 << bits, "int32")
-    machine.launch(machine.closed("groups"), f"tally_{codes.dtype}", keys.rows, [keys.rows, 1 << bits, codes, counts])
-    found = machine.host(counts)  # so few that the host is quicker than several kernels
-    starts = np.concatenate([[0], np.cumsum(found[found > 0])])
-    ranks = np.cumsum(found > 0, dtype=np.int32) - 1
-    return Table(codes, arrays.asarray(ranks), machine.sorted_order([codes]), arrays.asarray(starts))
+    (codes,) = packed(keys, layout, machine)
+    ranks, starts = ranked(shared_counts(codes, sum(layout.bits), machine), keys.rows, machine)
+    return Table(codes, ranks, machine.sorted_order([codes]), starts)
 
 
 def large_table(keys: Keys, layout: Layout, machine: Machine) -> Table | None:
-    """Count in the cache: counts tell where groups begin, so no row is compared with the one before."""
+    """Count in the cache: codes have 4 bytes."""
     (codes,), arrays = packed(keys, layout, machine), machine.arrays
-    counts = counts_of(codes, sum(layout.bits), machine)
+    counts = cached_counts(codes, sum(layout.bits), machine)
     if counts is None:
         return None
     found = numbers_where(counts, machine)

@@ -12,13 +12,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from gpuetl.backends.cudf.device.closed_set import integer_name
-from gpuetl.backends.cudf.machine import Array, Machine
+from gpuetl.backends.cudf.machine import Array, Machine, Struct
 
 PROGRAM = "arrays"
 ROUND = 256
 """Rows that a warp picks, or adds up, before it goes on: as in device/rounds.cuh."""
 PART, MOST_PARTS, BLOCK_PARTS = 4 * ROUND, 8192, 8
 """Of a scan: the rows of a part, or more where there were more parts than these, and the parts of a block."""
+
+MOST_JOINED, ALIGNMENT = 64, 64
+"""The arrays that one launch copies, as in device/closed/arrays.cu, and the bytes to which their places are aligned."""
 
 
 def launch(entry: str, rows: int, arguments: Sequence[object], machine: Machine) -> None:
@@ -205,3 +208,25 @@ def host_numbers(arrays: Sequence[Array], machine: Machine) -> list[np.ndarray[t
         return []
     flat = machine.host(joined([array.reshape(-1).view("int64") for array in arrays], machine))
     return np.split(flat, np.cumsum([array.size for array in arrays])[:-1])
+
+
+def host_copies(arrays: Sequence[Array], machine: Machine) -> list[np.ndarray[tuple[int, ...], np.dtype[np.generic]]]:
+    """Copy arrays to the host, all in one copy, for which it waits: for arrays that are small together."""
+    places, total = list[int](), 0
+    for array in arrays:
+        places.append(total)
+        total += -(-int(array.nbytes) // ALIGNMENT) * ALIGNMENT
+    memory = machine.arrays.empty(total, "uint8")
+    for first in range(0, len(arrays), MOST_JOINED):
+        words, some = np.zeros(1 + 3 * MOST_JOINED, np.int64), slice(first, first + MOST_JOINED)
+        parts = [
+            (machine.address(array), place, place + int(array.nbytes))
+            for array, place in zip(arrays[some], places[some], strict=True)
+        ]
+        words[: 1 + 3 * len(parts)] = [len(parts), *(word for part in parts for word in part)]
+        launch("join_bytes", total, [memory, Struct(words)], machine)
+    host = machine.host(memory)
+    return [
+        host[place : place + int(array.nbytes)].view(array.dtype).reshape(array.shape)
+        for array, place in zip(arrays, places, strict=True)
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,16 @@ def take(
             made = with_bytes(vector, made, rows, total, machine)
         results[name] = with_nulls(made, nulls).numbering(vectors[name].dictionary)
     return results
+
+
+def take_texts(vector: Vector, rows: Array, total: int, machine: Machine) -> Vector:
+    """Gather texts of rows that are not null, `total` bytes in all: nobody waits."""
+    if not len(rows):
+        return nothing(vector, machine)
+    stored = replace(vector, valid=None, nulls=0)
+    made = prepared(stored, rows, machine, missing=False)
+    gather_fixed([stored], [made], rows, machine)
+    return with_bytes(stored, made, rows, total, machine)
 
 
 def counts(vectors: Mapping[str, Vector], told: Array | None, permuted: bool) -> list[list[int]]:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from gpuetl.backends.cudf.choices import chosen
-from gpuetl.backends.cudf.columns.arrays import filled, pick, scatter
+from gpuetl.backends.cudf.columns.arrays import filled, pick
 from gpuetl.backends.cudf.columns.compact import NOT_NEGATIVE, numbers_where
 from gpuetl.backends.cudf.columns.dictionaries import MOST_TEXTS, numbered_slots
-from gpuetl.backends.cudf.columns.gather import take
-from gpuetl.backends.cudf.columns.text_suffixes import OTHER_TEXT, enter_suffixes, prefix_of, taken_in_order
+from gpuetl.backends.cudf.columns.gather import take_texts
+from gpuetl.backends.cudf.columns.text_suffixes import (
+    OTHER_TEXT,
+    SuffixTable,
+    enter_suffixes,
+    numbered_distinct,
+    prefix_of,
+)
 from gpuetl.backends.cudf.columns.texts import enter
 from gpuetl.backends.cudf.machine import Array, Machine
 from gpuetl.backends.cudf.vector import Vector
@@ -59,17 +65,17 @@ def sample_and_all(rows: int) -> list[tuple[int, int]]:
 def by_suffixes(vector: Vector, prefix: tuple[int, int], machine: Machine) -> Vector | None:
     """Return texts by numbers, or as they are if too many are distinct; None where 8 bytes do not tell them apart."""
     arrays, size = machine.arrays, slots_for(vector.rows)
-    slots, owners, codes = arrays.empty(vector.rows, "int32"), arrays.empty(size, "int32"), arrays.zeros(size, "uint64")
+    slots, table, count, text_bytes = arrays.empty(vector.rows, "int32"), SuffixTable.of_size(size, machine, True), 0, 0
     for rows, most in sample_and_all(vector.rows):
-        reason = enter_suffixes(vector, rows, prefix, codes, owners, slots, machine)
+        reason, count, text_bytes = enter_suffixes(vector, rows, prefix, table, slots, machine)
         if reason:
             return None if reason == OTHER_TEXT else vector
-        taken = taken_in_order(codes, machine)
-        if len(taken) > most:
+        if count > most:
             return vector
+    assert table.distinct
     by_slot = arrays.zeros(size, "int32")
-    scatter(by_slot, taken, machine)
-    texts = take({"": vector}, pick(owners, taken, machine), machine, missing=False)[""]
+    owners = numbered_distinct(table.distinct, count, by_slot, machine)
+    texts = take_texts(vector, owners, text_bytes, machine)
     return Vector(STRING, vector.rows, pick(by_slot, slots, machine), vector.valid, vector.nulls, dictionary=texts)
 
 

@@ -6,6 +6,8 @@ texts: no text is compared with another, and the distinct ones are sorted as num
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from gpuetl.backends.cudf.columns.arrays import pick, scatter
 from gpuetl.backends.cudf.columns.compact import numbers_where
 from gpuetl.backends.cudf.device.closed_set import integer_name, text_arguments
@@ -19,12 +21,50 @@ SAMPLE = 1 << 16
 SLOTS = (1 << 20, 1 << 21, 1 << 22)
 """Sizes of the tables that are tried: they stay in a GPU's cache."""
 MOST_TRIES = 128
+COUNT_BIT = 40
+"""From here on a sum counts texts, and below that their bytes, as in device/text_suffixes.cuh."""
 TOO_MANY, OTHER_TEXT = 1, 2
 """Why a table fails."""
 
 
 class TooManyTexts(Exception):
     """No table has room for the distinct texts."""
+
+
+class Distinct(NamedTuple):
+    """The distinct texts of a table in no order: codes (uint64), slots (int32), and rows (int32) that have them."""
+
+    codes: Array
+    slots: Array
+    rows: Array
+
+
+class SuffixTable(NamedTuple):
+    """A table of codes (uint64), 0 where a slot is free.
+
+    `found` (uint64) has why it fails, and from bit 40 on how many distinct texts are listed, below that their bytes.
+    """
+
+    codes: Array
+    found: Array
+    distinct: Distinct | None = None
+
+    @classmethod
+    def of_size(cls, size: int, machine: Machine, lists: bool = False) -> SuffixTable:
+        """Return an empty table; one that lists its distinct texts, if that is wanted."""
+        arrays = machine.arrays
+        codes, found = arrays.zeros(size, "uint64"), arrays.zeros(2, "uint64")
+        if not lists:
+            return cls(codes, found)
+        return cls(codes, found, Distinct(*(arrays.empty(size, dtype) for dtype in ("uint64", "int32", "int32"))))
+
+
+class Entered(NamedTuple):
+    """Why a table has failed, 0 where it has not; how many distinct texts are listed, and their bytes."""
+
+    reason: int
+    distinct: int
+    text_bytes: int
 
 
 def numbered_by_suffixes(vector: Vector, machine: Machine) -> Array | None:
@@ -44,33 +84,35 @@ def numbered_by_suffixes(vector: Vector, machine: Machine) -> Array | None:
     full_size = 1 << max(6, (2 * rows - 1).bit_length())
     slots = arrays.empty(rows, "int32")
     for size in dict.fromkeys(min(size, full_size) for size in SLOTS):
-        codes = arrays.zeros(size, "uint64")
-        reason = enter_suffixes(vector, rows, found, codes, None, slots, machine)
+        table = SuffixTable.of_size(size, machine)
+        reason = enter_suffixes(vector, rows, found, table, slots, machine).reason
         if reason == OTHER_TEXT:
             return None
         if not reason:
-            return pick(numbers_by_slot(codes, machine), slots, machine)
+            return pick(numbers_by_slot(table.codes, machine), slots, machine)
     raise TooManyTexts
 
 
 def enter_suffixes(
-    vector: Vector,
-    rows: int,
-    prefix: tuple[int, int],
-    codes: Array,
-    owners: Array | None,
-    slots: Array,
-    machine: Machine,
-) -> int:
-    """Enter the first rows into a table: write each text's slot (int32), and the row (int32) that first took a slot.
+    vector: Vector, rows: int, prefix: tuple[int, int], table: SuffixTable, slots: Array, machine: Machine
+) -> Entered:
+    """Enter the first rows into a table, and write each text's slot (int32); the host waits for what was found."""
+    distinct = table.distinct or (0, 0, 0)
+    given = [rows, len(table.codes), MOST_TRIES, *prefix, table.codes, *distinct, table.found, slots]
+    entry = f"enter_suffixes_{integer_name(vector.offsets)}"
+    machine.launch(machine.closed("texts"), entry, rows, [*given, *text_arguments(vector)])
+    reason, listed = table.found.tolist()
+    return Entered(reason, *divmod(listed, 1 << COUNT_BIT))
 
-    `codes` (uint64) begin as 0.  Return why the table fails, 0 where it does not.
-    """
-    failed = machine.arrays.zeros(1, "uint64")
-    taken = 0 if owners is None else owners
-    given = [rows, len(codes), MOST_TRIES, *prefix, codes, taken, slots, failed, *text_arguments(vector)]
-    machine.launch(machine.closed("texts"), f"enter_suffixes_{integer_name(vector.offsets)}", rows, given)
-    return int(failed[0])
+
+def numbered_distinct(distinct: Distinct, count: int, by_slot: Array, machine: Machine) -> Array:
+    """Write by slots the numbers (int32) of texts in the order of their bytes; return their rows in this order."""
+    rows = machine.arrays.empty(count, "int32")
+    if count:
+        order = machine.sorted_order([distinct.codes[:count]])
+        arguments = [count, order, distinct.slots, distinct.rows, by_slot, rows]
+        machine.launch(machine.closed("texts"), "number_distinct", count, arguments)
+    return rows
 
 
 def prefix_of(vector: Vector, machine: Machine) -> tuple[int, int] | None:

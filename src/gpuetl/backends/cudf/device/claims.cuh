@@ -12,6 +12,11 @@ DEVICE uint64_t claim(uint64_t* place, uint64_t hash) {
     if (!owner) *place = hash;
     return owner;
 }
+DEVICE uint64_t before_adding(uint64_t* sum, uint64_t more) {
+    const uint64_t before = *sum;
+    *sum += more;
+    return before;
+}
 #else
 // Take a place that is free; return whose it was.
 DEVICE int32_t claim(int32_t* place, int32_t row) {
@@ -20,5 +25,9 @@ DEVICE int32_t claim(int32_t* place, int32_t row) {
 }
 DEVICE uint64_t claim(uint64_t* place, uint64_t hash) {
     return atomicCAS((unsigned long long*)place, 0ULL, (unsigned long long)hash);
+}
+// Add to a sum; return what it was.
+DEVICE uint64_t before_adding(uint64_t* sum, uint64_t more) {
+    return atomicAdd((unsigned long long*)sum, (unsigned long long)more);
 }
 #endif

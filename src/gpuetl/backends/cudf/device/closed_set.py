@@ -6,6 +6,7 @@ whether they have validity words.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from gpuetl.backends.cudf.device.headers import DEVICE, headers_text
@@ -25,6 +26,7 @@ def common_programs() -> list[str]:
     return [name for name in closed_programs() if name not in others]
 
 
+@cache
 def closed_source(*programs: str) -> str:
     """Return the text of programs, with each header that they include once."""
     return headers_text(f"{FOLDER}/{program}.cu" for program in programs)

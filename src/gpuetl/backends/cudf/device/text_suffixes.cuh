@@ -30,30 +30,41 @@ struct Suffixes {
     }
 };
 
+// The distinct texts of a table in no order, each with its slot, and the row that was first to have it.
+struct DistinctTexts {
+    uint64_t* codes;  // nullptr: they are not listed
+    int32_t* slots;
+    int32_t* rows;
+};
+
 // Distinct codes with linear probing, of which 0 stands for none.
 struct CodeTable {
     enum Failure : uint64_t { TOO_MANY = 1, OTHER_TEXT = 2 };  // as in columns/text_suffixes.py
     uint64_t* codes;
-    int32_t* owners;  // the rows that were first to have them; may be nullptr
     uint64_t mask;
     int64_t most_tries;
-    uint64_t* failed;
+    DistinctTexts distinct;
+    uint64_t* found;  // why the table fails; how many texts are listed, from bit 40 on, and their bytes
 
     // The slot of a code.  Different codes have different hashes, but may begin at the same slot.
-    DEVICE int32_t enter(uint64_t code, int32_t row) const {
+    DEVICE int32_t enter(uint64_t code, int32_t row, int64_t bytes) const {
         uint64_t hash = (code ^ code >> 33) * 0xFF51AFD7ED558CCDULL;
         hash = (hash ^ hash >> 33) * 0xC4CEB9FE1A85EC53ULL;
         uint64_t slot = (hash ^ hash >> 33) & mask;
         for (int64_t tries = most_tries; code && tries; --tries, slot = (slot + 1) & mask) {
-            uint64_t found = codes[slot];  // from a cache, which may not know yet that it is taken
-            if (!found && !(found = claim(codes + slot, code))) {
-                if (owners) owners[slot] = row;
+            uint64_t taken = codes[slot];  // from a cache, which may not know yet that it is taken
+            if (!taken && !(taken = claim(codes + slot, code))) {
+                if (distinct.codes) list(code, int32_t(slot), row, bytes);
                 return int32_t(slot);
             }
-            if (found == code) return int32_t(slot);
+            if (taken == code) return int32_t(slot);
         }
-        if (!has_failed()) raise_to(failed, code ? TOO_MANY : OTHER_TEXT);
+        if (!has_failed()) raise_to(found, code ? TOO_MANY : OTHER_TEXT);
         return 0;
     }
-    DEVICE bool has_failed() const { return *(volatile uint64_t*)failed != 0; }
+    DEVICE void list(uint64_t code, int32_t slot, int32_t row, int64_t bytes) const {
+        const uint64_t place = before_adding(found + 1, uint64_t(1) << 40 | uint64_t(bytes)) >> 40;
+        distinct.codes[place] = code, distinct.slots[place] = slot, distinct.rows[place] = row;
+    }
+    DEVICE bool has_failed() const { return *(volatile uint64_t*)found != 0; }
 };

@@ -19,7 +19,7 @@ from gpuetl.backends.cudf.interchange import from_arrow
 from gpuetl.backends.cudf.machine import Machine
 from gpuetl.backends.cudf.sources.host_columns import chunks_of, host_columns, verify_checksums
 from gpuetl.backends.cudf.sources.units import in_microseconds, type_as_read
-from gpuetl.backends.cudf.sources.utf8 import first_other_bytes, refuse_other_bytes
+from gpuetl.backends.cudf.sources.utf8 import refuse_other_bytes
 from gpuetl.backends.cudf.vector import Vector
 from gpuetl.backends.no_result import NoResult
 from gpuetl.errors import Problem, RunFailed, first_line
@@ -191,7 +191,7 @@ def read_on_device(
         columns = machine.read_parquet({file.path: [group.index for group in own] for file, own in files}, types)
         for name, vector in columns.items():
             check_count(name, vector.rows, rows)
-        columns = {name: checked(in_microseconds(v, name, machine), name, machine) for name, v in columns.items()}
+        columns = checked({name: in_microseconds(v, name, machine) for name, v in columns.items()}, machine)
     except MemoryError:  # Arrow's is one of its other errors, too
         raise
     except (OSError, RuntimeError, ValueError, TypeError, LookupError, OverflowError, pa.ArrowException) as error:
@@ -249,19 +249,21 @@ def read_on_host(
         whole = pa.concat_tables(tables)
         stored = {name: whole.column(name) for name in types}
         vectors = {name: from_arrow(column.cast(type_as_read(column.type)), machine) for name, column in stored.items()}
-        return {name: checked(in_microseconds(v, name, machine), name, machine) for name, v in vectors.items()}
+        return checked({name: in_microseconds(v, name, machine) for name, v in vectors.items()}, machine)
     except (ValueError, pa.ArrowException) as error:
         raise RunFailed.unreadable(str(files[0][0].path), error) from error
 
 
-def checked(vector: Vector, name: str, machine: Machine) -> Vector:
-    """Return a column, texts by numbers where few are distinct; raise `ValueError` where one is not UTF-8.
+def checked(columns: Mapping[str, Vector], machine: Machine) -> dict[str, Vector]:
+    """Return columns, texts by numbers where few are distinct; raise `ValueError` where one is not UTF-8.
 
-    Of a dictionary only the distinct texts are looked at.
+    Of a dictionary only the distinct texts are looked at, and where one is refused, the rows that have it.
     """
-    made = coded(vector, machine)
-    if made.dictionary is None or first_other_bytes(made.dictionary, machine) is not None:
-        refuse_other_bytes(vector, name, machine)
+    made = {name: coded(vector, machine) for name, vector in columns.items()}
+    try:
+        refuse_other_bytes({name: vector.dictionary or vector for name, vector in made.items()}, machine)
+    except ValueError:
+        refuse_other_bytes(columns, machine)
     return made
 
 

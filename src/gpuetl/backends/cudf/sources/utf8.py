@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+
 from gpuetl.backends.cudf.device.closed_set import integer_name, text_arguments
 from gpuetl.backends.cudf.expressions.faults import row_and_reason
 from gpuetl.backends.cudf.machine import Machine
@@ -9,20 +11,35 @@ from gpuetl.backends.cudf.vector import Vector
 from gpuetl.expressions.types import STRING
 
 
-def refuse_other_bytes(vector: Vector, name: str, machine: Machine) -> None:
-    """Raise `ValueError` where a text is not UTF-8, also in lists."""
+def refuse_other_bytes(columns: Mapping[str, Vector], machine: Machine) -> None:
+    """Raise `ValueError` for the first column with a text that is not UTF-8, also in lists; the host waits once."""
+    parts = [(name, texts) for name, vector in columns.items() for texts in texts_of(vector)]
+    found = first_other_bytes([texts for _, texts in parts], machine)
+    for (name, _), row in zip(parts, found, strict=True):
+        if row is not None:
+            raise ValueError(f"column '{name}' is not UTF-8 in row {row}")
+
+
+def texts_of(vector: Vector) -> Iterator[Vector]:
+    """Yield the texts of a column, those of its elements first."""
     if vector.elements is not None:
-        refuse_other_bytes(vector.elements, name, machine)
-    if vector.dtype == STRING and (row := first_other_bytes(vector, machine)) is not None:
-        raise ValueError(f"column '{name}' is not UTF-8 in row {row}")
+        yield from texts_of(vector.elements)
+    if vector.dtype == STRING:
+        yield vector
 
 
-def first_other_bytes(texts: Vector, machine: Machine) -> int | None:
-    """Return the first row whose text, without a dictionary, is not UTF-8, if there is one."""
-    if not texts.rows:
-        return None
-    state = machine.arrays.zeros(1, "uint64")
-    entry = f"find_other_bytes_{integer_name(texts.offsets)}"
-    machine.launch(machine.closed("texts"), entry, texts.rows, [texts.rows, state, *text_arguments(texts)])
-    found = int(state[0])
-    return row_and_reason(found)[0] if found else None
+def first_other_bytes(columns: Sequence[Vector], machine: Machine) -> list[int | None]:
+    """Return of each column of texts without a dictionary the first row that is not UTF-8, if there is one.
+
+    The host waits once.
+    """
+    if not any(texts.rows for texts in columns):
+        return [None] * len(columns)
+    states = machine.arrays.zeros(len(columns), "uint64")
+    for place, texts in enumerate(columns):
+        if texts.rows:
+            entry = f"find_other_bytes_{integer_name(texts.offsets)}"
+            machine.launch(
+                machine.closed("texts"), entry, texts.rows, [texts.rows, states[place:], *text_arguments(texts)]
+            )
+    return [row_and_reason(found)[0] if found else None for found in states.tolist()]

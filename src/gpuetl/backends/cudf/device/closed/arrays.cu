@@ -150,3 +150,18 @@ KERNEL count_numbers(int64_t rows, const int32_t* numbers, uint64_t* count) {
     }
 SIZES(int32)
 SIZES(int64)
+
+// Bytes of several arrays side by side: each array's go from one place to another.
+struct Joined {
+    int64_t count;
+    struct { const uint8_t* from; int64_t start, end; } parts[64];
+};
+KERNEL join_bytes(int64_t bytes, uint8_t* made, Joined joined) {
+    FOR_EACH_ROW(at, bytes) {
+        if (at >= bytes) continue;
+        for (int64_t place = 0; place < joined.count; ++place) {
+            const auto& part = joined.parts[place];
+            if (at >= part.start && at < part.end) made[at] = part.from[at - part.start];
+        }
+    }
+}

@@ -1,4 +1,4 @@
-// Groups among rows in the order of their codes, each found by a binary search; and rows counted by their code.
+// Groups among rows in the order of their codes, each found by a binary search.
 #include "groups.cuh"
 #include "reduce.cuh"
 #include "words.cuh"
@@ -54,24 +54,3 @@ KERNEL find_quantiles(int64_t groups, int64_t rows, int64_t bits_of_q, const int
     }
     add_nulls(nulls, missing);
 }
-
-// Each block counts in shared memory, which has room for codes of 12 bits: see aggregates/tables.py.
-#ifdef GPUETL_HOST
-#define TALLY(CODE)                                                                                                  \
-    KERNEL tally_##CODE(int64_t rows, int64_t size, const CODE##_t* codes, int32_t* counts) {                        \
-        for (int64_t row = 0; row < rows; ++row) ++counts[codes[row]];                                               \
-    }
-#else
-#define TALLY(CODE)                                                                                                  \
-    KERNEL tally_##CODE(int64_t rows, int64_t size, const CODE##_t* codes, int32_t* counts) {                        \
-        __shared__ int32_t own[1 << 12];                                                                             \
-        for (int64_t code = threadIdx.x; code < size; code += blockDim.x) own[code] = 0;                             \
-        __syncthreads();                                                                                             \
-        FOR_EACH_ROW(row, rows) if (row < rows) atomicAdd(&own[codes[row]], 1);                                      \
-        __syncthreads();                                                                                             \
-        for (int64_t code = threadIdx.x; code < size; code += blockDim.x)                                            \
-            if (own[code]) atomicAdd(&counts[code], own[code]);                                                      \
-    }
-#endif
-TALLY(uint8)
-TALLY(uint16)

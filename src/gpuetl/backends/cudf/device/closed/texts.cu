@@ -49,7 +49,7 @@ DEVICE void enter_suffixes(int64_t rows, int64_t prefix, int64_t model, const Co
         if (++round % 16 == 0 && table.has_failed()) break;  // all threads ask one place in memory: not each time
         if (row >= rows) continue;
         const auto text = texts[row];
-        slots[row] = text.valid ? table.enter(suffixes.code(text.value), int32_t(row)) : 0;
+        slots[row] = text.valid ? table.enter(suffixes.code(text.value), int32_t(row), text.value.size) : 0;
     }
 }
 
@@ -102,9 +102,11 @@ DEVICE void find_other_bytes(int64_t rows, uint64_t* faults, const Texts<OFFSET>
         entering::find_sizes(rows, found, Texts<OFFSET##_t>{data, offsets, bits});                                   \
     }                                                                                                                \
     KERNEL enter_suffixes_##OFFSET(int64_t rows, int64_t size, int64_t tries, int64_t prefix, int64_t model,         \
-                                   uint64_t* codes, int32_t* owners, int32_t* slots, uint64_t* failed,               \
-                                   const char* data, const OFFSET##_t* offsets, const uint32_t* bits) {              \
-        const CodeTable table{codes, owners, uint64_t(size - 1), tries, failed};                                     \
+                                   uint64_t* codes, uint64_t* distinct, int32_t* distinct_slots,                     \
+                                   int32_t* distinct_rows, uint64_t* found, int32_t* slots, const char* data,        \
+                                   const OFFSET##_t* offsets, const uint32_t* bits) {                                \
+        const DistinctTexts listed{distinct, distinct_slots, distinct_rows};                                         \
+        const CodeTable table{codes, uint64_t(size - 1), tries, listed, found};                                      \
         entering::enter_suffixes(rows, prefix, model, table, slots, Texts<OFFSET##_t>{data, offsets, bits});         \
     }                                                                                                                \
     KERNEL find_other_bytes_##OFFSET(int64_t rows, uint64_t* faults, const char* data, const OFFSET##_t* offsets,    \
@@ -116,3 +118,13 @@ DEVICE void find_other_bytes(int64_t rows, uint64_t* faults, const Texts<OFFSET>
 
 TEXTS(int32)
 TEXTS(int64)
+
+// The number of each slot by the order of the distinct texts, and the row of each number.
+KERNEL number_distinct(int64_t count, const int32_t* order, const int32_t* slots, const int32_t* rows,
+                       int32_t* by_slot, int32_t* rows_in_order) {
+    FOR_EACH_ROW(number, count) {
+        if (number >= count) continue;
+        const int32_t place = order[number];
+        by_slot[slots[place]] = int32_t(number), rows_in_order[number] = rows[place];
+    }
+}
