@@ -27,6 +27,7 @@ lint: $(VENV)/.dev  ## ruff and mypy
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
+test: export PYTHONDONTWRITEBYTECODE =  # or each of the 200 Python processes that tests start compiles gpuetl
 test: lint       ## ruff, mypy and the whole test suite
 	$(BIN)/pytest -n auto --dist worksteal -rsx
 

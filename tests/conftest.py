@@ -1,6 +1,7 @@
 """What tests share: pipelines over small files, every layout of the rows, every engine."""
 
 import ctypes
+import gc
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -44,6 +45,12 @@ def pytest_collection_modifyitems(config, items):
     chosen = [item for item in items if not is_left_out(item)]
     config.hook.pytest_deselected(items=[item for item in items if is_left_out(item)])
     items[:] = chosen
+
+
+def pytest_collection_finish():
+    """Keep the garbage collector away from what lives until the end: tests and modules, millions of objects."""
+    gc.collect()
+    gc.freeze()
 
 
 OF_VALUES = {

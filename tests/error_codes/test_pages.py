@@ -1,10 +1,15 @@
 """Every error code has a page, and the page's example prints what the page says."""
 
+import linecache
 import os
 import re
 import subprocess
 import sys
+import warnings
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
+from runpy import run_path
 
 import pytest
 
@@ -36,11 +41,8 @@ def printed(page, text, folder):
         (folder / name).write_text(content)
     if page.kind == "python":
         (folder / "example.py").write_text(text)
-        here = {**os.environ, "PYTHONPATH": str(SOURCE.parent)}
-        done = subprocess.run([sys.executable, "example.py"], capture_output=True, text=True, check=False, env=here)
-        if page.is_warning:
-            return done.returncode, done.stdout + done.stderr
-        return done.returncode, done.stderr[max(done.stderr.find(ERROR), 0) :].strip()
+        code, out, err = run_script("example.py")
+        return code, out + err if page.is_warning else error_of(err)
     if page.kind == "command":
         done = gpuetl(*text.split()[1:])
     else:
@@ -49,6 +51,25 @@ def printed(page, text, folder):
         quiet = [] if page.is_warning else ["--quiet"]
         done = gpuetl("run", "example.yaml", "--engine", "pandas", *quiet, *given)
     return done.exit_code, done.output if page.is_warning else done.stderr.strip()
+
+
+def run_script(path):
+    """Run a script in this process; return its exit code, and what it prints to stdout and stderr."""
+    out, err = StringIO(), StringIO()
+    linecache.clearcache()  # another script may have had the same name
+    with redirect_stdout(out), redirect_stderr(err), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # as Python does for a script
+        try:
+            run_path(path, run_name="__main__")
+        except Exception:
+            sys.excepthook(*sys.exc_info())
+            return 1, out.getvalue(), err.getvalue()
+    return 0, out.getvalue(), err.getvalue()
+
+
+def error_of(stderr):
+    """Return the error below a script's traceback."""
+    return stderr[max(stderr.find(ERROR), 0) :].strip()
 
 
 def unwrapped(text):
@@ -62,6 +83,14 @@ def test_an_example_prints_the_message_of_its_page(page, folder):
     assert code not in (0, None)
     assert text.removeprefix("error: ") == page.message.strip()
     assert f"[{page.code}]" in text.splitlines()[0]
+
+
+def test_a_script_prints_the_same_in_a_process_of_its_own(folder):
+    page = PAGES["GE1442"]
+    (folder / "example.py").write_text(page.example)
+    here = {**os.environ, "PYTHONPATH": str(SOURCE.parent)}
+    done = subprocess.run([sys.executable, "example.py"], capture_output=True, text=True, check=False, env=here)
+    assert (done.returncode, error_of(done.stderr)) == (1, page.message.strip())
 
 
 @pytest.mark.parametrize("page", WARNINGS, ids=lambda page: page.code)

@@ -127,8 +127,7 @@ def backend(request, monkeypatch):
     monkeypatch.setattr(gpuetl.run, "load_backend", lambda name: backend)
     gc.collect()
     gc.freeze()
-    yield backend
-    gc.unfreeze()
+    return backend
 
 
 def outcome(pipeline, backend, options=OPTIONS, fails=lambda made: False):

@@ -6,7 +6,6 @@ A barrier that some threads of a block never reach is an error.
 
 import ctypes
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from gpu_engine.host_machine import HostMachine, library
@@ -16,7 +15,6 @@ from gpuetl.backends.cudf.machine import Struct
 IN_REGISTERS, MOST_ARGUMENTS = 6, 6 + 512
 """Words of which a call on x86-64 has the first ones in registers, and in all: CUDA takes 4 KB."""
 THREADS, BLOCKS = 64, 3
-EMULATION = Path(__file__).with_name("emulation.hpp")
 
 
 class EmulatedMachine(HostMachine):
@@ -63,8 +61,8 @@ def passed_words(arguments: Any) -> list[int]:
 
 @cache
 def emulated(source: str) -> str:
-    """Return the text behind what stands for CUDA in it."""
+    """Return the text behind what calls its kernels; emulation.hpp, which is included, stands for CUDA."""
     arguments = ", ".join(f"emulation::arguments[{place}]" for place in range(MOST_ARGUMENTS))
     types = ", ".join(["long"] * MOST_ARGUMENTS)
     call = f"void emulation::call() {{ ((void (*)({types}))emulation::kernel)({arguments}); }}\n"
-    return EMULATION.read_text(encoding="utf-8") + call + source
+    return call + source

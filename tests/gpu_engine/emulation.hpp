@@ -1,5 +1,6 @@
 // What kernels use of CUDA, on a CPU: the threads of a block are contexts that run in turns.
 #include <cmath>
+#include <csetjmp>
 #include <cstring>
 #include <ucontext.h>
 #include <vector>
@@ -13,26 +14,54 @@ long* arguments;
 void call();
 
 constexpr int STACK = 1 << 16;
-std::vector<ucontext_t> contexts;
-std::vector<bool> ended;
+struct Context {
+    jmp_buf place;
+    bool begun = false, ended = false;
+};
+std::vector<Context> contexts;
+char* stacks;  // kept, and not cleared: that takes longer than most kernels
+int stacks_count = 0;
 std::vector<Barrier> warps;
 std::vector<unsigned> lanes;
 Barrier block;
 long additions;
-ucontext_t scheduler;
+jmp_buf scheduler;
 int current;
 }  // namespace emulation
 
 emulation::Place threadIdx, blockIdx, blockDim, gridDim;
 
 namespace emulation {
+void thread() {
+    call();
+    contexts[current].ended = true;
+    _longjmp(scheduler, 1);
+}
+
+// Goes on with the current thread until it waits or ends.  Jumps change no signal masks: swapcontext() asks the system to.
+void resume() {
+    if (_setjmp(scheduler)) return;
+    Context& own = contexts[current];
+    if (own.begun) _longjmp(own.place, 1);
+    own.begun = true;
+    ucontext_t begin;
+    getcontext(&begin);
+    begin.uc_stack.ss_sp = &stacks[size_t(current) * STACK];
+    begin.uc_stack.ss_size = STACK;
+    makecontext(&begin, thread, 0);
+    setcontext(&begin);
+}
+void pause() {
+    if (!_setjmp(contexts[current].place)) _longjmp(scheduler, 1);
+}
+
 void wait(Barrier& barrier, int threads) {
     const int round = barrier.rounds;
     if (++barrier.waiting == threads) {
         barrier.waiting = 0;
         ++barrier.rounds;
     }
-    while (barrier.rounds == round) swapcontext(&contexts[current], &scheduler);
+    while (barrier.rounds == round) pause();
 }
 void wait_for_warp() { wait(warps[threadIdx.x / 32], 32); }
 
@@ -45,25 +74,16 @@ template <class USE> unsigned exchanged(unsigned value, USE use) {
     return result;
 }
 
-void thread() {
-    call();
-    ended[current] = true;
-    swapcontext(&contexts[current], &scheduler);
-}
-
 // Runs one block; returns how many threads are left waiting when none can go on.
 int run(int threads) {
     contexts.assign(threads, {});
-    ended.assign(threads, false);
     warps.assign(threads / 32, {});
     lanes.assign(threads, 0);
     block = {};
-    std::vector<char> stacks(size_t(threads) * STACK);
-    for (int each = 0; each < threads; ++each) {
-        getcontext(&contexts[each]);
-        contexts[each].uc_stack.ss_sp = &stacks[size_t(each) * STACK];
-        contexts[each].uc_stack.ss_size = STACK;
-        makecontext(&contexts[each], thread, 0);
+    if (threads > stacks_count) {
+        delete[] stacks;
+        stacks = new char[size_t(threads) * STACK];
+        stacks_count = threads;
     }
     for (int left = threads, idle = 0; left; ) {
         long before = left, progress = block.rounds;
@@ -71,10 +91,10 @@ int run(int threads) {
         const bool turned = (blockIdx.x + block.rounds / 2) % 2;  // the last come first, now and then
         for (int turn = 0; turn < threads; ++turn) {
             current = turned ? threads - 1 - turn : turn;
-            if (ended[current]) continue;
+            if (contexts[current].ended) continue;
             threadIdx.x = current;
-            swapcontext(&scheduler, &contexts[current]);
-            left -= ended[current];
+            resume();
+            left -= contexts[current].ended;
         }
         for (Barrier& warp : warps) progress -= warp.rounds;
         idle = left == before && progress == block.rounds ? idle + 1 : 0;

@@ -42,7 +42,8 @@ FLAGS = ("-std=c++17", "-O0", "-fPIC", "-w", "-ffp-contract=off", "-fno-exceptio
 HOST = ("-DGPUETL_HOST",)
 LIBRARIES = ("-nostdlib", "-x", "none", "-lm", "-lc", "-lgcc")
 """What kernels need of libraries: without those of C++, linking takes a third of the time."""
-STANDARD = Path(__file__).with_name("standard.hpp")
+STANDARD, EMULATION = (Path(__file__).with_name(name) for name in ("standard.hpp", "emulation.hpp"))
+"""What stands before a text that runs on the CPU, and before one of a GPU: see emulated_machine.py."""
 
 
 USER = """
@@ -308,10 +309,10 @@ def closed_library() -> ctypes.CDLL:
 @cache
 def loaded(source: str, host: bool) -> ctypes.CDLL:
     """Compile and load a text: see `library`."""
-    flags = (*FLAGS, *HOST) if host else FLAGS
-    path = folder() / f"{hashlib.sha256(' '.join(flags).encode() + source.encode()).hexdigest()[:24]}.so"
+    flags, header = ((*FLAGS, *HOST), STANDARD) if host else (FLAGS, EMULATION)
+    path = folder() / f"{key_of(flags, header, source)}.so"
     if not path.exists():
-        included = ("-I", compiled_standard().parent, "-I", STANDARD.parent, "-include", STANDARD.name) if host else ()
+        included = ("-I", compiled_header(flags, header).parent, "-I", header.parent, "-include", header.name)
         libraries = LIBRARIES if host else ()
         said = made_by_compiler(path, [*flags, *included, "-shared", "-x", "c++", "-", *libraries], source)
         if said:
@@ -320,14 +321,18 @@ def loaded(source: str, host: bool) -> ctypes.CDLL:
     return ctypes.CDLL(str(path))
 
 
+def key_of(flags: Sequence[str], header: Path, source: str = "") -> str:
+    """Return a digest of all that is compiled."""
+    return hashlib.sha256("\0".join((*flags, header.read_text(), source)).encode()).hexdigest()[:24]
+
+
 @cache
-def compiled_standard() -> Path:
-    """Return the standard headers, compiled; where another g++ made them, it is the headers themselves that are read."""
-    key = hashlib.sha256(" ".join((*FLAGS, *HOST)).encode() + STANDARD.read_bytes()).hexdigest()[:24]
-    path = folder() / key / f"{STANDARD.name}.gch"
+def compiled_header(flags: Sequence[str], header: Path) -> Path:
+    """Return a header, compiled; where another g++ made it, it is the header itself that is read."""
+    path = folder() / key_of(flags, header) / f"{header.name}.gch"
     if not path.exists():
         path.parent.mkdir(exist_ok=True)
-        made_by_compiler(path, [*FLAGS, *HOST, "-x", "c++-header", STANDARD])
+        made_by_compiler(path, [*flags, "-x", "c++-header", header])
     return path
 
 

@@ -33,8 +33,13 @@ def random_rows(rng, types, payload):
     return table({**types, payload: "int64"}, *rows)
 
 
+@cache
+def connection():
+    """Return a database for all cases: to open one takes longer than its query."""
+    return pytest.importorskip("duckdb").connect(config={"threads": 1})
+
+
 def answer_of_duckdb(left, right, keys, how, nulls_equal):
-    duckdb = pytest.importorskip("duckdb")
     operator = "IS NOT DISTINCT FROM" if nulls_equal else "="
     on = " AND ".join(f"l.{k} {operator} r.{k}_r" for k in keys)
     kept = {"right": [f"r.{k}_r AS {k}" for k in keys], "full": [f"coalesce(l.{k}, r.{k}_r) AS {k}" for k in keys]}
@@ -44,10 +49,9 @@ def answer_of_duckdb(left, right, keys, how, nulls_equal):
         "anti": f"SELECT {columns} FROM l WHERE NOT EXISTS (SELECT 1 FROM r WHERE {on})",
         "cross": "SELECT l.*, r.* FROM l, r",
     }.get(how, f"SELECT {columns}, r.b FROM l {how} JOIN r ON {on}")
-    with duckdb.connect() as connection:
-        connection.register("l", left)
-        connection.register("r", right)
-        return connection.sql(sql).to_arrow_table()
+    connection().register("l", left)
+    connection().register("r", right)
+    return connection().sql(sql).to_arrow_table()
 
 
 def key_type(how, types):
