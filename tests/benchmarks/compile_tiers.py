@@ -4,7 +4,7 @@
 
 `max` is not among the options: kernels took 12 to 300 times as long with it.
 
-Each case is an operation that generates kernels: expressions, filters, strings, windows and aggregates.  Its programs are
+Each case is an operation that generates kernels: expressions, filters, strings and windows.  Its programs are
 compiled with each set of options, in an NVRTC process for each set: NVRTC 12.9 keeps part of `--Ofast-compile=max` for the
 programs that follow.  Then the operation runs with each.  All results must have the same bits.
 
@@ -113,25 +113,12 @@ def cases() -> list[Case]:
         Case("rolling sums", users, lambda t: t.window("user_id", "ts", **exprs({
             "a": "rolling_sum(amount, 5)", "b": "rolling_mean(amount, interval '1 day')",
         })), few),
-        Case("sums by 20 texts", ("category", "amount"), grouping(
-            "category", n="count(*)", total="sum(amount)", mean="mean(amount)",
-        )),
-        Case("statistics by 20 texts", ("category", "amount", "quantity"), grouping(
-            "category", deviation="stddev(amount)", least="min(amount)", most="max(amount)", pieces="sum(quantity)",
-            related="corr(amount, quantity)",
-        )),
-        Case("sums by user", ("user_id", "amount"), grouping("user_id", total="sum(amount)", mean="mean(amount)"), few),
     ]  # fmt: skip
 
 
 def selecting(**texts: str) -> Callable[[Table], Table]:
     """Return a step that computes columns."""
     return lambda table: table.select(**exprs(texts))
-
-
-def grouping(by: str, **texts: str) -> Callable[[Table], Table]:
-    """Return a step that aggregates."""
-    return lambda table: table.aggregate(by, **exprs(texts))
 
 
 def exprs(texts: Mapping[str, str]) -> dict[str, Any]:

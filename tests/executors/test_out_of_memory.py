@@ -166,7 +166,7 @@ def test_whichever_allocation_fails_the_rows_are_right_or_the_error_names_the_st
         assert rows == expected
         assert not any("begun again" in note for note in notes)
         told, _ = outcome(pipeline, backend, fails=lambda made, number=number: made >= number)
-        assert told == expected or told.startswith(("source '", "stage '", "sink '"))
+        assert told == expected or told.startswith(("source '", "stage '", "sink '", "expect '"))
         assert told == expected or ": out of memory: " in told
     assert_nothing_is_left(backend, tmp_path, files)
 
