@@ -152,7 +152,7 @@ def test_the_kernels_compile_for_gpus(monkeypatch):
         return compiled(machine, source)
 
     monkeypatch.setattr(HostMachine, "compiled", recorded)
-    calls, table = many(2, "few")
+    calls, table = many(1025, "few")  # two tiles
     answer(windowed(table, calls, ("g",), ORDERS[0]), table, HostMachine())
     of_windows = [source for source in sources if "struct Marks" in source]
     assert len(of_windows) >= 6
