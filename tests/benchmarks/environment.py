@@ -6,7 +6,7 @@ import datetime
 import os
 import platform
 from collections.abc import Iterable
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,16 @@ def described(packages: Iterable[str]) -> dict[str, Any]:
     return {
         "date": today(),
         "hardware": {"processor": processor(), "cores": len(os.sched_getaffinity(0))},
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
+        "versions": {"python": platform.python_version(), **{name: version_of(name) for name in packages}},
     }
+
+
+def version_of(package: str) -> str:
+    """Return the version of a package; gpuetl may be on the path without being installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
 
 
 def processor() -> str:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from gpuetl.backends.cudf.aggregates.chunks import Kernels, Reduction, reduce_groups
+from gpuetl.backends.cudf.aggregates.chunks import CHUNK, TURNS, Kernels, Reduction, reduce_groups
 from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.aggregates.records import fields_of, records_of, term, uses_records
 from gpuetl.backends.cudf.aggregates.states import COUNTING, RESULT_OF, RESULTS, WIDE_BYTES, WORDS, Result, State
@@ -79,9 +79,16 @@ def reduced_words(groups: Groups, wanted: Sequence[State]) -> dict[State, Reduce
 
 
 def batches(groups: Groups, states: Sequence[State]) -> Iterator[Sequence[State]]:
-    """Yield states by as many as a kernel reduces; of rows that come by their numbers, by columns that fit a record."""
+    """Yield states by as many as a kernel reduces; of small groups whose rows are anywhere, by columns of a record.
+
+    Chunks of large groups come in turns, so rows that are near each other are read together.  More columns than fit a
+    record are then read sooner as they are.
+    """
     if groups.rows is None:
         yield from parts(states, MOST_IN_ORDER)
+        return
+    if groups.frame.rows >= TURNS * CHUNK * groups.count:
+        yield from parts(states, TERMS[-1])
         return
     columns = {state.args[0]: groups.column(state.args[0]) for state in states}
     for some in parts(list(columns), fields_of(columns.values())):
