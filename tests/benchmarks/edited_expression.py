@@ -24,7 +24,7 @@ import gpuetl
 FLIGHTS = Path(__file__).parents[2] / "pipelines" / "flights.yaml"
 EDITS = {
     "filter": ("seats >= $min_seats", "seats >= $min_seats AND seats <> {n}"),
-    "arithmetic": ("kmh:      km / (air_time / 60.0)", "kmh:      km / (air_time / 60.0) + {n} * 0.0"),
+    "arithmetic": ("kmh:      km / (air_time / 60.0)", "kmh:      km / (air_time / 60.0) + 0.{n}"),
     "case": ("hour < 12 THEN 'morning'", "hour < 12 AND hour <> {n} THEN 'morning'"),
     "strings": ("origin || '-' || dest", "origin || '-{n}-' || dest"),
     "window": ("rolling_mean(dep_delay, 10)", "rolling_mean(dep_delay, {n})"),

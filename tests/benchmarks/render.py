@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from render_first_runs import first_runs_section, process_start_section
+from render_first_runs import aggregates_section, edits_section, first_runs_section, process_start_section
 from render_gpu import cluster_section, gpu_section, large_section
 from render_scaling import scaling_section
 
@@ -294,6 +294,8 @@ def render() -> None:
         *(process_start_section(result, where(result)) for result in measured("process-start")),
         *(gpu_section(result, where(result)) for result in measured("gpu")),
         *(first_runs_section(result, where(result)) for result in measured("first-runs")),
+        *(edits_section(result, where(result)) for result in measured("edited-expression")),
+        *(aggregates_section(result, where(result)) for result in measured("aggregates")),
         *(large_section(result, where(result)) for result in measured("large")),
         *(scaling_section(result, where(result)) for result in measured("scaling")),
         *(cluster_section(result, where(result)) for result in measured("cluster")),

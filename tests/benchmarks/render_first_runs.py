@@ -1,4 +1,4 @@
-"""Renders first runs beside cudf-polars, and what the start of a process on a GPU takes."""
+"""Renders first runs beside cudf-polars, runs after an edit, aggregates, and the start of a process on a GPU."""
 
 from __future__ import annotations
 
@@ -27,6 +27,40 @@ def first_runs_section(result: dict[str, Any], where: str) -> str:
         f"{where}", "",
         "| | gpuetl, first | cudf-polars, first | gpuetl, best | cudf-polars, best | ratio |", "|---|---|---|---|---|---|", *rows, "",
         *result["remarks"], "",
+        "`pipelines/flights.yaml` on 4 cores, a process each, `tests/benchmarks/first_runs.py`:", "",
+        "| in the cache | process, s | programs compiled |", "|---|---|---|",
+        *(f"| {case} | {each['process_s']:.2f} | {each['programs']} |" for case, each in result["flights_4_cores"].items()), "",
+    ])  # fmt: skip
+
+
+def edits_section(result: dict[str, Any], where: str) -> str:
+    """Render runs after an edit beside the second runs."""
+    rows = [
+        f"| {kind} | {each['first']:.0f} | {each['second']:.0f} | {each['more']:.0f} |"
+        for kind, each in result["ms"].items()
+    ]
+    return "\n".join([
+        "## An edited expression in a warm process", "",
+        "`tests/benchmarks/edited_expression.py`: milliseconds from the text of `pipelines/flights.yaml` to its rows, without sinks.",
+        f"Medians of {result['edits']} edits of one expression.  About 75 ms of the difference are planning.  {where}", "",
+        "| edited | first run after it | second run | more |", "|---|---|---|---|", *rows, "",
+    ])  # fmt: skip
+
+
+def aggregates_section(result: dict[str, Any], where: str) -> str:
+    """Render aggregates by precompiled kernels beside those that were generated for each plan before."""
+    rows = [
+        f"| {case} | {each['generated']:.2f} | {each['precompiled']:.2f} | {each['generated'] / each['precompiled']:.2f} |"
+        for case, each in result["ms"].items()
+    ]
+    e = result["pipeline_e_s"]
+    best = [1e3 * e[way]["best_s"] for way in ("generated", "precompiled")]
+    return "\n".join([
+        "## Aggregates", "",
+        f"`tests/benchmarks/aggregates.py`: {result['rows'] / 1e6:,.0f} million rows in device memory, milliseconds, best of",
+        f"{result['runs']} runs.  *Generated* is the version before: a kernel for each plan.  Both in one call.  Pipeline E of the",
+        f"events took {best[0]:.0f} ms before and {best[1]:.0f} ms after.  {where}", "",
+        "| aggregate | generated | precompiled | ratio |", "|---|---|---|---|", *rows, "",
     ])  # fmt: skip
 
 
