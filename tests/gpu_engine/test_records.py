@@ -10,7 +10,8 @@ from gpuetl import RunOptions, expr
 from gpuetl.backends.cudf.aggregates import records
 from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.aggregates.records import records_of, uses_records
-from gpuetl.backends.cudf.aggregates.reduce import reduced
+from gpuetl.backends.cudf.aggregates.reduce import batches, reduced
+from gpuetl.backends.cudf.aggregates.states import State
 from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.cudf.frame import Frame
 from gpuetl.backends.cudf.interchange import from_arrow, to_table
@@ -49,7 +50,7 @@ def test_a_record_has_16_or_32_bytes(machine, types, size):
         value = {"string": "a", "bool": True}.get(text, 1)
         columns[f"c{place}"] = pa.array([value, None if text.endswith("?") else value]).cast(dtype)
     vectors = frame_of(columns, machine).columns
-    assert uses_records(list(vectors.values()), 2, ordered=True) == (size is not None)
+    assert uses_records(list(vectors.values()), 2) == (size is not None)
     if size:
         made = records_of({Column(name, vector.dtype): vector for name, vector in vectors.items()}, 2, machine)
         assert made.memory.nbytes == 2 * size
@@ -79,8 +80,8 @@ def call(function, column):
 
 def by_records(groups, columns):
     """Return whether columns of the groups' rows are read by records."""
-    found = [groups.frame.columns[name] for name in columns]
-    return uses_records(found, groups.frame.rows, groups.rows is not None)
+    states = [State("least_integer", (Column(name, groups.frame.columns[name].dtype),)) for name in columns]
+    return [records is not None for _, records in batches(groups, states)] == [True]
 
 
 @pytest.mark.parametrize(

@@ -210,3 +210,28 @@ def test_all_calls_are_those_of_the_oracle(source, pipeline):
     rows = {name: values for name, values in COLUMNS.items() if name != "i64"}
     source(pa.table(rows)).aggregate("k", **{name: expr(text) for name, text in calls.items()}).stage("out")
     assert_same(pipeline, "cudf-on-cpu", partitions={"one": RunOptions(), "two rows": RunOptions(partition_rows=2)})
+
+
+@needs_compiler
+@pytest.mark.parametrize(("groups", "sizes"), [(1, [5]), (3, [5]), (2000, [2, 3])])
+def test_columns_of_small_groups_are_read_by_records_that_hold_them(monkeypatch, groups, sizes):
+    """Of large groups, more columns than a record holds are read as they are.  All have the same values."""
+    monkeypatch.setattr(records, "MANY_ROWS", 1)
+    rows = 3 * 2 * reduce.CHUNK
+    draws = np.random.default_rng(9)
+    columns = {"k": pa.array(draws.permutation(rows) % groups, "int64")}
+    columns |= {name: pa.array(draws.integers(-99, 99, rows), "int64") for name in "abcde"}
+    machine = HostMachine()
+    vectors = {name: from_arrow(pa.chunked_array([values]), machine) for name, values in columns.items()}
+    made = Groups.by(Frame(vectors, rows), ["k"] if groups > 1 else [], machine)
+    wanted = [states.State("integer_sum", (Column(name, pa.int64()),)) for name in "abcde"]
+    found = list(reduce.batches(made, wanted))
+    expected = sizes if groups > 1 else [2, 3]
+    assert [len(some) for some, _ in found] == expected
+    assert [read is not None for _, read in found] == [groups == 2000] * len(expected)
+    sums = {name: Call(FUNCTIONS["aggregate", "sum"], (Column(name, pa.int64()),), pa.int64()) for name in "abcde"}
+    table = to_table(Frame(reduced(made, sums), made.count), machine)
+    keys = columns["k"].to_numpy()
+    for name in "abcde":
+        values = columns[name].to_numpy()
+        assert table[name].to_pylist() == [values[keys == key].sum() for key in range(groups)]

@@ -53,9 +53,9 @@ def term(vector: Vector, machine: Machine, kind: int = 0, first: int = 0) -> lis
     return [machine.address(vector.data), bits, kind, stored_code(vector), first]
 
 
-def uses_records(columns: Sequence[Vector], rows: int, ordered: bool) -> bool:
-    """Tell whether a reduction of so many rows reads columns by records; `ordered` rows come by their numbers."""
-    if not ordered or len(columns) < 2 or rows < MANY_ROWS or not chosen("reduce_by_records"):
+def uses_records(columns: Sequence[Vector], rows: int) -> bool:
+    """Tell whether a reduction of so many rows, which come by their numbers, reads columns by records."""
+    if len(columns) < 2 or rows < MANY_ROWS or not chosen("reduce_by_records"):
         return False
     return len(columns) <= fields_of(columns) and not any(
         is_list(vector.dtype) or vector.dtype == STRING for vector in columns

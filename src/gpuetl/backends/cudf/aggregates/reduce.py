@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuetl.backends.cudf.aggregates.chunks import CHUNK, TURNS, Kernels, Reduction, reduce_groups
 from gpuetl.backends.cudf.aggregates.groups import Groups
-from gpuetl.backends.cudf.aggregates.records import fields_of, records_of, term, uses_records
+from gpuetl.backends.cudf.aggregates.records import Records, fields_of, records_of, term, uses_records
 from gpuetl.backends.cudf.aggregates.states import COUNTING, RESULT_OF, RESULTS, WIDE_BYTES, WORDS, Result, State
 from gpuetl.backends.cudf.columns.validity import with_nulls
 from gpuetl.backends.cudf.columns.written import empty_column
@@ -66,8 +66,8 @@ def reduced_words(groups: Groups, wanted: Sequence[State]) -> dict[State, Reduce
     sums = {state.args: state for state in wanted if state.kind in COUNTING and state.kind != "count_valid"}
     own = [state for state in wanted if state.kind != "count_valid" or state.args not in sums]
     found: dict[State, Reduced] = {}
-    for some in batches(groups, own):
-        memory = reduce_groups(groups, words_reduction(groups, some))
+    for some, records in batches(groups, own) if own else ():
+        memory = reduce_groups(groups, words_reduction(groups, some, records))
         for state, first in zip(some, first_words(some), strict=True):
             found[state] = Reduced(memory, first * 8 * groups.count)
     for state in wanted:
@@ -78,21 +78,23 @@ def reduced_words(groups: Groups, wanted: Sequence[State]) -> dict[State, Reduce
     return found
 
 
-def batches(groups: Groups, states: Sequence[State]) -> Iterator[Sequence[State]]:
-    """Yield states by as many as a kernel reduces; of small groups whose rows are anywhere, by columns of a record.
+def batches(groups: Groups, states: Sequence[State]) -> Iterator[tuple[Sequence[State], Records | None]]:
+    """Yield states by as many as a kernel reduces, and the records that these read; None where they read columns.
 
-    Chunks of large groups come in turns, so rows that are near each other are read together.  More columns than fit a
-    record are then read sooner as they are.
+    Of small groups, whose rows are anywhere, states are taken by columns that fit a record.  Chunks of large groups
+    come in turns, so rows that are near each other are read together: more columns than fit a record are read sooner as
+    they are.
     """
     if groups.rows is None:
-        yield from parts(states, MOST_IN_ORDER)
+        yield from ((some, None) for some in parts(states, MOST_IN_ORDER))
         return
-    if groups.frame.rows >= TURNS * CHUNK * groups.count:
-        yield from parts(states, TERMS[-1])
-        return
-    columns = {state.args[0]: groups.column(state.args[0]) for state in states}
-    for some in parts(list(columns), fields_of(columns.values())):
-        yield from parts([state for state in states if state.args[0] in some], TERMS[-1])
+    rows, columns = groups.frame.rows, {state.args[0]: groups.column(state.args[0]) for state in states}
+    come_in_turns = rows >= TURNS * CHUNK * groups.count
+    for some in parts(list(columns), len(states) if come_in_turns else fields_of(columns.values())):
+        own = {argument: columns[argument] for argument in some}
+        records = records_of(own, rows, groups.machine) if uses_records(list(own.values()), rows) else None
+        for part in parts([state for state in states if state.args[0] in own], TERMS[-1]):
+            yield part, records
 
 
 def parts(items: Sequence[T], most: int) -> Iterator[Sequence[T]]:
@@ -107,20 +109,21 @@ def first_words(states: Sequence[State]) -> list[int]:
     return [sum(WORDS[state.kind] for state in states[:place]) for place in range(len(states))]
 
 
-def words_reduction(groups: Groups, states: Sequence[State]) -> Reduction:
+def words_reduction(groups: Groups, states: Sequence[State], records: Records | None) -> Reduction:
     """Return the kernels that reduce several states of words at once."""
-    machine, columns = groups.machine, {state.args[0]: groups.column(state.args[0]) for state in states}
-    count = next(terms for terms in TERMS if terms >= len(states))
-    places = [(KINDS.index(state.kind), first) for state, first in zip(states, first_words(states), strict=True)]
-    read = [term(columns[state.args[0]], machine, *place) for state, place in zip(states, places, strict=True)]
+    machine, count = groups.machine, next(terms for terms in TERMS if terms >= len(states))
+    kinds, firsts = [KINDS.index(state.kind) for state in states], first_words(states)
+    read = [
+        term(groups.column(state.args[0]), machine, kind, first)
+        for state, kind, first in zip(states, kinds, firsts, strict=True)
+    ]
     terms, module = packed_terms(read, count), machine.closed("states")
     rows = Kernels(module, f"reduce_{count}", f"reduce_short_{count}", (terms,))
     merging = Kernels(module, f"merge_chunks_{count}", f"keep_chunks_{count}", (terms,))
-    if uses_records(list(columns.values()), groups.frame.rows, groups.rows is not None):
-        records = groups.once(("records", *columns), lambda: records_of(columns, groups.frame.rows, machine))
+    if records:
         fields = [
             [*records.fields[state.args[0]], kind, 0, first]
-            for state, (kind, first) in zip(states, places, strict=True)
+            for state, kind, first in zip(states, kinds, firsts, strict=True)
         ]
         arguments = (records.memory, int(records.wide), packed_terms(fields, count))
         own = machine.closed("records")
