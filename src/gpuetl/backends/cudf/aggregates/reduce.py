@@ -10,7 +10,7 @@ import numpy as np
 from gpuetl.backends.cudf.aggregates.chunks import CHUNK, TURNS, Kernels, Reduction, reduce_groups
 from gpuetl.backends.cudf.aggregates.groups import Groups
 from gpuetl.backends.cudf.aggregates.records import Records, fields_of, records_of, term, uses_records
-from gpuetl.backends.cudf.aggregates.states import COUNTING, RESULT_OF, RESULTS, WIDE_BYTES, WORDS, Result, State
+from gpuetl.backends.cudf.aggregates.states import MEMORY, RESULT_OF, RESULTS, SUMS, WIDE, WORDS, Result, State
 from gpuetl.backends.cudf.columns.validity import with_nulls
 from gpuetl.backends.cudf.columns.written import empty_column
 from gpuetl.backends.cudf.machine import Array, Struct
@@ -31,9 +31,6 @@ KINDS = tuple(WORDS)
 MOST_ARGUMENTS, MOST_RESULTS = 4, 32
 STORED = ("int8", "int16", "int32", "int64", "V16", "float32", "float64")
 """Of results, in the order of `Stored` in device/closed/results.cu; unsigned integers lie as signed ones do."""
-MEMORY = {"decimal_sum": 2, "halves_sum": 2, "wide_integer_sum": 1, "least_wide_integer": 3, "greatest_wide_integer": 4}
-"""How states of more than words lie in memory, in the order of `State` in device/closed/results.cu."""
-MOMENTS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +47,7 @@ def reduced(groups: Groups, calls: Mapping[str, Call]) -> dict[str, Vector]:
     wanted = list(dict.fromkeys(found.state for found in results.values() if found.state))
     states = reduced_words(groups, [state for state in wanted if state.kind in WORDS])
     for state in wanted:
-        if state.kind in WIDE_BYTES:
+        if state.kind in WIDE:
             states[state] = Reduced(reduce_groups(groups, wide_reduction(groups, state)))
     return finished(groups, calls, results, states)
 
@@ -63,7 +60,7 @@ def known_rows(groups: Groups, found: Result) -> Result:
 
 def reduced_words(groups: Groups, wanted: Sequence[State]) -> dict[State, Reduced]:
     """Reduce rows to states of words: see device/states.cuh.  Counts are taken from sums of the same values."""
-    sums = {state.args: state for state in wanted if state.kind in COUNTING and state.kind != "count_valid"}
+    sums = {state.args: state for state in wanted if state.kind in SUMS}
     own = [state for state in wanted if state.kind != "count_valid" or state.args not in sums]
     found: dict[State, Reduced] = {}
     for some, records in batches(groups, own) if own else ():
@@ -148,7 +145,7 @@ def wide_reduction(groups: Groups, state: State) -> Reduction:
     module, arguments = machine.closed("wide_states"), (Struct(words.reshape(-1)),)
     rows = Kernels(module, f"reduce_{state.kind}", f"reduce_short_{state.kind}", arguments)
     merging = Kernels(module, f"merge_chunks_{state.kind}", f"keep_chunks_{state.kind}", arguments)
-    return Reduction(WIDE_BYTES[state.kind], rows, merging)
+    return Reduction(MEMORY[WIDE[state.kind]], rows, merging)
 
 
 def finished(
@@ -174,10 +171,10 @@ def finished(
 
 def result_words(groups: Groups, result: Result, states: Mapping[State, Reduced], made: Vector) -> list[int]:
     """Return the words of a `Result` of device/closed/results.cu."""
-    machine, at, memory = groups.machine, 0, 0
+    machine, at, memory = groups.machine, 0, "narrow"
     if result.state:
         at = machine.address(states[result.state].memory) + states[result.state].at
-        memory = 0 if result.state.kind in WORDS else MEMORY.get(result.state.kind, MOMENTS)
+        memory = WIDE.get(result.state.kind, "narrow")
     stored = STORED.index(storage_type(made.dtype).removeprefix("u"))
-    kind = RESULTS.index(result.kind)
-    return [at, machine.address(made.data), machine.address(made.valid), kind, memory, stored, result.detail]
+    kinds = [RESULTS.index(result.kind), list(MEMORY).index(memory), stored, result.detail]
+    return [at, machine.address(made.data), machine.address(made.valid), *kinds]

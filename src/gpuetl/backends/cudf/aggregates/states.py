@@ -20,19 +20,23 @@ WORDS = {
     "greatest_integer": 2, "greatest_unsigned": 2, "greatest_float": 2,
 }  # fmt: skip
 """Words of 8 bytes of a state, in the order of `Kind` in device/states.cuh.  The last one counts values."""
-WIDE_BYTES = {
-    "decimal_sum": 48, "halves_sum": 48, "wide_integer_sum": 32, "least_wide_integer": 32, "greatest_wide_integer": 32,
-    "moments": 48, "pair_moments": 48, "merged_moments": 48,
+MEMORY = {"narrow": 0, "integers": 32, "decimals": 48, "least": 32, "greatest": 32, "moments": 48}
+"""How states lie in memory, in the order of `State` in device/closed/results.cu, and their bytes.  Narrow ones are
+words."""
+WIDE = {
+    "decimal_sum": "decimals", "halves_sum": "decimals", "wide_integer_sum": "integers",
+    "least_wide_integer": "least", "greatest_wide_integer": "greatest",
+    "moments": "moments", "pair_moments": "moments", "merged_moments": "moments",
 }  # fmt: skip
-"""Bytes of a state of device/closed/wide_states.cu."""
+"""The states of device/closed/wide_states.cu, and how they lie in memory."""
 RESULTS = (
     "rows", "count", "float_sum", "float_mean", "extreme", "integer_sum", "wide_sum", "integer_mean", "whole_mean",
     "decimal_sum", "high_sum", "low_sum", "decimal_mean",
     "covariance", "deviation", "correlation", "center", "co_moment",
 )  # fmt: skip
 """In the order of `Kind` in device/closed/results.cu."""
-COUNTING = ("count_valid", "float_sum", "integer_sum", "unsigned_sum")
-"""Kinds whose last word is the number of values that are not null."""
+SUMS = ("float_sum", "integer_sum", "unsigned_sum")
+"""Kinds whose last word counts the values that are not null, as that of `count_valid` does."""
 
 
 class State(NamedTuple):
