@@ -19,7 +19,7 @@ from gpuetl.errors import RunFailed, first_line
 from gpuetl.executors.dask.access import RunKey, accept_keys
 from gpuetl.executors.dask.greeting import hear_greeting, unreachable
 from gpuetl.executors.dask.liveness import asked, in_thread, watching
-from gpuetl.executors.dask.local import LocalNanny, is_stopped, killed_if_slow
+from gpuetl.executors.dask.local import UCX_LOG_LEVEL, LocalNanny, is_stopped, killed_if_slow
 from gpuetl.executors.dask.logs import quiet
 from gpuetl.executors.dask.pool import DevicePool
 from gpuetl.executors.dask.scratch import scratch_folder
@@ -38,13 +38,6 @@ RESTART_S = 600
 HELD_SHARE = 0.4
 """Of a GPU's memory that results of tasks may take before dask-cuda moves some to the host: tasks need the rest."""
 
-UCX_ENVIRONMENT = {
-    "UCXPY_PROGRESS_MODE": "thread",
-    "UCXPY_ENABLE_PYTHON_FUTURE": "1",
-    "UCX_LOG_LEVEL": "fatal",
-}
-"""With the first two UCX wakes who waits for a message; else each process asks again and again, in the interpreter of
-tasks.  With the third it does not print errors of its own about a worker that was killed."""
 WORKER_NAME = "Dask Worker process"
 """How the name of a worker's process begins, which its nanny gives it."""
 ONLY_HEALTH = ["distributed.http.health"]
@@ -245,8 +238,7 @@ def gpu_cluster(options: Cluster, shared: dict[str, Any]) -> Any:
     """
     from dask_cuda import LocalCUDACluster
 
-    for name, value in UCX_ENVIRONMENT.items():
-        os.environ.setdefault(name, value)  # of this process, which has connections too, and of those that it starts
+    os.environ.setdefault(*UCX_LOG_LEVEL)
     accept_keys("ucx")
     return LocalCUDACluster(
         n_workers=options.workers,

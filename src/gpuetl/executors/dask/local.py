@@ -26,6 +26,12 @@ GRACE_S = 3.0
 LOOK_S = 0.1
 """How often to look for processes that are stopped, while a cluster is closed."""
 PR_SET_PDEATHSIG = 1
+UCX_LOG_LEVEL = ("UCX_LOG_LEVEL", "fatal")
+"""So UCX prints no errors of its own about a worker that was killed."""
+UCX_ENVIRONMENT = dict([("UCXPY_PROGRESS_MODE", "thread"), ("UCXPY_ENABLE_PYTHON_FUTURE", "1"), UCX_LOG_LEVEL])
+"""Of workers: with the first two UCX wakes who waits for a message; else each process asks again and again, in the
+interpreter of tasks.  The driver's process does without, since the thread of UCX's that wakes it sometimes ended the
+process with SIGSEGV while a cluster was closed.  It sends few messages by UCX, and waits for none between them."""
 
 
 class LocalWorker(Worker):  # type: ignore[misc]
@@ -42,8 +48,11 @@ class LocalWorker(Worker):  # type: ignore[misc]
 class LocalNanny(Nanny):  # type: ignore[misc]
     """Starts a `LocalWorker`, and another one in its place when it dies; it lives in the driver's process."""
 
-    def __init__(self, *given: Any, **options: Any) -> None:
-        super().__init__(*given, worker_class=LocalWorker, **options)
+    def __init__(self, *given: Any, env: dict[str, str] | None = None, **options: Any) -> None:
+        by_ucx = (options.get("protocol") or "").startswith("ucx")
+        own = {name: os.environ.get(name, value) for name, value in UCX_ENVIRONMENT.items()} if by_ucx else {}
+        super().__init__(*given, worker_class=LocalWorker, env=own | (env or {}), **options)
+        self._protocol = "tcp"  # of what workers say to their nanny, not of what they say to each other
 
 
 def end_with_parent() -> None:
