@@ -115,6 +115,7 @@ class HostMachine:
     """A machine whose arrays are NumPy's."""
 
     arrays = DeviceArrays()
+    by_instructions = False
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
     def limited(self, memory: int) -> AbstractContextManager[None]:
@@ -161,6 +162,10 @@ class HostMachine:
     def compiled(self, source: str) -> ctypes.CDLL:
         """Compile with g++."""
         return library(source)
+
+    def interprets(self, source: str, rows: int) -> bool:
+        """Compile, unless a test asks for instructions."""
+        return self.by_instructions
 
     def closed(self, program: str) -> ctypes.CDLL:
         """Return all programs as one library, which is compiled once."""

@@ -27,7 +27,7 @@ def names_in(folder):
 
 def test_nvrtc_is_asked_for_less_where_it_can_leave_something_out():
     assert replace(TARGET, compiler=Compiler((12, 8))).apart_options() == TARGET.options()
-    assert replace(TARGET, compiler=Compiler((13, 0))).apart_options() == (*TARGET.options(), "--minimal")
+    assert replace(TARGET, compiler=Compiler((13, 0))).apart_options() == (*TARGET.options(), "--minimal", "--no-cache")
 
 
 def test_options_are_those_of_cupy_and_the_engine():

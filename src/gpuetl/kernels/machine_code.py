@@ -23,10 +23,12 @@ OPTIONS = (STANDARD, "--device-int128", "-fmad=false")
 MARK = ".expected"
 EVERY_OPTION = "--device-as-default-execution-space"
 """What CuPy adds to the options of every text."""
-MINIMAL, WITH_MINIMAL = "--minimal", (12, 9)
-"""Leaves out NVRTC's own declarations of textures and of the CUDA runtime, and from which version on it is used.
+QUICKER, WITH_QUICKER = ("--minimal", "--no-cache"), (12, 9)
+"""Options that change no machine code, so names of entries leave them out, and from which version on they are used.
 
-The machine code is the same, so names of entries leave the option out.  It saves 10 of the 39 ms of an empty program.
+The first leaves out NVRTC's own declarations of textures and of the CUDA runtime: 10 of the 39 ms of an empty program.
+The second leaves out a cache of NVRTC's own, for which it loads the driver: 150 of the 220 ms in which a process of it
+starts on a machine with an H200.
 """
 PACKAGE = Path(gpuetl.__file__).resolve().parent
 SHIPPED = PACKAGE / "_kernels"
@@ -71,8 +73,8 @@ class Target:
         return (*options, f"-arch={architecture}", EVERY_OPTION)
 
     def apart_options(self) -> tuple[str, ...]:
-        """Return the options for a text that is compiled once more, without `MINIMAL`, where it has an error."""
-        return (*self.options(), *[MINIMAL] * (self.compiler.version >= WITH_MINIMAL))
+        """Return the options for a text that is compiled once more, without `QUICKER`, where it has an error."""
+        return (*self.options(), *(QUICKER if self.compiler.version >= WITH_QUICKER else ()))
 
     def name(self, text: str, options: tuple[str, ...] = OPTIONS) -> str:
         """Return the name of the entry that is made of a text."""

@@ -11,6 +11,7 @@ from contextvars import ContextVar
 
 CHOICES = {
     "compile_ahead": "The kernels of a plan are listed from its types, and compiled while its first files are read.",
+    "interpret": "Expressions whose kernel is not compiled yet are computed by instructions of a kernel that is.",
     "notice_order": "Rows that come in the order of their keys are not sorted.",
     "keys_from_words": "Columns that rows are sorted by are computed from what was sorted; only others are gathered.",
     "number_texts_by_hash": "Texts that are keys are numbered by their hash; only the distinct ones are sorted.",

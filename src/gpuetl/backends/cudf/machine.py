@@ -59,11 +59,14 @@ class Text(NamedTuple):
         The name of the user's kernel that the text is made around or declares; empty where nothing is the user's.
     path
         The user's file; None for what is generated.
+    covered
+        Whether the closed set has a kernel that does the same by instructions, so nothing waits for this one.
     """
 
     source: str
     kernel: str = ""
     path: Path | None = None
+    covered: bool = False
 
 
 SLOW_S = 30
@@ -113,6 +116,12 @@ class Machine(Protocol):
 
     def compiled(self, source: str) -> Module:
         """Compile kernels' text, once for each text."""
+
+    def interprets(self, source: str, rows: int) -> bool:
+        """Tell whether so many rows are computed by instructions sooner than by the kernels of a text.
+
+        That is where they are not compiled yet; for many rows the machine begins to compile them for the next time.
+        """
 
     def closed(self, program: str) -> Module:
         """Return the kernels of a program of `device/closed`, which are the same for all columns."""

@@ -34,7 +34,7 @@ DEVICE uint64_t table_hash(Text text) {
     return hash;
 }
 
-DEVICE bool same_text(Text x, Text y) {
+DEVICE bool same_words(Text x, Text y) {
     if (x.size != y.size) return false;
     for (int64_t at = 0; at < x.size; at += 8)
         if (word_of(x, at) != word_of(y, at)) return false;
@@ -50,7 +50,7 @@ DEVICE int32_t enter_text(const TEXTS& texts, Text text, int32_t row, int32_t* o
     for (; tries && !*(volatile uint64_t*)overflow; --tries, slot = (slot + 1) & mask) {
         int32_t owner = owners[slot];  // from a cache, which may not know yet that it is taken
         if (owner < 0) owner = claim(owners + slot, row);
-        if (owner < 0 || same_text(text, texts[owner].value)) return int32_t(slot);
+        if (owner < 0 || same_words(text, texts[owner].value)) return int32_t(slot);
     }
     if (!tries) *overflow = 1;
     return 0;

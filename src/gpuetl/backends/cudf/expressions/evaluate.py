@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gpuetl.backends import text_limits
+from gpuetl.backends.cudf.choices import chosen
 from gpuetl.backends.cudf.columns.compact import above, numbers_where
 from gpuetl.backends.cudf.columns.validity import empty_bits, with_nulls
 from gpuetl.backends.cudf.columns.written import empty_column, offsets_of_sizes
 from gpuetl.backends.cudf.device.columns import ColumnKinds, buffers_of, in_kernels
+from gpuetl.backends.cudf.expressions.bytecode import assembled
 from gpuetl.backends.cudf.expressions.coded_texts import as_numbers, by_dictionary, choice_of, matches_patterns
 from gpuetl.backends.cudf.expressions.constants import arguments
 from gpuetl.backends.cudf.expressions.emit import ALWAYS
@@ -110,19 +112,47 @@ def alone(expr: Expr, known: Vectors, rows: int, machine: Machine) -> Vector:
 
 
 def computed_by_kernel(outputs: Sequence[Expr], known: Vectors, rows: int, machine: Machine) -> dict[Expr, Vector]:
-    """Compute expressions of fixed width in one kernel."""
+    """Compute expressions of fixed width in one kernel: their own, or by instructions while that is not compiled."""
     columns = columns_read(outputs, known)
     kernel = fixed_kernel(ColumnKinds.of(columns), tuple(outputs))
     having_nulls = {ALWAYS, *(name for name, vector in columns.items() if vector.valid is not None)}
-    results, written = dict[Expr, Vector](), list[Any]()
-    for expr, null_with in zip(outputs, kernel.null_with, strict=True):
-        made = empty_column(expr.dtype, rows, machine, nullable=not null_with.isdisjoint(having_nulls))
+    results = {
+        expr: empty_column(expr.dtype, rows, machine, nullable=not null_with.isdisjoint(having_nulls))
+        for expr, null_with in zip(outputs, kernel.null_with, strict=True)
+    }
+    if rows and chosen("interpret") and machine.interprets(kernel.source, rows):
+        counts = interpreted(results, columns, rows, machine)
+        if counts is not None:
+            return {expr: with_nulls(made, count) for (expr, made), count in zip(results.items(), counts, strict=True)}
+    written = list[Any]()
+    for made, null_with in zip(results.values(), kernel.null_with, strict=True):
         written += [made.data, 0 if made.valid is None else made.valid][: 1 + bool(null_with)]
-        results[expr] = made
-    counts = sum(map(bool, kernel.null_with)) if any(made.valid is not None for made in results.values()) else 0
-    counted = iter(run(kernel, "compute", rows, counts, [*buffers_of(columns), *written], columns, machine))
-    nulls = [next(counted) if counts and null_with else 0 for null_with in kernel.null_with]
+    counted_outputs = sum(map(bool, kernel.null_with)) if any(v.valid is not None for v in results.values()) else 0
+    buffers = [*buffers_of(columns), *written]
+    counted = iter(run(kernel, "compute", rows, counted_outputs, buffers, columns, machine))
+    nulls = [next(counted) if counted_outputs and null_with else 0 for null_with in kernel.null_with]
     return {expr: with_nulls(made, count) for (expr, made), count in zip(results.items(), nulls, strict=True)}
+
+
+def interpreted(results: Mapping[Expr, Vector], columns: Vectors, rows: int, machine: Machine) -> list[int] | None:
+    """Compute expressions by instructions, and return the nulls of each; None where they have to be compiled.
+
+    Raises
+    ------
+    NoResult
+        As their kernel does.
+    """
+    code = assembled(results, columns, machine.address)
+    if code is None:
+        return None
+    nullable = [made.valid is not None for made in results.values()]
+    counts = len(nullable) if any(nullable) else 0
+    state = machine.arrays.zeros(len(code.sites) + counts, "uint64") if code.sites or counts else None
+    places = [0, 0] if state is None else [state, state[len(code.sites) :]]
+    machine.launch(machine.closed("bytecode"), "interpret", rows, [rows, code.instructions, *places, code.words])
+    told = [] if state is None else state.tolist()
+    check_faults(code.sites, told, columns, machine)
+    return [int(count) for count in told[len(code.sites) :]] or [0] * len(nullable)
 
 
 def written(expr: Expr, known: Vectors, rows: int, machine: Machine) -> Vector:
@@ -170,10 +200,15 @@ def run(
     constants = arguments(kernel.constants, machine)
     machine.launch(machine.compiled(kernel.source), entry, rows, [rows, *places, *constants, *buffers])
     told = [] if state is None else state.tolist()
-    for expr, fault in zip(kernel.sites, told[:sites], strict=True):
+    check_faults(kernel.sites, told, columns, machine)
+    return [int(count) for count in told[sites:]]
+
+
+def check_faults(sites: Sequence[Expr], told: Sequence[int], columns: Vectors, machine: Machine) -> None:
+    """Raise `NoResult` for the first site that tells of a row."""
+    for expr, fault in zip(sites, told, strict=False):
         if fault:
             raise no_result(expr, fault, columns, machine, evaluate)
-    return [int(count) for count in told[sites:]]
 
 
 def columns_read(exprs: Iterable[Expr], known: Vectors) -> dict[str, Vector]:

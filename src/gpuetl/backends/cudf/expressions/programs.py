@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gpuetl.backends.cudf.choices import chosen
 from gpuetl.backends.cudf.columns.kind import Kind, Kinds, columns_of_kinds
 from gpuetl.backends.cudf.device.columns import ColumnKinds, in_kernels
+from gpuetl.backends.cudf.expressions.bytecode import is_covered
 from gpuetl.backends.cudf.expressions.coded_texts import (
     Choice,
     choice_of,
@@ -73,7 +75,9 @@ def computed_together(exprs: Mapping[str, Expr], known: Columns) -> Needed:
     """List the programs of columns of fixed width, equal ones once."""
     columns, texts = columns_of_kinds(known), list[Text]()
     for outputs in in_kernels({expr: columns_of(expr) for expr in exprs.values()}, columns):
-        texts.append(Text(fixed_kernel(ColumnKinds.of(columns_read(outputs, columns)), tuple(outputs)).source))
+        read = columns_read(outputs, columns)
+        covered = chosen("interpret") and is_covered(outputs, read)
+        texts.append(Text(fixed_kernel(ColumnKinds.of(read), tuple(outputs)).source, covered=covered))
     return Needed(texts, {name: Kind(expr.dtype) for name, expr in exprs.items()})
 
 

@@ -65,6 +65,8 @@ def make_ahead(texts: Iterable[Text], compile_user_kernel: CompileUserKernel, ma
             make = partial(compile_user_kernel, text.source, text.path, text.kernel)
             futures.append(ahead().expect((text.source, text.path, text.kernel), make))
             continue
+        if text.covered and not path_of(text.source).exists():
+            continue
         paths.append(path_of(text.source))
         if future := make_text_ahead(text.source):
             futures.append(future)
@@ -96,6 +98,16 @@ def make_text_ahead(source: str) -> Future[bytes] | None:
     if (future := expect(source, path)) is None:
         load_ahead([path])
     return future
+
+
+def is_missing(source: str, expected: bool) -> bool:
+    """Tell whether no entry has a text's machine code yet; begin to compile one that is expected again."""
+    path = path_of(source)
+    if path.exists():
+        return False
+    if expected:
+        ahead().expect(path, partial(compiled, source, path, compiled_apart), len(source))
+    return True
 
 
 def user_kernel(compile_user_kernel: CompileUserKernel, source: str, path: Path, entry: str) -> Any:

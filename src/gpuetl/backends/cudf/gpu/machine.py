@@ -108,6 +108,10 @@ class GpuMachine:
             self.modules[source] = kernel_cache.loaded(source)
         return self.modules[source]
 
+    def interprets(self, source: str, rows: int) -> bool:
+        """Look for the module, and for the entry in the cache."""
+        return source not in self.modules and kernel_cache.is_missing(source, rows >= settings.WORTH_COMPILING)
+
     def closed(self, program: str) -> Any:
         """Compile the program as any other text."""
         return self.compiled(closed_source(program))

@@ -17,3 +17,5 @@ HOST_VALUES_AT_FIRST = 4_000_000
 """The same for what a process reads first: libcudf then takes 70 to 95 ms longer."""
 POOL_SHARE = 0.9
 """Of the memory that is free when the engine starts; what is beyond it is for the context, modules and others."""
+WORTH_COMPILING = 1_000_000
+"""Rows of an expression whose own kernel is compiled for later runs while instructions compute this one's."""

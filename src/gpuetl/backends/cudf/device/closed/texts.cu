@@ -61,7 +61,7 @@ DEVICE void number_texts(int64_t rows, const int32_t* slots, const int32_t* by_s
         if (row >= rows) continue;
         const int32_t number = by_slot[slots[row]];
         const auto text = texts[row];
-        if (text.valid && !same_text(text.value, taken[number].value)) *differs = 1;
+        if (text.valid && !same_words(text.value, taken[number].value)) *differs = 1;
         numbers[row] = number;
     }
 }
