@@ -12,6 +12,7 @@ from fuzz.precision import Precision
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpu_engine.test_nested_expressions import table_of_all_types
+from gpuetl.backends.cudf.choices import skipping
 from gpuetl.backends.cudf.columns.text_codes import with_dictionary
 from gpuetl.backends.cudf.device.closed_set import closed_source
 from gpuetl.backends.cudf.device.headers import DEVICE
@@ -182,3 +183,19 @@ def test_random_expressions_give_what_a_kernel_gives(seed):
     else:
         pytest.fail("no expression is covered")
     assert outcome(expr, data, ByInstructions()) == outcome(expr, data, HostMachine())
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("coded", [(), ("s", "t")])
+def test_a_gpu_gives_by_instructions_what_its_kernels_give(coded, monkeypatch):
+    """With texts in memory and with coded ones."""
+    pytest.importorskip("cupy")
+    from gpuetl.backends.cudf.gpu.machine import machine
+
+    gpu, data = machine(), table(5000)
+    monkeypatch.setattr(type(gpu), "interprets", lambda *_: True)
+    for sql in EXPRESSIONS:
+        expr = resolved(sql, data)
+        got = outcome(expr, data, gpu, coded)
+        with skipping(["interpret"]):
+            assert got == outcome(expr, data, gpu, coded), sql
