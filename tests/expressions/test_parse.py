@@ -2,12 +2,14 @@
 
 import time
 from datetime import date, datetime, timedelta, timezone
+from unittest.mock import Mock
 
 import pytest
 
 from gpuetl.errors import InvalidExpression
+from gpuetl.expressions import parse
 from gpuetl.expressions.dialect import MAX_CHARACTERS, MAX_DEPTH, MAX_OPERATORS
-from gpuetl.expressions.parse import parse_expression
+from gpuetl.expressions.parse import LONGEST_KEPT, MOST_KEPT, parse_expression
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName
 from gpuetl.expressions.types import parse_type
 
@@ -300,3 +302,19 @@ def test_nodes_know_where_they_stand(sql, part):
 def spans_of(node):
     inner = [*node.args, *(value for _, value in node.keywords)] if isinstance(node, Apply) else []
     return [span for child in inner for span in spans_of(child)] + ([node.span] if node.span else [])
+
+
+def test_the_last_expressions_without_an_error_are_kept(monkeypatch):
+    first = parse_expression("kept + 1")
+    monkeypatch.setattr(parse, "parse_tree", refuse := Mock(side_effect=AssertionError))
+    assert parse_expression("kept + 1") is first
+    refuse.assert_not_called()
+    monkeypatch.undo()
+    for _ in range(2):
+        with pytest.raises(InvalidExpression, match="does not support"):
+            parse_expression("a & b")
+    parse_expression("a" + " " * LONGEST_KEPT)
+    for number in range(MOST_KEPT):
+        parse_expression(f"a + {number}")
+    assert len(parse._SOUND) == MOST_KEPT
+    assert "kept + 1" not in parse._SOUND

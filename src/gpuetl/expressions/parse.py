@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -18,6 +19,10 @@ from gpuetl.expressions.functions import INSTEAD, Kind, find_function, unknown_f
 from gpuetl.expressions.literals import LITERALS, cast_target
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax, Unreadable
 from gpuetl.messages import coded
+
+MOST_KEPT, LONGEST_KEPT = 1024, 1000
+_SOUND: OrderedDict[str, Syntax] = OrderedDict()
+"""The last expressions that had no error, by text: of a file that is edited and read again, most stay as they are."""
 
 
 def parse_expression(text: str) -> Syntax:
@@ -37,13 +42,20 @@ def parse_expression(text: str) -> Syntax:
 
 def read_expression(text: str) -> tuple[Syntax, list[InvalidExpression]]:
     """Parse one SQL scalar expression, and return all that is wrong; a part that is wrong is `Unreadable`."""
+    if kept := _SOUND.get(text):
+        return kept, []
     lowering = _Lowering(text)
     try:
-        return lowering.lower(parse_tree(text)), lowering.errors
+        syntax = lowering.lower(parse_tree(text))
     except InvalidExpression as error:
         return Unreadable(), [error]
     except RecursionError:
         return Unreadable(), [InvalidExpression(coded("GE1114", "this expression nests too deeply"))]
+    if not lowering.errors and len(text) <= LONGEST_KEPT:
+        _SOUND[text] = syntax
+        if len(_SOUND) > MOST_KEPT:
+            _SOUND.popitem(last=False)
+    return syntax, lowering.errors
 
 
 OPERATORS: dict[type[exp.Expr], str] = {

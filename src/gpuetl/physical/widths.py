@@ -115,7 +115,8 @@ def _written(operation: Node, is_new: bool, found: Width, there: Sequence[Width]
         return Width(found.dtype, found.bytes)
     if isinstance(operation, Union) or (isinstance(operation, Join) and operation.how in ("right", "full")):
         return _upon(there, Width(found.dtype, found.bytes, lambda: sum(width.distinct for width in there)))
-    return replace(there[0], dtype=found.dtype, bytes=found.bytes)
+    first = there[0]
+    return Width(found.dtype, found.bytes, first.values, first.limits, first.depth, first.elements)
 
 
 def read_width(scan: Scan, name: str, dtype: DataType) -> Width:
