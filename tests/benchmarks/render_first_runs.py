@@ -22,8 +22,8 @@ def first_runs_section(result: dict[str, Any], where: str) -> str:
         rows.append(row(f"**{suite}, geometric mean**", *both))
     return "\n".join([
         "## First runs beside cudf-polars", "",
-        "Milliseconds from Parquet files in a warm page cache to rows on the host: the first run of a job, in which programs of its",
-        "own are compiled, and the best of three after it.  The ratio is how many times as long cudf-polars takes, best runs of both.",
+        "Milliseconds from Parquet files in a warm page cache to rows on the host: the first run of a job, for which nothing of its",
+        "own is compiled before, and the best of three after it.  The ratio is how many times as long cudf-polars takes, best runs of both.",
         f"{where}", "",
         "| | gpuetl, first | cudf-polars, first | gpuetl, best | cudf-polars, best | ratio |", "|---|---|---|---|---|---|", *rows, "",
         *result["remarks"], "",

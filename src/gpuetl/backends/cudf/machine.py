@@ -118,7 +118,7 @@ class Machine(Protocol):
         """Compile kernels' text, once for each text."""
 
     def interprets(self, source: str, rows: int) -> bool:
-        """Tell whether so many rows are computed by instructions sooner than by the kernels of a text.
+        """Tell whether instructions compute this number of rows sooner than the kernels of a text.
 
         That is where they are not compiled yet; for many rows the machine begins to compile them for the next time.
         """

@@ -205,7 +205,7 @@ def run(
 
 
 def check_faults(sites: Sequence[Expr], told: Sequence[int], columns: Vectors, machine: Machine) -> None:
-    """Raise `NoResult` for the first site that tells of a row."""
+    """Raise `NoResult` for the first site that reports a row."""
     for expr, fault in zip(sites, told, strict=False):
         if fault:
             raise no_result(expr, fault, columns, machine, evaluate)
