@@ -1,6 +1,7 @@
 """On a GPU: allocations that fail, each in its turn, leave the right rows or an error, and no byte behind."""
 
 import gc
+import os
 import re
 import threading
 from concurrent.futures import wait
@@ -12,10 +13,14 @@ from sink_files import leftovers
 from small_pipelines import OPTIONS, PIPELINES, pipeline_of, rows_of
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("encoded_on_device")]
-EVERY = 7
-"""Of the allocations from which on all fail: each such run begins again as often as partitions get smaller."""
-SHARES = 4
-"""Of a pipeline's allocations, each a test: the longest pipeline would take ten minutes of one process."""
+SINGLE, LASTING = (
+    int(os.environ.get(f"GPUETL_{kind}_FAILURES", most)) for kind, most in (("SINGLE", 12), ("LASTING", 3))
+)
+"""How many of a pipeline's allocations fail, one a run, and from how many on all do, spread from the first to the last.
+
+The second kind begins again with smaller partitions, so each takes several times as long.  All of a pipeline's some
+hundred would take ten minutes of one process.
+"""
 
 
 class Device:
@@ -74,19 +79,23 @@ def outcome(pipeline, device, fails=lambda made: False):
     return rows_of(run)
 
 
-@pytest.mark.parametrize("share", range(SHARES))
+def spread(last, most):
+    """Return numbers from 1 to the last one, both among them."""
+    return sorted({1 + round(place * (last - 1) / max(1, most - 1)) for place in range(most)})
+
+
 @pytest.mark.parametrize("name", PIPELINES)
-def test_whichever_allocation_fails_the_rows_are_right_or_the_error_names_the_step(name, share, device, tmp_path):
+def test_whichever_allocation_fails_the_rows_are_right_or_the_error_names_the_step(name, device, tmp_path):
     """Once, and from one on all of them."""
     pipeline = pipeline_of(name, tmp_path)
     expected = outcome(pipeline, device)  # compiles, and makes what the engine keeps
     held = device.held
     assert outcome(pipeline, device) == expected
     last = device.made
-    for number in range(1 + share, last + 1, SHARES):
+    for number in spread(last, SINGLE):
         assert outcome(pipeline, device, lambda made, number=number: made == number) == expected
     assert device.held == held
-    for number in range(1 + share * EVERY, last + 1, SHARES * EVERY):
+    for number in spread(last, LASTING):
         told = outcome(pipeline, device, lambda made, number=number: made >= number)
         assert told == expected or re.search(r"(source|stage|sink) '.*: out of memory: ", told)
     assert device.held == held

@@ -27,8 +27,8 @@ QUICKER, WITH_QUICKER = ("--minimal", "--no-cache"), (12, 9)
 """Options that change no machine code, so names of entries leave them out, and from which version on they are used.
 
 The first leaves out NVRTC's own declarations of textures and of the CUDA runtime: 10 of the 39 ms of an empty program.
-The second leaves out a cache of NVRTC's own, for which it loads the driver.  That is 150 of the 220 ms in which a process
-of it starts on a machine with an H200.
+The second leaves out a cache of NVRTC's own, for which it loads the driver.  That is 150 of the 220 ms in which its
+process starts on a machine with an H200.
 """
 PACKAGE = Path(gpuetl.__file__).resolve().parent
 SHIPPED = PACKAGE / "_kernels"
