@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What needs a GPU, in one go; usage: on_gpus.sh PYTHON OUT SECONDS [FOLDER of Parquet files].
 # Each part has a log in OUT, which ends with its exit status and seconds; what is not over in time is stopped.
-# Kernels that fault come first and alone, since they disturb others.  Clusters come last, and alone too: on a GPU with many
-# other processes UCX ended theirs.  On 16 cores all parts take about 20 minutes.
+# Kernels that fault come first and alone, since they disturb others.  Clusters come last, one at a time: several that start
+# at once take each other's memory.  On 16 cores all parts take about 20 minutes.
 python=$1 out=$2 seconds=$3 parquet=${4:-}
 root=$PWD; export PYTHONPATH=$root/src:$root/tests PYTHONUNBUFFERED=1
 mkdir -p "$out/suite"
