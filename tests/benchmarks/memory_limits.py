@@ -30,6 +30,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from environment import described, today
+from suites.results import gpu
 
 from gpuetl import GpuetlError, Pipeline, RunOptions, expr
 from gpuetl.backends.memory import HIGHEST, PROCESS, resident_set, told
@@ -101,6 +102,8 @@ def main() -> None:
         "benchmark": "memory-limits", "engine": asked.engine, **described(PACKAGES[asked.engine]), "rows": asked.rows, "runs": [],
         "group_rows": GROUP_ROWS, "bytes": source_bytes(asked.folder / f"data-{asked.rows}"),
     }  # fmt: skip
+    if asked.engine == "cudf":
+        found["hardware"] |= gpu()
     for name in names:
         answers = set()
         for limit in [UNLIMITED, *asked.limits]:
