@@ -11,7 +11,7 @@ part() {  # NAME COMMAND...
     ( timeout -k 5 $((seconds - SECONDS)) "$@" > "$out/$name.log" 2>&1
       echo "exit status $?, $((SECONDS - start)) s" >> "$out/$name.log" ) &
 }
-cluster_s=$((seconds / 5))
+cluster_s=$((seconds / 4))
 others_s=$((seconds - cluster_s))
 left() { echo $((others_s - SECONDS)); }
 
