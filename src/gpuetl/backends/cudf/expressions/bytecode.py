@@ -244,19 +244,16 @@ class Assembler:
         if name in PARTS:
             return self.part(expr, guard)
         write: dict[str, Callable[[Call, Boolean | None], Operand]] = {
-            "and": self.all_true, "or": self.any_true, "not": self.negated, "in": self.member, "is_null": self.null,
+            "and": self.logic, "or": self.logic, "not": self.negated, "in": self.member, "is_null": self.null,
             "case": self.case, "coalesce": self.coalesce, "like": self.search, "starts_with": self.search,
             "ends_with": self.search, "contains": self.search,
         }  # fmt: skip
         return write.get(name, self.arithmetic)(expr, guard)
 
-    def all_true(self, expr: Call, guard: Boolean | None) -> Boolean:
-        """Combine conditions by AND."""
-        return self.together("ALL_TRUE", [self.value(arg, guard) for arg in expr.args])
-
-    def any_true(self, expr: Call, guard: Boolean | None) -> Boolean:
-        """Combine conditions by OR."""
-        return self.together("ANY_TRUE", [self.value(arg, guard) for arg in expr.args])
+    def logic(self, expr: Call, guard: Boolean | None) -> Boolean:
+        """Combine conditions by AND or OR."""
+        operation = "ALL_TRUE" if expr.function.name == "and" else "ANY_TRUE"
+        return self.together(operation, [self.value(arg, guard) for arg in expr.args])
 
     def negated(self, expr: Call, guard: Boolean | None) -> Boolean:
         """Negate a condition."""
@@ -411,12 +408,7 @@ class Assembler:
             word, value = each.encoded(registers)
             if each.operation == "TEXT_IS_NULL":
                 value = starts[value]
-            elif each.operation.startswith("TEXT_") or each.operation in (
-                "STARTS_WITH",
-                "ENDS_WITH",
-                "CONTAINS",
-                "LIKE",
-            ):
+            elif each.operation in TEXT_PAIRS:
                 value = starts[value & 0xFFFF] | starts[value >> 16] << 16
             coded += [word, value]
         whole = [*coded, *(word for words in self.data for word in words)]
