@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpuetl import RunFailed, col, expr, lit, param
+from gpuetl.spec.steps.kernel_twin import syntax_tree
 from tables import NAN, table
 
 FILES = Path(__file__).parent.parent / "kernels_files"
@@ -281,3 +282,12 @@ def test_ties_in_the_order_are_noted(source, pipeline):
     groups_kernel(source(table(GROUPED, ("a", 1, 1.0), ("a", 1, 2.0), ("b", 1, 3.0)))).stage("s")
     notes = pipeline.run(engine="pandas").report.notes
     assert notes == ("stage 's', step 1: some rows tie in (k, t); add a column to the order that tells them apart",)
+
+
+def test_a_twin_that_changes_is_looked_at_again(tmp_path):
+    text, path = b"def k(x): return x\n", tmp_path / "k.py"
+    assert syntax_tree(text, path) is syntax_tree(text, path)
+    assert [item.name for item in syntax_tree(text.replace(b"k(", b"m("), path).body] == ["m"]
+    for _ in range(2):
+        with pytest.raises(SyntaxError):
+            syntax_tree(b"def k(x\n", path)

@@ -57,5 +57,5 @@ def keys_at(location: Location) -> Iterable[Hashable]:
 
 def keys_above(location: Location) -> Iterable[Hashable]:
     """Return the keys of all folders that hold a location."""
-    paths = (str(folder) for path in (location.written, location.resolved) for folder in path.parents)
+    paths = (str(folder) for path in {location.written, location.resolved} for folder in path.parents)
     return {*paths, *location.identities[1:]} - {None}

@@ -79,11 +79,12 @@ def _made(node: Map | Concat, inputs: Sequence[Widths]) -> Widths:
     made: dict[str, Width] = {}
     for name, dtype in node.schema.items():
         there = [widths[name] for widths in inputs if name in widths]
-        found = next((width for width in there if width.dtype == dtype), None)
-        if found is None:
-            made[name] = Width(dtype, type_bytes(dtype))
+        for found in there:
+            if found.dtype == dtype:
+                made[name] = _written(operation, name in new, found, there) if name in written else found
+                break
         else:
-            made[name] = _written(operation, name in new, found, there) if name in written else found
+            made[name] = Width(dtype, type_bytes(dtype))
     return made
 
 

@@ -6,6 +6,7 @@ import enum
 from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 from functools import cached_property
+from operator import is_
 from typing import Any, ClassVar, Self
 
 from gpuetl.expressions.ir import Expr
@@ -80,7 +81,7 @@ class Node:
 
     def with_inputs(self, inputs: Sequence[Node]) -> Self:
         """Return this operation on other inputs; itself where they are the same."""
-        if all(new is old for new, old in zip(inputs, self.inputs, strict=True)):
+        if len(inputs) == len(self.inputs) and all(map(is_, inputs, self.inputs)):
             return self
         changed: dict[str, Any] = dict(zip(self.input_names, inputs, strict=True))
         return replace(self, **changed)

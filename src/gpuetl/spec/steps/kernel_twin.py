@@ -5,11 +5,15 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 
 from gpuetl.errors import have_hint
 from gpuetl.messages import coded
 from gpuetl.spec.steps.step import Context
+
+MOST_KEPT = 16
+"""Twins whose syntax is kept by their text and path: nothing changes it."""
 
 
 def twin_of(context: Context, reference: str, arguments: Iterable[str]) -> tuple[Path, str, bytes | None]:
@@ -63,6 +67,7 @@ def check_arguments(context: Context, takes: ast.arguments, arguments: Iterable[
             )
 
 
+@lru_cache(MOST_KEPT)
 def syntax_tree(text: bytes, path: Path) -> ast.Module:
     """Parse and compile the text of a Python file, of which nothing is run; raise as `compile` does."""
     with warnings.catch_warnings():
