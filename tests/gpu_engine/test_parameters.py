@@ -1,4 +1,4 @@
-"""Parameters are arguments of kernels: another value compiles nothing."""
+"""Parameters and many constants are arguments of kernels: another value compiles nothing."""
 
 from datetime import date, datetime, timedelta
 
@@ -90,3 +90,56 @@ def test_a_kernel_takes_so_many_arguments_and_has_the_other_values_in_its_text(s
     rows.with_columns(y=expr("greatest(x, " + ", ".join(["$p"] * 300) + ")")).stage("s")
     first, _ = run(7)
     assert first["y"].to_pylist() == [7, 7]
+
+
+SEPARATED = "s || '{0}' || replace(s, '{0}', '-') || lpad(s, 9, '{0}')"
+WINDOWS = (
+    "rolling_mean(x, {0})", "rolling_max(x, interval '{0} days')", "lag(x, {0})", "lead(x, {0}, -1, true)", "diff(x, {0})",
+    "pct_change(x, {0})", "ntile({0})", "session_id(interval '{0} days')",
+)  # fmt: skip
+
+
+def edited(pipeline, rows, made, run):
+    """Return the texts of the kernels of a stage that `made` gives for two constants; its name is a parameter's."""
+    found = []
+    for number in (2, 3):
+        made(rows, number).stage(f"s{number}")
+        got, kernels = run(f"s{number}")
+        assert got.num_rows
+        found.append(kernels)
+    return found
+
+
+@pytest.fixture
+def run_stage(pipeline, compiled):
+    """Runs a stage; returns its rows, which are the oracle's, and the texts of kernels."""
+
+    def result(name):
+        compiled.clear()
+        got, expected = (pipeline.run(engine=engine, keep=name)[name].to_arrow() for engine in (ON_CPU, "pandas"))
+        assert_tables_equal(got, expected, ordered=True)
+        return got, set(compiled)
+
+    return result
+
+
+def test_another_string_in_a_string_that_is_written_compiles_nothing(source, pipeline, run_stage):
+    """A separator that is edited, of columns without a dictionary."""
+    rows = source(table({"s": "string"}, *((f"2-{number}" * 20,) for number in range(3000))))
+    one, other = edited(pipeline, rows, lambda t, n: t.with_columns(s=expr(SEPARATED.format(n))), run_stage)
+    assert one
+    assert one == other
+
+
+def test_another_constant_of_a_window_function_compiles_nothing(source, pipeline, run_stage):
+    """Lengths of frames, offsets, tiles and gaps are arguments, several in a kernel."""
+    days = (datetime(2024, 1, 1) + timedelta(days=number * number) for number in range(9))
+    rows = source(table({"t": "timestamp", "x": "int64"}, *((day, 7 * n % 5) for n, day in enumerate(days))))
+    calls = {f"w{place}": text for place, text in enumerate(WINDOWS)}
+
+    def made(t, number):
+        return t.window(order_by="t", **{name: expr(text.format(number)) for name, text in calls.items()})
+
+    one, other = edited(pipeline, rows, made, run_stage)
+    assert one
+    assert one == other

@@ -1,4 +1,4 @@
-"""Values of parameters as arguments of kernels: what is compiled for one value serves for all others."""
+"""Constants as arguments of kernels: what is compiled for one value serves for all others."""
 
 from __future__ import annotations
 
@@ -23,18 +23,24 @@ Constant = int | bytes
 
 @dataclass
 class Constants:
-    """The arguments of a kernel's text, `k0` and so on, and how its parameters are declared."""
+    """The arguments of a kernel's text, `k0` and so on, and how its parameters are declared.
 
+    Values of the pipeline's parameters are arguments.  So are the strings of kernels that write `strings`: there it
+    gains little to compile them in, and a pipeline in which a separator is edited has its kernel already.
+    """
+
+    strings: bool = False
     parameters: list[str] = field(default_factory=list)
     values: list[Constant] = field(default_factory=list)
 
     def passed(self, literal: Literal) -> str | None:
         """Pass a constant; return its C++ text, or None for one that is written where it is used.
 
-        These are nulls, what is no parameter's value and may be calculated with as the text is compiled, decimals, and
-        what would be too many arguments.
+        These are nulls, decimals, lists, what would be too many arguments, and other constants of the text, with which
+        the compiler may calculate.
         """
-        if not literal.declared or literal.value is None or len(self.values) >= MOST:
+        wanted = literal.declared or (self.strings and literal.dtype == STRING)
+        if not wanted or literal.value is None or len(self.values) >= MOST:
             return None
         if is_decimal(literal.dtype) or is_list(literal.dtype):
             return None

@@ -101,7 +101,7 @@ def text_kernel(columns: ColumnKinds, output: Expr, offset: str = "int32") -> Ro
     Their parameters are the rows, `faults`, `nulls` (a count, and the bytes of all texts), the constants, the columns'
     buffers, and sizes after a first 0 and validity words, or offsets of the type `offset` and bytes.
     """
-    constants = Constants()
+    constants = Constants(strings=True)
     emitter = Emitter(columns.names, constants)
     emitter.text(output, "valid")
     told = ["uint64_t* faults", "uint64_t* nulls"]

@@ -19,7 +19,7 @@ MOST_HALVINGS = 1e300
 def session_id(call: WindowCall) -> CallPlan:
     """Count the steps that are longer than the gap."""
     assert call.time is not None  # the planner has checked the order
-    gap = f"{length_in(call.time, call.constant('gap', None))}LL"
+    gap = length_in(call.time, call.constant("gap", None))
     fold = Fold("Count<Breaks<Times<{0}>>>", (call.time.name,), INT64, (gap,), state_bytes=4)
     return Values(Scan(fold), null_where=(call.time.name,))
 

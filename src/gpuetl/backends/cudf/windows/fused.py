@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 from gpuetl.backends.cudf.device.types import accessor_type
 from gpuetl.backends.cudf.vector import Vector
-from gpuetl.backends.cudf.windows.steps import Fold
+from gpuetl.backends.cudf.windows.steps import Fold, PerRow
 
 ALIGNMENT = 16
 
@@ -29,12 +30,22 @@ DEVICE Together::State combine(const Together::State& earlier, const Together::S
 """
 
 
+def constants_of(steps: Iterable[Fold | PerRow]) -> list[int]:
+    """Return the constants of some steps, which are the arguments `k0`, `k1` and so on of their kernels."""
+    return [constant for step in steps for constant in step.constants]
+
+
+def constant_names(steps: Iterable[Fold | PerRow]) -> list[str]:
+    """Return the names of `constants_of`, whose parameters are of type `int64_t`."""
+    return [f"k{place}" for place in range(len(constants_of(steps)))]
+
+
 def instance(folds: Sequence[Fold], columns: Mapping[str, Vector]) -> str:
-    """Return the text of the folds' values, in terms of `marks`, `state` and the columns' accessors."""
-    accessor = {name: f"c{place}" for place, name in enumerate(columns)}
+    """Return the text of the folds' values, in terms of `marks`, `state`, the columns' accessors and the constants."""
+    accessor, constants = {name: f"c{place}" for place, name in enumerate(columns)}, iter(constant_names(folds))
     made = []
     for site, fold in enumerate(folds):
-        of = ", ".join([*(accessor[name] for name in fold.columns), *fold.constants])
+        of = ", ".join([*(accessor[name] for name in fold.columns), *islice(constants, len(fold.constants))])
         made.append(f"{{marks, {{{of}}}{f', state + {site}' if fold.can_fail else ''}}}")
     return f"Together{{{', '.join(made)}}}"
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 
 from gpuetl.backends.cudf.device.columns import accessors
-from gpuetl.backends.cudf.device.types import accessor_type, c_int
+from gpuetl.backends.cudf.device.types import accessor_type
 from gpuetl.backends.cudf.vector import Vector
-from gpuetl.backends.cudf.windows.fused import ALIGNMENT, instance, state_bytes, together
+from gpuetl.backends.cudf.windows.fused import ALIGNMENT, constant_names, constants_of, instance, state_bytes, together
 from gpuetl.backends.cudf.windows.outputs import Written, null_statements, output_parameters, store_statements
 from gpuetl.backends.cudf.windows.passes import Pass
 from gpuetl.backends.cudf.windows.rows import headers, parameters
@@ -21,9 +22,11 @@ def run_pass(work: Pass) -> Written:
     written = Written.empty([*work.scans, *work.calls], work.outputs, rows)
     known = [buffer for each in work.read_known for buffer in work.known[each]]
     if rows.rows:
-        reducing = Reducing(lambda: machine.compiled(reduce_source(work)), rows.arguments(folded_columns(work)))
+        folded = [*constants_of(work.folds), *rows.arguments(folded_columns(work))]
+        reducing = Reducing(lambda: machine.compiled(reduce_source(work)), folded)
         before = totals_before(reducing, rows.rows, segment_bytes(work), machine)
-        arguments = [*rows.arguments(work.columns), *known, *written.arguments]
+        constants = constants_of([*work.folds, *work.calls])
+        arguments = [*constants, *rows.arguments(work.columns), *known, *written.arguments]
         launch_scan(machine.compiled(scan_source(work)), rows.rows, before, arguments, machine)
     return written
 
@@ -46,7 +49,8 @@ def folded_columns(work: Pass) -> dict[str, Vector]:
 def reduce_source(work: Pass) -> str:
     """Return the kernels `reduce` and `totals` of `totals_before`, which know nothing of the outputs."""
     columns = folded_columns(work)
-    parameter_texts = ["int64_t rows", "void* totals", *parameters(columns)]
+    constants = [f"int64_t {name}" for name in constant_names(work.folds)]
+    parameter_texts = ["int64_t rows", "void* totals", *constants, *parameters(columns)]
     return f"""{headers()}{together(work.folds, columns)}
 typedef Together::State State;
 static_assert(sizeof(Segment<State>) <= {segment_bytes(work)}, "more than is allocated");
@@ -66,9 +70,11 @@ KERNEL totals(int64_t rows, int64_t level, void* totals, void* before) {{
 def scan_source(work: Pass) -> str:
     """Return the kernel `scan` of `launch_scan`."""
     names = {name: f"c{place}" for place, name in enumerate(work.columns)}
+    constants = [f"int64_t {name}" for name in constant_names([*work.folds, *work.calls])]
     others = [text for place, each in enumerate(work.read_known) for text in known_parameters(place, each)]
     others += output_parameters(work.outputs, work.rows)
-    texts = ["int64_t rows", "const void* before", *parameters(work.columns), *others]
+    texts = ["int64_t rows", "const void* before", *constants, *parameters(work.columns), *others]
+    others = [*constants[len(constants_of(work.folds)) :], *others]  # the folds have theirs
     given = [instance(work.folds, work.columns), *names.values(), *(text.split()[-1] for text in others)]
     return f"""{headers()}{together(work.folds, work.columns)}{scanned_struct(work, names, others)}
 static_assert(sizeof(Together::State) <= {segment_bytes(work)}, "more than is allocated");
@@ -112,11 +118,11 @@ def step_texts(work: Pass, names: Mapping[str, str]) -> dict[Step, str]:
     known = {each: known_text(place, each) for place, each in enumerate(work.read_known)}
     rows: dict[Step, str] = {each: f"{text}[row]" for each, text in known.items() if isinstance(each, Scan)}
     rows |= {scan: f"v{place}" for place, scan in enumerate(work.scans)}
-    calls = {}
+    calls, constants = {}, iter(constant_names([*work.folds, *work.calls])[len(constants_of(work.folds)) :])
     for site, call in enumerate(work.calls, len(work.scans)):
         fault = [f"Fault{{state + {site}, row}}"] if call.can_fail else []
         read = [*(f"place_of({rows[scan]})" for scan in call.reads), *(known[each] for each in call.reads_all)]
-        given = [*fault, "row", *(names[name] for name in call.columns), *read, *map(c_int, call.constants)]
+        given = [*fault, "row", *(names[name] for name in call.columns), *read, *islice(constants, len(call.constants))]
         calls[call] = f"{call.function}({', '.join(given)})"
     return rows | calls
 

@@ -40,7 +40,7 @@ class Fold(Gives):
     gives
         The type of what it comes to; None for the numbers of rows.
     constants
-        C++ texts that it gets after the columns.
+        What it gets after the columns: arguments of the kernel, so that another constant needs no other program.
     can_fail
         Whether a state may come to nothing that the type holds.
     state_bytes
@@ -50,7 +50,7 @@ class Fold(Gives):
     struct: str
     columns: tuple[str, ...] = ()
     gives: DataType | None = None
-    constants: tuple[str, ...] = ()
+    constants: tuple[int, ...] = ()
     can_fail: bool = False
     state_bytes: int = 16
 
@@ -74,7 +74,8 @@ class PresentRows:
 class PerRow(Gives):
     """A device function of each row.
 
-    It is called with the row, columns, what scans gave for the row, what others gave for all rows, and constants.
+    It is called with the row, columns, what scans gave for the row, what others gave for all rows, and constants, which
+    are arguments of the kernel.
     """
 
     function: str
