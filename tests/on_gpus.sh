@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What needs a GPU, in one go; usage: on_gpus.sh PYTHON OUT SECONDS [FOLDER of Parquet files].
 # Each part has a log in OUT, which ends with its exit status and seconds; what is not over in time is stopped.
+# The exit status is 1 if a part failed or was stopped.
 # Kernels that fault come first and alone, since they disturb others.  Clusters come last, one at a time: several that start
 # at once take each other's memory.  On 16 cores all parts take about 20 minutes.
 python=$1 out=$2 seconds=$3 parquet=${4:-}
@@ -39,3 +40,5 @@ cd "$root" || exit
 part clusters "$python" -m pytest tests -q -m gpu -k dask-cuda -p no:cacheprovider --ignore tests/hostile/test_kernel_faults.py
 wait
 tail -n 2 "$out"/*.log
+failed=$(grep -L "^exit status 0," $(ls "$out"/*.log | grep -v /build.log))
+[ -z "$failed" ] || { echo "failed: $failed"; exit 1; }
