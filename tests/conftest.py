@@ -10,9 +10,9 @@ from hypothesis import settings
 
 from gpu_engine.host_machine import COMPILER, ON_CPU
 from gpuetl import InvalidPipeline, Pipeline, messages
-from gpuetl.backends.cudf.gpu import settings as gpu_settings
-from gpuetl.backends.cudf.sinks import files
-from gpuetl.backends.engines import BACKENDS, CLUSTERED, ENGINES
+from gpuetl.engines.cudf.gpu import settings as gpu_settings
+from gpuetl.engines.cudf.sinks import files
+from gpuetl.engines.registry import BACKENDS, CLUSTERED, ENGINES
 from gpuetl.options import Cluster
 from gpuetl.testing import LAYOUTS, assert_tables_equal
 from messages import without_place

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gpuetl import Pipeline
-from gpuetl.expressions.types import parse_type
+from gpuetl.types.data_types import parse_type
 
 NAN, INF = float("nan"), float("inf")
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import Pipeline, RunOptions, col, expr, lit, row_number
-from gpuetl.backends.pandas.columns import order
+from gpuetl.engines.pandas.columns import order
 
 
 @pytest.fixture

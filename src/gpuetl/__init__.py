@@ -9,7 +9,7 @@ The way of the data, and of a reader through the code:
     optimize/      4  named rewrites Plan → Plan, a file each
     physical/      5  partitions, exchanges, and the memory that they need
     executors/     6  run a physical plan, in this process or on a dask cluster
-    backends/      7  frames and the operations on them: pandas (fallback and oracle)
+    engines/      7  frames and the operations on them: pandas (fallback and oracle)
     kernels/          users' CUDA kernels: contract and NumPy twin
     io/               files: footers, pruning, sinks and their commit
     report/        8  what a run did
@@ -23,7 +23,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from gpuetl.tracebacks import show_short_tracebacks
+from gpuetl.uncaught import show_short_tracebacks
+from gpuetl.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from gpuetl.errors import (
@@ -61,7 +62,6 @@ if TYPE_CHECKING:
     from gpuetl.sandbox import in_sandbox
     from gpuetl.table import Table
 
-__version__ = "0.1.0"
 
 __all__ = [
     "Cluster", "ContractBroken", "EngineUnavailable", "Expression", "GpuetlError", "InvalidExpression",

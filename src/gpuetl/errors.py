@@ -15,7 +15,7 @@ from gpuetl.records import dataclass
 from gpuetl.secrets import redacted
 
 if TYPE_CHECKING:
-    from gpuetl.report.report import RunReport
+    from gpuetl.report.run_report import RunReport
 
 SHOWN_PROBLEMS = 20
 """Of a file's problems, in the error's text; the error has all of them."""

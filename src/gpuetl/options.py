@@ -7,14 +7,14 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from gpuetl.backends.cudf.choices import CHOICES
-from gpuetl.backends.engines import CLUSTERED
+from gpuetl.engines.cudf.choices import CHOICES
+from gpuetl.engines.registry import CLUSTERED
 from gpuetl.errors import InvalidPipeline
-from gpuetl.kernels.options import KernelOptions
 from gpuetl.messages import coded
 from gpuetl.optimize import NAMES, check_pass
 from gpuetl.physical import choices as physical
 from gpuetl.records import dataclass
+from gpuetl.user_kernels.kernel_options import KernelOptions
 
 PARTITION_ROWS = {"pandas": 1 << 24, "cudf": 1 << 28}
 """Rows a partition where the user does not say: a GPU likes few and large ones."""
@@ -111,7 +111,7 @@ class RunOptions:
         False runs the plan as it was written, and none of the engine's choices: the oracle's way.
     skip_passes
         Optimizer passes, choices of lowering (`gpuetl.physical.choices`) and of the cudf engine
-        (`gpuetl.backends.cudf.choices`) to leave out, by name.
+        (`gpuetl.engines.cudf.choices`) to leave out, by name.
     head_rows
         How many rows of each sink the report keeps to show.
     fallback

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from gpuetl.errors import OutOfMemory
-from gpuetl.io.host_memory import host_memory
+from gpuetl.host_memory import host_memory
 from gpuetl.sizes import size
 
 Result = TypeVar("Result")

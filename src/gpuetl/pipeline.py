@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from gpuetl.errors import InvalidPipeline, Problems, have_hint
 from gpuetl.expressions.build import param
@@ -16,9 +16,8 @@ from gpuetl.io.dataset import Format
 from gpuetl.io.frames import to_table
 from gpuetl.io.rejected import REJECTED
 from gpuetl.messages import coded
-from gpuetl.out_of_memory import planned_in_memory
-from gpuetl.spec.bind import bind
 from gpuetl.spec.caller import caller
+from gpuetl.spec.definition import PipelineDefinition
 from gpuetl.spec.document import plain_node
 from gpuetl.spec.expect.rules import Rule
 from gpuetl.spec.fields import Field, check_keys, check_names, read_plain
@@ -35,7 +34,7 @@ from gpuetl.spec.forms import (
     TYPES,
 )
 from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
-from gpuetl.spec.parameters import bind_parameters, parse_value
+from gpuetl.spec.parameters import parse_value
 from gpuetl.spec.read import read_pipeline, read_pipeline_text
 from gpuetl.spec.steps import Step
 from gpuetl.spec.tests import read_tests
@@ -47,9 +46,8 @@ if TYPE_CHECKING:  # what checking a pipeline does not need is imported by the m
     from gpuetl.file_tests.report import TestReport, TestResult
     from gpuetl.optimize import Optimized
     from gpuetl.options import RunOptions
-    from gpuetl.plan.plan import Plan
-    from gpuetl.report.recorder import Progress
-    from gpuetl.run import Run
+    from gpuetl.run.pipeline_run import Run
+    from gpuetl.telemetry.recorder import Progress
     from gpuetl.validation import Validation
     from gpuetl.verify.report import VerifyReport
 
@@ -58,7 +56,7 @@ CHOICES = ("extra_columns", "missing_columns", "on_bad_row")
 """Keys of a source that take one of a few names."""
 
 
-class Pipeline:
+class Pipeline(PipelineDefinition):
     """A pipeline: parameters, sources, stages and sinks, by name.
 
     Declarations are added and never change: a name stands for one thing.  Tables are immutable.  Nothing is read
@@ -71,17 +69,8 @@ class Pipeline:
     """
 
     def __init__(self, name: str, description: str = "", root: str | Path = ".") -> None:
-        self.spec = PipelineSpec(name=name, description=description)
-        self.root = Path(root)
-        self._problems = Problems()
+        super().__init__(name, description, root)
         self._numbers: dict[str, Iterator[int]] = {}
-
-    @classmethod
-    def from_spec(cls, spec: PipelineSpec, root: Path, problems: Problems) -> Self:
-        """Wrap a model that was read from a file, with the problems met there."""
-        pipeline = cls(spec.name, spec.description, root)
-        pipeline.spec, pipeline._problems = spec, problems
-        return pipeline
 
     def param(self, name: str, dtype: str, default: Any = None, *, required: bool = False) -> Expression:
         """Declare a typed parameter; without a default it is null, unless it is required."""
@@ -177,38 +166,6 @@ class Pipeline:
             Path(path).write_text(text, encoding="utf-8")
         return text
 
-    def plan(
-        self,
-        params: Mapping[str, Any] | None = None,
-        *,
-        run_id: str = "plan",
-        unbound: bool = False,
-        files: bool = True,
-    ) -> Plan:
-        """Return the logical plan, as it is written; reads no more than footers.
-
-        Parameters
-        ----------
-        params
-            Values of parameters.
-        run_id
-            What `${run.id}` stands for in paths, and what `run_id()` gives.
-        unbound
-            Leave required parameters without a value open: enough to check a pipeline, not to run it.
-        files
-            Whether to look at files for the columns that a source does not state; they are open where not.
-
-        Raises
-        ------
-        InvalidPipeline
-            With everything that is wrong.
-        OutOfMemory
-            Where what files say of themselves does not fit memory.
-        """
-        parameters = bind_parameters(self.spec.parameters, params or {}, need_all=not unbound)
-        problems = Problems(list(self._problems.found))
-        return planned_in_memory(lambda: bind(self.spec, parameters, self.root, run_id, problems, files))
-
     def validate(self, params: Mapping[str, Any] | None = None, *, files: bool = True) -> Validation:
         """Check the pipeline, its tests, the files of its sources, and that its kernels compile, without reading rows.
 
@@ -251,16 +208,11 @@ class Pipeline:
             For an engine that does not exist; without `options.memory` for one that cannot run here, too.
         """
         from gpuetl.options import RunOptions
-        from gpuetl.planning import explained
+        from gpuetl.run.planning import explained
 
         plan = self.plan(params).with_results()
         with plan.pointing():
             return explained(plan, options or RunOptions(), engine)
-
-    @property
-    def fingerprint(self) -> str:
-        """A digest of what the pipeline computes with its defaults: equal for equal plans."""
-        return self.plan(unbound=True).fingerprint
 
     def run(
         self,
@@ -300,14 +252,14 @@ class Pipeline:
         RunFailed
             With the stage and step; no sink has changed then.
         """
-        from gpuetl.backends.engines import choose_engine
+        from gpuetl.engines.registry import choose_engine
 
         choice = choose_engine(engine)
         if client is not None:
             from gpuetl.options import Cluster, RunOptions
 
             options = replace(options or RunOptions(), cluster=Cluster(client=client))
-        from gpuetl.run import Wanted, run_pipeline  # while a GPU's context is opened
+        from gpuetl.run.pipeline_run import Wanted, run_pipeline  # while a GPU's context is opened
 
         names = None if keep is None else as_names(keep)
         return run_pipeline(self, params or {}, choice, Wanted(names, write), options, progress)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from gpuetl.errors import EvaluationError, InvalidPipeline, Problems
 from gpuetl.expressions.ir import Expr
-from gpuetl.io.dataset import Dataset, DatasetError
+from gpuetl.io.dataset import Dataset
+from gpuetl.io.dataset_error import DatasetError
 from gpuetl.io.overlooked import overlooked_warnings
 from gpuetl.messages import coded, recoded
 from gpuetl.plan.graph import walk_graph
@@ -22,7 +23,7 @@ from gpuetl.spec.scalars import UnboundScalar, resolve_scalars
 from gpuetl.spec.values import node_of
 
 if TYPE_CHECKING:
-    from gpuetl.pipeline import Pipeline
+    from gpuetl.spec.definition import PipelineDefinition
 
 MOST_FILES = 5
 """The files of one source whose errors are shown."""
@@ -41,7 +42,7 @@ class Validation:
     not_checked: tuple[str, ...] = ()
 
 
-def validate_pipeline(pipeline: Pipeline, params: Mapping[str, Any], files: bool) -> Validation:
+def validate_pipeline(pipeline: PipelineDefinition, params: Mapping[str, Any], files: bool) -> Validation:
     """Check a pipeline and, unless `files` is false, the files that it reads; see `Pipeline.validate`."""
     problems, plan = Problems(), None
     try:
@@ -75,7 +76,7 @@ def unknown_columns(plan: Plan, files: bool) -> Iterator[str]:
 
 def check_sources(plan: Plan, spec: PipelineSpec, parameters: Mapping[str, Expr], problems: Problems) -> Iterator[str]:
     """Look at the footers and the header lines of all files; yield a sentence for each source whose path is open."""
-    from gpuetl.io.file_columns import disagreements
+    from gpuetl.io.dataset import disagreements
 
     for name, dataset in datasets_of(plan):
         path = getattr(spec.sources[name], "path", "")
@@ -110,9 +111,9 @@ def datasets_of(plan: Plan) -> Iterator[tuple[str, Dataset]]:
 def check_kernels(plan: Plan, spec: PipelineSpec, problems: Problems) -> Iterator[str]:
     """Compile the kernels of all stages where there is a compiler; yield a sentence for each that was not compiled."""
     for operation in kernels_of([*plan.stages.values(), *plan.sinks.values()]):
-        from gpuetl.backends.cudf.gpu.compiler import users_lines
-        from gpuetl.backends.cudf.programs import user_kernels
-        from gpuetl.kernels.compilation import NotChecked, compile_log
+        from gpuetl.engines.cudf.gpu.compiler import users_lines
+        from gpuetl.engines.cudf.kernel_compilation import NotChecked, compile_log
+        from gpuetl.engines.cudf.programs import user_kernels
 
         entry, origin = operation.contract.entry, operation.origin
         label = f"kernel '{entry}' of {origin}"

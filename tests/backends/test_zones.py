@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import numpy as np
 import pytest
 
-from gpuetl.backends.zones import CYCLE, zone_clock
+from gpuetl.engines.zones import CYCLE, zone_clock
 
 ZONES = [
     "Europe/Berlin", "America/New_York", "America/Sao_Paulo", "Australia/Lord_Howe", "Pacific/Apia", "Africa/Casablanca",

@@ -29,11 +29,11 @@ from environment import described
 from suites.results import gpu, installed
 
 from gpuetl import Pipeline, Table, expr
-from gpuetl.backends.cudf.backend import CudfBackend
-from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.interchange import from_arrow
-from gpuetl.backends.cudf.machine import Array, Machine
-from gpuetl.backends.cudf.vector import Vector
+from gpuetl.engines.cudf.cudf_engine import CudfBackend
+from gpuetl.engines.cudf.frame import Frame
+from gpuetl.engines.cudf.interchange import from_arrow
+from gpuetl.engines.cudf.machine import Array, Machine
+from gpuetl.engines.cudf.vector import Vector
 from gpuetl.plan.node import Node
 
 USERS, CATEGORIES = 1_000_000, 20
@@ -267,9 +267,9 @@ def line(found: Measured, full: Measured) -> str:
 
 def on_device() -> Compile:
     """Return the compiler for the current GPU, with a process for each set of options."""
-    from gpuetl.backends.cudf.gpu import kernel_cache
-    from gpuetl.backends.cudf.gpu.nvrtc_processes import NvrtcProcess
-    from gpuetl.backends.cudf.kernel_build import find_nvrtc
+    from gpuetl.engines.cudf.gpu import kernel_cache
+    from gpuetl.engines.cudf.gpu.nvrtc_processes import NvrtcProcess
+    from gpuetl.engines.cudf.kernel_build import find_nvrtc
 
     processes: dict[tuple[str, ...], NvrtcProcess] = {}
     options = (*kernel_cache.target().options(), NO_CACHE)
@@ -301,7 +301,7 @@ def main() -> None:
     given = parser.parse_args()
     import cupy
 
-    from gpuetl.backends.cudf.gpu.machine import machine
+    from gpuetl.engines.cudf.gpu.machine import machine
 
     def same(one: Array, other: Array) -> bool:
         return one.nbytes == other.nbytes and bool((one.view("uint8") == other.view("uint8")).all())

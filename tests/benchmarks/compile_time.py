@@ -30,12 +30,12 @@ from suites import jobs
 from suites.pdsh.make import make
 from suites.results import installed
 
-from gpuetl.backends.cudf.device.headers import DEVICE, header_text
-from gpuetl.backends.cudf.gpu.nvrtc_processes import NvrtcProcess
-from gpuetl.backends.cudf.kernel_build import Nvrtc, find_nvrtc
-from gpuetl.backends.cudf.programs import CLOSED_SET, Program, closed_set
 from gpuetl.cli.kernel_build import ANY_MEMORY, plan_of
-from gpuetl.kernels.machine_code import Target
+from gpuetl.engines.cudf.device.headers import DEVICE, header_text
+from gpuetl.engines.cudf.gpu.nvrtc_processes import NvrtcProcess
+from gpuetl.engines.cudf.kernel_build import Nvrtc, find_nvrtc
+from gpuetl.engines.cudf.machine_code import Target
+from gpuetl.engines.cudf.programs import CLOSED_SET, Program, closed_set
 
 FLIGHTS = Path(__file__).parents[2] / "pipelines" / "flights.yaml"
 SCALE = 0.05

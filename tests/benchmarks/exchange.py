@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 from dask.task_spec import Task, TaskRef
 
-from gpuetl.backends.engines import load_backend
+from gpuetl.engines.registry import load_backend
 from gpuetl.executors.dask.parcels import all_sealed, opened
 from gpuetl.executors.dask.placing import placed
-from gpuetl.plan.schema import Schema
+from gpuetl.types.schema import Schema
 
 SCHEMA = Schema({"key": pa.int64(), "x": pa.float64(), "y": pa.float64()})
 HELD: dict[int, Any] = {}
@@ -59,8 +59,8 @@ def hold(rows: int, backend: str) -> None:
         return
     import cupy
 
-    from gpuetl.backends.cudf.frame import Frame
-    from gpuetl.backends.cudf.vector import Vector
+    from gpuetl.engines.cudf.frame import Frame
+    from gpuetl.engines.cudf.vector import Vector
 
     numbers = cupy.random.default_rng(1).integers(0, rows, rows, "int64")
     kinds = {pa.int64(): "int64", pa.float64(): "float64"}

@@ -24,7 +24,7 @@ from suites.folders import make_whole
 from suites.results import gpu, installed
 
 from gpuetl import Pipeline, loads
-from gpuetl.report.report import RunReport
+from gpuetl.report.run_report import RunReport
 
 SUITE = Path(__file__).parent / "suites" / "events"
 EXPECT = """\

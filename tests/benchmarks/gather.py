@@ -25,13 +25,13 @@ from environment import described
 from operations import best_ms, copy_of
 from suites.results import gpu, installed
 
-from gpuetl.backends.cudf.columns.gather import take_rows
-from gpuetl.backends.cudf.columns.validity import words_of
-from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.gpu.libcudf import from_libcudf, to_libcudf
-from gpuetl.backends.cudf.gpu.machine import machine
-from gpuetl.backends.cudf.machine import Array
-from gpuetl.backends.cudf.vector import Vector
+from gpuetl.engines.cudf.columns.gather import take_rows
+from gpuetl.engines.cudf.columns.validity import words_of
+from gpuetl.engines.cudf.frame import Frame
+from gpuetl.engines.cudf.gpu.libcudf import from_libcudf, to_libcudf
+from gpuetl.engines.cudf.gpu.machine import machine
+from gpuetl.engines.cudf.machine import Array
+from gpuetl.engines.cudf.vector import Vector
 
 RUN_ROWS = 1_000
 MIXED = [
@@ -108,8 +108,8 @@ def line(found: Measured, rate: float) -> str:
 
 def gathered(frame: Frame, rows: Array) -> Any:
     """Gather by libcudf, which is told that all rows are there."""
-    table = plc.Table([to_libcudf(vector) for vector in frame.columns.values()])
-    numbers = to_libcudf(Vector(pa.int32(), len(rows), rows))
+    table = plc.Table([to_libcudf(vector, machine()) for vector in frame.columns.values()])
+    numbers = to_libcudf(Vector(pa.int32(), len(rows), rows), machine())
     return plc.copying.gather(table, numbers, plc.copying.OutOfBoundsPolicy.DONT_CHECK)
 
 

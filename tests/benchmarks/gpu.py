@@ -28,7 +28,7 @@ from suites.peer import Peer
 from suites.peers import PEERS
 from suites.results import Results, installed
 
-from gpuetl.backends.engines import look_for_gpu
+from gpuetl.engines.registry import look_for_gpu
 
 HERE = Path(__file__).parent
 

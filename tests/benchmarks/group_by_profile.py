@@ -35,18 +35,18 @@ from suites.peers import run_pipeline
 from suites.results import first_and_best, gpu, installed
 
 from gpuetl import RunOptions
-from gpuetl.backends.cudf import backend as cudf_backend
-from gpuetl.backends.cudf.aggregates.counting import cached_counts, shared_counts
-from gpuetl.backends.cudf.columns.arrays import pick
-from gpuetl.backends.cudf.columns.compact import bounds_where
-from gpuetl.backends.cudf.columns.keys import Key, Keys
-from gpuetl.backends.cudf.columns.layout import Layout
-from gpuetl.backends.cudf.columns.marks import mark_words
-from gpuetl.backends.cudf.machine import Machine, Struct
-from gpuetl.backends.cudf.traced import DEVICE, TracedMachine
-from gpuetl.backends.cudf.vector import Vector
-from gpuetl.expressions.types import DataType
-from gpuetl.report.trace import Trace
+from gpuetl.engines.cudf import cudf_engine as cudf_backend
+from gpuetl.engines.cudf.aggregates.counting import cached_counts, shared_counts
+from gpuetl.engines.cudf.columns.arrays import pick
+from gpuetl.engines.cudf.columns.compact import bounds_where
+from gpuetl.engines.cudf.columns.keys import Key, Keys
+from gpuetl.engines.cudf.columns.layout import Layout
+from gpuetl.engines.cudf.columns.marks import mark_words
+from gpuetl.engines.cudf.machine import Machine, Struct
+from gpuetl.engines.cudf.traced import DEVICE, TracedMachine
+from gpuetl.engines.cudf.vector import Vector
+from gpuetl.telemetry.trace import Trace
+from gpuetl.types.data_types import DataType
 
 QUESTIONS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
     "q2": (["id1", "id2"], {"v1": ["sum"]}),
@@ -254,8 +254,8 @@ def parts(rows: int, runs: int) -> Iterator[Step]:
     import cupy
     import pylibcudf as plc
 
-    from gpuetl.backends.cudf.gpu.libcudf import number_column
-    from gpuetl.backends.cudf.gpu.machine import machine
+    from gpuetl.engines.cudf.gpu.libcudf import number_column
+    from gpuetl.engines.cudf.gpu.machine import machine
 
     ours = machine()
     few = max(1, rows // 100)
@@ -350,7 +350,7 @@ def main() -> None:
     given = parser.parse_args()
     data = given.folder / "data" / f"groupby-{given.rows}"
     make_whole(data, lambda begun: make(begun, given.rows))
-    from gpuetl.backends.engines import load_backend
+    from gpuetl.engines.registry import load_backend
 
     load_backend("cudf")  # makes the pool
     rate = copied_gb_a_s(given.runs)

@@ -25,16 +25,16 @@ from environment import described
 from keys import least_ms
 from suites.results import gpu, installed
 
-from gpuetl.backends.cudf.columns.arrays import fill
-from gpuetl.backends.cudf.expressions.evaluate import evaluate
-from gpuetl.backends.cudf.expressions.kernels import headers
-from gpuetl.backends.cudf.expressions.prepare import prepared
-from gpuetl.backends.cudf.machine import Array, Machine
-from gpuetl.backends.cudf.vector import Vector
+from gpuetl.engines.cudf.columns.arrays import fill
+from gpuetl.engines.cudf.expressions.evaluate import evaluate
+from gpuetl.engines.cudf.expressions.kernels import headers
+from gpuetl.engines.cudf.expressions.prepare import prepared
+from gpuetl.engines.cudf.machine import Array, Machine
+from gpuetl.engines.cudf.vector import Vector
 from gpuetl.expressions.ir import Expr, columns_of
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.resolve import SCALARS, Scope, resolve
-from gpuetl.plan.schema import Schema
+from gpuetl.types.schema import Schema
 
 BEFORE = Path(__file__).with_name("nullability_before.cu")
 TYPES = {
@@ -180,7 +180,7 @@ def main() -> None:
     given = parser.parse_args()
     import cupy
 
-    from gpuetl.backends.cudf.gpu.machine import machine
+    from gpuetl.engines.cudf.gpu.machine import machine
 
     comparison = Comparison(machine(), cupy, partial(least_ms, given.runs), given.rows)
     all_found = []

@@ -28,14 +28,15 @@ from environment import described, today
 from suites.results import gpu, installed
 
 from gpuetl import Pipeline, Table, expr
-from gpuetl.backends.cudf.backend import CudfBackend
-from gpuetl.backends.cudf.choices import skipping
-from gpuetl.backends.cudf.columns.order import sort_rows
-from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.gpu.libcudf import column_array, to_libcudf
-from gpuetl.backends.cudf.vector import Vector
+from gpuetl.engines.cudf.choices import skipping
+from gpuetl.engines.cudf.columns.order import sort_rows
+from gpuetl.engines.cudf.cudf_engine import CudfBackend
+from gpuetl.engines.cudf.frame import Frame
+from gpuetl.engines.cudf.gpu.libcudf import column_array, to_libcudf
+from gpuetl.engines.cudf.gpu.machine import machine
+from gpuetl.engines.cudf.vector import Vector
 from gpuetl.plan.node import Node, SortKey
-from gpuetl.plan.schema import Schema
+from gpuetl.types.schema import Schema
 
 HERE = Path(__file__).parent
 FEATURES = {
@@ -239,7 +240,7 @@ def exprs(texts: dict[str, str]) -> dict[str, Any]:
 
 def libcudf_order(frame: Frame) -> Any:
     """Sort all columns ascending."""
-    table = plc.Table([to_libcudf(vector) for vector in frame.columns.values()])
+    table = plc.Table([to_libcudf(vector, machine()) for vector in frame.columns.values()])
     count = len(frame.columns)
     return plc.sorting.sorted_order(table, [plc.types.Order.ASCENDING] * count, [plc.types.NullOrder.AFTER] * count)
 
@@ -254,8 +255,8 @@ def libcudf_groups(frame: Frame, value: str, calls: tuple[Any, ...], by: str = "
     """Aggregate one column by another; texts by their codes, as the engine does."""
     key = frame.columns[by]
     codes = Vector(pa.int32(), key.rows, key.data) if key.dictionary is not None else key
-    grouped = plc.groupby.GroupBy(plc.Table([to_libcudf(codes)]))
-    return grouped.aggregate([plc.groupby.GroupByRequest(to_libcudf(frame.columns[value]), list(calls))])
+    grouped = plc.groupby.GroupBy(plc.Table([to_libcudf(codes, machine())]))
+    return grouped.aggregate([plc.groupby.GroupByRequest(to_libcudf(frame.columns[value], machine()), list(calls))])
 
 
 def same_totals(ours: Frame, theirs: Any) -> bool:
@@ -272,10 +273,10 @@ def same_counts(ours: Frame, theirs: Any) -> bool:
 
 def libcudf_join(left: Frame, right: Frame) -> Any:
     """Find the pairs, then fetch the key and the column."""
-    keys = [plc.Table([to_libcudf(each.columns["user_id"])]) for each in (left, right)]
+    keys = [plc.Table([to_libcudf(each.columns["user_id"], machine())]) for each in (left, right)]
     rows, places = plc.join.inner_join(*keys, plc.types.NullEquality.UNEQUAL)
     bounds = plc.copying.OutOfBoundsPolicy.DONT_CHECK
-    fetched = plc.copying.gather(plc.Table([to_libcudf(right.columns["km"])]), places, bounds)
+    fetched = plc.copying.gather(plc.Table([to_libcudf(right.columns["km"], machine())]), places, bounds)
     return plc.copying.gather(keys[0], rows, bounds), fetched
 
 
@@ -287,7 +288,7 @@ def same_joined(ours: Frame, theirs: Any) -> bool:
 
 def libcudf_exchange(frame: Frame, count: int) -> Any:
     """Reorder rows by their hash, and copy each part, as one that is to be sent is; then put them together."""
-    table = plc.Table([to_libcudf(vector) for vector in frame.columns.values()])
+    table = plc.Table([to_libcudf(vector, machine()) for vector in frame.columns.values()])
     ordered, starts = plc.partitioning.hash_partition(table, [0], count)
     splits = [start for start in starts if 0 < start < ordered.num_rows()]
     pieces = [plc.contiguous_split.pack(part) for part in plc.copying.split(ordered, splits)]

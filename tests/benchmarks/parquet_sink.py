@@ -23,17 +23,17 @@ import pyarrow.parquet as pq
 import pylibcudf as plc
 from device_events import events
 
-from gpuetl.backends.cudf.columns.dictionaries import decoded
-from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.gpu import files
-from gpuetl.backends.cudf.gpu.libcudf import to_libcudf
-from gpuetl.backends.cudf.gpu.machine import GpuMachine, machine
-from gpuetl.backends.cudf.interchange import to_arrow
-from gpuetl.backends.cudf.sinks import threaded_file
-from gpuetl.backends.cudf.sinks.parquet import write_parquet
-from gpuetl.backends.cudf.sinks.pieces import Piece, piece_bytes
-from gpuetl.backends.cudf.sinks.row_groups import between
-from gpuetl.plan.schema import Schema
+from gpuetl.engines.cudf.columns.dictionaries import decoded
+from gpuetl.engines.cudf.frame import Frame
+from gpuetl.engines.cudf.gpu import files
+from gpuetl.engines.cudf.gpu.libcudf import to_libcudf
+from gpuetl.engines.cudf.gpu.machine import GpuMachine, machine
+from gpuetl.engines.cudf.interchange import to_arrow
+from gpuetl.engines.cudf.sinks import threaded_file
+from gpuetl.engines.cudf.sinks.parquet import write_parquet
+from gpuetl.engines.cudf.sinks.pieces import Piece, piece_bytes
+from gpuetl.engines.cudf.sinks.row_groups import between
+from gpuetl.types.schema import Schema
 
 SCHEMA = Schema({
     "user_id": pa.int64(), "ts": pa.timestamp("us"), "amount": pa.float64(), "quantity": pa.int32(),
@@ -121,7 +121,7 @@ def several_files(frame: Frame, folder: Path, parts: int) -> int:
 def by_libcudf(frame: Frame, path: Path) -> int:
     """Write one new file by libcudf."""
     path.unlink(missing_ok=True)
-    table = plc.Table([to_libcudf(vector) for vector in frame.columns.values()])
+    table = plc.Table([to_libcudf(vector, machine()) for vector in frame.columns.values()])
     builder = plc.io.parquet.ParquetWriterOptions.builder(plc.io.SinkInfo([str(path)]), table)
     options = builder.compression(plc.io.types.CompressionType.SNAPPY).build()
     plc.io.parquet.write_parquet(options)

@@ -27,9 +27,10 @@ from environment import described, today
 from suites.large_plans import SHAPES, Shape
 
 import gpuetl as ge
+from gpuetl.executors.capacity import Capacity
 from gpuetl.options import RunOptions
 from gpuetl.plan.plan import Plan
-from gpuetl.planning import Capacity, explained, planned
+from gpuetl.run.planning import explained, planned
 
 HERE = Path(__file__).parent
 MEMORY = 8 << 30

@@ -28,7 +28,7 @@ from render import render
 from startup_gpu import RUNS as GPU_RUNS
 from startup_gpu import measure_on_gpu
 
-from gpuetl.backends.engines import look_for_gpu
+from gpuetl.engines.registry import look_for_gpu
 
 ROOT = Path(__file__).parents[2]
 GPUETL = (sys.executable, "-m", "gpuetl")

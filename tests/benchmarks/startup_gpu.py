@@ -105,8 +105,8 @@ def left(status):
 os._exit = left
 ending = imported("gpuetl.cli.ending")
 ending.end_at_once = noted(ending.end_at_once, "end_at_once")
-patched("gpuetl.backends.driver", "find_driver", "_retain_context")
-import gpuetl.backends.engines as engines, gpuetl.backends.starting as starting
+patched("gpuetl.engines.driver", "find_driver", "_retain_context")
+import gpuetl.engines.registry as engines, gpuetl.engines.starting as starting
 starting.Starting.found = noted(starting.Starting.found, "wait for the search")
 starting.wait = noted(starting.wait, "wait for the start")
 engines.load_backend = noted(engines.load_backend, "load_backend")
@@ -124,7 +124,7 @@ class Watch:
     '''Notes what is imported late, when it comes up.'''
     def find_spec(self, name, path=None, target=None):
         if name == "gpuetl.pipeline": events.append(("import of pipeline begins", "main", *2 * (time.perf_counter() - begun,)))
-        if name == "gpuetl.run": events.append(("import of run begins", "main", *2 * (time.perf_counter() - begun,)))
+        if name == "gpuetl.run.pipeline_run": events.append(("import of run begins", "main", *2 * (time.perf_counter() - begun,)))
 import sys
 sys.meta_path.insert(0, Watch())
 sys.argv = ["gpuetl", *sys.argv[1:]]

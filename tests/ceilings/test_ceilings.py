@@ -7,13 +7,14 @@ import pytest
 
 from command import gpuetl
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.backends.cudf.operation import run_operation
-from gpuetl.ceilings import cache, host
-from gpuetl.ceilings.cache import ceilings_path, load_ceilings, machine_name, save_ceilings
-from gpuetl.ceilings.ceiling import Ceiling, Ceilings
-from gpuetl.ceilings.device import in_groups, memory_ceilings, running_sum
-from gpuetl.ceilings.host import host_ceilings
-from gpuetl.ceilings.measure import measure
+from gpuetl.bench import host
+from gpuetl.bench.device import in_groups, memory_ceilings, running_sum
+from gpuetl.bench.host import host_ceilings
+from gpuetl.bench.measure import measure
+from gpuetl.engines import measured_limits
+from gpuetl.engines.cudf.operation import run_operation
+from gpuetl.engines.measured_limits import ceilings_path, load_ceilings, machine_name, save_ceilings
+from gpuetl.telemetry.hardware_limits import Ceiling, Ceilings
 from gpuetl.threads import thread_count
 
 SIZE = 1 << 20
@@ -85,10 +86,12 @@ def test_a_file_that_cannot_be_read_is_none(folder):
 def test_the_gpu_s_ceilings_are_its_own(monkeypatch):
     """Without a driver there are none."""
     save_ceilings(Ceilings(machine_name("CPU"), ()))
-    monkeypatch.setattr(cache.driver, "find_driver", lambda: cache.driver.Driver(gpus=("NVIDIA H200",)))
+    monkeypatch.setattr(
+        measured_limits.driver, "find_driver", lambda: measured_limits.driver.Driver(gpus=("NVIDIA H200",))
+    )
     assert machine_name("GPU").startswith("NVIDIA H200, ")
     assert load_ceilings("GPU") is None
-    monkeypatch.setattr(cache.driver, "find_driver", cache.driver.Driver)
+    monkeypatch.setattr(measured_limits.driver, "find_driver", measured_limits.driver.Driver)
     assert load_ceilings("GPU") is None
 
 
@@ -106,10 +109,10 @@ def test_a_link_s_ceiling_is_its_highest_rate():
 @pytest.fixture
 def small(monkeypatch):
     """The command measures little, and finds no GPU."""
-    from gpuetl.backends import engines
-    from gpuetl.ceilings import measure as measuring
+    from gpuetl.bench import measure as measuring
+    from gpuetl.engines import registry
 
-    monkeypatch.setattr(engines, "look_for_gpu", lambda: engines.GpuSearch(problem="no NVIDIA driver was found"))
+    monkeypatch.setattr(registry, "look_for_gpu", lambda: registry.GpuSearch(problem="no NVIDIA driver was found"))
     monkeypatch.setattr(measuring, "host_ceilings", lambda folder, size: host_ceilings(folder, SIZE))
 
 

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from command import gpuetl
-from gpuetl.backends import engines
-from gpuetl.backends.engines import GpuSearch
+from gpuetl.engines import registry
+from gpuetl.engines.registry import GpuSearch
 
 PIPELINE = """\
 gpuetl: 1
@@ -67,7 +67,7 @@ def test_run_writes_the_sink_and_says_engine_stages_and_sizes(file: Path):
 
 def test_a_run_looks_for_a_gpu_once(file: Path, monkeypatch: pytest.MonkeyPatch):
     looks: list[GpuSearch] = []
-    monkeypatch.setattr(engines, "look_for_gpu", lambda: looks.append(GpuSearch(problem="none here")) or looks[0])
+    monkeypatch.setattr(registry, "look_for_gpu", lambda: looks.append(GpuSearch(problem="none here")) or looks[0])
     done = gpuetl("run", file, "--report", file.parent / "report.json")
     assert "engine: pandas (none here)" in done.stdout
     assert json.loads((file.parent / "report.json").read_text())["reason"] == "none here"
@@ -193,7 +193,7 @@ def test_plan_says_what_is_expected_of_memory_and_what_is_cut_because_of_it(file
 
 def test_plan_for_an_engine_that_cannot_run_here_says_how_to_have_it(file: Path, monkeypatch):
     """For another machine, that is; a name that is no engine has another mend."""
-    monkeypatch.setattr("gpuetl.backends.engines.find_spec", lambda name: None)
+    monkeypatch.setattr("gpuetl.engines.registry.find_spec", lambda name: None)
     for engine, expected in {"dask-cuda": True, "cuda": False}.items():
         told = gpuetl("plan", file, "--engine", engine)
         assert told.exit_code == 2
@@ -258,12 +258,12 @@ def test_validate_imports_nothing_of_a_run(file: Path):
     assert not needless(modules, "pandas", "pyarrow.compute", "pyarrow.dataset", "pyarrow.acero", "pyarrow.csv", "rich")
     assert not needless(
         modules,
-        "gpuetl.backends",
+        "gpuetl.engines",
         "gpuetl.executors",
         "gpuetl.optimize",
         "gpuetl.physical",
         "gpuetl.report",
-        "gpuetl.run",
+        "gpuetl.run.pipeline_run",
     )
 
 
@@ -277,7 +277,7 @@ def test_plan_imports_no_pandas_for_the_statistics_of_instants(file: Path):
     instants = pa.array([0, 1, 2, None], pa.timestamp("us", "Europe/Berlin"))
     pq.write_table(pa.table({"x": instants}), file.parent / "rows.parquet", row_group_size=2)
     file.write_text(PIPELINE.replace("x >= $least", "x IS NOT NULL").replace("x * 2", "$least"))
-    assert not needless(in_new_process("plan", file), "pandas", "rich", "gpuetl.backends.pandas")
+    assert not needless(in_new_process("plan", file), "pandas", "rich", "gpuetl.engines.pandas")
 
 
 @pytest.mark.parametrize("command", ["--help", "validate", "plan", "run"])
@@ -302,8 +302,8 @@ def test_help_shows_every_command_and_what_it_takes():
 HELLO = Path(__file__).parents[2] / "pipelines" / "hello.yaml"
 NEVER = (
     "cupy", "cupyx", "pylibcudf", "rmm", "cudf", "dask", "distributed", "polars", "duckdb", "pyarrow.dataset",
-    "pyarrow.acero", "gpuetl.backends.cudf.gpu", "gpuetl.backends.cudf.backend", "gpuetl.doctor", "gpuetl.error_codes",
-    "gpuetl.executors.dask", "gpuetl.file_tests.run", "gpuetl.kernels.check", "gpuetl.report.page", "gpuetl.testing",
+    "pyarrow.acero", "gpuetl.engines.cudf.gpu", "gpuetl.engines.cudf.cudf_engine", "gpuetl.doctor", "gpuetl.error_codes",
+    "gpuetl.executors.dask", "gpuetl.file_tests.run", "gpuetl.kernels.check", "gpuetl.report.run_report", "gpuetl.testing",
     "gpuetl.verify", "gpuetl.cli.bench", "gpuetl.cli.verify", "rich", "sqlglot.executor", "asyncio", "http", "unittest",
     "sqlglot.planner", "sqlglot.lineage", "sqlglot.optimizer.optimizer",
 )  # fmt: skip
@@ -313,14 +313,14 @@ NOT_TO_PLAN = (
     "pyarrow.compute",
     "pyarrow.csv",
     "rich",
-    "gpuetl.backends.pandas",
+    "gpuetl.engines.pandas",
     "gpuetl.executors",
-    "gpuetl.run",
-    "gpuetl.report.report",
+    "gpuetl.run.pipeline_run",
+    "gpuetl.report.run_report",
 )
 NOT_TO_VALIDATE = (
     *NOT_TO_PLAN,
-    "gpuetl.backends",
+    "gpuetl.engines",
     "gpuetl.io.commit",
     "gpuetl.optimize",
     "gpuetl.physical",
@@ -341,16 +341,16 @@ def test_the_gpu_engine_imports_nothing_that_hello_does_not_use():
     """But for its own libraries, which import NumPy, Arrow and the readers of mail by themselves."""
     code = f"""
 import sys
-import gpuetl.cli.ending, gpuetl.cli.run, gpuetl.cli.render, gpuetl.run, gpuetl.backends.cudf.backend
+import gpuetl.cli.ending, gpuetl.cli.run, gpuetl.cli.render, gpuetl.run.pipeline_run, gpuetl.engines.cudf.cudf_engine
 from gpuetl.cli.render import Screen
 from gpuetl.pipeline import load
 load({str(HELLO)!r}).plan({{}})
 print(*sys.modules)
 """
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    own = ("gpuetl.backends.cudf.backend",)
+    own = ("gpuetl.engines.cudf.cudf_engine",)
     never = [package for package in NEVER if package not in own]
-    assert not needless(modules, *never, "pandas", "pyarrow.compute", "gpuetl.backends.pandas")
+    assert not needless(modules, *never, "pandas", "pyarrow.compute", "gpuetl.engines.pandas")
 
 
 def test_run_imports_neither_cudf_nor_dask(file: Path):

@@ -12,7 +12,7 @@ import pytest
 from gpuetl import RunOptions, load
 from gpuetl.cli import execute
 from gpuetl.file_tests.report import TestReport
-from gpuetl.report.report import RunReport
+from gpuetl.report.run_report import RunReport
 from gpuetl.whole_file import write_whole
 
 PIPELINE = """\

@@ -10,12 +10,12 @@ import pytest
 from cli.test_commands import in_new_process
 from command import gpuetl
 from gpuetl import EngineUnavailable
-from gpuetl.backends import driver, gpu_packages
-from gpuetl.backends.driver import Driver
-from gpuetl.backends.engines import choose_engine
 from gpuetl.doctor import gpus, packages, settings
 from gpuetl.doctor.finding import Ailment
 from gpuetl.doctor.gpus import Gpu, by_nvidia_smi, gpu_findings
+from gpuetl.engines import driver, gpu_packages
+from gpuetl.engines.driver import Driver
+from gpuetl.engines.registry import choose_engine
 
 H200 = Driver((12, 8), ("NVIDIA H200",))
 FITTING = {"pylibcudf-cu12": "26.10.0", "libcudf-cu12": "26.10.1", "rmm-cu12": "26.10.0", "cupy-cuda12x": "14.0.1"}

@@ -8,13 +8,13 @@ from types import SimpleNamespace
 import pytest
 
 from gpuetl import Pipeline, RunFailed, RunOptions, col, expr
-from gpuetl.backends.pandas.backend import PandasBackend
+from gpuetl.engines.pandas.pandas_engine import PandasBackend
 from gpuetl.executors.ahead import THREADS, ReadAhead, scans_in_order
 from gpuetl.executors.local import LocalExecutor
 from gpuetl.executors.runner import Runner
-from gpuetl.io.dataset import DatasetError
-from gpuetl.report.page import escape, report_page, seconds_text
-from gpuetl.report.recorder import Recorder
+from gpuetl.io.dataset_error import DatasetError
+from gpuetl.report.run_report import escape, report_page, seconds_text
+from gpuetl.telemetry.recorder import Recorder
 from plans import lowered
 from tables import table, write_source
 

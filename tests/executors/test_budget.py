@@ -13,12 +13,12 @@ import pytest
 
 from command import gpuetl
 from gpuetl import Pipeline, RunFailed, RunOptions, col, expr
-from gpuetl.backends.pandas.backend import PandasBackend
+from gpuetl.engines.pandas.pandas_engine import PandasBackend
 from gpuetl.executors.ahead import ReadAhead
 from gpuetl.executors.budget import Budget
 from gpuetl.executors.outputs import warn_of_excess
 from gpuetl.executors.runner import Runner
-from gpuetl.report.recorder import Recorder
+from gpuetl.telemetry.recorder import Recorder
 from plans import lowered
 from tables import table, write_source
 

@@ -9,14 +9,14 @@ import pytest
 
 from carried_windows import COMBINED, rows_in_time
 from gpuetl import RunOptions, expr
-from gpuetl.backends.engines import load_backend
+from gpuetl.engines.registry import load_backend
 from gpuetl.executors.carries import carried_by_itself, carried_on, combined, through
 from gpuetl.executors.local import LocalExecutor
 from gpuetl.executors.runner import Runner
 from gpuetl.physical.carries import Carried
 from gpuetl.physical.nodes import Map
-from gpuetl.planning import lowered
-from gpuetl.report.recorder import Recorder
+from gpuetl.run.planning import lowered
+from gpuetl.telemetry.recorder import Recorder
 from gpuetl.testing import assert_tables_equal
 from plans import kept_plan
 from tables import INF, NAN, table, write_source

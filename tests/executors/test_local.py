@@ -6,10 +6,10 @@ from threading import current_thread
 import pytest
 
 from gpuetl import InvalidPipeline, Pipeline, RunFailed, RunOptions, col, expr
-from gpuetl.backends.pandas.backend import PandasBackend
+from gpuetl.engines.pandas.pandas_engine import PandasBackend
 from gpuetl.executors.local import LocalExecutor
 from gpuetl.executors.runner import Runner
-from gpuetl.report.recorder import Recorder
+from gpuetl.telemetry.recorder import Recorder
 from plans import lowered
 from tables import table, write_source
 

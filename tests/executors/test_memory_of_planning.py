@@ -17,8 +17,8 @@ WORDS = re.compile(r"out of memory: .*3\.5 GiB were asked for, with [\d.]+ [kMG]
 """What all of these errors say."""
 PLACES = {
     "binding": "gpuetl.pipeline.bind",
-    "optimizing": "gpuetl.planning.optimize",
-    "cutting into partitions": "gpuetl.planning.fitted",
+    "optimizing": "gpuetl.run.planning.optimize",
+    "cutting into partitions": "gpuetl.run.planning.fitted",
     "reading footers": "gpuetl.io.footers.footer_of",
 }
 
@@ -112,7 +112,7 @@ def test_an_error_that_says_which_step_lacked_memory_is_not_worded_again():
 
 @pytest.mark.parametrize("step", ["read", "run"])
 def test_steps_of_the_run_use_the_same_words(pipeline, tmp_path, monkeypatch, step):
-    from gpuetl.backends.pandas.backend import PandasBackend
+    from gpuetl.engines.pandas.pandas_engine import PandasBackend
 
     own = Fails(getattr(PandasBackend, step), 1 << 30, MemoryError)
     monkeypatch.setattr(PandasBackend, step, own)

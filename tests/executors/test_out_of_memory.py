@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import gpuetl.run
+import gpuetl.run.pipeline_run
 from gpu_engine.host_machine import COMPILER, HostBackend, HostMachine
 from gpuetl import OutOfMemory, RunOptions, col, expr
-from gpuetl.backends.pandas.backend import PandasBackend
+from gpuetl.engines.pandas.pandas_engine import PandasBackend
 from gpuetl.executors.guard import Guard
 from gpuetl.out_of_memory import is_out_of_memory
-from gpuetl.plan.node import Origin
+from gpuetl.telemetry.origin import Origin
 from messages import without_place
 from open_files import open_files
 from sink_files import leftovers
@@ -124,7 +124,7 @@ def backend(request, monkeypatch):
     if request.param is WatchedHost and COMPILER is None:
         pytest.skip("needs g++")
     backend = request.param()
-    monkeypatch.setattr(gpuetl.run, "load_backend", lambda name: backend)
+    monkeypatch.setattr(gpuetl.run.pipeline_run, "load_backend", lambda name: backend)
     gc.collect()
     gc.freeze()
     return backend

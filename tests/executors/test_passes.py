@@ -3,13 +3,13 @@
 import pytest
 
 from gpuetl import RunOptions, col, expr
-from gpuetl.backends.engines import load_backend
+from gpuetl.engines.registry import load_backend
 from gpuetl.executors.local import LocalExecutor
 from gpuetl.executors.runner import Runner
 from gpuetl.executors.store import Store
 from gpuetl.physical.passes import passes_of, separate_nodes
 from gpuetl.plan.graph import walk_graph
-from gpuetl.report.recorder import Recorder, recording
+from gpuetl.telemetry.recorder import Recorder, recording
 from plans import lowered
 from tables import table
 

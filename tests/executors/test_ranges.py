@@ -9,11 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import RunOptions, col
-from gpuetl.backends.engines import load_backend
+from gpuetl.engines.registry import load_backend
 from gpuetl.executors.local import LocalExecutor
 from gpuetl.executors.ranges import sampled_rows
 from gpuetl.executors.runner import Runner
-from gpuetl.report.recorder import Recorder
+from gpuetl.telemetry.recorder import Recorder
 from gpuetl.testing import assert_tables_equal
 from plans import lowered
 from tables import INF, INT64_MAX, INT64_MIN, NAN, table, write_source

@@ -12,12 +12,12 @@ import pyarrow as pa
 import pytest
 
 from gpuetl import InvalidPipeline, RunOptions
-from gpuetl.backends.engines import load_backend
+from gpuetl.engines.registry import load_backend
 from gpuetl.executors.store import Store
+from gpuetl.host_memory import HostMemory
 from gpuetl.io import spill_space
-from gpuetl.io.host_memory import HostMemory
 from gpuetl.io.spill_space import HostRoom, SpillSpace
-from gpuetl.report.recorder import Recorder
+from gpuetl.telemetry.recorder import Recorder
 from open_files import open_files
 from small_pipelines import PIPELINES, answers, pipeline_of, rows_of
 

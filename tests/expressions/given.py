@@ -4,16 +4,17 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from gpuetl.backends.pandas.backend import PandasBackend
-from gpuetl.backends.pandas.expressions.evaluate import evaluate_column
+from gpuetl.engines.pandas.expressions.evaluate import evaluate_column
+from gpuetl.engines.pandas.pandas_engine import PandasBackend
 from gpuetl.errors import Problems
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.resolve import SCALARS, Scope, resolve
-from gpuetl.plan.node import Node, Origin
-from gpuetl.plan.schema import Schema
+from gpuetl.plan.node import Node
 from gpuetl.records import dataclass
 from gpuetl.spec.steps import Aggregate, Context, Window
 from gpuetl.spec.values import Formula, parse_order
+from gpuetl.telemetry.origin import Origin
+from gpuetl.types.schema import Schema
 
 ONE_ROW = pa.table({"row": pa.array([1], pa.int64())})
 
@@ -47,7 +48,7 @@ def value(sql):
 
 def table(**columns):
     """Make a table of one or more columns, each `(type name or Arrow type, values)`."""
-    from gpuetl.expressions.types import parse_type
+    from gpuetl.types.data_types import parse_type
 
     return pa.table(
         {

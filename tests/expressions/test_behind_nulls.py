@@ -10,10 +10,10 @@ import pytest
 from fuzz.data import TYPES
 from gpu_engine.differential import casts, expressions
 from gpuetl import expr
-from gpuetl.backends.pandas.expressions.evaluate import NoResult, evaluate_column
+from gpuetl.engines.pandas.expressions.evaluate import NoResult, evaluate_column
 from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.expressions.types import is_list
 from gpuetl.expressions.unparse import to_sql
+from gpuetl.types.data_types import is_list
 from tables import write_source
 
 EXTREMES = {"greatest": (0xFF, 0x7F), "least": (0, 0x80), "all bits": (0xFF, 0xFF)}

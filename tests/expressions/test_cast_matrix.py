@@ -10,7 +10,7 @@ import pytest
 
 from expressions.given import table, values
 from gpuetl.errors import EvaluationError
-from gpuetl.expressions.types import can_cast, is_floating, is_integer, parse_type
+from gpuetl.types.data_types import can_cast, is_floating, is_integer, parse_type
 
 EXACT = Context(prec=200)
 TYPES = [

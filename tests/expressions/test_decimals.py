@@ -15,8 +15,8 @@ from gpuetl.expressions.fold import fold
 from gpuetl.expressions.ir import Literal
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.resolve import Scope, resolve
-from gpuetl.expressions.types import parse_type, type_name
 from gpuetl.expressions.unparse import to_sql
+from gpuetl.types.data_types import parse_type, type_name
 
 EXACT = Context(prec=200)
 COLUMNS = {

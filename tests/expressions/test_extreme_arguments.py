@@ -11,17 +11,17 @@ from fuzz.data import pool
 from fuzz.signatures import constants, signatures
 from gpu_engine.differential import tolerance_of
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.backends.cudf.expressions.evaluate import evaluate
-from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
-from gpuetl.backends.pandas.expressions.evaluate import NoResult, evaluate_column
+from gpuetl.engines.cudf.expressions.evaluate import evaluate
+from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
+from gpuetl.engines.pandas.expressions.evaluate import NoResult, evaluate_column
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Column, substitute
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.syntax import Apply, Constant, Name
-from gpuetl.expressions.types import DATE, DURATION, STRING
 from gpuetl.expressions.unparse import to_sql
-from gpuetl.testing.compare import equal_values
+from gpuetl.types.data_types import DATE, DURATION, STRING
+from gpuetl.verify.tolerance import equal_values
 from tables import INT64_MAX, INT64_MIN
 
 NAMES = [name for kind, name in FUNCTIONS if kind == "scalar"]

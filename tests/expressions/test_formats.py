@@ -11,7 +11,7 @@ from expressions.given import table, typed, value, values
 from expressions.test_calendar import extremes
 from gpuetl.errors import EvaluationError, InvalidExpression
 from gpuetl.expressions.ir import Literal, Parameter
-from gpuetl.expressions.types import STRING, TIMESTAMP, parse_type
+from gpuetl.types.data_types import STRING, TIMESTAMP, parse_type
 
 MOMENTS = [
     datetime(1969, 12, 31, 23, 59, 59, 999_999),

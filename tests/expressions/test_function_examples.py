@@ -7,15 +7,15 @@ import pyarrow as pa
 import pytest
 
 from expressions.given import aggregated, table, value, values, windowed
-from gpuetl.backends.pandas.aggregates.aggregate import AGGREGATES
-from gpuetl.backends.pandas.expressions.functions import SCALARS
-from gpuetl.backends.pandas.windows.functions import WINDOW_FUNCTIONS
+from gpuetl.engines.pandas.aggregates.aggregate import AGGREGATES
+from gpuetl.engines.pandas.expressions.functions import SCALARS
+from gpuetl.engines.pandas.windows.functions import WINDOW_FUNCTIONS
 from gpuetl.expressions.functions import ALIASES, FUNCTIONS, MODULES
 from gpuetl.expressions.functions.aggregates import INTERNAL, ORDERED
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.syntax import Apply, Constant, Name
-from gpuetl.expressions.types import literal_type
 from gpuetl.expressions.unparse import to_sql
+from gpuetl.types.data_types import literal_type
 
 EVALUATED_APART = {"case", "coalesce"}  # they decide which rows their operands see
 FOUR_ROWS = table(x=("int64", [1, 1, 2, None]))

@@ -9,7 +9,7 @@ import pytest
 from expressions.given import ONE_ROW, table, typed, value, values
 from expressions.test_calendar import extremes
 from gpuetl.errors import EvaluationError, InvalidExpression
-from gpuetl.expressions.types import parse_type
+from gpuetl.types.data_types import parse_type
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)

@@ -11,7 +11,7 @@ from gpuetl.expressions import parse
 from gpuetl.expressions.dialect import MAX_CHARACTERS, MAX_DEPTH, MAX_OPERATORS
 from gpuetl.expressions.parse import LONGEST_KEPT, MOST_KEPT, parse_expression
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName
-from gpuetl.expressions.types import parse_type
+from gpuetl.types.data_types import parse_type
 
 A, B, C = Name("a"), Name("b"), Name("c")
 

@@ -11,8 +11,8 @@ from expressions.given import table, typed, value, values
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.ir import Literal, Parameter
 from gpuetl.expressions.regex import InvalidPattern, parse_pattern, parse_replacement
-from gpuetl.expressions.types import INT64, STRING
 from gpuetl.expressions.unparse import constant_text
+from gpuetl.types.data_types import INT64, STRING
 
 UNLIKE = "does not mean the same on all engines"
 

@@ -13,7 +13,7 @@ from gpuetl.expressions.functions.function import floats
 from gpuetl.expressions.ir import Call, Cast, Column, Literal, Parameter
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.resolve import AGGREGATES, SCALARS, WINDOWS, WRONG, Scope, resolve
-from gpuetl.expressions.types import BOOL, DATE, FLOAT64, INT64, STRING, TIMESTAMP, parse_type, type_name
+from gpuetl.types.data_types import BOOL, DATE, FLOAT64, INT64, STRING, TIMESTAMP, parse_type, type_name
 
 COLUMNS = {
     name: parse_type(dtype)

@@ -10,7 +10,7 @@ from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.dialect import Language
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.syntax import CastTo, Name
-from gpuetl.expressions.types import (
+from gpuetl.types.data_types import (
     NAMED,
     SQL_NAMES,
     can_cast,

@@ -11,8 +11,8 @@ from expressions.given import typed
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.resolve import WINDOWS
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName
-from gpuetl.expressions.types import FLOAT64, INT64, parse_type
 from gpuetl.expressions.unparse import to_sql
+from gpuetl.types.data_types import FLOAT64, INT64, parse_type
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from expressions.test_calendar import extremes
 from gpuetl.errors import EvaluationError, InvalidExpression
 from gpuetl.expressions.ir import Literal, Parameter
 from gpuetl.expressions.parse import parse_expression
-from gpuetl.expressions.types import STRING, TIMESTAMP, parse_type
 from gpuetl.expressions.unparse import to_sql
+from gpuetl.types.data_types import STRING, TIMESTAMP, parse_type
 
 BERLIN = parse_type("timestamp[Europe/Berlin]")
 GAP, TWICE = datetime(2024, 3, 31, 2, 30), datetime(2024, 10, 27, 2, 30)

@@ -11,15 +11,15 @@ from fuzz.compare import assert_same_rows
 from fuzz.data import Source
 from fuzz.precision import Precision
 from gpuetl import Pipeline, RunOptions
-from gpuetl.backends.engines import load_backend
-from gpuetl.backends.no_result import NoResult
+from gpuetl.engines.no_result import NoResult
+from gpuetl.engines.registry import load_backend
 from gpuetl.errors import RunFailed
 from gpuetl.executors.local import LocalExecutor
 from gpuetl.executors.runner import Runner
 from gpuetl.plan import nodes
 from gpuetl.plan.plan import Plan
-from gpuetl.planning import lowered
-from gpuetl.report.recorder import Recorder, recording, silent
+from gpuetl.run.planning import lowered
+from gpuetl.telemetry.recorder import Recorder, recording, silent
 
 
 class Failed(Exception):

@@ -15,14 +15,15 @@ from gpuetl.expressions.build import expr
 from gpuetl.expressions.expression import Expression
 from gpuetl.expressions.resolve import resolve
 from gpuetl.expressions.syntax import Syntax
-from gpuetl.expressions.types import is_list, type_name
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.io.dataset import Dataset
 from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.node import Node, Origin
+from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Read
-from gpuetl.plan.schema import Schema
 from gpuetl.spec.steps import Context
+from gpuetl.telemetry.origin import Origin
+from gpuetl.types.data_types import is_list, type_name
+from gpuetl.types.schema import Schema
 
 
 @dataclass(frozen=True)

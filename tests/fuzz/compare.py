@@ -6,7 +6,7 @@ import pyarrow as pa
 from fuzz.duckdb_oracle import stored
 from fuzz.precision import Precision
 from gpuetl.testing import Tolerance
-from gpuetl.testing.compare import equal_values, in_canonical_order
+from gpuetl.verify.tolerance import equal_values, in_canonical_order
 
 EQUAL = Tolerance(0.0, 0.0)
 CLOSE, COARSE = Tolerance(1e-9, 1e-9), Tolerance(1e-5, 1e-5)

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 
 from fuzz.draws import Draws
 from fuzz.precision import Precision
-from gpuetl.expressions.types import DataType, integer_fits, is_floating, is_integer, is_list, parse_type
 from gpuetl.io.hive import split_by_value
+from gpuetl.types.data_types import DataType, integer_fits, is_floating, is_integer, is_list, parse_type
 
 TYPE_NAMES = (
     "int64", "float64", "string", "bool", "timestamp", "date", "int32", "decimal(9,2)", "duration", "timestamp[UTC]",

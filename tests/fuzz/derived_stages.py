@@ -6,9 +6,9 @@ from fuzz.builder import Builder, Relation
 from gpuetl import col
 from gpuetl.expressions.build import count
 from gpuetl.expressions.expression import Expression
-from gpuetl.expressions.types import is_floating, is_integer
 from gpuetl.plan import nodes
 from gpuetl.plan.graph import walk_graph
+from gpuetl.types.data_types import is_floating, is_integer
 
 PARTS = ("part_true", "part_false", "part_null")
 TOTALS = "totals"

@@ -8,7 +8,7 @@ from fuzz.duckdb_text import Text, canonical
 from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.functions.aggregates import edge_arguments
 from gpuetl.expressions.ir import Call
-from gpuetl.expressions.types import DURATION, is_floating
+from gpuetl.types.data_types import DURATION, is_floating
 
 PLACE = '":place"'
 """The row's place in the order that `first` and `last` go by."""

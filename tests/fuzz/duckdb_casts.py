@@ -10,7 +10,7 @@ import pyarrow as pa
 from fuzz.duckdb_decimals import power, units
 from fuzz.duckdb_formats import written
 from fuzz.duckdb_types import sql_type
-from gpuetl.expressions.types import (
+from gpuetl.types.data_types import (
     BOOL,
     DATE,
     DURATION,

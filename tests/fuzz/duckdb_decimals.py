@@ -3,7 +3,7 @@
 from fuzz.duckdb_text import constant_of
 from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.ir import Call
-from gpuetl.expressions.types import DataType
+from gpuetl.types.data_types import DataType
 
 DECIMAL_MACROS = """
 CREATE MACRO half_even(n, m) AS n // m + CASE

@@ -2,7 +2,7 @@
 
 from fuzz.duckdb_text import Text, clock, constant_of, moment, text_literal
 from gpuetl.expressions.ir import Call
-from gpuetl.expressions.types import DataType
+from gpuetl.types.data_types import DataType
 
 OFFSET = "[+-]([01][0-9]|2[0-3])[0-5][0-9]"
 

@@ -12,7 +12,7 @@ from fuzz.duckdb_scalars import SCALAR_MACROS, SCALARS
 from fuzz.duckdb_text import MACROS, Text, hidden
 from fuzz.duckdb_types import sql_type
 from fuzz.duckdb_windows import WINDOWS
-from gpuetl.backends.pandas.expressions.functions.hashing import HANDLERS
+from gpuetl.engines.pandas.expressions.functions.hashing import HANDLERS
 from gpuetl.expressions.functions import Kind
 from gpuetl.expressions.ir import Call, can_fail
 

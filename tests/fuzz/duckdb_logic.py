@@ -2,9 +2,9 @@
 
 from fuzz import duckdb_decimals as decimals
 from fuzz.duckdb_text import Text, literal_text
-from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Call, Literal
-from gpuetl.expressions.types import is_floating
+from gpuetl.types.data_types import is_floating
+from gpuetl.types.decimal_types import is_decimal
 
 
 def compared(operator: str, of_nan: str) -> Text:

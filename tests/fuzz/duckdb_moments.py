@@ -3,8 +3,8 @@
 from fuzz.duckdb_text import Text, clock, constant_of, moment
 from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.ir import Call
-from gpuetl.expressions.types import DATE, is_floating
-from gpuetl.expressions.zones import fixed_offset
+from gpuetl.types.data_types import DATE, is_floating
+from gpuetl.types.time_zones import fixed_offset
 
 SECOND = 1_000_000
 HOUR, DAY = 3600 * SECOND, 86_400 * SECOND

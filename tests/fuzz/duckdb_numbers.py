@@ -4,9 +4,9 @@ from fuzz import duckdb_decimals as decimals
 from fuzz.duckdb_logic import greater, less
 from fuzz.duckdb_text import Text, constant_of
 from fuzz.duckdb_types import sql_type
-from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Call
-from gpuetl.expressions.types import DATE, is_floating, is_integer
+from gpuetl.types.data_types import DATE, is_floating, is_integer
+from gpuetl.types.decimal_types import is_decimal
 
 NUMBER_MACROS = """
 CREATE MACRO modulo_64(n) AS (n % 18446744073709551616 + 18446744073709551616) % 18446744073709551616;

@@ -11,13 +11,13 @@ from fuzz.duckdb_functions import call_text
 from fuzz.duckdb_text import canonical, literal_text, quoted
 from fuzz.duckdb_types import sql_type
 from fuzz.duckdb_windows import GAP, TIME
-from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
-from gpuetl.expressions.types import DATE, is_floating, is_temporal
 from gpuetl.plan import nodes
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node, SortKey
-from gpuetl.plan.schema import Schema
+from gpuetl.types.data_types import DATE, is_floating, is_temporal
+from gpuetl.types.decimal_types import is_decimal
+from gpuetl.types.schema import Schema
 
 KEPT, CHECK, NUMBER = '":kept"', '":check"', '":number"'
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.ir import Literal
-from gpuetl.expressions.types import DATE, DataType, is_floating
-from gpuetl.expressions.zones import fixed_offset
+from gpuetl.types.data_types import DATE, DataType, is_floating
+from gpuetl.types.time_zones import fixed_offset
 
 Text: TypeAlias = str | Callable[..., str]
 hidden: ContextVar[bool] = ContextVar("hidden", default=False)

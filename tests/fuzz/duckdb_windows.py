@@ -11,7 +11,7 @@ from fuzz.duckdb_moments import DAY
 from fuzz.duckdb_text import Text, constant_of
 from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.ir import Call
-from gpuetl.expressions.types import DATE, DURATION, is_floating
+from gpuetl.types.data_types import DATE, DURATION, is_floating
 
 TIME, GAP = '":time"', '":gap"'
 """The time by which rows are ordered, in microseconds, and what has passed since the row before."""

@@ -17,13 +17,12 @@ from fuzz.precision import EXACT_FLOATS, VALUE_ONLY, Precision
 from fuzz.signatures import Signature, constants, giving, signatures
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.constants import converted
-from gpuetl.expressions.decimals import Number, is_decimal
 from gpuetl.expressions.functions import FUNCTIONS, Kind
 from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.mistakes import mistakes_in
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, Syntax
-from gpuetl.expressions.types import (
+from gpuetl.types.data_types import (
     BOOL,
     FLOAT64,
     INT64,
@@ -36,6 +35,7 @@ from gpuetl.expressions.types import (
     is_list,
     literal_type,
 )
+from gpuetl.types.decimal_types import Number, is_decimal
 
 LITERAL_TYPES = (INT64, FLOAT64, STRING, BOOL, TIMESTAMP, pa.date32(), pa.duration("us"), pa.timestamp("us", tz="UTC"))
 NUMBERS = (

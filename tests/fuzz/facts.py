@@ -6,10 +6,10 @@ from typing import Any
 
 from fuzz.precision import Precision, precision_of
 from gpuetl.expressions.ir import Column, Literal
-from gpuetl.expressions.types import is_floating
 from gpuetl.plan import nodes
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
+from gpuetl.types.data_types import is_floating
 
 LONGEST_LIST = 4
 """About how many elements a list has, so that exploded rows are not joined without bound."""

@@ -15,8 +15,8 @@ from gpuetl.expressions.functions.windows import SKIPPING, TIE_FREE
 from gpuetl.expressions.ir import calls_of
 from gpuetl.expressions.resolve import AGGREGATES, WINDOWS
 from gpuetl.expressions.syntax import Apply, Syntax
-from gpuetl.expressions.types import is_temporal
 from gpuetl.expressions.unparse import to_sql
+from gpuetl.types.data_types import is_temporal
 
 
 def aggregated(builder: Builder, relation: Relation) -> Table | None:

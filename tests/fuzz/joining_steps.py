@@ -4,8 +4,8 @@ from fuzz.builder import Builder, Relation
 from gpuetl import Table, lit
 from gpuetl.expressions.build import col
 from gpuetl.expressions.expression import apply
-from gpuetl.expressions.types import STRING, common_type, is_list
 from gpuetl.spec.steps.join import meeting_type
+from gpuetl.types.data_types import STRING, common_type, is_list
 
 MOST_ROWS = 4000
 """No join is drawn whose result could have more rows."""

@@ -3,7 +3,7 @@
 import enum
 
 from gpuetl.expressions.ir import Call, Cast, Column, Expr
-from gpuetl.expressions.types import FLOAT64, is_floating
+from gpuetl.types.data_types import FLOAT64, is_floating
 
 
 class Precision(enum.IntEnum):

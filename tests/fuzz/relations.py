@@ -28,11 +28,11 @@ from fuzz.derived_stages import (
 )
 from fuzz.duckdb_oracle import stored
 from gpuetl import RunOptions
-from gpuetl.expressions.types import DATE, is_list
 from gpuetl.pipeline import loads
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Window
+from gpuetl.types.data_types import DATE, is_list
 
 
 def read_again(case: Case, expected: pa.Table) -> None:

@@ -82,7 +82,7 @@ def test_a_case_can_be_replayed():
 
 def test_a_wrong_answer_is_found_and_made_small(monkeypatch):
     """The fuzzer is tested by an engine that is wrong."""
-    from gpuetl.backends.pandas.aggregates import aggregate
+    from gpuetl.engines.pandas.aggregates import aggregate
 
     monkeypatch.setattr(search, "SHRINK_SECONDS", 600)
     monkeypatch.setitem(aggregate.AGGREGATES, "count", aggregate.count_distinct)
@@ -101,5 +101,5 @@ def test_outcomes_are_counted_apart():
 
 def test_the_command_knows_the_engine_that_runs_kernels_on_the_cpu():
     """In a process of its own: here the engine is registered for other tests."""
-    code = "import fuzz.__main__; from gpuetl.backends.engines import load_backend; load_backend('cudf-on-cpu')"
+    code = "import fuzz.__main__; from gpuetl.engines.registry import load_backend; load_backend('cudf-on-cpu')"
     subprocess.run([sys.executable, "-c", code], cwd=Path(fuzz.__file__).parents[1], check=True)

@@ -10,19 +10,19 @@ from fuzz.data import pool
 from fuzz.precision import Precision, precision_of
 from fuzz.signatures import Signature, constants, signatures
 from gpu_engine.host_machine import HostMachine
-from gpuetl.backends.cudf.columns.text_codes import with_dictionary
-from gpuetl.backends.cudf.expressions.evaluate import evaluate
-from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
-from gpuetl.backends.pandas.expressions.evaluate import NoResult, evaluate_column
+from gpuetl.engines.cudf.columns.text_codes import with_dictionary
+from gpuetl.engines.cudf.expressions.evaluate import evaluate
+from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
+from gpuetl.engines.pandas.expressions.evaluate import NoResult, evaluate_column
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.functions import TypeMismatch
 from gpuetl.expressions.ir import Expr, columns_of
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, Syntax
-from gpuetl.expressions.types import STRING, DataType, can_cast
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.testing import Tolerance
-from gpuetl.testing.compare import equal_values
+from gpuetl.types.data_types import STRING, DataType, can_cast
+from gpuetl.verify.tolerance import equal_values
 
 ROWS = 150
 LIBRARY = Tolerance(1e-14, 1e-300)

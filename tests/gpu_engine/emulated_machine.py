@@ -9,8 +9,8 @@ from functools import cache
 from typing import Any
 
 from gpu_engine.host_machine import HostMachine, library
-from gpuetl.backends.cudf.device.closed_set import closed_source
-from gpuetl.backends.cudf.machine import Struct
+from gpuetl.engines.cudf.device.closed_set import closed_source
+from gpuetl.engines.cudf.machine import Struct
 
 IN_REGISTERS, MOST_ARGUMENTS = 6, 6 + 512
 """Words of which a call on x86-64 has the first ones in registers, and in all: CUDA takes 4 KB."""

@@ -22,20 +22,20 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from gpu_engine.device_arrays import DeviceArrays, device_array, plain
-from gpuetl.backends.cudf.backend import CudfBackend
-from gpuetl.backends.cudf.device.closed_set import closed_programs, closed_source
-from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.gpu.compiler import does_not_compile, named
-from gpuetl.backends.cudf.host_copies import copy_from_host, copy_to_host
-from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
-from gpuetl.backends.cudf.machine import Struct, Text
-from gpuetl.backends.cudf.sinks.pieces import Span
-from gpuetl.backends.cudf.sinks.threaded_file import Chunk, Store, ThreadedFile, Writers, threaded_file
-from gpuetl.backends.cudf.sources.units import type_as_read
-from gpuetl.backends.cudf.vector import Vector
-from gpuetl.backends.engines import BACKENDS
-from gpuetl.backends.memory import MemoryUse
+from gpuetl.engines.cudf.cudf_engine import CudfBackend
+from gpuetl.engines.cudf.device.closed_set import closed_programs, closed_source
+from gpuetl.engines.cudf.frame import Frame
+from gpuetl.engines.cudf.gpu.compiler import does_not_compile, named
+from gpuetl.engines.cudf.host_copies import copy_from_host, copy_to_host
+from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.machine import Struct, Text
+from gpuetl.engines.cudf.sinks.pieces import Span
+from gpuetl.engines.cudf.sinks.threaded_file import Chunk, Store, ThreadedFile, Writers, threaded_file
+from gpuetl.engines.cudf.sources.units import type_as_read
+from gpuetl.engines.cudf.vector import Vector
+from gpuetl.engines.registry import BACKENDS
 from gpuetl.plan.node import Node
+from gpuetl.telemetry.memory_meter import MemoryUse
 
 COMPILER = shutil.which("g++")
 FLAGS = ("-std=c++17", "-O0", "-fPIC", "-w", "-ffp-contract=off", "-fno-exceptions")

@@ -8,8 +8,8 @@ from functools import partial
 
 import pytest
 
-from gpuetl.backends.cudf.gpu import ahead as module
-from gpuetl.backends.cudf.gpu.ahead import Ahead
+from gpuetl.engines.cudf.gpu import ahead as module
+from gpuetl.engines.cudf.gpu.ahead import Ahead
 
 
 @pytest.fixture

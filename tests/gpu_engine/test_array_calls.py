@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpu_engine.device_arrays import Computed, DeviceArrays
-from gpuetl.backends import cudf
+from gpuetl.engines import cudf
 
 FOLDER = Path(cudf.__file__).parent
 MEMORY = {"asarray", "asnumpy", "cuda", "empty", "empty_like", "ndarray", "zeros", "RawModule"}

@@ -7,13 +7,13 @@ import pytest
 from conftest import skip_where_it_cannot_run
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.backends.cudf.columns import arrays
-from gpuetl.backends.cudf.columns.dictionaries import decoded_bytes
-from gpuetl.backends.cudf.columns.validity import valid_words
-from gpuetl.backends.cudf.interchange import from_texts
-from gpuetl.backends.cudf.joins.checks import first_of_most
-from gpuetl.backends.cudf.vector import Vector
-from gpuetl.backends.engines import load_backend
+from gpuetl.engines.cudf.columns import arrays
+from gpuetl.engines.cudf.columns.dictionaries import decoded_bytes
+from gpuetl.engines.cudf.columns.validity import valid_words
+from gpuetl.engines.cudf.interchange import from_texts
+from gpuetl.engines.cudf.joins.checks import first_of_most
+from gpuetl.engines.cudf.vector import Vector
+from gpuetl.engines.registry import load_backend
 
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 ON_CPU = [pytest.param(made, marks=needs_compiler) for made in (HostMachine, EmulatedMachine)]

@@ -12,18 +12,18 @@ from fuzz.precision import Precision
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpu_engine.test_nested_expressions import table_of_all_types
-from gpuetl.backends.cudf.choices import skipping
-from gpuetl.backends.cudf.columns.text_codes import with_dictionary
-from gpuetl.backends.cudf.device.closed_set import closed_source
-from gpuetl.backends.cudf.device.headers import DEVICE
-from gpuetl.backends.cudf.expressions.bytecode import OPERATIONS, WORDS, is_covered
-from gpuetl.backends.cudf.expressions.evaluate import evaluate
-from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
-from gpuetl.backends.pandas.expressions.evaluate import NoResult
+from gpuetl.engines.cudf.choices import skipping
+from gpuetl.engines.cudf.columns.text_codes import with_dictionary
+from gpuetl.engines.cudf.device.closed_set import closed_source
+from gpuetl.engines.cudf.device.headers import DEVICE
+from gpuetl.engines.cudf.expressions.bytecode import OPERATIONS, WORDS, is_covered
+from gpuetl.engines.cudf.expressions.evaluate import evaluate
+from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
+from gpuetl.engines.pandas.expressions.evaluate import NoResult
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.syntax import Name
-from gpuetl.expressions.types import STRING
+from gpuetl.types.data_types import STRING
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 
@@ -190,7 +190,7 @@ def test_random_expressions_give_what_a_kernel_gives(seed):
 def test_a_gpu_gives_by_instructions_what_its_kernels_give(coded, monkeypatch):
     """With texts in memory and with coded ones."""
     pytest.importorskip("cupy")
-    from gpuetl.backends.cudf.gpu.machine import machine
+    from gpuetl.engines.cudf.gpu.machine import machine
 
     gpu, data = machine(), table(5000)
     monkeypatch.setattr(type(gpu), "interprets", lambda *_: True)

@@ -6,16 +6,16 @@ import pytest
 from expressions.test_cast_matrix import CANDIDATES, TYPES, is_of, of_type
 from gpu_engine.differential import chunks
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.backends.cudf.columns.written import empty_column
-from gpuetl.backends.cudf.device.columns import ColumnKinds, buffers_of
-from gpuetl.backends.cudf.expressions.evaluate import evaluate
-from gpuetl.backends.cudf.expressions.kernels import fixed_kernel
-from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
-from gpuetl.backends.pandas.expressions.evaluate import evaluate_column
+from gpuetl.engines.cudf.columns.written import empty_column
+from gpuetl.engines.cudf.device.columns import ColumnKinds, buffers_of
+from gpuetl.engines.cudf.expressions.evaluate import evaluate
+from gpuetl.engines.cudf.expressions.kernels import fixed_kernel
+from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
+from gpuetl.engines.pandas.expressions.evaluate import evaluate_column
 from gpuetl.expressions.ir import Cast, Column
-from gpuetl.expressions.types import can_cast, parse_type
 from gpuetl.testing import Tolerance
-from gpuetl.testing.compare import equal_values
+from gpuetl.types.data_types import can_cast, parse_type
+from gpuetl.verify.tolerance import equal_values
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 MACHINE = HostMachine()

@@ -3,7 +3,7 @@
 import pytest
 
 from gpuetl import InvalidPipeline, RunOptions
-from gpuetl.backends.cudf.choices import CHOICES, chosen, skipping
+from gpuetl.engines.cudf.choices import CHOICES, chosen, skipping
 from gpuetl.optimize import NAMES
 
 

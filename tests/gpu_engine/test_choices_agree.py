@@ -8,7 +8,7 @@ import pytest
 
 from gpu_engine.host_machine import COMPILER
 from gpuetl import RunOptions, expr
-from gpuetl.backends.cudf.choices import CHOICES
+from gpuetl.engines.cudf.choices import CHOICES
 from gpuetl.testing import assert_same
 from tables import NAN, table
 

@@ -11,20 +11,20 @@ import pytest
 from conftest import skip_where_it_cannot_run
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.backends.cudf.choices import skipping
-from gpuetl.backends.cudf.columns import words as words_module
-from gpuetl.backends.cudf.columns.keys import KERNEL_DIGITS, MOST_DIGITS, Key, Keys
-from gpuetl.backends.cudf.columns.layout import Layout
-from gpuetl.backends.cudf.columns.marks import mark_columns, mark_words
-from gpuetl.backends.cudf.columns.order import sort_rows
-from gpuetl.backends.cudf.columns.unpacked import MOST_OUTPUTS
-from gpuetl.backends.cudf.columns.words import measured, packed
-from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
-from gpuetl.backends.cudf.joins.keys import JoinKeys
-from gpuetl.backends.cudf.joins.lookup import TableLookup, lookup_of
-from gpuetl.backends.cudf.joins.numbered import SortedLookup
-from gpuetl.backends.engines import load_backend
+from gpuetl.engines.cudf.choices import skipping
+from gpuetl.engines.cudf.columns import words as words_module
+from gpuetl.engines.cudf.columns.keys import KERNEL_DIGITS, MOST_DIGITS, Key, Keys
+from gpuetl.engines.cudf.columns.layout import Layout
+from gpuetl.engines.cudf.columns.marks import mark_columns, mark_words
+from gpuetl.engines.cudf.columns.order import sort_rows
+from gpuetl.engines.cudf.columns.unpacked import MOST_OUTPUTS
+from gpuetl.engines.cudf.columns.words import measured, packed
+from gpuetl.engines.cudf.frame import Frame
+from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.joins.keys import JoinKeys
+from gpuetl.engines.cudf.joins.lookup import TableLookup, lookup_of
+from gpuetl.engines.cudf.joins.numbered import SortedLookup
+from gpuetl.engines.registry import load_backend
 from gpuetl.plan.node import SortKey
 
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs g++")

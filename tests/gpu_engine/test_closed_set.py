@@ -9,12 +9,12 @@ import pytest
 from conftest import skip_where_it_cannot_run
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.backends.cudf.columns import compact
-from gpuetl.backends.cudf.columns.gather import MOST_COLUMNS, take
-from gpuetl.backends.cudf.columns.validity import valid_rows, words_of
-from gpuetl.backends.cudf.device.closed_set import closed_programs
-from gpuetl.backends.cudf.vector import Vector
-from gpuetl.backends.engines import load_backend
+from gpuetl.engines.cudf.columns import compact
+from gpuetl.engines.cudf.columns.gather import MOST_COLUMNS, take
+from gpuetl.engines.cudf.columns.validity import valid_rows, words_of
+from gpuetl.engines.cudf.device.closed_set import closed_programs
+from gpuetl.engines.cudf.vector import Vector
+from gpuetl.engines.registry import load_backend
 
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 ON_CPU = [pytest.param(made, marks=needs_compiler) for made in (HostMachine, EmulatedMachine)]

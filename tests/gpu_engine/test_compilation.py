@@ -11,23 +11,23 @@ from fuzz.data import TYPES
 from gpu_engine import nvrtc
 from gpu_engine.differential import expressions
 from gpu_engine.host_machine import HostMachine
-from gpuetl.backends.cudf.device.closed_set import closed_programs, closed_source
-from gpuetl.backends.cudf.device.headers import DEVICE, header_text
-from gpuetl.backends.cudf.expressions.casts import cast_headers
-from gpuetl.backends.cudf.expressions.evaluate import evaluate
-from gpuetl.backends.cudf.expressions.functions import HEADERS
-from gpuetl.backends.cudf.gpu.compiler import named, users_lines
-from gpuetl.backends.cudf.interchange import from_arrow
-from gpuetl.backends.cudf.operations.elementwise import elementwise_source
-from gpuetl.backends.cudf.operations.kernel_reduction import reduction_source
-from gpuetl.backends.cudf.operations.kernel_scan import scan_source
+from gpuetl.engines.cudf.device.closed_set import closed_programs, closed_source
+from gpuetl.engines.cudf.device.headers import DEVICE, header_text
+from gpuetl.engines.cudf.expressions.casts import cast_headers
+from gpuetl.engines.cudf.expressions.evaluate import evaluate
+from gpuetl.engines.cudf.expressions.functions import HEADERS
+from gpuetl.engines.cudf.gpu.compiler import named, users_lines
+from gpuetl.engines.cudf.interchange import from_arrow
+from gpuetl.engines.cudf.operations.elementwise import elementwise_source
+from gpuetl.engines.cudf.operations.kernel_reduction import reduction_source
+from gpuetl.engines.cudf.operations.kernel_scan import scan_source
 from gpuetl.expressions.functions.aggregates import EXACT_DURATION_MEAN, EXACT_MEAN, INTERNAL
 from gpuetl.expressions.ir import Call, Cast, Column, Literal
-from gpuetl.expressions.types import DURATION, FLOAT64, INT64, can_cast
-from gpuetl.kernels.texts import KernelTexts
 from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Kernel, KernelReduction, Read
-from gpuetl.plan.schema import Schema
+from gpuetl.types.data_types import DURATION, FLOAT64, INT64, can_cast
+from gpuetl.types.schema import Schema
+from gpuetl.user_kernels.kernel_texts import KernelTexts
 
 PIPELINES = Path(__file__).parents[2] / "pipelines"
 OF_WINDOWS = {"windows.cuh", "reductions.cuh", "decay.cuh", "frames.cuh", "scan.cuh"}

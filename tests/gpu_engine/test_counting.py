@@ -7,12 +7,12 @@ import pytest
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl import RunOptions, expr
-from gpuetl.backends.cudf.aggregates import counting
-from gpuetl.backends.cudf.aggregates.counting import are_countable, cached_counts, most_sampled, ranked, shared_counts
-from gpuetl.backends.cudf.aggregates.groups import Groups
-from gpuetl.backends.cudf.choices import skipping
-from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.interchange import from_arrow
+from gpuetl.engines.cudf.aggregates import counting
+from gpuetl.engines.cudf.aggregates.counting import are_countable, cached_counts, most_sampled, ranked, shared_counts
+from gpuetl.engines.cudf.aggregates.groups import Groups
+from gpuetl.engines.cudf.choices import skipping
+from gpuetl.engines.cudf.frame import Frame
+from gpuetl.engines.cudf.interchange import from_arrow
 from gpuetl.testing import assert_same
 from tables import NAN, table
 

@@ -6,11 +6,11 @@ import pytest
 
 from fuzz.data import TYPES
 from gpu_engine import host_machine, nvrtc
-from gpuetl.backends.cudf.expressions.functions import HEADERS
-from gpuetl.backends.cudf.expressions.kernels import headers
+from gpuetl.engines.cudf.expressions.functions import HEADERS
+from gpuetl.engines.cudf.expressions.kernels import headers
 from gpuetl.expressions.functions import table_entry
 from gpuetl.expressions.ir import Call, Cast, Column, Literal
-from gpuetl.expressions.types import INT64, STRING, can_cast
+from gpuetl.types.data_types import INT64, STRING, can_cast
 
 NOTHING = "\nKERNEL compute(int64_t rows) {}\n"
 

@@ -9,7 +9,7 @@ from gpu_engine.differential import assert_same, computed
 from gpu_engine.host_machine import COMPILER
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column, Literal
-from gpuetl.expressions.types import INT64, NULL, STRING
+from gpuetl.types.data_types import INT64, NULL, STRING
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 TEXTS = ["aé😀\x00b"[: length % 6] + "0123456789" * (length // 10) + "x" * (length % 10) for length in range(200)]

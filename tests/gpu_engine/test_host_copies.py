@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.backends.cudf import host_copies
+from gpuetl.engines.cudf import host_copies
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 

@@ -8,12 +8,12 @@ import pytest
 
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.backends.cudf import interchange
-from gpuetl.backends.cudf.columns import written
-from gpuetl.backends.cudf.columns.arrays import host_copies
-from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.interchange import from_arrow, in_one_array, to_arrow, to_table
-from gpuetl.backends.cudf.sources.read import checked
+from gpuetl.engines.cudf import interchange
+from gpuetl.engines.cudf.columns import written
+from gpuetl.engines.cudf.columns.arrays import host_copies
+from gpuetl.engines.cudf.frame import Frame
+from gpuetl.engines.cudf.interchange import from_arrow, in_one_array, to_arrow, to_table
+from gpuetl.engines.cudf.sources.read import checked
 from gpuetl.io import large_texts
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")

@@ -15,19 +15,19 @@ from gpu_engine import nvrtc
 from gpu_engine.host_machine import COMPILER as HOST_COMPILER
 from gpu_engine.host_machine import ON_CPU, HostMachine, folder
 from gpu_engine.test_programs import until_listed
-from gpuetl.backends import driver
-from gpuetl.backends.cudf import kernel_build, shipped
-from gpuetl.backends.cudf.device.closed_set import closed_source
-from gpuetl.backends.cudf.gpu.compiler import named
-from gpuetl.backends.cudf.gpu.nvrtc_processes import NvrtcProcess
-from gpuetl.backends.cudf.kernel_build import Nvrtc, build, find_nvrtc, jobs_of, nvrtc_paths, targets_of
-from gpuetl.backends.cudf.programs import Program, closed_set, plan_programs
+from gpuetl.engines import driver
+from gpuetl.engines.cudf import kernel_build, machine_code, shipped
+from gpuetl.engines.cudf.device.closed_set import closed_source
+from gpuetl.engines.cudf.gpu.compiler import named
+from gpuetl.engines.cudf.gpu.nvrtc_processes import NvrtcProcess
+from gpuetl.engines.cudf.kernel_build import Nvrtc, build, find_nvrtc, jobs_of, nvrtc_paths, targets_of
+from gpuetl.engines.cudf.machine_code import Compiler, Target, read_entry, read_mark, write_entry
+from gpuetl.engines.cudf.programs import Program, closed_set, plan_programs
 from gpuetl.errors import EngineUnavailable, InvalidPipeline, RunFailed
-from gpuetl.kernels import machine_code
-from gpuetl.kernels.machine_code import Compiler, Target, read_entry, read_mark, write_entry
+from gpuetl.executors.capacity import Capacity
 from gpuetl.options import RunOptions
 from gpuetl.pipeline import load
-from gpuetl.planning import Capacity, fitted_plan
+from gpuetl.run.planning import fitted_plan
 
 needs_nvrtc = pytest.mark.skipif(
     nvrtc.library() is None, reason="needs NVIDIA's runtime compiler: nvidia-cuda-nvrtc-cu12"
@@ -374,7 +374,7 @@ def test_a_build_compiles_what_a_run_of_the_same_file_lists(file, monkeypatch):
 @needs_nvrtc
 def test_the_mark_of_a_build_is_that_of_a_run(file, tmp_path, monkeypatch):
     """A run of the same file asks for the same plan."""
-    from gpuetl.backends.pandas.backend import PandasBackend
+    from gpuetl.engines.pandas.pandas_engine import PandasBackend
 
     asked = []
     monkeypatch.setattr(PandasBackend, "compile_ahead", lambda self, physical, plan, share=None: asked.append(plan))

@@ -7,14 +7,14 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from gpuetl.backends.cudf.device.closed_set import closed_programs, closed_source
-from gpuetl.backends.cudf.machine import Text
-from gpuetl.kernels import machine_code
-from gpuetl.kernels.machine_code import Compiler, Target, read_entry, write_entry
-from gpuetl.kernels.user_options import user_options
-from gpuetl.report.recorder import Recorder, recording
+from gpuetl.engines.cudf import machine_code
+from gpuetl.engines.cudf.device.closed_set import closed_programs, closed_source
+from gpuetl.engines.cudf.machine import Text
+from gpuetl.engines.cudf.machine_code import Compiler, Target, read_entry, write_entry
+from gpuetl.engines.cudf.user_options import user_options
+from gpuetl.telemetry.recorder import Recorder, recording
 
-NAME = "gpuetl.backends.cudf.gpu.kernel_cache"
+NAME = "gpuetl.engines.cudf.gpu.kernel_cache"
 TARGET = Target("sm_90", Compiler((12, 9), 0))
 TEXT = "a text"
 

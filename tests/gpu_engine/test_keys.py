@@ -6,28 +6,28 @@ import pytest
 
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.backends.cudf.aggregates import chunks
-from gpuetl.backends.cudf.aggregates.distinct import count_distinct
-from gpuetl.backends.cudf.aggregates.groups import Groups
-from gpuetl.backends.cudf.aggregates.reduce import reduced
-from gpuetl.backends.cudf.choices import skipping
-from gpuetl.backends.cudf.columns import texts
-from gpuetl.backends.cudf.columns.compact import numbers_where
-from gpuetl.backends.cudf.columns.keys import Key, Keys, keys_of
-from gpuetl.backends.cudf.columns.order import sort_rows
-from gpuetl.backends.cudf.columns.texts import numbered_texts
-from gpuetl.backends.cudf.columns.words import Layout, measured, packed
-from gpuetl.backends.cudf.device.closed_set import closed_source
-from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
-from gpuetl.backends.cudf.joins import lookup as lookups
-from gpuetl.backends.cudf.joins.keys import JoinKeys
-from gpuetl.backends.cudf.joins.lookup import lookup_of
-from gpuetl.backends.cudf.joins.rows import KeyCodes, count_codes, paired
+from gpuetl.engines.cudf.aggregates import chunks
+from gpuetl.engines.cudf.aggregates.distinct import count_distinct
+from gpuetl.engines.cudf.aggregates.groups import Groups
+from gpuetl.engines.cudf.aggregates.reduce import reduced
+from gpuetl.engines.cudf.choices import skipping
+from gpuetl.engines.cudf.columns import texts
+from gpuetl.engines.cudf.columns.compact import numbers_where
+from gpuetl.engines.cudf.columns.keys import Key, Keys, keys_of
+from gpuetl.engines.cudf.columns.order import sort_rows
+from gpuetl.engines.cudf.columns.texts import numbered_texts
+from gpuetl.engines.cudf.columns.words import Layout, measured, packed
+from gpuetl.engines.cudf.device.closed_set import closed_source
+from gpuetl.engines.cudf.frame import Frame
+from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.joins import lookup as lookups
+from gpuetl.engines.cudf.joins.keys import JoinKeys
+from gpuetl.engines.cudf.joins.lookup import lookup_of
+from gpuetl.engines.cudf.joins.rows import KeyCodes, count_codes, paired
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column
-from gpuetl.expressions.types import FLOAT64, INT64
 from gpuetl.plan.node import SortKey
+from gpuetl.types.data_types import FLOAT64, INT64
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 HOST, GPU = HostMachine(), EmulatedMachine()

@@ -3,19 +3,19 @@
 import pyarrow as pa
 import pytest
 
-from gpuetl.backends.cudf.aggregates.groups import Groups
-from gpuetl.backends.cudf.columns.concat import concat, stacked
-from gpuetl.backends.cudf.columns.gather import take
-from gpuetl.backends.cudf.columns.keys import Key, Keys
-from gpuetl.backends.cudf.columns.order import sort_rows
-from gpuetl.backends.cudf.frame import MAX_ROWS, Frame
-from gpuetl.backends.cudf.interchange import from_arrow, to_table
-from gpuetl.backends.cudf.joins.keys import JoinKeys
-from gpuetl.backends.cudf.joins.lookup import lookup_of
-from gpuetl.backends.cudf.vector import Vector
+from gpuetl.engines.cudf.aggregates.groups import Groups
+from gpuetl.engines.cudf.columns.concat import concat, stacked
+from gpuetl.engines.cudf.columns.gather import take
+from gpuetl.engines.cudf.columns.keys import Key, Keys
+from gpuetl.engines.cudf.columns.order import sort_rows
+from gpuetl.engines.cudf.frame import MAX_ROWS, Frame
+from gpuetl.engines.cudf.interchange import from_arrow, to_table
+from gpuetl.engines.cudf.joins.keys import JoinKeys
+from gpuetl.engines.cudf.joins.lookup import lookup_of
+from gpuetl.engines.cudf.vector import Vector
 from gpuetl.errors import EvaluationError
-from gpuetl.expressions.types import STRING
 from gpuetl.plan.node import SortKey
+from gpuetl.types.data_types import STRING
 
 pytestmark = pytest.mark.gpu
 ROOM = 80 << 30
@@ -26,7 +26,7 @@ ROOM = 80 << 30
 def machine():
     """The GPU, if it is a large one."""
     pytest.importorskip("cupy", reason="needs CuPy and an NVIDIA GPU")
-    from gpuetl.backends.cudf.gpu.machine import machine
+    from gpuetl.engines.cudf.gpu.machine import machine
 
     found = machine()
     use = found.memory_use()

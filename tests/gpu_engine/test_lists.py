@@ -9,18 +9,18 @@ from fuzz.data import TYPES, pool
 from gpu_engine.differential import assert_same, computed
 from gpu_engine.host_machine import COMPILER
 from gpu_engine.test_columns import MACHINE, uploaded
-from gpuetl.backends.cudf.interchange import to_arrow
-from gpuetl.backends.cudf.operation import run_operation
-from gpuetl.backends.cudf.operations import explode
-from gpuetl.backends.pandas.operations.explode import explode_lists
+from gpuetl.engines.cudf.interchange import to_arrow
+from gpuetl.engines.cudf.operation import run_operation
+from gpuetl.engines.cudf.operations import explode
+from gpuetl.engines.pandas.operations.explode import explode_lists
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.resolve import Scope, resolve
-from gpuetl.expressions.types import is_list
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Explode
-from gpuetl.plan.schema import Schema
 from gpuetl.records import dataclass
+from gpuetl.types.data_types import is_list
+from gpuetl.types.schema import Schema
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 

@@ -11,10 +11,10 @@ from fuzz.expressions import Expressions, Leaf, typed
 from fuzz.precision import Precision, precision_of
 from gpu_engine.differential import assert_same, nasty
 from gpu_engine.host_machine import COMPILER
-from gpuetl.backends.cudf.expressions.functions import DEVICE_FUNCTIONS, Device
+from gpuetl.engines.cudf.expressions.functions import DEVICE_FUNCTIONS, Device
 from gpuetl.expressions.ir import Call, columns_of, walk
 from gpuetl.expressions.syntax import Name
-from gpuetl.expressions.types import is_list
+from gpuetl.types.data_types import is_list
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 MADE_BY_THE_COMPILER = {"case", "coalesce"}

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from gpu_engine.host_machine import COMPILER, host_backend
-from gpuetl.backends.cudf.columns.packed import packed, unpacked
-from gpuetl.backends.cudf.columns.text_codes import with_dictionary
-from gpuetl.backends.cudf.frame import Frame
+from gpuetl.engines.cudf.columns.packed import packed, unpacked
+from gpuetl.engines.cudf.columns.text_codes import with_dictionary
+from gpuetl.engines.cudf.frame import Frame
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 

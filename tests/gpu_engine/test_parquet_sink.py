@@ -21,25 +21,25 @@ from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine, span_bytes
 from gpu_engine.test_columns import uploaded
 from gpuetl import expr
-from gpuetl.backends.cudf.choices import skipping
-from gpuetl.backends.cudf.columns import text_codes
-from gpuetl.backends.cudf.columns.gather import take
-from gpuetl.backends.cudf.columns.text_codes import with_dictionary
-from gpuetl.backends.cudf.device.headers import header_text
-from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.interchange import from_arrow
-from gpuetl.backends.cudf.sinks import distinct_values, row_groups, texts
-from gpuetl.backends.cudf.sinks.assembly import assembled
-from gpuetl.backends.cudf.sinks.parquet import write_parquet, writes
-from gpuetl.backends.cudf.sinks.pieces import Span, chunks
-from gpuetl.backends.cudf.sinks.row_groups import Layout
-from gpuetl.backends.cudf.sinks.threaded_file import Writers, pwrite, threaded_file
-from gpuetl.backends.cudf.vector import Vector
+from gpuetl.engines.cudf.choices import skipping
+from gpuetl.engines.cudf.columns import text_codes
+from gpuetl.engines.cudf.columns.gather import take
+from gpuetl.engines.cudf.columns.text_codes import with_dictionary
+from gpuetl.engines.cudf.device.headers import header_text
+from gpuetl.engines.cudf.frame import Frame
+from gpuetl.engines.cudf.interchange import from_arrow
+from gpuetl.engines.cudf.sinks import distinct_values, row_groups, texts
+from gpuetl.engines.cudf.sinks.assembly import assembled
+from gpuetl.engines.cudf.sinks.parquet import write_parquet, writes
+from gpuetl.engines.cudf.sinks.pieces import Span, chunks
+from gpuetl.engines.cudf.sinks.row_groups import Layout
+from gpuetl.engines.cudf.sinks.threaded_file import Writers, pwrite, threaded_file
+from gpuetl.engines.cudf.vector import Vector
 from gpuetl.expressions.resolve import Scope, resolve
-from gpuetl.expressions.types import NULL, STRING, is_list
 from gpuetl.io.dataset import Dataset
 from gpuetl.io.pruning import may_hold
-from gpuetl.plan.schema import Schema
+from gpuetl.types.data_types import NULL, STRING, is_list
+from gpuetl.types.schema import Schema
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 MACHINE = HostMachine()

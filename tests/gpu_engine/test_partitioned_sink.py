@@ -12,15 +12,15 @@ from fuzz.data import TYPES, pool
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpu_engine.test_columns import uploaded
 from gpuetl import Pipeline
-from gpuetl.backends.cudf.columns.dictionaries import decoded
-from gpuetl.backends.cudf.columns.text_codes import with_dictionary
-from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
-from gpuetl.backends.cudf.sinks import files
-from gpuetl.backends.cudf.sinks.files import split_by_value, write_file
-from gpuetl.expressions.types import is_list
+from gpuetl.engines.cudf.columns.dictionaries import decoded
+from gpuetl.engines.cudf.columns.text_codes import with_dictionary
+from gpuetl.engines.cudf.frame import Frame
+from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.sinks import files
+from gpuetl.engines.cudf.sinks.files import split_by_value, write_file
 from gpuetl.io import hive
-from gpuetl.plan.schema import Schema
+from gpuetl.types.data_types import is_list
+from gpuetl.types.schema import Schema
 from tables import write_source
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")

@@ -9,11 +9,11 @@ import pytest
 
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpu_engine.test_parquet_sink import SMALL, table_of, uploaded
-from gpuetl.backends.cudf.columns.text_codes import with_dictionary
-from gpuetl.backends.cudf.sinks import parts, row_groups
-from gpuetl.backends.cudf.sinks.parquet import write_parquet
-from gpuetl.backends.cudf.sinks.parts import Part, parts_of, write_part
-from gpuetl.plan.schema import Schema
+from gpuetl.engines.cudf.columns.text_codes import with_dictionary
+from gpuetl.engines.cudf.sinks import parts, row_groups
+from gpuetl.engines.cudf.sinks.parquet import write_parquet
+from gpuetl.engines.cudf.sinks.parts import Part, parts_of, write_part
+from gpuetl.types.schema import Schema
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 MACHINE = HostMachine()

@@ -16,29 +16,29 @@ import gpuetl
 from benchmarks.suites.pdsh.make import make
 from gpu_engine.host_machine import COMPILER, ON_CPU, HostMachine
 from gpuetl import col, expr
-from gpuetl.backends.backend import Share
-from gpuetl.backends.cudf import compile_ahead
-from gpuetl.backends.cudf.backend import CudfBackend
-from gpuetl.backends.cudf.choices import skipping
-from gpuetl.backends.cudf.columns.kind import Kind, Kinds
-from gpuetl.backends.cudf.compile_ahead import own_first
-from gpuetl.backends.cudf.expressions.programs import evaluated
-from gpuetl.backends.cudf.machine import Text
-from gpuetl.backends.cudf.operation import programs
-from gpuetl.backends.cudf.operations import filter as filters
-from gpuetl.backends.cudf.programs import PlanWalk, name_of
-from gpuetl.backends.cudf.sources.kinds import scan_kinds
-from gpuetl.backends.engines import load_backend
+from gpuetl.engines.cudf import compile_ahead
+from gpuetl.engines.cudf.choices import skipping
+from gpuetl.engines.cudf.columns.kind import Kind, Kinds
+from gpuetl.engines.cudf.compile_ahead import own_first
+from gpuetl.engines.cudf.cudf_engine import CudfBackend
+from gpuetl.engines.cudf.expressions.programs import evaluated
+from gpuetl.engines.cudf.machine import Text
+from gpuetl.engines.cudf.operation import programs
+from gpuetl.engines.cudf.operations import filter as filters
+from gpuetl.engines.cudf.programs import PlanWalk, name_of
+from gpuetl.engines.cudf.sources.kinds import scan_kinds
+from gpuetl.engines.interface import Share
+from gpuetl.engines.registry import load_backend
 from gpuetl.executors.carries import carried_by_itself, carried_on, combined
-from gpuetl.expressions.types import INT64, STRING
 from gpuetl.options import RunOptions
 from gpuetl.physical.carries import Carried
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Scan
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import NODES, Project
-from gpuetl.planning import lowered
-from gpuetl.report.trace import tracing
+from gpuetl.run.planning import lowered
+from gpuetl.telemetry.trace import tracing
+from gpuetl.types.data_types import INT64, STRING
 
 TESTS = Path(__file__).parents[1]
 PIPELINES, QUERIES = TESTS.parent / "pipelines", TESTS / "benchmarks" / "suites" / "pdsh"

@@ -6,16 +6,16 @@ import pyarrow as pa
 import pytest
 
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.backends.cudf.expressions.evaluate import evaluate
-from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
-from gpuetl.backends.pandas.expressions.evaluate import evaluate_column
+from gpuetl.engines.cudf.expressions.evaluate import evaluate
+from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
+from gpuetl.engines.pandas.expressions.evaluate import evaluate_column
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Expr
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.regex import InvalidPattern, Pattern, parse_pattern
 from gpuetl.expressions.resolve import Scope, resolve
-from gpuetl.expressions.types import BOOL, STRING
 from gpuetl.expressions.unparse import constant_text, to_sql
+from gpuetl.types.data_types import BOOL, STRING
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 

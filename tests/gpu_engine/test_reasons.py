@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from gpu_engine.host_machine import COMPILER, host_backend
-from gpuetl.backends.no_result import NoResult
-from gpuetl.backends.pandas.backend import PandasBackend
+from gpuetl.engines.no_result import NoResult
+from gpuetl.engines.pandas.pandas_engine import PandasBackend
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.io.frames import FrameDataset

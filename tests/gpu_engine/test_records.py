@@ -7,14 +7,14 @@ import pytest
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl import RunOptions, expr
-from gpuetl.backends.cudf.aggregates import records
-from gpuetl.backends.cudf.aggregates.groups import Groups
-from gpuetl.backends.cudf.aggregates.records import records_of, uses_records
-from gpuetl.backends.cudf.aggregates.reduce import batches, reduced
-from gpuetl.backends.cudf.aggregates.states import State
-from gpuetl.backends.cudf.choices import skipping
-from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.interchange import from_arrow, to_table
+from gpuetl.engines.cudf.aggregates import records
+from gpuetl.engines.cudf.aggregates.groups import Groups
+from gpuetl.engines.cudf.aggregates.records import records_of, uses_records
+from gpuetl.engines.cudf.aggregates.reduce import batches, reduced
+from gpuetl.engines.cudf.aggregates.states import State
+from gpuetl.engines.cudf.choices import skipping
+from gpuetl.engines.cudf.frame import Frame
+from gpuetl.engines.cudf.interchange import from_arrow, to_table
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column
 from gpuetl.testing import assert_same

@@ -10,13 +10,13 @@ import pytest
 from conftest import skip_where_it_cannot_run
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.backends.cudf.columns import text_codes
-from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.interchange import from_arrow
-from gpuetl.backends.cudf.sinks.parquet import write_parquet
-from gpuetl.backends.cudf.sinks.row_groups import Layout
-from gpuetl.backends.engines import load_backend
-from gpuetl.plan.schema import Schema
+from gpuetl.engines.cudf.columns import text_codes
+from gpuetl.engines.cudf.frame import Frame
+from gpuetl.engines.cudf.interchange import from_arrow
+from gpuetl.engines.cudf.sinks.parquet import write_parquet
+from gpuetl.engines.cudf.sinks.row_groups import Layout
+from gpuetl.engines.registry import load_backend
+from gpuetl.types.schema import Schema
 
 ON_CPU = [
     pytest.param(made, marks=pytest.mark.skipif(COMPILER is None, reason="needs g++"))

@@ -17,10 +17,10 @@ import pytest
 from command import gpuetl
 from gpu_engine.host_machine import COMPILER
 from gpuetl import pipeline
-from gpuetl.backends import driver, engines, starting
-from gpuetl.backends.cudf.gpu import start
-from gpuetl.backends.engines import BACKENDS, GpuSearch
-from gpuetl.backends.starting import Phase, Starting, Step
+from gpuetl.engines import driver, registry, starting
+from gpuetl.engines.cudf.gpu import start
+from gpuetl.engines.registry import BACKENDS, GpuSearch
+from gpuetl.engines.starting import Phase, Starting, Step
 
 PIPELINE = """\
 gpuetl: 1
@@ -53,7 +53,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def noted(name: str) -> None:
         done.append(f"{name} on {threading.current_thread().name}")
 
-    monkeypatch.setattr(engines, "look_for_gpu", lambda: noted("search") or GpuSearch("a GPU was found"))
+    monkeypatch.setattr(registry, "look_for_gpu", lambda: noted("search") or GpuSearch("a GPU was found"))
     monkeypatch.setattr(driver, "open_context", lambda: noted("context"))
     phases = {phase: (partial(noted, phase.name.lower()),) for phase in Phase}
     monkeypatch.setattr(start, "STEPS", phases)
@@ -154,7 +154,7 @@ def test_without_a_parquet_file_nothing_is_warmed_up(file: Path, steps: list[str
 
 @pytest.mark.parametrize("engine", ["pandas", "dask"])
 def test_nothing_is_started_for_another_engine(file: Path, steps: list[str], engine: str):
-    assert engines.begin(engine) is None
+    assert registry.begin(engine) is None
     if engine == "pandas":
         assert gpuetl("run", file, "-q", "--engine", engine).exit_code == 0
     assert steps == []
@@ -166,15 +166,15 @@ def test_nothing_is_started_without_a_file(steps: list[str], tmp_path: Path):
 
 
 def test_nothing_is_imported_where_no_gpu_was_found(steps: list[str], monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(engines, "look_for_gpu", lambda: GpuSearch(problem="none here", fix="Buy one"))
-    begun = engines.begin("auto")
+    monkeypatch.setattr(registry, "look_for_gpu", lambda: GpuSearch(problem="none here", fix="Buy one"))
+    begun = registry.begin("auto")
     assert begun.found().problem == "none here"
     begun.thread.join(SECONDS)
     assert steps == []
 
 
 def test_a_gpu_that_is_asked_for_and_missing_is_told_as_without_a_thread(file: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(engines, "look_for_gpu", lambda: GpuSearch(problem="none here", fix="Buy one"))
+    monkeypatch.setattr(registry, "look_for_gpu", lambda: GpuSearch(problem="none here", fix="Buy one"))
     told = gpuetl("run", file, "--engine", "cudf")
     assert told.exit_code == 2
     assert "engine 'cudf' cannot run here: none here.\nBuy one, or run with --engine pandas." in told.stderr
@@ -216,7 +216,7 @@ def test_an_error_of_the_search_is_that_of_who_asks():
 def test_a_process_that_ends_waits_for_the_current_step_alone():
     code = """
 import threading
-from gpuetl.backends.starting import Phase, Starting
+from gpuetl.engines.starting import Phase, Starting
 entered = threading.Event()
 def step():
     entered.set()

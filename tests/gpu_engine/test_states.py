@@ -10,12 +10,12 @@ import pytest
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl import RunOptions, expr
-from gpuetl.backends.cudf.aggregates import records, reduce, states
-from gpuetl.backends.cudf.aggregates.groups import Groups
-from gpuetl.backends.cudf.aggregates.reduce import reduced
-from gpuetl.backends.cudf.device.headers import header_text
-from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.interchange import from_arrow, to_table
+from gpuetl.engines.cudf.aggregates import records, reduce, states
+from gpuetl.engines.cudf.aggregates.groups import Groups
+from gpuetl.engines.cudf.aggregates.reduce import reduced
+from gpuetl.engines.cudf.device.headers import header_text
+from gpuetl.engines.cudf.frame import Frame
+from gpuetl.engines.cudf.interchange import from_arrow, to_table
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column

@@ -12,9 +12,9 @@ from expressions.test_cast_text import TEXTS as LANGUAGE
 from fuzz.data import TYPES
 from gpu_engine.differential import assert_same, casts, computed
 from gpu_engine.host_machine import COMPILER
-from gpuetl.backends.pandas.expressions.evaluate import NoResult
+from gpuetl.engines.pandas.expressions.evaluate import NoResult
 from gpuetl.expressions.ir import Cast, Column
-from gpuetl.expressions.types import BOOL, FLOAT64, STRING, is_number, parse_type
+from gpuetl.types.data_types import BOOL, FLOAT64, STRING, is_number, parse_type
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 FLOAT32 = pa.float32()

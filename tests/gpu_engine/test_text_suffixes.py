@@ -7,10 +7,10 @@ import pytest
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl import RunOptions, expr
-from gpuetl.backends.cudf.columns import text_suffixes
-from gpuetl.backends.cudf.columns.text_suffixes import TooManyTexts, numbered_by_suffixes
-from gpuetl.backends.cudf.columns.texts import numbered_texts
-from gpuetl.backends.cudf.interchange import from_arrow
+from gpuetl.engines.cudf.columns import text_suffixes
+from gpuetl.engines.cudf.columns.text_suffixes import TooManyTexts, numbered_by_suffixes
+from gpuetl.engines.cudf.columns.texts import numbered_texts
+from gpuetl.engines.cudf.interchange import from_arrow
 from gpuetl.testing import assert_same
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")

@@ -8,9 +8,9 @@ import pytest
 from expressions.given import typed, values
 from gpu_engine.differential import assert_same
 from gpu_engine.host_machine import COMPILER
-from gpuetl.backends.cudf.expressions.kernels import headers
-from gpuetl.backends.zones import zone_clock
-from gpuetl.expressions.types import parse_type
+from gpuetl.engines.cudf.expressions.kernels import headers
+from gpuetl.engines.zones import zone_clock
+from gpuetl.types.data_types import parse_type
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 

@@ -11,13 +11,13 @@ import pytest
 from fuzz.data import TYPES, pool
 from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.backends.cudf.choices import skipping
-from gpuetl.backends.cudf.columns.order import sort_rows
-from gpuetl.backends.cudf.columns.text_codes import with_dictionary
-from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
-from gpuetl.expressions.types import is_list
+from gpuetl.engines.cudf.choices import skipping
+from gpuetl.engines.cudf.columns.order import sort_rows
+from gpuetl.engines.cudf.columns.text_codes import with_dictionary
+from gpuetl.engines.cudf.frame import Frame
+from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
 from gpuetl.plan.node import SortKey
+from gpuetl.types.data_types import is_list
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 HOST, GPU = HostMachine(), EmulatedMachine()

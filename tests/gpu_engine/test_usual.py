@@ -6,10 +6,10 @@ import pytest
 
 import gpuetl
 from gpuetl import expr
-from gpuetl.backends.cudf.programs import CLOSED_SET, PlanWalk, closed_set
-from gpuetl.backends.cudf.usual import usual_programs
+from gpuetl.engines.cudf.programs import CLOSED_SET, PlanWalk, closed_set
+from gpuetl.engines.cudf.usual import usual_programs
 from gpuetl.options import RunOptions
-from gpuetl.planning import lowered
+from gpuetl.run.planning import lowered
 
 
 def test_each_is_there_once() -> None:

@@ -5,15 +5,15 @@ import pyarrow as pa
 import pytest
 
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.backends.cudf.aggregates.groups import Groups
-from gpuetl.backends.cudf.aggregates.reduce import reduced
-from gpuetl.backends.cudf.columns.gather import take_rows
-from gpuetl.backends.cudf.expressions.evaluate import evaluate
-from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.aggregates.groups import Groups
+from gpuetl.engines.cudf.aggregates.reduce import reduced
+from gpuetl.engines.cudf.columns.gather import take_rows
+from gpuetl.engines.cudf.expressions.evaluate import evaluate
+from gpuetl.engines.cudf.frame import Frame
+from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column
-from gpuetl.expressions.types import INT64, STRING
+from gpuetl.types.data_types import INT64, STRING
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 MOST_BYTES, WIDTH = 4096, 150

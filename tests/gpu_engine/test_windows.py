@@ -26,13 +26,13 @@ from gpu_engine.window_cases import (
     windowed,
     written,
 )
-from gpuetl.backends.cudf.windows import pass_kernels, scans
-from gpuetl.backends.cudf.windows import rows as window_rows
-from gpuetl.backends.cudf.windows.functions import WINDOW_FUNCTIONS
+from gpuetl.engines.cudf.windows import pass_kernels, scans
+from gpuetl.engines.cudf.windows import rows as window_rows
+from gpuetl.engines.cudf.windows.functions import WINDOW_FUNCTIONS
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Literal
 from gpuetl.plan.node import SortKey
-from gpuetl.report.recorder import Recorder, recording
+from gpuetl.telemetry.recorder import Recorder, recording
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 NAMES = [name for kind, name in FUNCTIONS if kind == "window"]

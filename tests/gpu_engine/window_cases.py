@@ -11,23 +11,23 @@ import pyarrow as pa
 from fuzz.data import pool
 from fuzz.signatures import Signature, constants
 from gpu_engine.host_machine import HostMachine
-from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
-from gpuetl.backends.cudf.windows import window as cuda
-from gpuetl.backends.pandas.expressions.evaluate import NoResult, evaluate_column
-from gpuetl.backends.pandas.windows import window as oracle
+from gpuetl.engines.cudf.frame import Frame
+from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.windows import window as cuda
+from gpuetl.engines.pandas.expressions.evaluate import NoResult, evaluate_column
+from gpuetl.engines.pandas.windows import window as oracle
 from gpuetl.errors import EvaluationError, InvalidExpression
 from gpuetl.expressions.functions import TypeMismatch
 from gpuetl.expressions.ir import Call, Column, Literal
 from gpuetl.expressions.parse import parse_expression
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.expressions.syntax import Apply, Constant, Name, Syntax
-from gpuetl.expressions.types import DataType
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Window
-from gpuetl.plan.schema import Schema
 from gpuetl.records import dataclass
 from gpuetl.testing import Tolerance, assert_tables_equal
+from gpuetl.types.data_types import DataType
+from gpuetl.types.schema import Schema
 
 HOST = HostMachine()
 START = datetime(2021, 3, 28)

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gpuetl import GpuetlError, Pipeline, col, count
-from gpuetl.backends.cudf.gpu import settings
+from gpuetl.engines.cudf.gpu import settings
 from gpuetl.lost_device import is_lost
 from hostile.mutations import mutate
 from hostile.seed_files import SeedFile, own_files, public_files

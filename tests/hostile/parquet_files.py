@@ -151,7 +151,7 @@ def serve(engine):
 
         assert engine == host_machine.ON_CPU
     else:
-        from gpuetl.backends.engines import load_backend
+        from gpuetl.engines.registry import load_backend
 
         load_backend(engine)  # where the engine cannot run, no file is to blame
     print("= ready", flush=True)
@@ -205,8 +205,8 @@ def rows_of(path, engine):
 
 def supported(path):
     """Return the columns of types that gpuetl has, as far as the file's footer can be read."""
-    from gpuetl.expressions.types import language_type
     from gpuetl.io.footers import footer_of
+    from gpuetl.types.data_types import language_type
 
     try:
         schema = footer_of(path).schema

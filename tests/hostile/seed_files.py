@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gpuetl.expressions.types import language_type
+from gpuetl.types.data_types import language_type
 
 ROWS = 300
 ROW_GROUP_ROWS = 170

@@ -9,8 +9,9 @@ import pytest
 import gpuetl as ge
 from benchmarks.suites.large_plans import SHAPES
 from gpuetl import GpuetlError, RunOptions, errors
-from gpuetl.planning import Capacity, explained, planned
-from gpuetl.run import Wanted
+from gpuetl.executors.capacity import Capacity
+from gpuetl.run.pipeline_run import Wanted
+from gpuetl.run.planning import explained, planned
 from gpuetl.spec import read
 
 SIZE = 30

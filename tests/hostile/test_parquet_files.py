@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import InvalidPipeline, Pipeline, RunFailed
-from gpuetl.backends.cudf.sinks.thrift import binary, i32, i64, struct
-from gpuetl.backends.cudf.sources.host_columns import host_columns
+from gpuetl.engines.cudf.sinks.thrift import binary, i32, i64, struct
+from gpuetl.engines.cudf.sources.host_columns import host_columns
 from gpuetl.io.bad_footer import BadFooter
 from gpuetl.io.footers import footer_of
 from gpuetl.io.parquet_footer import footer_bytes, read_footer

@@ -13,7 +13,7 @@ import pytest
 
 import gpuetl
 from gpuetl import GpuetlError, Pipeline, RunFailed, RunOptions, expr, loads
-from gpuetl.backends.pandas.backend import PandasBackend
+from gpuetl.engines.pandas.pandas_engine import PandasBackend
 from gpuetl.errors import Place, Problem
 from messages import without_codes
 
@@ -221,7 +221,7 @@ def test_a_file_that_is_not_parquet_points_at_its_source(root):
 
 def test_what_nobody_expects_names_the_step_and_what_to_report(root, monkeypatch, local_engine):
     """It is no bare traceback: the error that came up is the cause."""
-    from gpuetl.backends.cudf.backend import CudfBackend
+    from gpuetl.engines.cudf.cudf_engine import CudfBackend
 
     def broken(*_):
         raise KeyError("offsets")

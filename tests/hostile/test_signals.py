@@ -144,7 +144,7 @@ def test_a_signal_while_a_finished_run_cleans_up_leaves_nothing_behind(folder, m
 def test_a_signal_after_the_sinks_are_in_place_says_so(folder, monkeypatch, name):
     """Also one that comes while a cluster is closed: that is before the report."""
     (folder / "go").touch()
-    monkeypatch.setattr("gpuetl.run." + name, lambda *_: signal.raise_signal(signal.SIGTERM))
+    monkeypatch.setattr("gpuetl.run.pipeline_run." + name, lambda *_: signal.raise_signal(signal.SIGTERM))
     with pytest.raises(Stopped) as stopped, stopping():
         load(folder / "p.yaml").run(engine="pandas")
     assert stopped.value.__notes__[0] == "all sinks are written"

@@ -6,11 +6,12 @@ import re
 import pytest
 
 from gpuetl import Pipeline, RunFailed, RunOptions
-from gpuetl.backends.pandas.sources import csv_values
+from gpuetl.engines.pandas.sources import csv_values
 from gpuetl.io import csv_quotes
 from gpuetl.io.csv_header import Header, read_header
 from gpuetl.io.csv_quotes import check_quotes, record_end, split_fields
-from gpuetl.io.dataset import DataFile, DatasetError
+from gpuetl.io.data_file import DataFile
+from gpuetl.io.dataset_error import DatasetError
 from gpuetl.io.open_file import opened
 from gpuetl.testing import assert_tables_equal
 from messages import without_place

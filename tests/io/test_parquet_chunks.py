@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gpuetl.backends.cudf.sinks.thrift import STRUCT, list_of, struct
+from gpuetl.engines.cudf.sinks.thrift import STRUCT, list_of, struct
 from gpuetl.io import parquet_chunks
 from gpuetl.io.bad_footer import BadFooter
 from gpuetl.io.parquet_footer import footer_bytes, read_footer

@@ -9,9 +9,9 @@ import pytest
 
 from gpuetl import col, expr
 from gpuetl.expressions.resolve import Scope, resolve
-from gpuetl.expressions.types import parse_type
 from gpuetl.io.dataset import Dataset
 from gpuetl.io.pruning import is_prunable, may_hold
+from gpuetl.types.data_types import parse_type
 
 COLUMNS = {
     "i": "int64", "n": "int8", "f": "float64", "s": "string", "d": "date", "t": "timestamp",

@@ -11,10 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import InvalidPipeline, Pipeline, RunFailed, expr, loads
-from gpuetl.backends.engines import load_backend
+from gpuetl.engines.registry import load_backend
 from gpuetl.executors.execution import Execution
 from gpuetl.io import footers, open_file, parquet_rows
-from gpuetl.io.dataset import DataFile, DatasetError
+from gpuetl.io.data_file import DataFile
+from gpuetl.io.dataset_error import DatasetError
 from gpuetl.io.file_state import FileState
 from gpuetl.io.open_file import opened, read_by_path
 

@@ -2,7 +2,7 @@
 
 import os
 
-from gpuetl.kernels.cache import forget_oldest
+from gpuetl.engines.kernel_cache_folder import forget_oldest
 
 
 def test_the_files_used_longest_ago_are_forgotten(tmp_path):

@@ -12,9 +12,9 @@ from gpu_engine.emulated_machine import EmulatedMachine
 from gpu_engine.host_machine import COMPILER, Dim3, HostMachine, as_c, library
 from gpu_engine.host_machine import USER as FOR_THE_CPU
 from gpuetl import load
-from gpuetl.backends import engines
-from gpuetl.backends.cudf.gpu.compiler import refuse_block
 from gpuetl.cli import kernel as command
+from gpuetl.engines import registry
+from gpuetl.engines.cudf.gpu.compiler import refuse_block
 from gpuetl.errors import EvaluationError
 from gpuetl.kernels.check import cases as generated
 from gpuetl.kernels.check import check as checking
@@ -319,8 +319,8 @@ def test_the_command_gives_json(file, on_cpu):
 
 def test_the_command_without_a_gpu_says_what_to_do(file, monkeypatch):
     """It runs kernels."""
-    search = engines.GpuSearch(problem="no NVIDIA driver was found", fix="Install a driver")
-    monkeypatch.setattr(engines, "look_for_gpu", lambda: search)
+    search = registry.GpuSearch(problem="no NVIDIA driver was found", fix="Install a driver")
+    monkeypatch.setattr(registry, "look_for_gpu", lambda: search)
     done = gpuetl("kernel", "check", file)
     assert done.exit_code == 2
     assert done.stderr == (

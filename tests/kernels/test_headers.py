@@ -6,12 +6,13 @@ import shutil
 import pytest
 
 from gpu_engine.host_machine import COMPILER, ON_CPU, HostMachine
-from gpuetl import InvalidPipeline, Pipeline, run
-from gpuetl.backends.cudf.gpu.compiler import is_c_function
-from gpuetl.kernels.contract import KernelContract
-from gpuetl.kernels.headers import line_at, with_headers
+from gpuetl import InvalidPipeline, Pipeline
+from gpuetl.engines.cudf.gpu.compiler import is_c_function
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import Kernel
+from gpuetl.run import pipeline_run
+from gpuetl.user_kernels.contract import KernelContract
+from gpuetl.user_kernels.cuda_headers import line_at, with_headers
 from messages import without_place
 from tables import table, write_source
 
@@ -62,14 +63,14 @@ def test_the_texts_of_headers_are_in_their_places(folder):
 
 @needs_compiler
 def test_a_run_takes_headers_as_they_were_when_it_was_planned(folder, monkeypatch):
-    begin = run.Execution.run_to_fit
+    begin = pipeline_run.Execution.run_to_fit
 
     def changed(*given):
         shutil.rmtree(folder / "sub")
         (folder / "sizes.cuh").write_text("#error changed")
         return begin(*given)
 
-    monkeypatch.setattr(run.Execution, "run_to_fit", changed)
+    monkeypatch.setattr(pipeline_run.Execution, "run_to_fit", changed)
     done = pipeline(folder).run(engine=ON_CPU, keep="s")
     assert done["s"].to_arrow().column("y").to_pylist() == [3.0, 6.0, 9.0]
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from gpuetl.kernels import machine_code
-from gpuetl.kernels.machine_code import (
+from gpuetl.engines.cudf import machine_code
+from gpuetl.engines.cudf.machine_code import (
     Compiler,
     Target,
     by_ptx,
@@ -15,7 +15,7 @@ from gpuetl.kernels.machine_code import (
     write_entry,
     write_mark,
 )
-from gpuetl.kernels.user_options import user_options
+from gpuetl.engines.cudf.user_options import user_options
 
 TARGET = Target("sm_90", Compiler((12, 9), 106_244_480))
 
@@ -158,7 +158,7 @@ def test_a_mark_is_of_one_plan_and_of_this_text_of_gpuetl(monkeypatch):
 
 def test_the_digest_of_gpuetl_s_text_sees_an_edit(monkeypatch, tmp_path):
     """Of Python and of device code."""
-    folder = tmp_path / "gpuetl" / "backends" / "cudf"
+    folder = tmp_path / "gpuetl" / "engines" / "cudf"
     folder.mkdir(parents=True)
     monkeypatch.setattr(machine_code, "PACKAGE", tmp_path / "gpuetl")
     found = set()

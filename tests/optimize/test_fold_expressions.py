@@ -6,10 +6,10 @@ from gpuetl import col, expr
 from gpuetl.expressions.fold import fold
 from gpuetl.expressions.ir import Column
 from gpuetl.expressions.resolve import Scope, resolve
-from gpuetl.expressions.types import BOOL, FLOAT64, INT64, STRING
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.optimize.fold_expressions import fold_expressions
 from gpuetl.testing import assert_same
+from gpuetl.types.data_types import BOOL, FLOAT64, INT64, STRING
 from plans import described, kept_plan
 
 COLUMNS = {"a": BOOL, "b": BOOL, "x": INT64, "f": FLOAT64, "s": STRING}

@@ -6,13 +6,14 @@ from math import inf
 import pyarrow as pa
 import pytest
 
-from gpuetl import RunOptions, col, expr, planning
+from gpuetl import RunOptions, col, expr
 from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.io.host_memory import HostMemory
+from gpuetl.host_memory import HostMemory
 from gpuetl.physical.carried_window import CARRIED
 from gpuetl.physical.carries import Carried
 from gpuetl.plan.graph import walk_graph
-from gpuetl.planning import lowered
+from gpuetl.run import planning
+from gpuetl.run.planning import lowered
 from plans import kept_plan, physical_lines
 from tables import table, write_source
 

@@ -7,7 +7,7 @@ from gpuetl import Pipeline, RunOptions, expr
 from gpuetl.physical import lower
 from gpuetl.physical.nodes import Exchange
 from gpuetl.plan.graph import walk_graph
-from gpuetl.planning import lowered
+from gpuetl.run.planning import lowered
 from gpuetl.testing import assert_same
 from tables import write_source
 

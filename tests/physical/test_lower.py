@@ -7,7 +7,7 @@ import pytest
 from gpuetl import Pipeline, RunOptions, col, expr
 from gpuetl.expressions.functions import table_entry
 from gpuetl.expressions.unparse import to_sql
-from gpuetl.io.dataset import DataFile, RowGroup
+from gpuetl.io.data_file import DataFile, RowGroup
 from gpuetl.physical.layout import Layout, split_groups
 from gpuetl.physical.nodes import Map, Scan
 from gpuetl.plan.graph import walk_graph

@@ -5,7 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import Pipeline, RunOptions, col, expr
-from gpuetl.io.dataset import DataFile, RowGroup
+from gpuetl.io.data_file import DataFile, RowGroup
 from gpuetl.physical.estimate import estimated_rows
 from gpuetl.physical.explain_memory import memory_lines
 from gpuetl.physical.fit import fitted

@@ -7,12 +7,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import gpuetl as ge
-from gpuetl import planning
+from gpuetl.executors.capacity import Capacity
 from gpuetl.io import footers
 from gpuetl.optimize import NAMES
 from gpuetl.options import RunOptions
-from gpuetl.planning import Capacity, planned
-from gpuetl.report.page import report_page
+from gpuetl.report.run_report import report_page
+from gpuetl.run import planning
+from gpuetl.run.planning import planned
 
 ENOUGH = Capacity(1 << 30)
 TEXT = """

@@ -6,7 +6,7 @@ from gpuetl import RunOptions, col, expr
 from gpuetl.physical.nodes import Exchange, Map
 from gpuetl.physical.ranges import Boundaries, by_range
 from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.node import Origin
+from gpuetl.telemetry.origin import Origin
 from plans import lowered, physical_line, physical_lines
 from tables import table, write_source
 

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from gpuetl import RunFailed, RunOptions, col
-from gpuetl.backends.pandas.operations import union
+from gpuetl.engines.pandas.operations import union
 from tables import table, write_source
 
 FOUR = table({"x": "int64"}, (1,), (2,), (3,), (4,))

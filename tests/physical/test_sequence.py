@@ -6,7 +6,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gpuetl import RunOptions, col, expr, planning
+from gpuetl import RunOptions, col, expr
+from gpuetl.run import planning
 from gpuetl.testing import assert_same, assert_tables_equal
 from plans import kept_plan, lowered, physical_lines
 from tables import table, write_source

@@ -1,6 +1,6 @@
 """What a recorder makes of waiting for kernels."""
 
-from gpuetl.report.recorder import Recorder, compiling, recording
+from gpuetl.telemetry.recorder import Recorder, compiling, recording
 
 
 def test_waiting_for_kernels_is_taken_out_of_the_run_and_told_where_it_was_long():

@@ -4,8 +4,8 @@ import pytest
 
 from command import gpuetl
 from gpuetl import InvalidPipeline, RunOptions, col, count
-from gpuetl.backends.engines import BACKENDS
-from gpuetl.backends.pandas.backend import PandasBackend
+from gpuetl.engines.pandas.pandas_engine import PandasBackend
+from gpuetl.engines.registry import BACKENDS
 from gpuetl.plan.nodes import Aggregate, Read
 from gpuetl.testing import assert_tables_equal
 from tables import table

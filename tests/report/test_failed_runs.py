@@ -10,7 +10,7 @@ import pytest
 
 from command import gpuetl
 from gpuetl import ContractBroken, RunFailed, load
-from gpuetl.report.page import seconds_text
+from gpuetl.report.run_report import seconds_text
 
 TEXT = """\
 gpuetl: 1

@@ -12,12 +12,12 @@ import pytest
 
 from command import gpuetl
 from gpuetl import Pipeline, RunOptions, col
-from gpuetl.backends import memory
-from gpuetl.backends.engines import load_backend
-from gpuetl.backends.fallback import FallbackBackend
-from gpuetl.backends.memory import ResidentMemory
-from gpuetl.plan.node import Origin
-from gpuetl.report.recorder import Recorder
+from gpuetl.engines.fallback import FallbackBackend
+from gpuetl.engines.registry import load_backend
+from gpuetl.telemetry import memory_meter as memory
+from gpuetl.telemetry.memory_meter import ResidentMemory
+from gpuetl.telemetry.origin import Origin
+from gpuetl.telemetry.recorder import Recorder
 from tables import table, write_source
 
 PROFILED = RunOptions(profile=True)
@@ -162,7 +162,7 @@ assert rmm.mr.get_current_device_resource() is own
 assert own.allocation_counts.current_bytes >= 16_000 and run.report.memory["device memory"] >= 16_000
 assert run["s"].to_arrow().num_rows == 1000
 del run, p
-import gc; from concurrent.futures import wait; from gpuetl.backends.cudf.gpu.kernel_cache import ahead
+import gc; from concurrent.futures import wait; from gpuetl.engines.cudf.gpu.kernel_cache import ahead
 wait(list(ahead().expected.values())); gc.collect()
 assert own.allocation_counts.current_bytes == 0, own.allocation_counts
 """
@@ -177,7 +177,7 @@ def test_what_waits_in_a_worker_s_pool_is_free():
 import rmm
 pool = rmm.mr.PoolMemoryResource(rmm.mr.CudaMemoryResource(), initial_pool_size=1 << 32)
 rmm.mr.set_current_device_resource(pool)
-from gpuetl.backends.engines import load_backend
+from gpuetl.engines.registry import load_backend
 from gpuetl.executors.dask.workers import memory_here
 backend = load_backend("cudf")
 set_apart = backend.memory_use()

@@ -6,8 +6,8 @@ import pytest
 
 from command import gpuetl
 from gpuetl import InvalidPipeline, RunFailed, RunOptions, col
-from gpuetl.backends.engines import CLUSTERED
-from gpuetl.report.trace import Trace, span
+from gpuetl.engines.registry import CLUSTERED
+from gpuetl.telemetry.trace import Trace, span
 from tables import table
 
 

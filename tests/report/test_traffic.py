@@ -9,9 +9,9 @@ import pytest
 
 from command import gpuetl
 from gpuetl import RunOptions, col, count
-from gpuetl.ceilings.cache import machine_name, save_ceilings
-from gpuetl.ceilings.ceiling import Ceiling, Ceilings
+from gpuetl.engines.measured_limits import machine_name, save_ceilings
 from gpuetl.report.limits import limit_of
+from gpuetl.telemetry.hardware_limits import Ceiling, Ceilings
 from tables import table
 
 FILES = Path(__file__).parent.parent / "kernels_files"

@@ -3,7 +3,7 @@
 import pytest
 
 from gpuetl.errors import InvalidPipeline
-from gpuetl.expressions.types import type_name
+from gpuetl.types.data_types import type_name
 from spec.pipelines import HEAD, loaded, problems, problems_after_head, stage
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from gpuetl.errors import InvalidPipeline
 from gpuetl.expressions.ir import Literal, Parameter
-from gpuetl.expressions.types import DATE, FLOAT64, INT64, STRING, parse_type
 from gpuetl.spec.model import ParameterSpec
 from gpuetl.spec.parameters import bind_parameters, parse_value
+from gpuetl.types.data_types import DATE, FLOAT64, INT64, STRING, parse_type
 
 
 @pytest.mark.parametrize(

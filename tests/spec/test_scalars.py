@@ -5,8 +5,8 @@ from datetime import date, datetime
 import pytest
 
 from gpuetl.expressions.ir import Literal, Parameter
-from gpuetl.expressions.types import DATE, INT64, TIMESTAMP
 from gpuetl.spec.scalars import UnboundScalar, UnresolvedScalar, resolve_scalars
+from gpuetl.types.data_types import DATE, INT64, TIMESTAMP
 
 PARAMETERS = {
     "day": Literal(date(2026, 11, 1), DATE), "n": Literal(3, INT64), "at": Literal(datetime(2026, 11, 1, 10, 30), TIMESTAMP), "open": Parameter("open", DATE),

@@ -2,12 +2,12 @@
 
 import pytest
 
-from gpuetl.expressions.types import NAMED
 from gpuetl.spec.fields import keys_of
 from gpuetl.spec.model import SinkSpec, SourceSpec
 from gpuetl.spec.steps import STEPS
 from gpuetl.spec.steps.join import KINDS
 from gpuetl.spec.synonyms import SYNONYMS
+from gpuetl.types.data_types import NAMED
 from spec.pipelines import problems_after_head, stage
 
 

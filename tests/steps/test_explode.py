@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import RunFailed, RunOptions, col, count, expr, loads, row_number
-from gpuetl.backends.cudf.operations import explode as cudf_explode
-from gpuetl.backends.pandas.operations import explode
+from gpuetl.engines.cudf.operations import explode as cudf_explode
+from gpuetl.engines.pandas.operations import explode
 from gpuetl.testing import assert_tables_equal
 from tables import NAN, table, write_source
 

@@ -6,7 +6,7 @@ from math import inf
 import pytest
 
 from gpuetl import RunOptions, expr
-from gpuetl.backends.pandas.expressions.evaluate import evaluate_column
+from gpuetl.engines.pandas.expressions.evaluate import evaluate_column
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.resolve import Scope, resolve
 from gpuetl.testing import assert_tables_equal

@@ -7,7 +7,7 @@ from itertools import count
 import pyarrow as pa
 import pytest
 
-from gpuetl.expressions.types import parse_type
+from gpuetl.types.data_types import parse_type
 from tables import NAN, table, write_source
 
 KINDS = ["inner", "left", "right", "full", "semi", "anti"]

@@ -5,8 +5,8 @@ import pyarrow.compute as pc
 import pytest
 
 from gpuetl import RunFailed, expr
-from gpuetl.backends import text_limits
-from gpuetl.backends.pandas.expressions import text_sizes
+from gpuetl.engines import text_limits
+from gpuetl.engines.pandas.expressions import text_sizes
 from tables import table
 
 ROWS = table({"s": "string"}, ("é",), (None,), ("abcdefghij" * 40,), ("x",))
@@ -69,6 +69,6 @@ def test_strings_for_which_the_host_has_no_memory_are_not_made(pipeline, monkeyp
 
 
 def text_sizes_memory(available):
-    from gpuetl.io.host_memory import HostMemory
+    from gpuetl.host_memory import HostMemory
 
     return HostMemory(available, 1 << 34)

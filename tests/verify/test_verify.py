@@ -8,7 +8,7 @@ import pytest
 
 from command import gpuetl
 from gpuetl import Pipeline, RunFailed, col, count, expr
-from gpuetl.backends.engines import BACKENDS
+from gpuetl.engines.registry import BACKENDS
 from gpuetl.options import PARTITION_ROWS
 from tables import NAN, table
 from verify import wrong_backends

@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.backends.engines import BACKENDS
-from gpuetl.backends.pandas.backend import PandasBackend
+from gpuetl.engines.pandas.pandas_engine import PandasBackend
+from gpuetl.engines.registry import BACKENDS
 from gpuetl.plan.nodes import Aggregate, Filter, Sort
 
 

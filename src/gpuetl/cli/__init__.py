@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
 
-from gpuetl import __version__, messages
+from gpuetl import messages
 from gpuetl.cli.arguments import exit_codes
 from gpuetl.cli.output import checked_output, open_standard_streams
 from gpuetl.messages import coded
 from gpuetl.sandbox import in_sandbox
+from gpuetl.version import __version__
 
 COMMANDS = ("run", "validate", "test", "plan", "verify", "kernel", "recover", "clean", "bench", "doctor", "explain")
 """The commands, each a module of its name."""
@@ -47,7 +48,7 @@ def collect_garbage() -> None:
 
 def has_run_users_code() -> bool:
     """Tell whether a pipeline's Python was run in this process."""
-    twin = sys.modules.get("gpuetl.kernels.twin")
+    twin = sys.modules.get("gpuetl.user_kernels.twin")
     return twin is not None and twin.is_loaded()
 
 

@@ -15,7 +15,7 @@ from gpuetl.errors import GpuetlError
 from gpuetl.secrets import redacted
 from gpuetl.signals import Stopped, stopping
 from gpuetl.sizes import read_size
-from gpuetl.tracebacks import unexpected
+from gpuetl.uncaught import unexpected
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from gpuetl.messages import coded
 
 if TYPE_CHECKING:
-    from gpuetl.ceilings.ceiling import Ceilings
     from gpuetl.cli.arguments import Commands
+    from gpuetl.telemetry.hardware_limits import Ceilings
 
 
 def add_to(commands: Commands) -> None:
@@ -36,9 +36,9 @@ def device(folder: Path | None = None, json: bool = False) -> None:
     """
     from json import dumps
 
-    from gpuetl.backends.engines import look_for_gpu
-    from gpuetl.ceilings.cache import ceilings_path
-    from gpuetl.ceilings.measure import measure
+    from gpuetl.bench.measure import measure
+    from gpuetl.engines.measured_limits import ceilings_path
+    from gpuetl.engines.registry import look_for_gpu
     from gpuetl.errors import RunFailed
 
     found, folder = look_for_gpu(), folder or Path(tempfile.gettempdir())

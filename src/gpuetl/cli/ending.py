@@ -46,7 +46,7 @@ def end_at_once(status: int) -> None:
     Threads that are no daemons are waited for, functions of `atexit` are called, output is flushed.  Among these
     functions are those of logging, of temporary folders, of process pools and of coverage in child processes.
     """
-    if starting := sys.modules.get("gpuetl.backends.starting"):
+    if starting := sys.modules.get("gpuetl.engines.starting"):
         starting.abandon()
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()

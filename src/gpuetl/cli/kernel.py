@@ -54,10 +54,10 @@ def check(
     """
     from gpuetl.errors import InvalidPipeline, have_hint
     from gpuetl.kernels.check.check import check_kernel, kernels_of
-    from gpuetl.kernels.options import KernelOptions, kernel_options
     from gpuetl.lost_device import is_lost
     from gpuetl.pipeline import load
-    from gpuetl.testing.compare import Tolerance
+    from gpuetl.user_kernels.kernel_options import KernelOptions, kernel_options
+    from gpuetl.verify.tolerance import Tolerance
 
     plan = load(file, root).plan(dict(params))
     if stage is not None and stage not in plan.stages:
@@ -80,7 +80,7 @@ def check(
 
 def the_machine() -> Any:
     """Return the GPU; raise `EngineUnavailable` where there is none, or not what it takes to use it."""
-    from gpuetl.backends.engines import look_for_gpu
+    from gpuetl.engines.registry import look_for_gpu
     from gpuetl.errors import EngineUnavailable
 
     if problem := (found := look_for_gpu()).problem:
@@ -89,7 +89,7 @@ def the_machine() -> Any:
                 "GE3001", f"kernel check runs kernels on an NVIDIA GPU: {problem}.  {found.fix}, or see `gpuetl doctor`"
             )
         )
-    from gpuetl.backends.cudf.gpu.machine import machine
+    from gpuetl.engines.cudf.gpu.machine import machine
 
     return machine()
 

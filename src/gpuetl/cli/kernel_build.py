@@ -18,9 +18,9 @@ from gpuetl.cli.output import raw_stream
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
-    from gpuetl.backends.cudf.programs import Program
     from gpuetl.cli.arguments import Commands
-    from gpuetl.kernels.machine_code import Target
+    from gpuetl.engines.cudf.machine_code import Target
+    from gpuetl.engines.cudf.programs import Program
 
 ANY_MEMORY = 1 << 62
 EVERY_S = 5.0
@@ -65,10 +65,10 @@ def build(
     --memory is what the GPU will have; by default all rows are expected to fit.  Exits 1 where a kernel does not
     compile.
     """
-    from gpuetl.backends.cudf.kernel_build import build, find_nvrtc, jobs_of, targets_of
-    from gpuetl.backends.cudf.programs import CLOSED_SET, closed_set
-    from gpuetl.kernels.cache import cache_folder, forget_oldest
-    from gpuetl.kernels.machine_code import OPTIONS
+    from gpuetl.engines.cudf.kernel_build import build, find_nvrtc, jobs_of, targets_of
+    from gpuetl.engines.cudf.machine_code import OPTIONS
+    from gpuetl.engines.cudf.programs import CLOSED_SET, closed_set
+    from gpuetl.engines.kernel_cache_folder import cache_folder, forget_oldest
     from gpuetl.sizes import size
 
     nvrtc = find_nvrtc()
@@ -98,11 +98,12 @@ def build(
 
 def plan_of(file: Path, params: Params, root: Path | None, memory: int) -> tuple[str, list[Program]]:
     """Return the digest of a pipeline's plan and the programs of its run; say what is not among them."""
-    from gpuetl.backends.cudf.programs import plan_programs
+    from gpuetl.engines.cudf.programs import plan_programs
+    from gpuetl.executors.capacity import Capacity
     from gpuetl.options import RunOptions
     from gpuetl.pipeline import load
-    from gpuetl.planning import Capacity, fitted_plan
-    from gpuetl.run import Wanted
+    from gpuetl.run.pipeline_run import Wanted
+    from gpuetl.run.planning import fitted_plan
     from gpuetl.secrets import redacted
 
     pipeline = load(file, root)
@@ -123,8 +124,8 @@ def leave_marks(
     folder: Path,
 ) -> None:
     """Let runs know which entries a plan's kernels are, so that they are loaded at once."""
-    from gpuetl.backends.cudf.programs import common_set
-    from gpuetl.kernels.machine_code import OPTIONS, write_mark
+    from gpuetl.engines.cudf.machine_code import OPTIONS, write_mark
+    from gpuetl.engines.cudf.programs import common_set
 
     for fingerprint, programs in plans:
         for target in targets:

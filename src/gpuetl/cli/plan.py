@@ -41,7 +41,7 @@ def plan(
     from gpuetl.optimize import check_rung, optimize
     from gpuetl.pipeline import load
     from gpuetl.plan.explain import explain_plan
-    from gpuetl.planning import explained
+    from gpuetl.run.planning import explained
 
     options = run_options(skip, partition_rows, memory=memory)
     with long_looks():

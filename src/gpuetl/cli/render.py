@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from gpuetl.backends.engines import Choice
 from gpuetl.cli.console import Console
 from gpuetl.cli.tables import Table, check_table, new_table, stage_table, step_table
-from gpuetl.plan.node import Origin
-from gpuetl.report.recorder import Progress as OnProgress
-from gpuetl.report.recorder import silent
-from gpuetl.report.report import RunReport
+from gpuetl.engines.registry import Choice
+from gpuetl.report.run_report import RunReport
 from gpuetl.sizes import size
+from gpuetl.telemetry.origin import Origin
+from gpuetl.telemetry.recorder import Progress as OnProgress
+from gpuetl.telemetry.recorder import silent
 from gpuetl.value_texts import values_of
 
 if TYPE_CHECKING:

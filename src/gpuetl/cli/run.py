@@ -28,12 +28,12 @@ from gpuetl.cli.output import OUTPUT
 from gpuetl.errors import ContractBroken, GpuetlError, RunFailed, system_reason
 from gpuetl.messages import coded
 from gpuetl.signals import noted
-from gpuetl.tracebacks import unexpected
+from gpuetl.uncaught import unexpected
 
 if TYPE_CHECKING:
     from gpuetl.cli.arguments import Commands
     from gpuetl.cli.render import Screen
-    from gpuetl.report.report import RunReport
+    from gpuetl.report.run_report import RunReport
 
 
 def add_to(commands: Commands) -> None:
@@ -88,8 +88,8 @@ def run(
     **cluster: Any,
 ) -> None:
     """Run a pipeline and write its sinks, all of them or none."""
-    from gpuetl.backends import starting
-    from gpuetl.backends.engines import begin, choose_engine
+    from gpuetl.engines import starting
+    from gpuetl.engines.registry import begin, choose_engine
 
     begun = begin(engine) if file.is_file() else None
     from gpuetl.cli.render import Screen  # while a GPU's engine is started, as all that follows
@@ -108,7 +108,7 @@ def run(
     if begun and "parquet" not in {getattr(source, "format", "") for source in pipeline.spec.sources.values()}:
         begun.last = starting.Phase.POOL
     starting.wait(starting.Phase.LIBRARIES)  # they hold the interpreter; then the GPU works next to the imports below
-    from gpuetl.run import Wanted, run_pipeline
+    from gpuetl.run.pipeline_run import Wanted, run_pipeline
 
     collect_garbage()
     try:

@@ -73,8 +73,8 @@ def run_tests(
     **cluster: Any,
 ) -> None:
     """Run the tests in a pipeline's file, on the rows that they give.  Writes no sink; exits with 5 if one fails."""
-    from gpuetl.backends.engines import choose_engine
     from gpuetl.cli.long_looks import long_looks
+    from gpuetl.engines.registry import choose_engine
     from gpuetl.file_tests.report import result_lines
     from gpuetl.pipeline import load
 

@@ -10,14 +10,14 @@ from dataclasses import asdict
 from importlib.util import find_spec
 from typing import Any
 
-from gpuetl import __version__
-from gpuetl.backends import driver, gpu_packages
-from gpuetl.backends.engines import CLUSTER_PACKAGES, CLUSTERED, look_for_gpu
 from gpuetl.doctor.finding import Ailment, Finding, Found
 from gpuetl.doctor.gpus import gpu_findings
 from gpuetl.doctor.packages import package_findings
 from gpuetl.doctor.settings import setting_findings
+from gpuetl.engines import driver, gpu_packages
+from gpuetl.engines.registry import CLUSTER_PACKAGES, CLUSTERED, look_for_gpu
 from gpuetl.records import dataclass
+from gpuetl.version import __version__
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from gpuetl.backends.driver import Driver
 from gpuetl.doctor.finding import Ailment, Finding, Found
+from gpuetl.engines.driver import Driver
 from gpuetl.records import dataclass
 from gpuetl.sizes import size
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, version
 
-from gpuetl.backends.driver import OLDEST_CUDA, Driver, too_old
-from gpuetl.backends.gpu_packages import WHEELS, cuda_majors, extra_for
 from gpuetl.doctor.finding import Ailment, Finding, Found
+from gpuetl.engines.driver import OLDEST_CUDA, Driver, too_old
+from gpuetl.engines.gpu_packages import WHEELS, cuda_majors, extra_for
 
 BASE = ("pandas", "pyarrow", "numpy", "nvidia-ml-py")
 PANDAS = "3.0."

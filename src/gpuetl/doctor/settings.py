@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gpuetl.doctor.finding import Ailment, Finding, Found
-from gpuetl.kernels.cache import cache_folder
+from gpuetl.engines.kernel_cache_folder import cache_folder
 from gpuetl.sizes import size
 
 THREADS = 16

@@ -11,7 +11,7 @@ from functools import cache
 from types import TracebackType
 from typing import Self
 
-from gpuetl.backends.backend import Frame
+from gpuetl.engines.interface import Frame
 from gpuetl.errors import OutOfMemory
 from gpuetl.executors.runner import Runner
 from gpuetl.lost_device import is_lost

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gpuetl.backends.backend import Backend, Frame
+from gpuetl.engines.interface import Backend, Frame
 from gpuetl.physical.carried_steps import CarriedWindow, WindowPass
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Window

@@ -14,12 +14,12 @@ from gpuetl.io.other_columns import added_beside
 from gpuetl.io.paths import is_hidden
 from gpuetl.io.staging import SinkWriter
 from gpuetl.messages import coded
-from gpuetl.plan.node import Origin
 from gpuetl.plan.nodes import Read, Write
 from gpuetl.plan.plan import Plan
-from gpuetl.report.recorder import Recorder
-from gpuetl.report.report import SinkReport
+from gpuetl.records import dataclass
 from gpuetl.secrets import redacted
+from gpuetl.telemetry.origin import Origin
+from gpuetl.telemetry.recorder import Recorder
 
 MOST_COLUMNS = 6
 MOST_FILES = 3
@@ -143,3 +143,15 @@ def note_earlier_files(writer: SinkWriter, recorder: Recorder) -> None:
             "run_key: [run_date]; a second append then replaces the first one's files"
         )
         recorder.warn(coded("GE1704", message))
+
+
+@dataclass(frozen=True)
+class SinkReport:
+    """What a sink wrote; `written` is false where it got no rows and did not change its target."""
+
+    name: str
+    path: str
+    rows: int
+    files: int
+    file_bytes: int
+    written: bool = True

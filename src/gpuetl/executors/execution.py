@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
-from gpuetl.backends.backend import Backend
-from gpuetl.backends.cudf.choices import chosen
-from gpuetl.backends.engines import CLUSTERED
+from gpuetl.engines.cudf.choices import chosen
+from gpuetl.engines.interface import Backend
+from gpuetl.engines.registry import CLUSTERED
+from gpuetl.executors.capacity import Capacity, memory_of
 from gpuetl.executors.outputs import Accepts, Outputs, execute
 from gpuetl.executors.restart import until_it_fits
 from gpuetl.options import Cluster, RunOptions
 from gpuetl.physical.lower import PhysicalPlan
-from gpuetl.planning import Capacity, memory_of
 from gpuetl.records import dataclass
-from gpuetl.report.recorder import Progress, Recorder
-from gpuetl.report.trace import timed
+from gpuetl.telemetry.recorder import Progress, Recorder
+from gpuetl.telemetry.trace import timed
 
 
 @contextmanager

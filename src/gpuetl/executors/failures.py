@@ -12,18 +12,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from gpuetl.backends.backend import Backend, Frame
-from gpuetl.backends.engines import load_backend
-from gpuetl.backends.no_result import written_values
+from gpuetl.engines.interface import Backend, Frame
+from gpuetl.engines.no_result import written_values
+from gpuetl.engines.registry import load_backend
 from gpuetl.errors import EvaluationError, Problem, RunFailed, StepError, system_reason
-from gpuetl.io.dataset import Dataset, DatasetError, RowGroup
+from gpuetl.io.data_file import RowGroup
+from gpuetl.io.dataset import Dataset
+from gpuetl.io.dataset_error import DatasetError
 from gpuetl.io.frames import SLICE_ROWS
 from gpuetl.lost_device import fault_message, is_fault, lose_device, suspects
 from gpuetl.messages import coded
 from gpuetl.physical.nodes import Concat, Map, Physical, Scan, first_read
-from gpuetl.plan.node import FILTER, Node, Origin
+from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Project, Read
-from gpuetl.tracebacks import unexpected
+from gpuetl.telemetry.origin import FILTER, Origin
+from gpuetl.uncaught import unexpected
 
 MOST_ROWS = 50_000_000
 """Of a partition, beyond which filters are not computed again to find a row of its file."""
@@ -104,7 +107,7 @@ def row_before(steps: Sequence[Node], read: Read, part: Sequence[RowGroup], row:
 
 def kept_rows(step: Filter, table: pa.Table) -> Any:
     """Return the rows that a filter keeps, with their numbers."""
-    from gpuetl.backends.pandas.operations.filter import filter_rows
+    from gpuetl.engines.pandas.operations.filter import filter_rows
 
     return filter_rows(step, table)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from gpuetl.backends.backend import Backend
+from gpuetl.engines.interface import Backend
 from gpuetl.errors import OutOfMemory
 from gpuetl.out_of_memory import asked_for, done_again, is_out_of_memory, let_go
-from gpuetl.plan.node import Origin
 from gpuetl.sizes import size
+from gpuetl.telemetry.origin import Origin
 
 Result = TypeVar("Result")
 

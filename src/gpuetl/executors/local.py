@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from gpuetl.backends.backend import Frame
+from gpuetl.engines.interface import Frame
 from gpuetl.executors.ahead import ReadAhead
 from gpuetl.executors.runner import Runner
 from gpuetl.executors.store import Key, Store

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
-from gpuetl.backends.backend import Backend, Frame
-from gpuetl.backends.memory import Growth
+from gpuetl.engines.interface import Backend, Frame
 from gpuetl.executors.ahead import ReadAhead
 from gpuetl.executors.budget import Budget
-from gpuetl.executors.committing import commit
+from gpuetl.executors.committing import SinkReport, commit
 from gpuetl.executors.guard import Guard
 from gpuetl.executors.local import LocalExecutor
 from gpuetl.executors.runner import Runner
 from gpuetl.executors.store import Store
+from gpuetl.executors.traffic import write_traffic
 from gpuetl.io.spill_space import SpillSpace
 from gpuetl.io.staging import FileWriter, SinkWriter, close_writers
 from gpuetl.io.write_files import WRITERS
@@ -32,13 +32,12 @@ from gpuetl.physical.memory import expected_memory
 from gpuetl.physical.nodes import Physical
 from gpuetl.physical.working_sets import HOST
 from gpuetl.plan.nodes import Write
-from gpuetl.plan.schema import Schema
-from gpuetl.report.recorder import Recorder, Work
-from gpuetl.report.report import SinkReport
-from gpuetl.report.trace import spanned, timed
-from gpuetl.report.traffic import write_traffic
 from gpuetl.sizes import size
+from gpuetl.telemetry.memory_meter import Growth
+from gpuetl.telemetry.recorder import Recorder, Work
+from gpuetl.telemetry.trace import spanned, timed
 from gpuetl.threads import thread_count
+from gpuetl.types.schema import Schema
 
 if TYPE_CHECKING:
     from gpuetl.executors.execution import Execution

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gpuetl.backends.backend import Backend, Frame
-from gpuetl.expressions.types import INT64
+from gpuetl.engines.interface import Backend, Frame
 from gpuetl.physical.ranges import Boundaries, RangeExchange
+from gpuetl.types.data_types import INT64
 
 
 def sampled(backend: Backend, node: Boundaries, index: int, frame: Frame) -> Frame:

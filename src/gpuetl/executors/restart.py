@@ -11,7 +11,7 @@ from gpuetl.out_of_memory import is_out_of_memory, let_go
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Scan
 from gpuetl.plan.graph import walk_graph
-from gpuetl.report.recorder import Recorder
+from gpuetl.telemetry.recorder import Recorder
 
 Result = TypeVar("Result")
 SHARE = 4

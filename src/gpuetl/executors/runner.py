@@ -7,19 +7,19 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TypeVar
 
-from gpuetl.backends.backend import Backend, Frame
+from gpuetl.engines.interface import Backend, Frame
 from gpuetl.errors import EvaluationError, GpuetlError, OutOfMemory, RunFailed, StepError
 from gpuetl.executors.budget import Budget
 from gpuetl.executors.carries import carried_by_itself, carried_on, combined
 from gpuetl.executors.failures import row_in_source, row_values, step_failed
 from gpuetl.executors.guard import Guard
 from gpuetl.executors.ranges import boundaries, sampled, split_by_range
+from gpuetl.executors.traffic import copy_traffic, operation_traffic, read_traffic
 from gpuetl.physical.carries import Carried
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan, gathers
 from gpuetl.physical.ranges import Boundaries, RangeExchange
-from gpuetl.plan.node import Origin
-from gpuetl.report.recorder import Recorder, Work
-from gpuetl.report.traffic import copy_traffic, operation_traffic, read_traffic
+from gpuetl.telemetry.origin import Origin
+from gpuetl.telemetry.recorder import Recorder, Work
 
 Result = TypeVar("Result")
 

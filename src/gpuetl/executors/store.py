@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from threading import RLock
 
-from gpuetl.backends.backend import Backend, Frame, Spilled
+from gpuetl.engines.interface import Backend, Frame, Spilled
 from gpuetl.errors import first_line
 from gpuetl.io.spill_space import SpillSpace
 from gpuetl.records import dataclass
-from gpuetl.report.recorder import Recorder
-from gpuetl.report.trace import span
+from gpuetl.telemetry.recorder import Recorder
+from gpuetl.telemetry.trace import span
 
 Key = Hashable
 EVERYTHING = 1 << 62

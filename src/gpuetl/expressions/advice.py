@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime
 
 from gpuetl.expressions.constants import MOMENTS, constant_form, moment_of
-from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.functions import Function
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
-from gpuetl.expressions.types import (
+from gpuetl.expressions.unparse import constant_text, shown_sql
+from gpuetl.messages import recoded
+from gpuetl.types.data_types import (
     BOOL,
     DATE,
     INT64,
@@ -21,8 +22,7 @@ from gpuetl.expressions.types import (
     is_temporal,
     type_name,
 )
-from gpuetl.expressions.unparse import constant_text, shown_sql
-from gpuetl.messages import recoded
+from gpuetl.types.decimal_types import is_decimal
 
 NAIVE_AND_ZONED = (
     "A naive and a zoned timestamp are different types: x AT TIME ZONE 'Europe/Berlin' makes one of the other, "

@@ -10,10 +10,10 @@ from typing import Any
 
 from sqlglot import exp
 
-from gpuetl.expressions.decimals import MAX_DIGITS, constant_decimal, is_decimal
 from gpuetl.expressions.syntax import Constant, Syntax
-from gpuetl.expressions.types import DATE, FLOAT64, INT64, TIMESTAMP, DataType, integer_fits, parse_type
 from gpuetl.messages import coded
+from gpuetl.types.data_types import DATE, FLOAT64, INT64, TIMESTAMP, DataType, integer_fits, parse_type
+from gpuetl.types.decimal_types import MAX_DIGITS, constant_decimal, is_decimal
 
 SQL_TYPES: dict[Any, str] = {
     exp.DataType.Type.BOOLEAN: "bool",

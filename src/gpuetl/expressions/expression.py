@@ -10,8 +10,8 @@ from gpuetl.errors import InvalidExpression, suggestion
 from gpuetl.expressions.functions import ALIASES, INSTEAD, find_function, function_names
 from gpuetl.expressions.functions.function import Kind
 from gpuetl.expressions.syntax import ASSOCIATIVE, Apply, CastTo, Constant, Syntax
-from gpuetl.expressions.types import parse_type
 from gpuetl.records import dataclass
+from gpuetl.types.data_types import parse_type
 
 TypeName: TypeAlias = str  # `str` is an accessor inside the class
 _ALL_KINDS: tuple[Kind, ...] = ("scalar", "aggregate", "window")

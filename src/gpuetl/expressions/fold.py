@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from gpuetl.expressions.ir import Call, Cast, Expr, Literal, transform
-from gpuetl.expressions.types import BOOL, INT64, integer_fits
+from gpuetl.types.data_types import BOOL, INT64, integer_fits
 
 # Only where Python's result is the contract's: exact integers, comparisons, no division.
 _EXACT: dict[str, Callable[[Any, Any], Any]] = {

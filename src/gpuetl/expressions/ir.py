@@ -11,8 +11,8 @@ from dataclasses import field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gpuetl.expressions.types import DATE, NAMED, NULL, TIMESTAMP, DataType, is_integer
 from gpuetl.records import dataclass
+from gpuetl.types.data_types import DATE, NAMED, NULL, TIMESTAMP, DataType, is_integer
 
 if TYPE_CHECKING:
     from gpuetl.expressions.functions import Function

@@ -11,13 +11,13 @@ from sqlglot import exp
 
 from gpuetl.errors import InvalidExpression, suggestion
 from gpuetl.expressions.constants import UnknownUnit, interval_of, type_text
-from gpuetl.expressions.decimals import Number, exact_decimal
 from gpuetl.expressions.dialect import Language, span_of
 from gpuetl.expressions.numbers import has_type
 from gpuetl.expressions.syntax import Constant
-from gpuetl.expressions.types import NAMED, SQL_NAMES, DataType, parse_type
-from gpuetl.expressions.zones import UnknownZone
 from gpuetl.messages import coded
+from gpuetl.types.data_types import NAMED, SQL_NAMES, DataType, parse_type
+from gpuetl.types.decimal_types import Number, exact_decimal
+from gpuetl.types.time_zones import UnknownZone
 
 
 def number_or_text(node: exp.Literal) -> Constant:

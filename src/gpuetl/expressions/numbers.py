@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from gpuetl.expressions.decimals import (
+from gpuetl.expressions.ir import Expr, Literal
+from gpuetl.types.data_types import FLOAT64, INT64, integer_fits, literal_type
+from gpuetl.types.decimal_types import (
     MAX_DIGITS,
     Number,
     constant_decimal,
@@ -24,8 +26,6 @@ from gpuetl.expressions.decimals import (
     is_decimal,
     without_zeros,
 )
-from gpuetl.expressions.ir import Expr, Literal
-from gpuetl.expressions.types import FLOAT64, INT64, integer_fits, literal_type
 
 EXACT = Context(prec=2000)
 """Holds sums and products of any two float64."""

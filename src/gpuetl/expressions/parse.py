@@ -11,7 +11,6 @@ from sqlglot import exp
 
 from gpuetl.errors import InvalidExpression, Span
 from gpuetl.expressions.constants import EXTRACT_PARTS, constant_form, converted
-from gpuetl.expressions.decimals import Number
 from gpuetl.expressions.dialect import bracketed_span, parse_tree, refused_word_in, shortened, span_of, whole_span
 from gpuetl.expressions.filter_clause import filtered_call
 from gpuetl.expressions.foreign import SIGNS, WORDS, reference_hint
@@ -19,6 +18,7 @@ from gpuetl.expressions.functions import INSTEAD, Kind, find_function, unknown_f
 from gpuetl.expressions.literals import LITERALS, cast_target
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName, Syntax, Unreadable
 from gpuetl.messages import coded
+from gpuetl.types.decimal_types import Number
 
 MOST_KEPT, LONGEST_KEPT = 1024, 1000
 _SOUND: OrderedDict[str, Syntax] = OrderedDict()

@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from gpuetl.errors import InvalidExpression, UnknownColumn, have_hint
 from gpuetl.expressions.advice import SIGNS, cast_hint, mismatch, mismatch_hint, shown_name
-from gpuetl.expressions.decimals import constant_decimal, in_scale, is_decimal
 from gpuetl.expressions.functions import Function, Kind, TypeMismatch, find_function, in_order, unknown_function
 from gpuetl.expressions.functions.function import Argument
 from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal, RunId, branch_places, chained
@@ -29,7 +28,10 @@ from gpuetl.expressions.syntax import (
     Unreadable,
     operands,
 )
-from gpuetl.expressions.types import (
+from gpuetl.expressions.unparse import constant_text
+from gpuetl.messages import coded
+from gpuetl.records import dataclass
+from gpuetl.types.data_types import (
     FLOAT64,
     STRING,
     TIMESTAMP,
@@ -41,9 +43,7 @@ from gpuetl.expressions.types import (
     is_list,
     type_name,
 )
-from gpuetl.expressions.unparse import constant_text
-from gpuetl.messages import coded
-from gpuetl.records import dataclass
+from gpuetl.types.decimal_types import constant_decimal, in_scale, is_decimal
 
 SCALARS: tuple[Kind, ...] = ("scalar",)
 AGGREGATES: tuple[Kind, ...] = ("aggregate", "scalar")

@@ -11,8 +11,8 @@ from dataclasses import field
 from typing import Any
 
 from gpuetl.errors import InvalidExpression, Span
-from gpuetl.expressions.types import DataType
 from gpuetl.records import dataclass
+from gpuetl.types.data_types import DataType
 
 MAX_OPERATORS = 200  # below each other: a chain of `+` is as deep as it is long
 RUN_ID = "run_id"

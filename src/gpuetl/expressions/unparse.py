@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from gpuetl.expressions.decimals import Number, is_decimal, plain_number
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, Parameter, RunId
 from gpuetl.expressions.syntax import ASSOCIATIVE, RUN_ID, Apply, CastTo, Constant, Name, ParameterName, Syntax
-from gpuetl.expressions.types import literal_type, type_name
 from gpuetl.messages import cut
+from gpuetl.types.data_types import literal_type, type_name
+from gpuetl.types.decimal_types import Number, is_decimal, plain_number
 
 _INFIX: dict[str, tuple[str, int]] = {
     "or": ("OR", 1), "and": ("AND", 2),

@@ -11,27 +11,27 @@ import pyarrow as pa
 
 from gpuetl.errors import InvalidPipeline, Problems, have_hint
 from gpuetl.expressions.ir import Expr
-from gpuetl.expressions.types import BOOL, DATE, FLOAT64, INT64, STRING, TIMESTAMP, DataType, type_name
 from gpuetl.io.frames import SLICE_ROWS
 from gpuetl.io.rejected import without_rejected
 from gpuetl.messages import coded
-from gpuetl.pipeline import Pipeline
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read
 from gpuetl.plan.order import promised_order
 from gpuetl.plan.plan import Plan
-from gpuetl.plan.schema import Schema
 from gpuetl.records import dataclass
 from gpuetl.spec.bind import bind_source
+from gpuetl.spec.definition import PipelineDefinition
 from gpuetl.spec.model import FrameSpec, SourceSpec
 from gpuetl.spec.parameters import bind_parameters
 from gpuetl.spec.tests import Cell, RowsFile, RowsSpec, TestSpec
 from gpuetl.spec.values import BadValue, node_of
+from gpuetl.types.data_types import BOOL, DATE, FLOAT64, INT64, STRING, TIMESTAMP, DataType, type_name
+from gpuetl.types.schema import Schema
 from gpuetl.verify.keys import stage_keys
 
 
-class Unwritten(Pipeline):
+class Unwritten(PipelineDefinition):
     """A pipeline that writes no sink; of its contracts it checks those of the relations in `wanted`, and below them."""
 
     wanted: tuple[str, ...] = ()
@@ -86,7 +86,7 @@ class Case:
     """
 
     name: str
-    pipeline: Pipeline
+    pipeline: PipelineDefinition
     params: Mapping[str, Any]
     expected: Mapping[str, Expected]
     failure: str
@@ -95,7 +95,7 @@ class Case:
 
 
 def prepared_cases(
-    pipeline: Pipeline,
+    pipeline: PipelineDefinition,
     tests: Iterable[TestSpec],
     params: Mapping[str, Any],
     problems: Problems,
@@ -126,7 +126,9 @@ def prepared_cases(
 class _Preparation:
     """Makes one test ready; `unknown` has the sources without rows whose columns are not known, and why."""
 
-    def __init__(self, pipeline: Pipeline, test: TestSpec, problems: Problems, slice_rows: int, unbound: bool) -> None:
+    def __init__(
+        self, pipeline: PipelineDefinition, test: TestSpec, problems: Problems, slice_rows: int, unbound: bool
+    ) -> None:
         self.pipeline, self.test, self.problems = pipeline, test, problems
         self.slice_rows, self.unbound = slice_rows, unbound
         self.unknown: dict[str, str] = {}

@@ -14,11 +14,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from gpuetl.expressions.types import INT64, is_floating, is_list
 from gpuetl.file_tests.case import Expected
 from gpuetl.records import dataclass
-from gpuetl.testing.compare import Tolerance
+from gpuetl.types.data_types import INT64, is_floating, is_list
 from gpuetl.verify.compare import tolerance_of
+from gpuetl.verify.tolerance import Tolerance
 
 MOST_PAIRED = 200
 """Rows without a partner that are looked at for one with other values: each is compared with each."""

@@ -16,19 +16,19 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.backends.engines import choose_engine
+from gpuetl.engines.registry import choose_engine
 from gpuetl.errors import GpuetlError, InvalidPipeline, Problems
 from gpuetl.file_tests.case import Unwritten
 from gpuetl.io.rejected import RejectedRows
 from gpuetl.messages import coded
 from gpuetl.optimize import optimize
 from gpuetl.options import RunOptions
-from gpuetl.pipeline import Pipeline
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Join, Project, Read, passing
 from gpuetl.plan.plan import Plan
-from gpuetl.run import Wanted, run_pipeline
+from gpuetl.run.pipeline_run import Wanted, run_pipeline
+from gpuetl.spec.definition import PipelineDefinition
 from gpuetl.spec.document import plain_node, read_document
 from gpuetl.spec.model import FrameSpec, SourceSpec
 from gpuetl.spec.parameters import parse_value
@@ -49,7 +49,7 @@ Rows = Mapping[str, pa.Table]
 
 
 def recorded_test(
-    pipeline: Pipeline, stage: str, rows: int, params: Mapping[str, Any], engine: str, options: RunOptions
+    pipeline: PipelineDefinition, stage: str, rows: int, params: Mapping[str, Any], engine: str, options: RunOptions
 ) -> TestSpec:
     """Return a test that expects at most `rows` rows of a stage, or as few as one row of the largest source gives.
 
@@ -80,7 +80,7 @@ def recorded_test(
     )
 
 
-def unused_name(name: str, pipeline: Pipeline) -> str:
+def unused_name(name: str, pipeline: PipelineDefinition) -> str:
     """Return the name, with a number where a test has it."""
     names = {str(test.name) for test in pipeline.spec.tests}
     numbered = (f"{name} {number}" for number in range(2, len(names) + 3))
@@ -150,7 +150,7 @@ def joined_columns(plan: Plan) -> list[tuple[frozenset[tuple[str, str]], frozens
 class _Trial:
     """Runs a stage on rows in memory, on the pandas engine."""
 
-    def __init__(self, pipeline: Pipeline, plan: Plan, stage: str, params: Mapping[str, Any]) -> None:
+    def __init__(self, pipeline: PipelineDefinition, plan: Plan, stage: str, params: Mapping[str, Any]) -> None:
         self.pipeline, self.stage, self.params = pipeline, stage, params
         self.left = MOST_TRIALS
         self.choice = choose_engine("pandas")

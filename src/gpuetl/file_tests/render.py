@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from gpuetl.expressions.types import is_list
 from gpuetl.file_tests.case import Expected
 from gpuetl.file_tests.compare import Difference
+from gpuetl.types.data_types import is_list
 from gpuetl.verify.compare import plain
 
 SHOWN_ROWS = 10

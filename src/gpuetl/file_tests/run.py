@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from time import perf_counter
 from typing import Any
 
-from gpuetl.backends.engines import Choice, choose_engine
+from gpuetl.engines.registry import Choice, choose_engine
 from gpuetl.errors import (
     EngineUnavailable,
     GpuetlError,
@@ -23,14 +23,14 @@ from gpuetl.file_tests.render import difference_text
 from gpuetl.file_tests.report import Outcome, TestReport, TestResult
 from gpuetl.messages import coded
 from gpuetl.options import RunOptions
-from gpuetl.pipeline import Pipeline
-from gpuetl.report.recorder import silent
-from gpuetl.run import Wanted, backend_of, run_pipeline
+from gpuetl.run.pipeline_run import Wanted, backend_of, run_pipeline
+from gpuetl.spec.definition import PipelineDefinition
 from gpuetl.spec.tests import TestSpec
+from gpuetl.telemetry.recorder import silent
 
 
 def run_tests(
-    pipeline: Pipeline,
+    pipeline: PipelineDefinition,
     problems: Problems,
     params: Mapping[str, Any],
     engine: str,

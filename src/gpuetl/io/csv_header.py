@@ -16,7 +16,8 @@ from gpuetl.io.csv_quotes import (
     split_fields,
     text_after_quote,
 )
-from gpuetl.io.dataset import DataFile, DatasetError
+from gpuetl.io.data_file import DataFile
+from gpuetl.io.dataset_error import DatasetError
 from gpuetl.io.open_file import OpenFile, opened
 from gpuetl.messages import coded
 from gpuetl.records import dataclass

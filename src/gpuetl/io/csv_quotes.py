@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuetl.io.dataset import DatasetError
+from gpuetl.io.dataset_error import DatasetError
 from gpuetl.io.open_file import OpenFile
 from gpuetl.messages import coded
 from gpuetl.threads import in_threads

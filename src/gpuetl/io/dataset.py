@@ -1,80 +1,42 @@
-"""What a source holds, before any row is read: its files, their schema, their row groups and statistics."""
+"""The files of a source: which there are, what columns they have, and whether these fit what is declared."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from functools import cached_property, partial
-from math import inf
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import unquote
 
 import pyarrow as pa
 
 from gpuetl.errors import have_hint
-from gpuetl.expressions.decimals import is_decimal
-from gpuetl.expressions.types import DataType, common_type, is_floating, language_type, type_name
-from gpuetl.io.dataset_error import DatasetError as DatasetError  # noqa: PLC0414  others import it from here
-from gpuetl.io.file_state import FileState
+from gpuetl.io.csv_header import case_hint, delimiter_hint, missing_hint
+from gpuetl.io.data_file import NULL_PARTITION, ColumnValues, DataFile, RowGroup
+from gpuetl.io.dataset_error import DatasetError
 from gpuetl.io.listing import Listing, list_files
 from gpuetl.io.paths import check_sandbox
 from gpuetl.io.watching import Look
 from gpuetl.messages import coded
-from gpuetl.plan.schema import Schema
 from gpuetl.records import dataclass
 from gpuetl.sandbox import OutsideSandbox
+from gpuetl.types.data_types import STRING, DataType, common_type, is_floating, language_type, type_name
+from gpuetl.types.decimal_types import is_decimal
+from gpuetl.types.schema import Schema
 
 if TYPE_CHECKING:
     from gpuetl.io.csv_header import Header
+
+
+# What a source holds, before any row is read: its files, their schema, their row groups and statistics.
+
 
 Format = Literal["parquet", "csv"]
 ExtraColumns = Literal["", "error", "ignore", "add"]
 MissingColumns = Literal["error", "null"]
 OnBadRow = Literal["fail", "null", "quarantine"]
-NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
-
-
-@dataclass(frozen=True)
-class DataFile:
-    """One file and the values of the partition columns in its path, as written there.
-
-    `state` is that in which the plan saw the file.  It goes where the file is read, and is compared there.
-    """
-
-    path: Path
-    partition: Mapping[str, str | None]
-    state: FileState | None = None
-
-
-@dataclass(frozen=True)
-class RowGroup:
-    """A piece of a file that is read as a whole; a CSV file is one piece with an unknown number of rows.
-
-    `ranges` has the smallest and largest value and the number of nulls, for the columns that state them.
-    """
-
-    file: DataFile
-    index: int
-    rows: int
-    file_bytes: Mapping[str, int]
-    ranges: Mapping[str, tuple[Any, Any, int]]
-
-    @property
-    def without_ranges(self) -> RowGroup:
-        """The piece as what reads it wants it."""
-        return RowGroup(self.file, self.index, self.rows, self.file_bytes, {})
-
-
-class ColumnValues(NamedTuple):
-    """What a footer tells of a column of texts or lists: values a row, bytes of a text with its offset, distinct texts.
-
-    Each is what a few row groups have; `distinct` is infinite where nothing tells.
-    """
-
-    a_row: float
-    text_bytes: float
-    distinct: float = inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,8 +162,6 @@ class Dataset:
         """
         columns = dict(self.declared) or self._schema_of_footer()
         if self.extra_columns == "add":
-            from gpuetl.io.file_columns import with_extra_columns
-
             columns = with_extra_columns(self, columns)
         return Schema({**{n: t for n, t in columns.items() if n not in self.partitions}, **self.partitions})
 
@@ -273,8 +233,6 @@ class Dataset:
         DatasetError
             Where a file lacks a column, has it in a type that does not widen to the source's, or has one too many.
         """
-        from gpuetl.io.file_columns import check_columns
-
         if self.format == "csv":
             for file in self.files:
                 check_columns(self, file)
@@ -343,3 +301,127 @@ def check_widens(file: DataFile, name: str, stored: DataType | None, planned: Da
                 f"{file.path}: column '{name}' is {type_name(stored)}, and the source says {type_name(planned)}",
             )
         )
+
+
+# The columns of a source's files against those that the source reads: what a file lacks, and what it has besides.
+
+
+ADD_OR_IGNORE = "Set extra_columns: add to read it, with null for files that lack it, or extra_columns: ignore."
+
+
+def stored_columns(dataset: Dataset, file: DataFile) -> Mapping[str, DataType]:
+    """Return the columns of a file with their stored types; those of a CSV file are strings."""
+    if dataset.format == "csv":
+        return dict.fromkeys(dataset.header(file).names, STRING)
+    found: Mapping[str, DataType] = dataset.footers.footer(file).stored
+    return found
+
+
+def with_extra_columns(dataset: Dataset, columns: Mapping[str, DataType]) -> dict[str, DataType]:
+    """Return the columns, and those of all files that are not among them, in order of first appearance.
+
+    A type that the source declares stays; others widen where files differ.
+
+    Raises
+    ------
+    DatasetError
+        Where two files have types that do not widen to one, with both files, or a type that gpuetl does not support.
+    """
+    found, first = dict(columns), dict.fromkeys(columns, dataset.files[0] if dataset.files else None)
+    for file in dataset.files:
+        for name, stored in stored_columns(dataset, file).items():
+            if name in dataset.declared or name in dataset.partitions or found.get(name) == stored:
+                continue
+            if not name:
+                raise DatasetError(
+                    coded("GE1414", f"{file.path}: a column of the header has no name"), "Name it, or take it out."
+                )
+            dtype = dataset.supported_type(name, stored)
+            if dtype is None:
+                continue
+            if name not in found:
+                found[name], first[name] = dtype, file
+                continue
+            both = widened(found[name], dtype)
+            if both is None:
+                one, other = first[name], f"{type_name(dtype)} in {file.path}"
+                message = coded(
+                    "GE1406", f"column '{name}' is {type_name(found[name])} in {one.path if one else '?'}, and {other}"
+                )
+                raise DatasetError(message, "No type holds both: declare the source's schema, or change one file.")
+            found[name] = both
+    return found
+
+
+def widened(left: DataType, right: DataType) -> DataType | None:
+    """Return the type that columns of both types widen to without loss, or None."""
+    both = common_type(left, right)
+    loses = both is not None and is_floating(both) and (is_decimal(left) or is_decimal(right))
+    return None if loses else both
+
+
+def check_columns(dataset: Dataset, file: DataFile) -> None:
+    """Refuse a file that lacks a column, has one in another type, or has one more, unless the source allows that.
+
+    Raises
+    ------
+    DatasetError
+        With the file, the column, and the next step.
+    """
+    stored = stored_columns(dataset, file)
+    for name, planned in dataset.own_schema.items():
+        if name in stored:
+            check_one(dataset, file, name, stored[name], planned)
+        elif not dataset.fills:
+            raise missing_column(dataset, file, name)
+    if dataset.refuses_extra:
+        known = dataset.declared or stored_columns(dataset, dataset.files[0])
+        for name in stored:
+            if name not in known and name not in dataset.partitions:
+                of = "the source's schema" if dataset.declared else str(dataset.files[0].path)
+                raise DatasetError(
+                    coded("GE1405", f"{file.path} has column '{name}', and {of} does not"), ADD_OR_IGNORE
+                )
+
+
+def check_one(dataset: Dataset, file: DataFile, name: str, stored: DataType, planned: DataType) -> None:
+    """Refuse a Parquet column whose type does not widen, and a CSV column whose name stands twice in the header."""
+    if dataset.format == "parquet":
+        check_widens(file, name, stored, planned)
+    elif dataset.header(file).names.count(name) > 1:
+        raise DatasetError(coded("GE1412", f"{file.path}: two columns are named '{name}'"), "Rename one in the header.")
+
+
+def missing_column(dataset: Dataset, file: DataFile, name: str) -> DatasetError:
+    """Word a file that lacks a column; where it has the column by another name, to read null would lose it."""
+    fill = "Set missing_columns: null to read null there."
+    if dataset.format == "csv":
+        names = dataset.header(file).names
+        fill = "" if delimiter_hint(names) or case_hint(name, names) else fill
+        near = missing_hint(name, names)
+        return DatasetError(coded("GE1404", f"{file.path}: there is no column '{name}'.  {near}"), fill)
+    of = "the source's schema" if dataset.declared else str(dataset.files[0].path)
+    stored = stored_columns(dataset, file)
+    advice = case_hint(name, stored)
+    hint = have_hint(name, stored, advice) + ("" if advice else f"  {fill}")
+    return DatasetError(coded("GE1404", f"{file.path} has no column '{name}', and {of} does"), hint)
+
+
+def disagreements(dataset: Dataset, most: int) -> Iterator[DatasetError]:
+    """Yield what is wrong with the files of a source, one error a file, up to `most`.
+
+    Raises
+    ------
+    DatasetError
+        Where there are no files.
+    """
+    yield from islice(_each(dataset), most)
+
+
+def _each(dataset: Dataset) -> Iterator[DatasetError]:
+    for file in dataset.files:
+        try:
+            check_columns(dataset, file)
+            dataset.partition_ranges(file)
+        except DatasetError as error:
+            yield error

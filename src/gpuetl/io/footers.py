@@ -12,9 +12,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from gpuetl.expressions.types import DataType
 from gpuetl.io.bad_footer import BadFooter
-from gpuetl.io.dataset import ColumnValues, DataFile, DatasetError, RowGroup
+from gpuetl.io.data_file import ColumnValues, DataFile, RowGroup
+from gpuetl.io.dataset_error import DatasetError
 from gpuetl.io.file_state import FileState
 from gpuetl.io.open_file import OpenFile, opened
 from gpuetl.io.parquet_chunks import Chunk, Chunks
@@ -28,6 +28,7 @@ from gpuetl.io.parquet_footer import (
 from gpuetl.io.parquet_limits import Limits, limits_of
 from gpuetl.messages import coded, recoded
 from gpuetl.out_of_memory import done_again, release_host_memory, told_of_host
+from gpuetl.types.data_types import DataType
 
 PLAIN = 0
 SAMPLED_FILES = 4

@@ -11,12 +11,13 @@ from typing import Any
 import pyarrow as pa
 
 from gpuetl.errors import InvalidPipeline, first_line
-from gpuetl.expressions.types import is_list, language_type
-from gpuetl.io.dataset import ColumnValues, DataFile, Dataset, RowGroup
+from gpuetl.io.data_file import ColumnValues, DataFile, RowGroup
+from gpuetl.io.dataset import Dataset
 from gpuetl.io.large_texts import narrow_texts
 from gpuetl.messages import coded
-from gpuetl.plan.schema import Schema
 from gpuetl.records import dataclass
+from gpuetl.types.data_types import is_list, language_type
+from gpuetl.types.schema import Schema
 
 SLICE_ROWS = 1 << 20
 

@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote
 
 import pyarrow as pa
 
-from gpuetl.io.dataset import NULL_PARTITION
+from gpuetl.io.data_file import NULL_PARTITION
 from gpuetl.messages import coded
 from gpuetl.value_texts import shown
 

@@ -17,7 +17,7 @@ from gpuetl.messages import coded
 from gpuetl.records import dataclass
 
 if TYPE_CHECKING:
-    from gpuetl.io.dataset import DataFile
+    from gpuetl.io.data_file import DataFile
 
 AGAIN = "Run again when no other program changes the files of the source."
 

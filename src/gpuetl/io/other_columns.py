@@ -9,11 +9,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gpuetl.expressions.types import language_type, type_name
 from gpuetl.io.dataset import Format
 from gpuetl.io.marks import marked_files
 from gpuetl.io.paths import is_hidden
 from gpuetl.io.staging import SinkWriter
+from gpuetl.types.data_types import language_type, type_name
 
 
 def added_beside(writer: SinkWriter) -> tuple[Path, list[str], list[str]] | None:

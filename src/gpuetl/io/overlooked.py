@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from gpuetl.io.dataset import Dataset
-from gpuetl.io.file_columns import stored_columns
+from gpuetl.io.dataset import Dataset, stored_columns
 from gpuetl.io.listing import list_files
 from gpuetl.messages import coded
 

@@ -9,12 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gpuetl.expressions.types import is_list
-from gpuetl.io.dataset import DataFile, DatasetError
+from gpuetl.io.data_file import DataFile
+from gpuetl.io.dataset_error import DatasetError
 from gpuetl.io.footers import Footer
 from gpuetl.io.open_file import opened
 from gpuetl.io.parquet_footer import INT96, footer_bytes, renamed
 from gpuetl.messages import coded
+from gpuetl.types.data_types import is_list
 
 NANOSECONDS = 1_000_000
 """In a millisecond."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
-from gpuetl.expressions.types import is_floating
+from gpuetl.types.data_types import is_floating
 
 Ranges = Mapping[str, tuple[Any, Any, int]]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import field
 from functools import cached_property
 
-from gpuetl.expressions.types import INT64, STRING
-from gpuetl.io.dataset import DataFile, Dataset, RowGroup
-from gpuetl.plan.schema import Schema
+from gpuetl.io.data_file import DataFile, RowGroup
+from gpuetl.io.dataset import Dataset
 from gpuetl.records import dataclass
+from gpuetl.types.data_types import INT64, STRING
+from gpuetl.types.schema import Schema
 
 REJECTED = ".rejected"
 """What follows a source's or a stage's name in that of its quarantine."""

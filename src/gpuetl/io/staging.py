@@ -28,9 +28,9 @@ from gpuetl.io.paths import MAX_NAME_BYTES
 from gpuetl.io.target import Target
 from gpuetl.lost_device import is_lost
 from gpuetl.messages import coded
-from gpuetl.plan.node import Origin
 from gpuetl.records import dataclass
 from gpuetl.signals import held_signals
+from gpuetl.telemetry.origin import Origin
 
 TABLES_IN_FLIGHT = 2
 SHOWN = 3

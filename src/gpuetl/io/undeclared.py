@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterable
 from urllib.parse import unquote
 
-from gpuetl.expressions.types import type_name
-from gpuetl.io.dataset import NULL_PARTITION, Dataset, DatasetError, folder_values
+from gpuetl.io.data_file import NULL_PARTITION
+from gpuetl.io.dataset import Dataset, folder_values
+from gpuetl.io.dataset_error import DatasetError
+from gpuetl.types.data_types import type_name
 
 INTEGER = re.compile(r"[-+]?[0-9]+")
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")

@@ -1,1 +1,1 @@
-"""Users' kernels: the contract between a CUDA source, a pipeline's columns and a NumPy twin."""
+"""For users' kernels: the segmented scan for their twins, and the check of a kernel against its twin."""

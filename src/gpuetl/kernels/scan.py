@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuetl.backends.pandas.windows.scans import Combine, States
-from gpuetl.backends.pandas.windows.segments import Segments
+from gpuetl.engines.pandas.windows.scans import Combine, States
+from gpuetl.engines.pandas.windows.segments import Segments
 
 
 def scan_groups(offsets: NDArray[Any], combine: Combine, *states: NDArray[Any]) -> States:

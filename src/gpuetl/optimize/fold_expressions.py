@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from gpuetl.expressions.fold import fold
 from gpuetl.expressions.ir import Literal
-from gpuetl.expressions.types import BOOL
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Project
 from gpuetl.plan.plan import Plan
+from gpuetl.types.data_types import BOOL
 
 
 def fold_expressions(plan: Plan) -> Plan:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from gpuetl.plan.node import Node, Origin
+from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Join, Project, Read, Union, passing
 from gpuetl.plan.plan import Plan
+from gpuetl.telemetry.origin import Origin
 
 
 def prune_columns(plan: Plan) -> Plan:

@@ -23,8 +23,7 @@ from gpuetl.expressions.ir import (
     conjuncts,
     substitute,
 )
-from gpuetl.expressions.types import BOOL, is_floating
-from gpuetl.plan.node import Node, Origin
+from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import (
     Aggregate,
     Distinct,
@@ -39,6 +38,8 @@ from gpuetl.plan.nodes import (
     passing,
 )
 from gpuetl.plan.plan import Plan
+from gpuetl.telemetry.origin import Origin
+from gpuetl.types.data_types import BOOL, is_floating
 
 COMPARISONS = (
     "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "is_distinct", "is_not_distinct", "in",

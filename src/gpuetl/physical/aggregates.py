@@ -7,7 +7,6 @@ from dataclasses import field, replace
 from typing import TypeVar
 
 from gpuetl.expressions.build import col, when
-from gpuetl.expressions.decimals import HALF_DIGITS, is_decimal, total_type
 from gpuetl.expressions.formula import formula
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.functions.aggregates import (
@@ -25,11 +24,12 @@ from gpuetl.expressions.functions.aggregates import (
     edge_arguments,
 )
 from gpuetl.expressions.ir import ABSENT, Call, Column, Expr
-from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, DataType, is_floating
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Aggregate, Project, passing
-from gpuetl.plan.schema import Schema, free_name
 from gpuetl.records import dataclass
+from gpuetl.types.data_types import BOOL, DURATION, FLOAT64, INT64, DataType, is_floating
+from gpuetl.types.decimal_types import HALF_DIGITS, is_decimal, total_type
+from gpuetl.types.schema import Schema, free_name
 
 T = TypeVar("T", Expr, Call)
 

@@ -11,11 +11,11 @@ from gpuetl.expressions.build import col
 from gpuetl.expressions.formula import formula
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import ABSENT, Call, Column, Expr, Literal, columns_of
-from gpuetl.expressions.types import BOOL, INT64, DataType
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import CARRIED, Filter, Project, Window, passing
-from gpuetl.plan.schema import free_name
 from gpuetl.records import dataclass
+from gpuetl.types.data_types import BOOL, INT64, DataType
+from gpuetl.types.schema import free_name
 
 SLACK = 1.0
 """Seconds by which more rows of an interval are carried: times are compared as floats, which do not overflow."""

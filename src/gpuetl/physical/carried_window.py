@@ -17,14 +17,14 @@ from datetime import timedelta
 from decimal import Decimal
 
 from gpuetl.expressions.build import col, lit, when
-from gpuetl.expressions.decimals import HALF_DIGITS, integer_decimal, is_decimal, total_type
 from gpuetl.expressions.formula import formula
 from gpuetl.expressions.functions.aggregates import EXACT_DURATION_MEAN, EXACT_MEAN, edge_arguments
 from gpuetl.expressions.functions.windows import TIE_FREE
 from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal
-from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, TIMESTAMP, is_floating, is_temporal
 from gpuetl.physical.carried_steps import TRUE, CarriedWindow, ExactSum, WindowSteps, if_true
 from gpuetl.plan.nodes import Window
+from gpuetl.types.data_types import BOOL, DURATION, FLOAT64, INT64, TIMESTAMP, is_floating, is_temporal
+from gpuetl.types.decimal_types import HALF_DIGITS, integer_decimal, is_decimal, total_type
 
 FLOAT_MAX = sys.float_info.max
 

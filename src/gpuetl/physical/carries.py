@@ -11,8 +11,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from gpuetl.expressions.decimals import is_decimal
-from gpuetl.expressions.types import INT64, DataType, integer_limits, is_integer
 from gpuetl.physical.carried_steps import CarriedWindow, ExactSum
 from gpuetl.physical.carried_window import carried_window
 from gpuetl.physical.estimate import chunk_rows, estimated_rows, rows_at_most
@@ -23,6 +21,8 @@ from gpuetl.physical.widths import Widths, column_widths, distinct_keys, total, 
 from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Window
 from gpuetl.records import dataclass
+from gpuetl.types.data_types import INT64, DataType, integer_limits, is_integer
+from gpuetl.types.decimal_types import is_decimal
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from math import exp, inf
 
-from gpuetl.io.dataset import RowGroup
+from gpuetl.io.data_file import RowGroup
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.physical.ranges import Boundaries
 from gpuetl.physical.widths import LIST_ELEMENTS, Widths, distinct_keys, most_rows, total, widths_of

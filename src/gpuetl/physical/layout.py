@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import accumulate
 
-from gpuetl.io.dataset import RowGroup
+from gpuetl.io.data_file import RowGroup
 from gpuetl.records import dataclass
 
 LEAST_SHARE = 1 << 20

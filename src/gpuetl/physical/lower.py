@@ -16,10 +16,11 @@ from gpuetl.physical.ranges import RangeExchange, by_range
 from gpuetl.physical.row_limits import MOST_PARTITIONS, too_many
 from gpuetl.physical.sequence import are_apart, follow_each_other
 from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.node import Locality, Node, Origin
+from gpuetl.plan.node import Locality, Node
 from gpuetl.plan.nodes import Aggregate, Distinct, Grouped, Join, Limit, Read, Sort, Union, Window, Write
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
+from gpuetl.telemetry.origin import Origin
 
 FEW_BYTES, FEW_BYTES_OF_ONE = 1 << 20, 1 << 17
 """Of groups, from all partitions together: what a task takes in less time than it takes to begin; or from each: what

@@ -11,7 +11,6 @@ from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpuetl.expressions.types import STRING
 from gpuetl.io.staging import TABLES_IN_FLIGHT
 from gpuetl.io.target import Target
 from gpuetl.physical.carries import Carried, carried_copies
@@ -22,6 +21,7 @@ from gpuetl.physical.widths import column_widths, total
 from gpuetl.physical.working_sets import DEVICE, SLOWER_THAN_WRITING, TEXT_READING, WorkingSets
 from gpuetl.plan.graph import walk_graph
 from gpuetl.records import dataclass
+from gpuetl.types.data_types import STRING
 
 if TYPE_CHECKING:
     from gpuetl.physical.lower import PhysicalPlan

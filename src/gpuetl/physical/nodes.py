@@ -12,12 +12,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from gpuetl.io.dataset import RowGroup
+from gpuetl.io.data_file import RowGroup
 from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.node import Locality, Node, Origin
+from gpuetl.plan.node import Locality, Node
 from gpuetl.plan.nodes import Grouped, Join, Project, Read, Sort, Union
-from gpuetl.plan.schema import Schema
 from gpuetl.records import dataclass
+from gpuetl.telemetry.origin import Origin
+from gpuetl.types.schema import Schema
 
 Route = Literal["hash", "gather", "broadcast", "sample", "range"]
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from gpuetl.expressions.types import INT64
 from gpuetl.physical.nodes import Exchange, Physical
-from gpuetl.plan.node import Origin, SortKey
-from gpuetl.plan.schema import Schema, free_name
+from gpuetl.plan.node import SortKey
 from gpuetl.records import dataclass
+from gpuetl.telemetry.origin import Origin
+from gpuetl.types.data_types import INT64
+from gpuetl.types.schema import Schema, free_name
 
 SAMPLED = 4096
 """Rows that are looked at of a full partition: ranges then differ by a few percent in size."""

@@ -13,7 +13,7 @@ from gpuetl.messages import coded
 from gpuetl.physical.nodes import Concat, Exchange, Physical, Scan
 from gpuetl.physical.ranges import Boundaries
 from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.node import Node, Origin
+from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import (
     Aggregate,
     Distinct,
@@ -26,6 +26,7 @@ from gpuetl.plan.nodes import (
     Sort,
     Union,
 )
+from gpuetl.telemetry.origin import Origin
 
 MOST_ROWS = 1 << 40
 """Of a step, in all partitions: at 100 million rows a second, three hours."""

@@ -9,10 +9,10 @@ from bisect import bisect
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from gpuetl.expressions.types import is_floating
 from gpuetl.physical.nodes import Map, Physical, Scan
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Aggregate, Distinct, Filter, Grouped, Join, KernelReduction, Project
+from gpuetl.types.data_types import is_floating
 
 Limits = tuple[Any, Any]
 UNKNOWN = (None, None, 1)

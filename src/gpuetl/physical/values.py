@@ -8,8 +8,8 @@ from math import inf, prod
 from typing import Any, Protocol
 
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal
-from gpuetl.expressions.types import BOOL, DataType, integer_limits, is_integer
 from gpuetl.physical.sequence import Limits
+from gpuetl.types.data_types import BOOL, DataType, integer_limits, is_integer
 
 PARTS = {
     "sign": 4, "quarter": 4, "month": 12, "week": 53, "day": 31, "dayofweek": 7, "isodow": 7, "dayofyear": 366,

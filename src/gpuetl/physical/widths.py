@@ -8,7 +8,6 @@ from functools import cache, cached_property
 from math import inf, prod
 
 from gpuetl.expressions.ir import Column, Expr, columns_of
-from gpuetl.expressions.types import STRING, DataType, is_list
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.physical.sequence import Limits, column_limits
 from gpuetl.physical.values import limits_of, most_values, values_between, values_of_type
@@ -16,6 +15,7 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Aggregate, Explode, Grouped, Join, KernelReduction, Project, Union
 from gpuetl.records import dataclass
+from gpuetl.types.data_types import STRING, DataType, is_list
 
 STRING_BYTES = 16
 LIST_ELEMENTS = 8

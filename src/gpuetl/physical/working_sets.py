@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from gpuetl.expressions.types import STRING
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import (
     Aggregate,
@@ -23,6 +22,7 @@ from gpuetl.plan.nodes import (
     Window,
 )
 from gpuetl.records import dataclass
+from gpuetl.types.data_types import STRING
 
 
 class Work(NamedTuple):

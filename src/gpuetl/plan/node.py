@@ -10,10 +10,10 @@ from operator import is_
 from typing import Any, ClassVar, Self
 
 from gpuetl.expressions.ir import Expr
-from gpuetl.plan.schema import Schema
 from gpuetl.records import dataclass
+from gpuetl.telemetry.origin import Origin
+from gpuetl.types.schema import Schema
 
-FILTER = ":filter"
 """What an error calls the output of a source's filter, which no column of a user's can be."""
 
 
@@ -23,23 +23,6 @@ class Locality(enum.Enum):
     ROW = "no other row"
     KEY = "all rows of equal keys"
     TABLE = "every row"
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Where a node comes from: the stage, source or sink of the pipeline, and the step in it (from 1; 0 for none)."""
-
-    kind: str
-    name: str
-    step: int = 0
-
-    @property
-    def relation(self) -> tuple[str, str]:
-        """The source, stage or sink."""
-        return self.kind, self.name
-
-    def __str__(self) -> str:
-        return f"{self.kind} '{self.name}'" + (f", step {self.step}" if self.step else "")
 
 
 @dataclass(frozen=True)

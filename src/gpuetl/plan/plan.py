@@ -14,13 +14,13 @@ from typing import Any
 from gpuetl.errors import InvalidPipeline, Place, Problem, StepError, have_hint
 from gpuetl.io.dataset import Dataset
 from gpuetl.io.target import Target
-from gpuetl.kernels.contract import KernelContract
-from gpuetl.kernels.texts import KernelTexts
 from gpuetl.messages import coded
 from gpuetl.plan.check import Check
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.records import dataclass
+from gpuetl.user_kernels.contract import KernelContract
+from gpuetl.user_kernels.kernel_texts import KernelTexts
 
 NOT_DIGESTED = ("mark", "twin")
 """Fields that are left out of digests: what is made of them, and the text of a file that is named by its path."""

@@ -6,12 +6,13 @@ from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 from gpuetl.expressions.ir import Call, Cast, Column, Literal, Parameter
-from gpuetl.expressions.types import DataType
 from gpuetl.io.dataset import Dataset
 from gpuetl.io.target import Target
 from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.node import Node, Origin, SortKey
+from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.plan import Plan
+from gpuetl.telemetry.origin import Origin
+from gpuetl.types.data_types import DataType
 
 DATA = (str, bool, int, type(None), DataType, Call, Cast, Column, Literal, Parameter, Origin, SortKey, Target)
 """What is compared by value and never changes."""

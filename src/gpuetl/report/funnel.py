@@ -15,10 +15,10 @@ from typing import NamedTuple
 from gpuetl.io.rejected import without_rejected
 from gpuetl.physical.nodes import Concat, Exchange, Map, Physical, Scan
 from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.node import Origin
 from gpuetl.plan.nodes import Join, Sort, Union
 from gpuetl.records import dataclass
-from gpuetl.report.recorder import Work
+from gpuetl.telemetry.origin import Origin
+from gpuetl.telemetry.recorder import Work
 
 Relation = tuple[str, str]
 """A source, stage or sink: its kind, and its name."""

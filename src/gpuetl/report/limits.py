@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gpuetl.ceilings.ceiling import Ceilings, Link
 from gpuetl.records import dataclass
 from gpuetl.sizes import size
+from gpuetl.telemetry.hardware_limits import Ceilings, Link
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from pathlib import Path
 from gpuetl.errors import Place, Problems, have_hint, listing
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.syntax import names_in
-from gpuetl.expressions.types import BOOL, NULL, UNKNOWN, DataType, is_list, type_name
-from gpuetl.io.dataset import Dataset, DatasetError
+from gpuetl.io.dataset import Dataset
+from gpuetl.io.dataset_error import DatasetError
 from gpuetl.io.frames import FrameDataset
 from gpuetl.io.marks import mark_of
 from gpuetl.io.overlap import Locations, conflicts
@@ -24,10 +24,9 @@ from gpuetl.io.target import Target
 from gpuetl.messages import coded
 from gpuetl.plan.check import Check
 from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.node import Node, Origin
+from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Filter, Project, Read, Sort, Write, passing
 from gpuetl.plan.plan import Plan, digests_of
-from gpuetl.plan.schema import Schema
 from gpuetl.records import dataclass
 from gpuetl.sandbox import OutsideSandbox, current_sandbox
 from gpuetl.spec.expect.bind import expected, quarantines
@@ -39,6 +38,9 @@ from gpuetl.spec.steps.rows import sort_keys, warn_of_no_rows
 from gpuetl.spec.steps.step import Unknown
 from gpuetl.spec.unused import NotedParameters, unused
 from gpuetl.spec.values import node_of
+from gpuetl.telemetry.origin import Origin
+from gpuetl.types.data_types import BOOL, NULL, UNKNOWN, DataType, is_list, type_name
+from gpuetl.types.schema import Schema
 
 IN_SANDBOX = "Use a path in the sandbox, or run without --sandbox if you trust the author of the file."
 MOST_CONFLICTS = 3

@@ -8,12 +8,12 @@ from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
-from gpuetl.expressions.types import NAMED
 from gpuetl.spec.expect.rules import RULES, Rule
 from gpuetl.spec.fields import keys_of
 from gpuetl.spec.model import SinkSpec, SourceSpec
 from gpuetl.spec.steps import STEPS
 from gpuetl.spec.steps.step import Step
+from gpuetl.types.data_types import NAMED
 
 HEAD = f"""\
 # The language

@@ -8,13 +8,13 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, TypeVar
 
 from gpuetl.expressions.syntax import Constant, Name, refuse_depth
-from gpuetl.expressions.types import DURATION, INT64, NAMED, DataType, integer_fits, is_list, parse_type, type_name
-from gpuetl.expressions.zones import UnknownZone
 from gpuetl.messages import coded
 from gpuetl.spec.document import Node
 from gpuetl.spec.fields import Field
 from gpuetl.spec.synonyms import word_suggestion
 from gpuetl.spec.values import BadExpression, BadValue, BadValues, Formula, KeyPlace, Order, Text, parse_order
+from gpuetl.types.data_types import DURATION, INT64, NAMED, DataType, integer_fits, is_list, parse_type, type_name
+from gpuetl.types.time_zones import UnknownZone
 
 T = TypeVar("T")
 

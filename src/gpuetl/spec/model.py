@@ -7,7 +7,6 @@ from dataclasses import field
 from typing import Any, ClassVar
 
 from gpuetl.errors import Place
-from gpuetl.expressions.types import DataType
 from gpuetl.io.dataset import ExtraColumns, Format, MissingColumns, OnBadRow
 from gpuetl.io.frames import SLICE_ROWS
 from gpuetl.io.target import Mode, OnEmpty
@@ -32,6 +31,7 @@ from gpuetl.spec.forms import (
 from gpuetl.spec.steps import Step
 from gpuetl.spec.tests import TestSpec
 from gpuetl.spec.values import Formula, Located, Order, Text, node_of
+from gpuetl.types.data_types import DataType
 
 
 @dataclass(frozen=True)

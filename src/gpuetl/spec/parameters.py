@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Never
 import pyarrow as pa
 
 from gpuetl.errors import InvalidExpression, InvalidPipeline, Problem, have_hint
-from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Expr, Literal, Parameter
-from gpuetl.expressions.types import (
+from gpuetl.messages import coded
+from gpuetl.types.data_types import (
     BOOL,
     DATE,
     DURATION,
@@ -25,7 +25,7 @@ from gpuetl.expressions.types import (
     is_integer,
     type_name,
 )
-from gpuetl.messages import coded
+from gpuetl.types.decimal_types import is_decimal
 
 if TYPE_CHECKING:  # the model holds rules, whose constants are parsed here
     from gpuetl.spec.model import ParameterSpec

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gpuetl.errors import Place
-from gpuetl.plan.node import FILTER, Origin
 from gpuetl.spec.model import FrameSpec, PipelineSpec
 from gpuetl.spec.values import Located, node_of
+from gpuetl.telemetry.origin import FILTER, Origin
 
 
 def place_of(spec: PipelineSpec, origin: object, output: str = "") -> Place | None:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gpuetl.errors import Place, Problems
-from gpuetl.expressions.types import NULL
 from gpuetl.messages import coded
 from gpuetl.spec.document import Node, read_document, read_text
 from gpuetl.spec.expect.rules import Rule, read_rule
@@ -21,6 +20,7 @@ from gpuetl.spec.steps import STEPS, Step
 from gpuetl.spec.synonyms import keys_hint, word_suggestion
 from gpuetl.spec.tests import read_tests
 from gpuetl.spec.values import BadValue, KeyPlace, Located, Text, is_identifier
+from gpuetl.types.data_types import NULL
 
 T = TypeVar("T")
 VERSION = 1

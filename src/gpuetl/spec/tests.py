@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Literal, TypeVar
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from gpuetl.errors import Problems
-from gpuetl.expressions.types import DataType, is_list, type_name
 from gpuetl.expressions.unparse import constant_text
 from gpuetl.io.dataset import Format
 from gpuetl.messages import coded
@@ -23,6 +22,7 @@ from gpuetl.spec.forms import BOOLEAN, read_name
 from gpuetl.spec.parameters import parse_written
 from gpuetl.spec.synonyms import keys_hint
 from gpuetl.spec.values import BadValue, KeyPlace, Located, Text
+from gpuetl.types.data_types import DataType, is_list, type_name
 
 T = TypeVar("T")
 KEYS = ("name", "params", "given", "expect", "expect_failure")

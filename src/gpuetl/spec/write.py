@@ -13,13 +13,13 @@ from ruamel.yaml.nodes import ScalarNode
 from ruamel.yaml.representer import RoundTripRepresenter
 
 from gpuetl.errors import InvalidPipeline
-from gpuetl.expressions.types import type_name
 from gpuetl.expressions.unparse import constant_text
 from gpuetl.messages import coded
 from gpuetl.spec.fields import write_keys
 from gpuetl.spec.model import FrameSpec, ParameterSpec, PipelineSpec, SinkSpec, SourceSpec, StageSpec
 from gpuetl.spec.read import VERSION
 from gpuetl.spec.tests import Plain, write_test
+from gpuetl.types.data_types import type_name
 
 
 class Representer(RoundTripRepresenter):

@@ -12,7 +12,7 @@ import pyarrow as pa
 from gpuetl.errors import Problems
 from gpuetl.options import RunOptions
 from gpuetl.pipeline import Pipeline
-from gpuetl.testing.compare import ROUNDING, Tolerance, assert_tables_equal
+from gpuetl.verify.tolerance import ROUNDING, Tolerance, assert_tables_equal
 
 LAYOUTS: Mapping[str, RunOptions] = {
     "one partition": RunOptions(),

@@ -15,10 +15,10 @@ import pyarrow as pa
 
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column, Expr
-from gpuetl.expressions.types import INT64, is_floating
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Aggregate, Filter, Limit, Project, Sort
 from gpuetl.records import dataclass
+from gpuetl.types.data_types import INT64, is_floating
 from gpuetl.verify.compare import numbered_names
 from gpuetl.verify.keys import names_below
 

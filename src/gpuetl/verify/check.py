@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from gpuetl.backends.cudf.choices import skipping
-from gpuetl.backends.engines import choose_engine
-from gpuetl.backends.fallback import check_refusals
+from gpuetl.engines.cudf.choices import skipping
+from gpuetl.engines.fallback import check_refusals
+from gpuetl.engines.registry import choose_engine
 from gpuetl.errors import Problem, RunFailed
 from gpuetl.executors.execution import Execution, on_workers
-from gpuetl.kernels.options import kernel_options
 from gpuetl.options import RunOptions
 from gpuetl.plan.order import promised_order
 from gpuetl.plan.plan import Plan
-from gpuetl.planning import lowered, lowered_again
 from gpuetl.records import dataclass
 from gpuetl.report.funnel import Funnel
-from gpuetl.report.recorder import Progress, Recorder, recording, silent
-from gpuetl.report.report import device_label, stage_reports
-from gpuetl.run import backend_of, names_in_order
+from gpuetl.report.run_report import device_label, stage_reports
+from gpuetl.run.pipeline_run import backend_of, names_in_order
+from gpuetl.run.planning import lowered, lowered_again
+from gpuetl.telemetry.recorder import Progress, Recorder, recording, silent
+from gpuetl.user_kernels.kernel_options import kernel_options
 from gpuetl.verify.bounds import SumBounds, sum_bounds
 from gpuetl.verify.compare import Contract, Difference, compare_tables
 from gpuetl.verify.keys import stage_keys
@@ -32,7 +32,7 @@ from gpuetl.verify.report import StageVerdict, VerifyReport
 from gpuetl.verify.sample import sampled
 
 if TYPE_CHECKING:
-    from gpuetl.pipeline import Pipeline
+    from gpuetl.spec.definition import PipelineDefinition
 
 ORACLE = "pandas"
 AS_WRITTEN = RunOptions(partition_rows=1 << 62, optimize=False)
@@ -49,7 +49,7 @@ class Answers:
 
 
 def verify_pipeline(
-    pipeline: Pipeline,
+    pipeline: PipelineDefinition,
     params: Mapping[str, Any],
     engine: str,
     stages: Iterable[str] | None,

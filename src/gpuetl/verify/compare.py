@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.expressions.types import is_floating, is_list
 from gpuetl.records import dataclass
-from gpuetl.testing.compare import Tolerance, equal_values, in_canonical_order
+from gpuetl.types.data_types import is_floating, is_list
 from gpuetl.value_texts import shown
+from gpuetl.verify.tolerance import Tolerance, equal_values, in_canonical_order
 
 SHOWN_ROWS = 5
 RELATIVE, OF_LARGEST = 1e-9, 1e-12

@@ -12,14 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from gpuetl.errors import InvalidPipeline
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column, Literal
-from gpuetl.expressions.types import BOOL, INT64
 from gpuetl.messages import coded
 from gpuetl.physical.estimate import CSV_ROW_BYTES
 from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.node import Locality, Node, Origin
+from gpuetl.plan.node import Locality, Node
 from gpuetl.plan.nodes import Explode, Filter, Grouped, Join, Project, Read, Union
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
+from gpuetl.telemetry.origin import Origin
+from gpuetl.types.data_types import BOOL, INT64
 
 LEAST, HASHES = -(1 << 63), 1 << 64
 Choice = Mapping[int, str]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gpuetl.backends.pandas import backend  # noqa: F401  registers the handlers
-from gpuetl.backends.pandas.operation import run_operation
+from gpuetl.engines.pandas import pandas_engine  # noqa: F401  registers the handlers
+from gpuetl.engines.pandas.operation import run_operation
 from gpuetl.plan.nodes import NODES, Write
 
 

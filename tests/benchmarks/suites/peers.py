@@ -28,7 +28,7 @@ class Gpuetl(Peer):
 
     def open(self) -> None:
         """Start the engine."""
-        from gpuetl.backends.engines import load_backend
+        from gpuetl.engines.registry import load_backend
 
         load_backend(self.engine)
 

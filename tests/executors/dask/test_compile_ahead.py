@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from gpuetl import RunOptions, col, expr
-from gpuetl.backends.backend import Share
-from gpuetl.backends.engines import CLUSTER_PACKAGES, CLUSTERED
+from gpuetl.engines.interface import Share
+from gpuetl.engines.registry import CLUSTER_PACKAGES, CLUSTERED
 from gpuetl.testing import assert_tables_equal
 from plans import lowered
 from tables import table, write_source
@@ -20,7 +20,7 @@ pytest.importorskip("distributed")
 from conftest import COMPILER, ON_CPU
 from gpu_engine.host_machine import HostMachine
 from gpu_engine.test_programs import listed
-from gpuetl.backends.cudf.sources.kinds import KnownScan, scan_kinds
+from gpuetl.engines.cudf.sources.kinds import KnownScan, scan_kinds
 from gpuetl.executors.dask import compile_ahead
 from gpuetl.executors.dask.compile_ahead import pack_plan, shares_of, unpack_plan
 from gpuetl.executors.dask.once import forget

@@ -17,7 +17,7 @@ from gpuetl.executors.dask.cluster import client_at
 from gpuetl.executors.dask.installed import check_installed, installed
 from gpuetl.executors.dask.once import note
 from gpuetl.options import Cluster
-from gpuetl.report.recorder import silent
+from gpuetl.telemetry.recorder import silent
 from tables import table, write_source
 
 distributed = pytest.importorskip("distributed")

@@ -8,11 +8,12 @@ import pytest
 
 pytest.importorskip("distributed")
 
-from gpuetl import RunOptions, col, expr, planning
+from gpuetl import RunOptions, col, expr
 from gpuetl.executors.dask import graph
 from gpuetl.executors.dask.graph import TaskGraph
 from gpuetl.executors.dask.packing import nodes_of, pack_nodes
 from gpuetl.executors.dask.run import job_of
+from gpuetl.run import planning
 from plans import kept_plan, lowered
 from tables import table, write_source
 

@@ -7,14 +7,14 @@ import pyarrow as pa
 import pytest
 
 from gpu_engine.host_machine import COMPILER, host_backend
-from gpuetl.backends.cudf.columns.concat import concat
-from gpuetl.backends.cudf.columns.pieces import split_rows
-from gpuetl.backends.cudf.columns.shared_dictionaries import MOST_BYTES, content_of, dictionary_of, shared
-from gpuetl.backends.cudf.columns.text_codes import with_dictionary
-from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.vector import Vector
+from gpuetl.engines.cudf.columns.concat import concat
+from gpuetl.engines.cudf.columns.pieces import split_rows
+from gpuetl.engines.cudf.columns.shared_dictionaries import MOST_BYTES, content_of, dictionary_of, shared
+from gpuetl.engines.cudf.columns.text_codes import with_dictionary
+from gpuetl.engines.cudf.frame import Frame
+from gpuetl.engines.cudf.vector import Vector
 from gpuetl.executors.dask.one_buffer import buffers_of, held_bytes, in_one
-from gpuetl.expressions.types import STRING
+from gpuetl.types.data_types import STRING
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 

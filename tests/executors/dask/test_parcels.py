@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from gpuetl import RunOptions, col, expr
-from gpuetl.backends.cudf.columns.text_codes import with_dictionary
-from gpuetl.backends.engines import BACKENDS, CLUSTERED, load_backend
+from gpuetl.engines.cudf.columns.text_codes import with_dictionary
+from gpuetl.engines.registry import BACKENDS, CLUSTERED, load_backend
 from gpuetl.io.spill_space import SpillSpace
 from gpuetl.testing import assert_tables_equal
 from tables import NAN, table, write_source
@@ -287,7 +287,7 @@ def sent_on(result):
 def on_workers(monkeypatch):
     """The cudf engine on workers without a GPU."""
     monkeypatch.setitem(CLUSTERED, "dask-on-cpu", ON_CPU)
-    monkeypatch.setattr("gpuetl.backends.engines.CLUSTER_PACKAGES", {"dask-on-cpu": ("distributed", "")})
+    monkeypatch.setattr("gpuetl.engines.registry.CLUSTER_PACKAGES", {"dask-on-cpu": ("distributed", "")})
     assert ON_CPU in BACKENDS
     return "dask-on-cpu"
 

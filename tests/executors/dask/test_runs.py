@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import InvalidPipeline, PackageMissing, Pipeline, RunFailed, RunOptions, col
-from gpuetl.backends import engines
-from gpuetl.backends.pandas.backend import PandasBackend
+from gpuetl.engines import registry
+from gpuetl.engines.pandas.pandas_engine import PandasBackend
 from gpuetl.executors.dask import account
 from gpuetl.executors.dask.fragments import Step
 from gpuetl.executors.dask.graph import what_is_read
@@ -23,7 +23,7 @@ from gpuetl.executors.dask.turns import Turn
 from gpuetl.options import Cluster
 from gpuetl.physical.nodes import Scan
 from gpuetl.plan.graph import walk_graph
-from gpuetl.report.recorder import Recorder
+from gpuetl.telemetry.recorder import Recorder
 from gpuetl.testing import assert_tables_equal
 from plans import lowered
 from sink_files import is_manifest
@@ -185,7 +185,7 @@ def test_options_of_a_cluster_go_with_engines_that_run_on_one(flights):
 @pytest.mark.parametrize(("engine", "install"), [("dask", "gpuetl.dask"), ("dask-cuda", "gpuetl.cu12")])
 def test_the_package_that_is_missing_is_told(flights, monkeypatch, engine, install):
     """With what to install."""
-    monkeypatch.setattr(engines, "find_spec", lambda name: None)
+    monkeypatch.setattr(registry, "find_spec", lambda name: None)
     with pytest.raises(PackageMissing, match=f"engine '{engine}' needs the package .* pip install .{install}"):
         flights.run(engine=engine)
 

@@ -14,7 +14,7 @@ pytest.importorskip("distributed")
 
 from conftest import COMPILER, ON_CPU, workers_here
 from gpuetl import RunOptions, col, row_number
-from gpuetl.backends.engines import CLUSTERED
+from gpuetl.engines.registry import CLUSTERED
 from gpuetl.executors.dask import tasks, turns, writing
 from gpuetl.executors.dask.job import TaskRunner
 from gpuetl.executors.dask.turns import Turn, Turns
@@ -194,7 +194,7 @@ def test_who_made_room_may_write():
 def pieces(pipeline, cluster, monkeypatch):
     """Runs an exchange of the cudf engine's frames on workers without GPUs, in partitions of so many rows."""
     monkeypatch.setitem(CLUSTERED, "dask-on-cpu", ON_CPU)
-    monkeypatch.setattr("gpuetl.backends.engines.CLUSTER_PACKAGES", {"dask-on-cpu": ("distributed", "")})
+    monkeypatch.setattr("gpuetl.engines.registry.CLUSTER_PACKAGES", {"dask-on-cpu": ("distributed", "")})
     rows = pa.table({"k": [row % 3 for row in range(12)], "x": range(12)})
     t = write_source(pipeline, "t", rows, row_group_size=1)
     t.filter(col("x") >= 0).window("k", "x", n=row_number()).write_parquet("out", "out", mode="overwrite")

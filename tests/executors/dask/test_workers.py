@@ -7,11 +7,11 @@ import pytest
 pytest.importorskip("distributed")
 
 from gpuetl import RunOptions
+from gpuetl.executors.capacity import Capacity
 from gpuetl.executors.dask import workers
 from gpuetl.executors.dask.installed import installed
 from gpuetl.executors.dask.workers import capacity_of, in_worker_thread
-from gpuetl.planning import Capacity
-from gpuetl.report.recorder import silent
+from gpuetl.telemetry.recorder import silent
 from tables import table, write_source
 
 

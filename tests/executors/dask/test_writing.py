@@ -10,8 +10,8 @@ import pytest
 pytest.importorskip("distributed")
 
 from gpu_engine.host_machine import COMPILER, HostMachine
-from gpuetl.backends.cudf.backend import CudfBackend
-from gpuetl.backends.pandas.backend import PandasBackend
+from gpuetl.engines.cudf.cudf_engine import CudfBackend
+from gpuetl.engines.pandas.pandas_engine import PandasBackend
 from gpuetl.executors.dask import writing
 from gpuetl.executors.dask.turns import Turns
 from gpuetl.executors.dask.writing import files_at_once
@@ -49,7 +49,7 @@ def test_files_of_a_partition_are_written_side_by_side(pipeline, cluster, monkey
     """Each waits for the others, and none in vain."""
     import pyarrow as pa
 
-    from gpuetl.backends.engines import CLUSTER_PACKAGES, CLUSTERED
+    from gpuetl.engines.registry import CLUSTER_PACKAGES, CLUSTERED
     from gpuetl.io import write_files
 
     monkeypatch.setitem(CLUSTERED, "dask-on-cpu", "cudf-on-cpu")
@@ -72,7 +72,7 @@ def test_who_waits_for_files_waits_for_the_frame_that_is_written(pipeline, clust
     """Its memory is free when the turn is given up."""
     import pyarrow as pa
 
-    from gpuetl.backends.engines import CLUSTER_PACKAGES, CLUSTERED
+    from gpuetl.engines.registry import CLUSTER_PACKAGES, CLUSTERED
 
     monkeypatch.setitem(CLUSTERED, "dask-on-cpu", "cudf-on-cpu")
     monkeypatch.setitem(CLUSTER_PACKAGES, "dask-on-cpu", ("distributed", ""))

@@ -15,11 +15,11 @@ from weakref import WeakKeyDictionary
 
 from distributed import get_worker
 
-from gpuetl.ceilings.ceiling import Link
 from gpuetl.executors.dask.packing import AnyNode, operation_of
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.plan.node import Node
-from gpuetl.report.recorder import Recorder, Work
+from gpuetl.telemetry.hardware_limits import Link
+from gpuetl.telemetry.recorder import Recorder, Work
 
 MOST_TOLD = 1 << 14
 """Bytes of a result that is told: a scheduler keeps the last thousand events of a topic."""

@@ -25,9 +25,9 @@ from gpuetl.executors.dask.pool import DevicePool
 from gpuetl.executors.dask.scratch import scratch_folder
 from gpuetl.messages import coded
 from gpuetl.options import Cluster
-from gpuetl.plan.node import Origin
-from gpuetl.report.recorder import Progress, silent
 from gpuetl.signals import Held, held_signals
+from gpuetl.telemetry.origin import Origin
+from gpuetl.telemetry.recorder import Progress, silent
 from gpuetl.threads import thread_count
 
 CONNECT_S = 20

@@ -13,15 +13,15 @@ from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
-from gpuetl.backends.backend import ALONE, Share
-from gpuetl.backends.cudf.choices import skipping
-from gpuetl.backends.cudf.compile_ahead import forgiven
-from gpuetl.backends.cudf.sources.kinds import KnownScan, ScanKinds, scan_kinds
-from gpuetl.backends.engines import load_backend
+from gpuetl.engines.cudf.choices import skipping
+from gpuetl.engines.cudf.compile_ahead import forgiven
+from gpuetl.engines.cudf.sources.kinds import KnownScan, ScanKinds, scan_kinds
+from gpuetl.engines.interface import ALONE, Share
+from gpuetl.engines.registry import load_backend
 from gpuetl.executors.dask.liveness import asked
 from gpuetl.executors.dask.once import is_first_time
 from gpuetl.executors.dask.packing import Reduced, nodes_of, pack_nodes, unpack_nodes
-from gpuetl.io.dataset import RowGroup
+from gpuetl.io.data_file import RowGroup
 from gpuetl.options import RunOptions
 from gpuetl.physical.estimate import read_rows
 from gpuetl.physical.lower import PhysicalPlan

@@ -11,11 +11,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import gpuetl
 from gpuetl.errors import EngineUnavailable, RunFailed, first_line
 from gpuetl.executors.dask.liveness import asked
 from gpuetl.executors.dask.once import is_noted, note
 from gpuetl.messages import coded
+from gpuetl.tracebacks import PACKAGE
+from gpuetl.version import __version__
 
 
 def check_installed(client: Any, workers: frozenset[str]) -> None:
@@ -61,6 +62,6 @@ def installed() -> str:
 
     A version in development has one number for many texts.
     """
-    text = b"".join(path.read_bytes() for path in sorted(Path(gpuetl.__file__).parent.rglob("*.py")))
+    text = b"".join(path.read_bytes() for path in sorted(Path(PACKAGE).rglob("*.py")))
     python = ".".join(map(str, sys.version_info[:2]))
-    return f"gpuetl {gpuetl.__version__} ({hashlib.sha256(text).hexdigest()[:8]}) on Python {python}"
+    return f"gpuetl {__version__} ({hashlib.sha256(text).hexdigest()[:8]}) on Python {python}"

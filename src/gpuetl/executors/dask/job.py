@@ -10,10 +10,10 @@ from dataclasses import field
 from functools import lru_cache
 from typing import Any, cast
 
-from gpuetl.backends.backend import Backend, Frame
-from gpuetl.backends.cudf.choices import skipping
-from gpuetl.backends.engines import load_backend
-from gpuetl.backends.fallback import FallbackBackend
+from gpuetl.engines.cudf.choices import skipping
+from gpuetl.engines.fallback import FallbackBackend
+from gpuetl.engines.interface import Backend, Frame
+from gpuetl.engines.registry import load_backend
 from gpuetl.errors import RunFailed
 from gpuetl.executors.dask.account import Told, tell, told_if_small
 from gpuetl.executors.dask.packing import operation_of, unpack_nodes
@@ -21,14 +21,14 @@ from gpuetl.executors.dask.parcels import opened
 from gpuetl.executors.dask.shelf import SHELF
 from gpuetl.executors.dask.turns import Turn
 from gpuetl.executors.runner import Runner
-from gpuetl.kernels.options import KernelOptions, kernel_options
 from gpuetl.lost_device import is_lost
 from gpuetl.physical.carries import Carried
 from gpuetl.physical.nodes import Exchange, Physical
-from gpuetl.plan.node import Origin
 from gpuetl.plan.nodes import Write
 from gpuetl.records import dataclass
-from gpuetl.report.recorder import Recorder, recording
+from gpuetl.telemetry.origin import Origin
+from gpuetl.telemetry.recorder import Recorder, recording
+from gpuetl.user_kernels.kernel_options import KernelOptions, kernel_options
 
 LEAVE_S = 2.0
 """The time that a worker without a GPU has to report the error of its task."""

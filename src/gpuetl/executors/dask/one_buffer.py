@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpuetl.backends.cudf.columns.packed import packed, unpacked
-from gpuetl.backends.cudf.columns.piece import Layout, PieceColumns
-from gpuetl.backends.cudf.columns.pieces import ALIGNMENT, aligned
-from gpuetl.backends.cudf.columns.shared_dictionaries import Content, content_of, dictionary_of
-from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.vector import Buffer, Vector
+from gpuetl.engines.cudf.columns.packed import packed, unpacked
+from gpuetl.engines.cudf.columns.piece import Layout, PieceColumns
+from gpuetl.engines.cudf.columns.pieces import ALIGNMENT, aligned
+from gpuetl.engines.cudf.columns.shared_dictionaries import Content, content_of, dictionary_of
+from gpuetl.engines.cudf.frame import Frame
+from gpuetl.engines.cudf.vector import Buffer, Vector
 
 BYTE = np.dtype("uint8")
 Places = list[tuple[int, str, tuple[int, ...]]]

@@ -7,7 +7,7 @@ from typing import Any
 
 from distributed import WorkerPlugin
 
-from gpuetl.backends.cudf.gpu.settings import POOL_SHARE
+from gpuetl.engines.cudf.gpu.settings import POOL_SHARE
 from gpuetl.sizes import size
 
 MOST_SHARE = 0.6

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
-from gpuetl.backends.engines import CLUSTERED
+from gpuetl.engines.registry import CLUSTERED
 from gpuetl.errors import RunFailed
 from gpuetl.executors.committing import commit
 from gpuetl.executors.dask.account import Account
@@ -32,8 +32,8 @@ from gpuetl.messages import coded
 from gpuetl.options import RunOptions
 from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Exchange, Map
-from gpuetl.report.recorder import Recorder
-from gpuetl.report.trace import timed
+from gpuetl.telemetry.recorder import Recorder
+from gpuetl.telemetry.trace import timed
 
 if TYPE_CHECKING:
     from gpuetl.executors.execution import Execution

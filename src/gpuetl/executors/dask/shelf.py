@@ -13,10 +13,10 @@ from threading import Lock
 from typing import Protocol
 from weakref import WeakSet
 
-from gpuetl.backends.backend import Backend
-from gpuetl.ceilings.ceiling import Link
+from gpuetl.engines.interface import Backend
 from gpuetl.errors import first_line
 from gpuetl.io.spill_space import SpillSpace
+from gpuetl.telemetry.hardware_limits import Link
 
 
 class Shelved(Protocol):

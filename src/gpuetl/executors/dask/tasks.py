@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from gpuetl.backends.backend import Frame
+from gpuetl.engines.interface import Frame
 from gpuetl.executors.dask.fetching import Places, fetched, giving_worker, let_go
 from gpuetl.executors.dask.fragments import Fragment, Step
 from gpuetl.executors.dask.job import Job, OpenJob, TaskRunner

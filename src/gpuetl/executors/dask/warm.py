@@ -5,11 +5,11 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.vector import Vector
+from gpuetl.engines.cudf.frame import Frame
+from gpuetl.engines.cudf.vector import Vector
 from gpuetl.executors.dask.once import is_first_time
 from gpuetl.executors.dask.parcels import Parcel
-from gpuetl.expressions.types import INT64
+from gpuetl.types.data_types import INT64
 
 Futures = tuple[Any, ...]
 ROWS = 1 << 20
@@ -38,7 +38,7 @@ def warm(client: Any, workers: frozenset[str]) -> None:
 
 def some_rows() -> Parcel:
     """Return a frame on the worker's device; the engine is loaded by that, and its memory pool made."""
-    from gpuetl.backends.cudf.gpu.machine import machine
+    from gpuetl.engines.cudf.gpu.machine import machine
 
     return Parcel(Frame({"x": Vector(INT64, ROWS, machine().arrays.zeros(ROWS, "int64"))}, ROWS))
 

@@ -11,15 +11,15 @@ from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from gpuetl.backends.engines import load_backend
+from gpuetl.engines.registry import load_backend
 from gpuetl.errors import EngineUnavailable, first_line
+from gpuetl.executors.capacity import Capacity, free_memory
 from gpuetl.executors.dask.cluster import HELD_SHARE
 from gpuetl.executors.dask.installed import check_installed, check_same, installed
 from gpuetl.executors.dask.liveness import asked as ask
 from gpuetl.messages import coded
-from gpuetl.plan.node import Origin
-from gpuetl.planning import Capacity, free_memory
-from gpuetl.report.recorder import Progress
+from gpuetl.telemetry.origin import Origin
+from gpuetl.telemetry.recorder import Progress
 
 Answer = TypeVar("Answer")
 WAIT_S = 60

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpuetl.backends.backend import Backend
+from gpuetl.engines.interface import Backend
 from gpuetl.executors.dask.shelf import SHELF
 from gpuetl.executors.guard import Guard
 from gpuetl.executors.outputs import file_writer, note_files, write_frame

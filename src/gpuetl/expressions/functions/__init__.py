@@ -21,7 +21,7 @@ from gpuetl.expressions.functions import (
     windows,
     zones,
 )
-from gpuetl.expressions.functions.function import Function, Kind, TypeMismatch
+from gpuetl.expressions.functions.function import ENTRIES, Function, Kind, TypeMismatch, table_entry
 from gpuetl.expressions.syntax import RUN_ID
 from gpuetl.messages import coded
 
@@ -89,6 +89,10 @@ INSTEAD = {
 """What to write for names that one may expect, and that are no alias: their meaning differs, or is not had so."""
 
 
+ENTRIES.update(FUNCTIONS)
+ENTRIES.update({(entry.kind, name): entry for name, entry in aggregates.INTERNAL.items()})
+
+
 def find_function(name: str, kinds: tuple[Kind, ...]) -> Function | None:
     """Return the function of that name, or of that alias, in the first of `kinds` that has it."""
     name = ALIASES.get(name, name)
@@ -108,11 +112,6 @@ def in_order(aggregate: Function) -> str:
     forms = {f"cum_{name}": "the rows so far", f"rolling_{name}": "the last rows"}
     meant = " and ".join(f"{form}, over {rows}" for form, rows in forms.items() if ("window", form) in FUNCTIONS)
     return f"There is {meant}.  For one value a group, aggregate in a stage of its own and join it." if meant else ""
-
-
-def table_entry(kind: Kind, name: str) -> Function:
-    """Return the function of that kind and name, also where users cannot call it."""
-    return aggregates.INTERNAL.get(name) or FUNCTIONS[kind, name]
 
 
 def function_names(kinds: tuple[Kind, ...]) -> list[str]:

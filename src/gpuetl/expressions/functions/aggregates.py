@@ -7,7 +7,6 @@ from functools import partial
 
 import pyarrow as pa
 
-from gpuetl.expressions.decimals import integer_decimal, is_decimal, total_type
 from gpuetl.expressions.functions.function import (
     Function,
     TypeMismatch,
@@ -17,8 +16,9 @@ from gpuetl.expressions.functions.function import (
     takes_one,
 )
 from gpuetl.expressions.ir import Call, Expr, Literal
-from gpuetl.expressions.types import BOOL, DURATION, FLOAT64, INT64, NULL, is_floating, is_integer, is_number, type_name
 from gpuetl.messages import coded
+from gpuetl.types.data_types import BOOL, DURATION, FLOAT64, INT64, NULL, is_floating, is_integer, is_number, type_name
+from gpuetl.types.decimal_types import integer_decimal, is_decimal, total_type
 
 Aggregate = partial(Function, kind="aggregate", nulls="own")
 

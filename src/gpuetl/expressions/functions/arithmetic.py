@@ -17,14 +17,6 @@ from functools import reduce
 
 import pyarrow as pa
 
-from gpuetl.expressions.decimals import (
-    integer_decimal,
-    is_decimal,
-    product_type,
-    quotient_type,
-    rounded_type,
-    sum_type,
-)
 from gpuetl.expressions.functions.durations import or_durations
 from gpuetl.expressions.functions.function import (
     Function,
@@ -38,7 +30,8 @@ from gpuetl.expressions.functions.function import (
 )  # fmt: skip
 from gpuetl.expressions.functions.meeting import exact_types, meet, mixed, types_beside
 from gpuetl.expressions.ir import Expr
-from gpuetl.expressions.types import (
+from gpuetl.messages import coded
+from gpuetl.types.data_types import (
     DATE,
     DURATION,
     FLOAT64,
@@ -53,7 +46,14 @@ from gpuetl.expressions.types import (
     is_temporal,
     type_name,
 )
-from gpuetl.messages import coded
+from gpuetl.types.decimal_types import (
+    integer_decimal,
+    is_decimal,
+    product_type,
+    quotient_type,
+    rounded_type,
+    sum_type,
+)
 
 number = takes_one(is_number, "a number")
 

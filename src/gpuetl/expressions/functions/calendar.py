@@ -14,9 +14,9 @@ import pyarrow as pa
 
 from gpuetl.expressions.functions.function import Function, Rule, TypeMismatch, Typing, takes_one
 from gpuetl.expressions.ir import Expr
-from gpuetl.expressions.types import BOOL, DATE, DURATION, FLOAT64, INT64, STRING, TIMESTAMP, DataType, is_temporal
-from gpuetl.expressions.zones import UnknownZone, is_zone
 from gpuetl.messages import coded
+from gpuetl.types.data_types import BOOL, DATE, DURATION, FLOAT64, INT64, STRING, TIMESTAMP, DataType, is_temporal
+from gpuetl.types.time_zones import UnknownZone, is_zone
 
 DAY, MOMENT = "DATE '2013-03-09'", "TIMESTAMP '2013-03-09 17:05:30.25'"
 

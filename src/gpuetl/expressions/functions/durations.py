@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gpuetl.expressions.functions.function import Rule, Typing
 from gpuetl.expressions.ir import Expr
-from gpuetl.expressions.types import DURATION, INT64, NULL, DataType, is_integer
+from gpuetl.types.data_types import DURATION, INT64, NULL, DataType, is_integer
 
 
 def or_durations(numbers: Rule, **results: DataType) -> Rule:

@@ -23,8 +23,8 @@ from gpuetl.expressions.functions.calendar import MOMENT, with_clock
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, fixed
 from gpuetl.expressions.functions.moments import moment_type
 from gpuetl.expressions.ir import Expr, Literal
-from gpuetl.expressions.types import DATE, STRING, TIMESTAMP, type_name
 from gpuetl.messages import coded
+from gpuetl.types.data_types import DATE, STRING, TIMESTAMP, type_name
 
 LETTERS = "docs/functions.md lists the specifiers."
 

@@ -10,7 +10,9 @@ from typing import Literal as Choice
 import pyarrow as pa
 
 from gpuetl.expressions.ir import Expr, Literal
-from gpuetl.expressions.types import (
+from gpuetl.messages import code_of, coded
+from gpuetl.records import dataclass
+from gpuetl.types.data_types import (
     BOOL,
     FLOAT64,
     NULL,
@@ -22,8 +24,6 @@ from gpuetl.expressions.types import (
     is_temporal,
     type_name,
 )  # fmt: skip
-from gpuetl.messages import code_of, coded
-from gpuetl.records import dataclass
 
 Kind = Choice["scalar", "aggregate", "window"]
 Typing: TypeAlias = tuple[Sequence[DataType], DataType]
@@ -93,9 +93,16 @@ class Function:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Send the name to another process: it has the same table."""
-        from gpuetl.expressions.functions import table_entry
-
         return table_entry, (self.kind, self.name)
+
+
+ENTRIES: dict[tuple[Kind, str], Function] = {}
+"""The table of functions by kind and name, also those that users cannot call.  The package fills it."""
+
+
+def table_entry(kind: Kind, name: str) -> Function:
+    """Return the function of that kind and name, also where users cannot call it."""
+    return ENTRIES[kind, name]
 
 
 def fixed(*takes: DataType, returns: DataType) -> Rule:

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, fixed
 from gpuetl.expressions.ir import Expr, Literal
-from gpuetl.expressions.types import INT64, STRING, is_integer, type_name
 from gpuetl.messages import coded
+from gpuetl.types.data_types import INT64, STRING, is_integer, type_name
 
 digest = fixed(STRING, returns=STRING)
 

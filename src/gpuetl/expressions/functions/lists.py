@@ -13,8 +13,8 @@ import pyarrow as pa
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, fixed
 from gpuetl.expressions.functions.meeting import meet
 from gpuetl.expressions.ir import Column, Expr, Literal
-from gpuetl.expressions.types import BOOL, INT64, NULL, STRING, DataType, is_integer, is_list, type_name
 from gpuetl.messages import coded
+from gpuetl.types.data_types import BOOL, INT64, NULL, STRING, DataType, is_integer, is_list, type_name
 
 ListFunction = partial(Function, lists=True)
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, anything, fixed
 from gpuetl.expressions.functions.meeting import comparable, compared, meet, mixed
 from gpuetl.expressions.ir import Expr
-from gpuetl.expressions.types import BOOL, NULL, type_name
 from gpuetl.messages import coded
+from gpuetl.types.data_types import BOOL, NULL, type_name
 
 
 def connected(args: Sequence[Expr]) -> Typing:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuetl.expressions.functions.function import Function, fixed, floats, takes_one
-from gpuetl.expressions.types import BOOL, FLOAT64, is_floating
+from gpuetl.types.data_types import BOOL, FLOAT64, is_floating
 
 FUNCTIONS = (
     Function("sqrt", "x", floats, "The square root; NaN of a negative number.", "sqrt(9)", 3.0),

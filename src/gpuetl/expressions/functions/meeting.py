@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from gpuetl.expressions.decimals import constant_decimal, integer_decimal, is_decimal
 from gpuetl.expressions.functions.function import TypeMismatch, Typing, code_of_types
 from gpuetl.expressions.ir import Call, Expr, Literal, branch_places
 from gpuetl.expressions.numbers import adapts_to_single, has_type
-from gpuetl.expressions.types import (
+from gpuetl.messages import coded, recoded
+from gpuetl.types.data_types import (
     BOOL,
     FLOAT64,
     INT64,
@@ -23,7 +23,7 @@ from gpuetl.expressions.types import (
     is_integer,
     type_name,
 )
-from gpuetl.messages import coded, recoded
+from gpuetl.types.decimal_types import constant_decimal, integer_decimal, is_decimal
 
 
 def types_beside(args: Sequence[Expr]) -> list[DataType]:

@@ -15,7 +15,8 @@ from gpuetl.expressions.functions.calendar import DAY, MOMENT, with_clock
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, fixed
 from gpuetl.expressions.functions.meeting import meet
 from gpuetl.expressions.ir import Expr, Literal
-from gpuetl.expressions.types import (
+from gpuetl.messages import coded
+from gpuetl.types.data_types import (
     DATE,
     DURATION,
     FLOAT64,
@@ -30,7 +31,6 @@ from gpuetl.expressions.types import (
     is_temporal,
     type_name,
 )
-from gpuetl.messages import coded
 
 UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond", "microsecond")
 LISTED = ", ".join(UNITS)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from gpuetl.expressions.functions.function import Function, Rule, TypeMismatch, Typing, fixed
 from gpuetl.expressions.ir import Expr, Literal
-from gpuetl.expressions.types import BOOL, INT64, STRING
 from gpuetl.messages import coded, recoded
+from gpuetl.types.data_types import BOOL, INT64, STRING
 
 if TYPE_CHECKING:  # the readers of patterns are imported when there is one to read: few pipelines have any
     from gpuetl.expressions.regex import Pattern

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, check_between, fixed
 from gpuetl.expressions.ir import Expr, Literal
 from gpuetl.expressions.like import InvalidLike, parse_like
-from gpuetl.expressions.types import BOOL, INT64, STRING
 from gpuetl.messages import coded
+from gpuetl.types.data_types import BOOL, INT64, STRING
 
 text = fixed(STRING, STRING, STRING, returns=STRING)
 tested = fixed(STRING, STRING, returns=BOOL)

@@ -12,7 +12,6 @@ from functools import partial
 from math import inf
 from typing import Any
 
-from gpuetl.expressions.decimals import is_decimal, sum_type
 from gpuetl.expressions.functions.aggregates import averaged, in_float64, meant, picked, summed
 from gpuetl.expressions.functions.function import (
     Function,
@@ -24,7 +23,8 @@ from gpuetl.expressions.functions.function import (
 )
 from gpuetl.expressions.functions.meeting import meet
 from gpuetl.expressions.ir import ABSENT, Expr, Literal
-from gpuetl.expressions.types import (
+from gpuetl.messages import coded
+from gpuetl.types.data_types import (
     BOOL,
     DURATION,
     FLOAT64,
@@ -35,7 +35,7 @@ from gpuetl.expressions.types import (
     is_temporal,
     type_name,
 )
-from gpuetl.messages import coded
+from gpuetl.types.decimal_types import is_decimal, sum_type
 
 Window = partial(Function, kind="window", nulls="own")
 

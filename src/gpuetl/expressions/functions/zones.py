@@ -15,9 +15,9 @@ import pyarrow as pa
 from gpuetl.expressions.functions.calendar import unknown_zone, with_clock
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, code_of_types
 from gpuetl.expressions.ir import Expr, Literal
-from gpuetl.expressions.types import DATE, NULL, STRING, TIMESTAMP, DataType, type_name
-from gpuetl.expressions.zones import is_zone
 from gpuetl.messages import coded
+from gpuetl.types.data_types import DATE, NULL, STRING, TIMESTAMP, DataType, type_name
+from gpuetl.types.time_zones import is_zone
 
 CHOICES = ("earliest", "latest")
 NOON, INSTANT = "TIMESTAMP '2013-07-09 12:00:00'", "TIMESTAMPTZ '2013-07-09 10:00:00+00:00'"

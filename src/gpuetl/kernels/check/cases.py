@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gpuetl.backends.pandas.columns.masked import Masked, storage_type
-from gpuetl.expressions.types import DataType
+from gpuetl.engines.pandas.columns.masked import Masked, storage_type
 from gpuetl.records import dataclass
+from gpuetl.types.data_types import DataType
 
 SIZES = (0, 1, 31, 32, 33, 1023, 1_000_000)
 """Rows: none, one, those of a warp and one off, those of a block and one off, and many blocks."""

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuetl.backends.cudf.machine import Machine
-from gpuetl.backends.pandas.columns.masked import Masked
+from gpuetl.engines.cudf.machine import Machine
+from gpuetl.engines.pandas.columns.masked import Masked
 from gpuetl.errors import EvaluationError
 from gpuetl.kernels.check.cases import SIZES, Case, cases
 from gpuetl.kernels.check.expected import Expected, Operation, expected_outputs
 from gpuetl.kernels.check.launch import Launched, launch
-from gpuetl.kernels.contract import KernelContract
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Kernel, KernelReduction
 from gpuetl.records import dataclass
-from gpuetl.testing.compare import ROUNDING, Tolerance
+from gpuetl.user_kernels.contract import KernelContract
+from gpuetl.verify.tolerance import ROUNDING, Tolerance
 
 SHOWN_ROWS = 3
 LAUNCHES = 2

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuetl.backends.pandas.columns.masked import Masked
-from gpuetl.backends.pandas.operations.kernel import twin_outputs
-from gpuetl.backends.pandas.operations.kernel_reduction import twin_results
-from gpuetl.backends.pandas.windows.segments import Segments
+from gpuetl.engines.pandas.columns.masked import Masked
+from gpuetl.engines.pandas.operations.kernel import twin_outputs
+from gpuetl.engines.pandas.operations.kernel_reduction import twin_results
+from gpuetl.engines.pandas.windows.segments import Segments
 from gpuetl.kernels.check.cases import Case
 from gpuetl.plan.nodes import Kernel, KernelReduction
 from gpuetl.records import dataclass
-from gpuetl.testing.compare import Tolerance
+from gpuetl.verify.tolerance import Tolerance
 
 Operation = Kernel | KernelReduction
 TRIALS = 8

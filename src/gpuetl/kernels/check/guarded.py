@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuetl.kernels.guards import GUARD, PATTERN, damage, unwritten
+from gpuetl.engines.cudf.kernel_guards import GUARD, PATTERN, damage, unwritten
 
 
 class Guarded:

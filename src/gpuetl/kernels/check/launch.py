@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuetl.backends.cudf.aggregates.groups import Groups
-from gpuetl.backends.cudf.frame import Frame
-from gpuetl.backends.cudf.interchange import from_arrow, to_arrow
-from gpuetl.backends.cudf.machine import Machine
-from gpuetl.backends.cudf.operations.kernel import call, run_texts
-from gpuetl.backends.cudf.operations.kernel_reduction import reduced
-from gpuetl.backends.cudf.vector import Vector, storage_type
-from gpuetl.backends.pandas.columns.masked import Masked, from_masked, to_masked
+from gpuetl.engines.cudf.aggregates.groups import Groups
+from gpuetl.engines.cudf.frame import Frame
+from gpuetl.engines.cudf.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.kernel_guards import unwritten
+from gpuetl.engines.cudf.machine import Machine
+from gpuetl.engines.cudf.operations.kernel import call, run_texts
+from gpuetl.engines.cudf.operations.kernel_reduction import reduced
+from gpuetl.engines.cudf.vector import Vector, storage_type
+from gpuetl.engines.pandas.columns.masked import Masked, from_masked, to_masked
 from gpuetl.kernels.check.cases import Case
 from gpuetl.kernels.check.guarded import Guarded, never_written
-from gpuetl.kernels.guards import unwritten
-from gpuetl.kernels.texts import KernelTexts
 from gpuetl.plan.nodes import Kernel, KernelReduction
 from gpuetl.records import dataclass
+from gpuetl.user_kernels.kernel_texts import KernelTexts
 
 
 @dataclass(frozen=True, eq=False)

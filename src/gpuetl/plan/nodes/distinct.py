@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from gpuetl.plan.node import Locality, SingleInput, SortKey
-from gpuetl.plan.schema import Schema
 from gpuetl.records import dataclass
+from gpuetl.types.schema import Schema
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

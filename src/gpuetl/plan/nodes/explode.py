@@ -7,10 +7,10 @@ from functools import cached_property
 from itertools import takewhile
 from typing import Self
 
-from gpuetl.expressions.types import INT64, NULL, is_list
 from gpuetl.plan.node import SingleInput, SortKey
-from gpuetl.plan.schema import Schema
 from gpuetl.records import dataclass
+from gpuetl.types.data_types import INT64, NULL, is_list
+from gpuetl.types.schema import Schema
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

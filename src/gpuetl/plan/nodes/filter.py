@@ -7,8 +7,8 @@ from functools import cached_property
 from gpuetl.expressions.ir import Expr, columns_of
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.plan.node import SingleInput, SortKey
-from gpuetl.plan.schema import Schema
 from gpuetl.records import dataclass
+from gpuetl.types.schema import Schema
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from gpuetl.plan.node import Locality, Node
-from gpuetl.plan.schema import Schema
 from gpuetl.records import dataclass
+from gpuetl.types.schema import Schema
 
 How = Literal["inner", "left", "full", "semi", "anti", "cross"]
 Validate = Literal["one_to_one", "many_to_one", "one_to_many", "many_to_many"]

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from typing import Literal as Choice
 
 from gpuetl.expressions.ir import Expr
-from gpuetl.expressions.types import DataType, type_name
 from gpuetl.expressions.unparse import to_sql
-from gpuetl.kernels.contract import KernelContract
-from gpuetl.kernels.texts import KernelTexts
 from gpuetl.plan.node import Locality, SortKey
 from gpuetl.plan.nodes.window import Grouped
-from gpuetl.plan.schema import Schema
 from gpuetl.records import dataclass
+from gpuetl.types.data_types import DataType, type_name
+from gpuetl.types.schema import Schema
+from gpuetl.user_kernels.contract import KernelContract
+from gpuetl.user_kernels.kernel_texts import KernelTexts
 
 if TYPE_CHECKING:
     from gpuetl.plan.nodes.kernel_reduction import KernelReduction

@@ -7,12 +7,12 @@ from typing import ClassVar
 from typing import Literal as Choice
 
 from gpuetl.expressions.ir import Expr
-from gpuetl.expressions.types import DataType
-from gpuetl.kernels.texts import KernelTexts
 from gpuetl.plan.node import Locality, SingleInput
 from gpuetl.plan.nodes.kernel import call_text
-from gpuetl.plan.schema import Schema
 from gpuetl.records import dataclass
+from gpuetl.types.data_types import DataType
+from gpuetl.types.schema import Schema
+from gpuetl.user_kernels.kernel_texts import KernelTexts
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

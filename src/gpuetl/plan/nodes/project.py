@@ -11,8 +11,8 @@ from typing import Self
 from gpuetl.expressions.ir import Column, Expr, columns_of
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.plan.node import SingleInput, SortKey
-from gpuetl.plan.schema import Schema
 from gpuetl.records import dataclass
+from gpuetl.types.schema import Schema
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -9,8 +9,8 @@ from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.io.dataset import Dataset
 from gpuetl.plan.node import Node
-from gpuetl.plan.schema import Schema
 from gpuetl.records import dataclass
+from gpuetl.types.schema import Schema
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import ClassVar
 
 from gpuetl.plan.node import Locality, SingleInput, SortKey
-from gpuetl.plan.schema import Schema
 from gpuetl.records import dataclass
+from gpuetl.types.schema import Schema
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gpuetl.plan.node import Node
-from gpuetl.plan.schema import Schema
 from gpuetl.records import dataclass
+from gpuetl.types.schema import Schema
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -10,8 +10,8 @@ from typing import ClassVar, Self
 from gpuetl.expressions.ir import Call, Expr, columns_of
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.plan.node import Locality, SingleInput, SortKey
-from gpuetl.plan.schema import Schema
 from gpuetl.records import dataclass
+from gpuetl.types.schema import Schema
 
 CARRIED = ":carried"
 """Stands in the name of a column that a window by carries makes of an argument."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from gpuetl.io.target import Target
 from gpuetl.plan.node import SingleInput
-from gpuetl.plan.schema import Schema
 from gpuetl.records import dataclass
+from gpuetl.types.schema import Schema
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

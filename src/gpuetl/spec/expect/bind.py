@@ -12,11 +12,10 @@ from typing import NamedTuple
 
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column, Expr, Literal, RunId
-from gpuetl.expressions.types import BOOL, INT64, STRING
 from gpuetl.io.rejected import REJECTED
 from gpuetl.messages import coded
 from gpuetl.plan.check import REMOVED, ROWS, Check
-from gpuetl.plan.node import Node, Origin
+from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Aggregate, Filter, Limit, Project, Sort, passing
 from gpuetl.plan.order import promised_order
 from gpuetl.records import dataclass
@@ -24,6 +23,8 @@ from gpuetl.spec.expect.rules import REMOVES, Rule, counting
 from gpuetl.spec.expect.terms import KeyTerm, Repeats, RowCount, RowTerm, Term, call, either
 from gpuetl.spec.steps.step import Context
 from gpuetl.spec.values import node_of
+from gpuetl.telemetry.origin import Origin
+from gpuetl.types.data_types import BOOL, INT64, STRING
 
 RULE_COLUMN, RUN_COLUMN = "_rule", "_run"
 SHOWN_ROWS, SHOWN_COLUMNS = 5, 8

@@ -11,10 +11,9 @@ from typing import Any, ClassVar
 from gpuetl.errors import Problems
 from gpuetl.expressions.ir import Column, Literal, columns_of
 from gpuetl.expressions.syntax import Constant
-from gpuetl.expressions.types import BOOL, NULL, STRING, UNKNOWN, type_name
 from gpuetl.expressions.unparse import constant_text, shown_sql, to_sql
 from gpuetl.messages import coded
-from gpuetl.plan.node import Node, Origin
+from gpuetl.plan.node import Node
 from gpuetl.records import dataclass
 from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.document import plain_node
@@ -46,6 +45,8 @@ from gpuetl.spec.forms import (
 from gpuetl.spec.steps.step import Context
 from gpuetl.spec.synonyms import keys_hint
 from gpuetl.spec.values import BadValue, Formula, Given, Text
+from gpuetl.telemetry.origin import Origin
+from gpuetl.types.data_types import BOOL, NULL, STRING, UNKNOWN, type_name
 
 REMOVES = ("drop", "quarantine")
 """What is done with single rows."""

@@ -9,16 +9,17 @@ from functools import cached_property
 
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column, Expr, Literal
-from gpuetl.expressions.types import BOOL, INT64, STRING, DataType, is_floating, type_name
 from gpuetl.messages import coded
-from gpuetl.plan.node import Node, Origin, SortKey
+from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Aggregate, Distinct, Filter, Join, Project, Sort
-from gpuetl.plan.schema import free_name
 from gpuetl.records import dataclass
 from gpuetl.spec.parameters import parse_value
 from gpuetl.spec.steps.join import meeting_type
 from gpuetl.spec.steps.step import Context
 from gpuetl.spec.values import Given
+from gpuetl.telemetry.origin import Origin
+from gpuetl.types.data_types import BOOL, INT64, STRING, DataType, is_floating, type_name
+from gpuetl.types.schema import free_name
 
 FALSE, TRUE = Literal(False, BOOL), Literal(True, BOOL)
 

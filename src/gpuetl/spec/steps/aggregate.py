@@ -9,7 +9,6 @@ from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.functions.aggregates import ORDERED
 from gpuetl.expressions.ir import Call, Column, Expr, calls_of
 from gpuetl.expressions.resolve import AGGREGATES, WRONG
-from gpuetl.expressions.types import INT64, UNKNOWN
 from gpuetl.messages import coded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
@@ -20,6 +19,7 @@ from gpuetl.spec.steps.calls import split_calls
 from gpuetl.spec.steps.rows import sort_keys
 from gpuetl.spec.steps.step import Context, Others, Step
 from gpuetl.spec.values import Formula, Order
+from gpuetl.types.data_types import INT64, UNKNOWN
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from dataclasses import field, replace
 
 from gpuetl.expressions.functions import Kind
 from gpuetl.expressions.ir import Call, Column, Expr, Literal, Parameter, calls_of, transform
-from gpuetl.plan.schema import free_name
 from gpuetl.records import dataclass
+from gpuetl.types.schema import free_name
 
 
 @dataclass

@@ -8,7 +8,6 @@ from typing import ClassVar
 from gpuetl.expressions.ir import Cast, Column, Expr
 from gpuetl.expressions.resolve import WRONG
 from gpuetl.expressions.syntax import Name
-from gpuetl.expressions.types import DataType, can_cast, type_name
 from gpuetl.messages import coded
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Project, passing
@@ -17,6 +16,7 @@ from gpuetl.spec.fields import key
 from gpuetl.spec.forms import EXPRESSIONS, RENAMES, SELECTION, SOME_NAMES, TYPES
 from gpuetl.spec.steps.step import Context, Others, Step, Unknown
 from gpuetl.spec.values import Formula
+from gpuetl.types.data_types import DataType, can_cast, type_name
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 from gpuetl.expressions.resolve import WRONG
-from gpuetl.expressions.types import UNKNOWN, is_list, type_name
 from gpuetl.messages import coded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
@@ -13,6 +12,7 @@ from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import BOOLEAN, NAME
 from gpuetl.spec.steps.step import Context, Step, Unknown
+from gpuetl.types.data_types import UNKNOWN, is_list, type_name
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,16 @@ import pyarrow as pa
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, Parameter
 from gpuetl.expressions.resolve import coerce
-from gpuetl.expressions.types import (
+from gpuetl.expressions.unparse import shown_sql
+from gpuetl.messages import coded
+from gpuetl.plan.node import Node
+from gpuetl.plan.nodes import Project, passing
+from gpuetl.records import dataclass
+from gpuetl.spec.fields import key
+from gpuetl.spec.forms import EXPRESSIONS
+from gpuetl.spec.steps.step import Context, Step
+from gpuetl.spec.values import Formula
+from gpuetl.types.data_types import (
     UNKNOWN,
     DataType,
     common_type,
@@ -22,16 +31,7 @@ from gpuetl.expressions.types import (
     is_number,
     type_name,
 )  # fmt: skip
-from gpuetl.expressions.unparse import shown_sql
-from gpuetl.messages import coded
-from gpuetl.plan.node import Node
-from gpuetl.plan.nodes import Project, passing
-from gpuetl.plan.schema import Schema
-from gpuetl.records import dataclass
-from gpuetl.spec.fields import key
-from gpuetl.spec.forms import EXPRESSIONS
-from gpuetl.spec.steps.step import Context, Step
-from gpuetl.spec.values import Formula
+from gpuetl.types.schema import Schema
 
 
 @dataclass(frozen=True)

@@ -6,21 +6,22 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, NamedTuple, cast
 
 from gpuetl.errors import have_hint, listing
-from gpuetl.expressions.decimals import is_decimal
 from gpuetl.expressions.ir import Column, Expr
 from gpuetl.expressions.resolve import coerce
-from gpuetl.expressions.types import UNKNOWN, DataType, common_type, is_integer, type_name
 from gpuetl.messages import coded
 from gpuetl.plan import nodes
-from gpuetl.plan.node import Node, Origin
+from gpuetl.plan.node import Node
 from gpuetl.plan.nodes.join import MIRRORED, How, Validate
-from gpuetl.plan.schema import Schema
 from gpuetl.records import dataclass
 from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.fields import Field, key
 from gpuetl.spec.forms import BOOLEAN, NAME, choice, read_mapping, read_name, read_names, some
 from gpuetl.spec.steps.step import Context, Step, Unknown
 from gpuetl.spec.values import BadValue
+from gpuetl.telemetry.origin import Origin
+from gpuetl.types.data_types import UNKNOWN, DataType, common_type, is_integer, type_name
+from gpuetl.types.decimal_types import is_decimal
+from gpuetl.types.schema import Schema
 
 KINDS = ("inner", "left", "right", "full", "semi", "anti", "cross")
 KEYLESS = "how: cross puts every row beside every row"

@@ -7,14 +7,10 @@ from dataclasses import fields
 from typing import Any, ClassVar, cast
 
 from gpuetl.expressions.ir import Expr, columns_of
-from gpuetl.expressions.types import NULL, UNKNOWN, DataType, type_name
 from gpuetl.io.paths import url_problem
-from gpuetl.kernels.contract import KernelContract, KernelMismatch, device_type
-from gpuetl.kernels.texts import KernelTexts
 from gpuetl.messages import coded, recoded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node
-from gpuetl.plan.schema import Schema
 from gpuetl.records import dataclass
 from gpuetl.sandbox import OutsideSandbox, current_sandbox
 from gpuetl.spec.fields import key
@@ -24,6 +20,10 @@ from gpuetl.spec.steps.kernel_twin import twin_of
 from gpuetl.spec.steps.rows import sort_keys
 from gpuetl.spec.steps.step import Context, Step, Unknown
 from gpuetl.spec.values import Formula, Order
+from gpuetl.types.data_types import NULL, UNKNOWN, DataType, type_name
+from gpuetl.types.schema import Schema
+from gpuetl.user_kernels.contract import KernelContract, KernelMismatch, device_type
+from gpuetl.user_kernels.kernel_texts import KernelTexts
 
 MAX_BLOCK = 1024  # threads: the limit of every CUDA device
 NEEDED = {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gpuetl.expressions.types import type_name
-from gpuetl.kernels.contract import KernelMismatch, device_type
-from gpuetl.kernels.texts import REDUCED, KernelTexts, names, unusable_names
 from gpuetl.messages import coded, recoded
-from gpuetl.plan.schema import Schema
 from gpuetl.spec.steps.step import Context
+from gpuetl.types.data_types import type_name
+from gpuetl.types.schema import Schema
+from gpuetl.user_kernels.contract import KernelMismatch, device_type
+from gpuetl.user_kernels.kernel_texts import REDUCED, KernelTexts, names, unusable_names
 
 if TYPE_CHECKING:
     from gpuetl.spec.steps.kernel import Kernel

@@ -9,17 +9,17 @@ from gpuetl.expressions.fold import keeps_no_row
 from gpuetl.expressions.ir import Expr, Literal, conjuncts
 from gpuetl.expressions.resolve import resolve_all
 from gpuetl.expressions.syntax import Constant, operands_of
-from gpuetl.expressions.types import BOOL, NULL, UNKNOWN, type_name
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import coded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, SortKey
-from gpuetl.plan.schema import Schema
 from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import COUNT, EXPRESSION, ORDER, SOME_NAMES, SOME_ORDER, choice
 from gpuetl.spec.steps.step import Context, Step
 from gpuetl.spec.values import Formula, Order, PartPlace, Text
+from gpuetl.types.data_types import BOOL, NULL, UNKNOWN, type_name
+from gpuetl.types.schema import Schema
 
 
 @dataclass(frozen=True)

@@ -9,16 +9,16 @@ from typing import ClassVar
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Expr, Literal
 from gpuetl.expressions.syntax import Apply, Constant, Name
-from gpuetl.expressions.types import BOOL, INT64, is_list
 from gpuetl.messages import coded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, SortKey
-from gpuetl.plan.schema import Schema
 from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import COUNT, FRACTION, INTEGER, NAMES
 from gpuetl.spec.steps.step import Context, Step
 from gpuetl.spec.values import Formula, node_of
+from gpuetl.types.data_types import BOOL, INT64, is_list
+from gpuetl.types.schema import Schema
 
 LEAST, HASHES = -(1 << 63), 1 << 64
 

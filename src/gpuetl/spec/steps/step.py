@@ -12,15 +12,16 @@ from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.mistakes import doubts_in, mistakes_in
 from gpuetl.expressions.resolve import SCALARS, WRONG, Scope, resolve_all
 from gpuetl.expressions.syntax import Name, refuse_depth
-from gpuetl.expressions.types import is_list, type_name
 from gpuetl.messages import coded
-from gpuetl.plan.node import Node, Origin
+from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Project
-from gpuetl.plan.schema import Schema
 from gpuetl.records import dataclass
 from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.fields import keys_of, read_keys, required_keys, write_keys
 from gpuetl.spec.values import Formula, Located, PartPlace, node_of
+from gpuetl.telemetry.origin import Origin
+from gpuetl.types.data_types import is_list, type_name
+from gpuetl.types.schema import Schema
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,16 @@ from functools import reduce
 from typing import ClassVar
 
 from gpuetl.expressions.ir import Cast, Column, Expr, Literal
-from gpuetl.expressions.types import NULL, UNKNOWN, DataType, common_type, type_name
 from gpuetl.messages import coded
 from gpuetl.plan import nodes
-from gpuetl.plan.node import Node, Origin
-from gpuetl.plan.schema import Schema
+from gpuetl.plan.node import Node
 from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import SOME_NAMES, choice_or_null
 from gpuetl.spec.steps.step import Context, Step
+from gpuetl.telemetry.origin import Origin
+from gpuetl.types.data_types import NULL, UNKNOWN, DataType, common_type, type_name
+from gpuetl.types.schema import Schema
 
 
 @dataclass(frozen=True)

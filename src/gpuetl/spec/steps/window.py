@@ -7,11 +7,9 @@ from typing import ClassVar
 
 from gpuetl.expressions.ir import Call, calls_of
 from gpuetl.expressions.resolve import WINDOWS
-from gpuetl.expressions.types import DURATION, is_temporal, type_name
 from gpuetl.messages import coded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, SortKey
-from gpuetl.plan.schema import Schema
 from gpuetl.records import dataclass
 from gpuetl.spec.fields import key
 from gpuetl.spec.forms import EXPRESSIONS, NAMES, ORDER
@@ -19,6 +17,8 @@ from gpuetl.spec.steps.calls import split_calls
 from gpuetl.spec.steps.rows import sort_keys
 from gpuetl.spec.steps.step import Context, Others, Step
 from gpuetl.spec.values import Formula, Order
+from gpuetl.types.data_types import DURATION, is_temporal, type_name
+from gpuetl.types.schema import Schema
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from gpuetl.backends.pandas.columns import keys, order
+from gpuetl.engines.pandas.columns import keys, order
 
 ROWS = 1 << 15
 

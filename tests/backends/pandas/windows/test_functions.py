@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backends.pandas.windows import twins
-from gpuetl.backends.pandas.columns.masked import Masked
-from gpuetl.backends.pandas.windows import segments as segments_module
-from gpuetl.backends.pandas.windows.functions import WINDOW_FUNCTIONS, WindowRows
-from gpuetl.backends.pandas.windows.segments import Segments, integer_frame_sums
+from gpuetl.engines.pandas.columns.masked import Masked
+from gpuetl.engines.pandas.windows import segments as segments_module
+from gpuetl.engines.pandas.windows.functions import WINDOW_FUNCTIONS, WindowRows
+from gpuetl.engines.pandas.windows.segments import Segments, integer_frame_sums
 
 MIN, MAX = -(2**63), 2**63 - 1
 SECOND = 1_000_000

@@ -1,0 +1,232 @@
+"""What the engine asks of arrays beyond memory, by kernels of the closed set: CuPy would compile each of its calls.
+
+NumPy and CuPy are asked for memory alone: `empty`, `zeros`, `asarray` of host memory, views, slices, and copies of
+contiguous arrays into slices of their type.  tests/gpu_engine/test_array_calls.py refuses all other calls.
+Arrays are contiguous, and lie on the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gpuetl.engines.cudf.device.closed_set import integer_name
+from gpuetl.engines.cudf.machine import Array, Machine, Struct
+
+PROGRAM = "arrays"
+ROUND = 256
+"""Rows that a warp picks, or adds up, before it goes on: as in device/rounds.cuh."""
+PART, MOST_PARTS, BLOCK_PARTS = 4 * ROUND, 8192, 8
+"""Of a scan: the rows of a part, or more where there were more parts than these, and the parts of a block."""
+
+MOST_JOINED, ALIGNMENT = 64, 64
+"""The arrays that one launch copies, as in device/closed/arrays.cu, and the bytes to which their places are aligned."""
+
+
+def launch(entry: str, rows: int, arguments: Sequence[object], machine: Machine) -> None:
+    """Run a kernel of device/closed/arrays.cu over rows, which are its first argument."""
+    machine.launch(machine.closed(PROGRAM), entry, rows, [rows, *arguments])
+
+
+def width_name(array: Array) -> str:
+    """Return the unsigned integer type of an array's width, as names of kernels have it."""
+    return f"u{integer_name(array)}"
+
+
+def scan(values: Array, machine: Machine, dtype: str = "int64", before: bool = False, first: int = 0) -> Array:
+    """Return the sums of the values up to each one, or `before` it, and of `first`.
+
+    Values are uint8, int32 or int64, and sums int32 or int64; those of uint8 are int32.  Values are read twice and sums
+    are written once, in two launches; of few values, one warp does all.
+    """
+    rows = len(values)
+    part = -(-max(PART, -(-rows // MOST_PARTS)) // ROUND) * ROUND
+    parts = -(-rows // part)
+    module, kind = machine.closed("scan"), str(values.dtype)
+    sums, totals = machine.arrays.empty(rows, dtype), 0
+    if parts > 1:
+        totals = machine.arrays.empty(parts, "uint64")
+        machine.launch(module, f"add_parts_{kind}", parts * 32, [rows, part, parts, values, totals])
+    arguments = [rows, part, parts, int(before), first, values, totals, sums]
+    threads = 32 * min(parts, BLOCK_PARTS)
+    if rows:
+        machine.launch_blocks(module, f"scan_{kind}_{dtype}", -(-parts // BLOCK_PARTS), threads, arguments)
+    return sums
+
+
+def iota(count: int, machine: Machine, dtype: str = "int32", step: int = 1) -> Array:
+    """Return 0, `step`, 2 `step` and so on (int32 or int64)."""
+    numbers = machine.arrays.empty(count, dtype)
+    launch(f"iota_{dtype}", count, [step, numbers], machine)
+    return numbers
+
+
+def fill(array: Array, value: int, machine: Machine) -> None:
+    """Set all items, integers, to a value."""
+    launch(f"fill_{width_name(array)}", len(array), [value, array], machine)
+
+
+def filled(count: int, value: int, dtype: str, machine: Machine) -> Array:
+    """Return so many items of an integer type, all of them a value."""
+    made = machine.arrays.empty(count, dtype)
+    fill(made, value, machine)
+    return made
+
+
+def pick(values: Array, rows: Array, machine: Machine, missing: int = 0) -> Array:
+    """Return the values at these numbers (int32), and `missing` at negative ones.
+
+    Values of 4 bytes may also be picked by int64, uint8 and uint16.
+    """
+    if not len(values):
+        return filled(len(rows), missing, str(values.dtype), machine)
+    made = machine.arrays.empty(len(rows), values.dtype)
+    threads = -(-len(rows) // ROUND) * 32
+    arguments = [len(rows), rows, values, missing, made]
+    machine.launch(machine.closed(PROGRAM), f"pick_{width_name(values)}_{rows.dtype}", threads, arguments)
+    return made
+
+
+def scatter(made: Array, places: Array, machine: Machine, values: Array | None = None) -> None:
+    """Set items (int32) at places (int32 or int64) to values, or to the places' own numbers; negative ones are none.
+
+    Where a place comes more than once, any of its values stays.
+    """
+    arguments = [places, 0 if values is None else values, made]
+    launch(f"scatter_{places.dtype}", len(places), arguments, machine)
+
+
+def set_marks(marks: Array, places: Array, machine: Machine) -> None:
+    """Set marks (uint8) at places (int32 or int64) to 1; negative ones are none."""
+    launch(f"set_marks_{places.dtype}", len(places), [places, marks], machine)
+
+
+def choose(words: Array | None, values: Array, others: int, machine: Machine) -> Array:
+    """Return values where their bit is set in validity words, all where there are none, and elsewhere a constant."""
+    made = machine.arrays.empty_like(values)
+    launch(f"choose_{width_name(values)}", len(values), [0 if words is None else words, values, others, made], machine)
+    return made
+
+
+def shifted(values: Array, plus: int, made: Array, machine: Machine) -> None:
+    """Write numbers and a number added to each (both int32 or int64); it may only convert them."""
+    launch(f"shift_{values.dtype}_{made.dtype}", len(values), [0, 1, len(values) - 1, plus, values, made], machine)
+
+
+def converted(values: Array, dtype: str, machine: Machine) -> Array:
+    """Return int32 or int64 as one of the two; where it is that already, the array itself."""
+    if str(values.dtype) == dtype:
+        return values
+    made = machine.arrays.empty(len(values), dtype)
+    shifted(values, 0, made, machine)
+    return made
+
+
+def every(values: Array, first: int, step: int, count: int, machine: Machine) -> Array:
+    """Return (int64) every `step`-th of some numbers (int32 or int64), `count` of them; behind the last, the last."""
+    made = machine.arrays.empty(count, "int64")
+    launch(f"shift_{values.dtype}_int64", count, [first, step, len(values) - 1, 0, values, made], machine)
+    return made
+
+
+def joined(arrays: Sequence[Array], machine: Machine) -> Array:
+    """Return one or more arrays of a type one behind another, by copies."""
+    if len(arrays) == 1:
+        return arrays[0]
+    made, start = machine.arrays.empty(sum(map(len, arrays)), arrays[0].dtype), 0
+    for array in arrays:
+        made[start : start + len(array)] = array
+        start += len(array)
+    return made
+
+
+def with_last(array: Array, last: int, machine: Machine) -> Array:
+    """Return integers with one more behind them."""
+    made = machine.arrays.empty(len(array) + 1, array.dtype)
+    made[: len(array)] = array
+    fill(made[len(array) :], last, machine)
+    return made
+
+
+def unpack(words: Array | None, flags: Array, machine: Machine) -> None:
+    """Write the bits of validity words as bytes; without words all are set."""
+    launch("unpack", len(flags), [0 if words is None else words, flags], machine)
+
+
+def mark_both(left: Array, right: Array, machine: Machine) -> Array:
+    """Return where two marks of rows (uint8) are set."""
+    made = machine.arrays.empty_like(left)
+    launch("mark_both", len(left), [left, right, made], machine)
+    return made
+
+
+def mark_not_negative(values: Array, machine: Machine) -> Array:
+    """Mark (uint8) numbers (int32) that are not negative."""
+    marks = machine.arrays.empty(len(values), "uint8")
+    launch("mark_not_negative", len(values), [values, marks], machine)
+    return marks
+
+
+def mark_changes(values: Array, machine: Machine) -> Array:
+    """Mark (uint8) numbers (int32) that differ from the one before; the first does."""
+    marks = machine.arrays.empty(len(values), "uint8")
+    launch("mark_changes", len(values), [values, marks], machine)
+    return marks
+
+
+def join_valid(words: Sequence[Array | None], rows: int, made: Array, nulls: Array, machine: Machine) -> None:
+    """Write the validity words of rows that are valid in all of some, without bits behind the last row.
+
+    Adds how many are null to a count (uint64).  Without words all rows are valid.
+    """
+    first, *others = words or [None]
+    unused = machine.arrays.zeros(1, "uint64") if len(others) > 1 else nulls
+    for place, other in enumerate(others or [None]):
+        left, right = (0 if each is None else each for each in (made if place else first, other))
+        count = nulls if place + 1 >= len(others) else unused
+        launch("join_valid", rows, [left, right, made, count], machine)
+
+
+def count_not_negative(values: Array, machine: Machine) -> int:
+    """Return how many numbers (int32) are not negative; the host waits."""
+    count = machine.arrays.zeros(1, "uint64")
+    launch("count_not_negative", len(values), [values, count], machine)
+    return int(count[0])
+
+
+def count_numbers(numbers: Array, machine: Machine) -> int:
+    """Return one more than the greatest of numbers (int32) from 0 on, 0 for none; the host waits."""
+    count = machine.arrays.zeros(1, "uint64")
+    launch("count_numbers", len(numbers), [numbers, count], machine)
+    return int(count[0])
+
+
+def host_numbers(arrays: Sequence[Array], machine: Machine) -> list[np.ndarray[tuple[int, ...], np.dtype[np.int64]]]:
+    """Copy contiguous arrays of 64-bit numbers to the host, flat and as int64: all in one copy, for which it waits."""
+    if not arrays:
+        return []
+    flat = machine.host(joined([array.reshape(-1).view("int64") for array in arrays], machine))
+    return np.split(flat, np.cumsum([array.size for array in arrays])[:-1])
+
+
+def host_copies(arrays: Sequence[Array], machine: Machine) -> list[np.ndarray[tuple[int, ...], np.dtype[np.generic]]]:
+    """Copy arrays to the host, all in one copy, for which it waits: for arrays that are small together."""
+    places, total = list[int](), 0
+    for array in arrays:
+        places.append(total)
+        total += -(-int(array.nbytes) // ALIGNMENT) * ALIGNMENT
+    memory = machine.arrays.empty(total, "uint8")
+    for first in range(0, len(arrays), MOST_JOINED):
+        words, some = np.zeros(1 + 3 * MOST_JOINED, np.int64), slice(first, first + MOST_JOINED)
+        parts = [
+            (machine.address(array), place, place + int(array.nbytes))
+            for array, place in zip(arrays[some], places[some], strict=True)
+        ]
+        words[: 1 + 3 * len(parts)] = [len(parts), *(word for part in parts for word in part)]
+        launch("join_bytes", total, [memory, Struct(words)], machine)
+    host = machine.host(memory)
+    return [
+        host[place : place + int(array.nbytes)].view(array.dtype).reshape(array.shape)
+        for array, place in zip(arrays, places, strict=True)
+    ]

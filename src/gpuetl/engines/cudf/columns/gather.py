@@ -1,0 +1,148 @@
+"""Rows gathered by number: a kernel for up to 100 columns, and one more for the bytes of each column of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gpuetl.engines.cudf.columns.arrays import iota, scan
+from gpuetl.engines.cudf.columns.text_bytes import with_bytes
+from gpuetl.engines.cudf.columns.validity import empty_bits, with_nulls
+from gpuetl.engines.cudf.columns.written import check_elements, empty_values
+from gpuetl.engines.cudf.device.closed_set import integer_name
+from gpuetl.engines.cudf.frame import Frame
+from gpuetl.engines.cudf.machine import Array, Machine, Struct
+from gpuetl.engines.cudf.vector import Vector
+from gpuetl.types.data_types import STRING, is_list
+
+MOST_COLUMNS = 100
+WIDTHS, OFFSETS = (1, 2, 4, 8, 16), (4, 8)
+"""As in device/closed/gather.cu: columns of a launch, and the kinds of columns in order, by bytes."""
+SMALL_TILE, TILE, MANY_ROWS = 256, 1024, 1 << 20
+"""Rows of a warp: fewer where there are few, so that all of the device is busy; else more, since nulls are added up by
+tile."""
+
+
+def take_rows(frame: Frame, rows: Any, machine: Machine, permuted: bool = False) -> Frame:
+    """Return the rows of these numbers, none of which is missing; each once, where they are `permuted`."""
+    return Frame(take(frame.columns, rows, machine, permuted, missing=False), len(rows))
+
+
+def first_rows(frame: Frame, count: int, machine: Machine) -> Frame:
+    """Return the first rows."""
+    return frame if frame.rows <= count else take_rows(frame, iota(count, machine), machine)
+
+
+def take(
+    vectors: Mapping[str, Vector], rows: Any, machine: Machine, permuted: bool = False, missing: bool = True
+) -> dict[str, Vector]:
+    """Gather rows by number (int32 or int64, below the columns' length); -1, where some may be `missing`, gives null.
+
+    The host waits once, for the bytes of texts and for how many nulls there are.  Nobody waits where there are no
+    texts, and columns can have no nulls, or as many as before since each row is taken once, `permuted`.
+
+    Raises
+    ------
+    EvaluationError
+        Where the elements of lists would be 2^31 or more.
+    """
+    if not len(rows):
+        return {name: nothing(vector, machine) for name, vector in vectors.items()}
+    stored = {name: vector.numbers for name, vector in vectors.items()}
+    taken = {name: prepared(vector, rows, machine, missing and not permuted) for name, vector in stored.items()}
+    told = gather_fixed(list(stored.values()), list(taken.values()), rows, machine)
+    results = {}
+    for (name, vector), (nulls, total) in zip(stored.items(), counts(stored, told, permuted), strict=True):
+        made = taken[name]
+        if is_list(vector.dtype):
+            made = with_elements(vector, made, rows, total, machine)
+        elif vector.dtype == STRING:
+            made = with_bytes(vector, made, rows, total, machine)
+        results[name] = with_nulls(made, nulls).numbering(vectors[name].dictionary)
+    return results
+
+
+def take_texts(vector: Vector, rows: Array, total: int, machine: Machine) -> Vector:
+    """Gather texts of rows that are not null, `total` bytes in all: nobody waits."""
+    if not len(rows):
+        return nothing(vector, machine)
+    stored = replace(vector, valid=None, nulls=0)
+    made = prepared(stored, rows, machine, missing=False)
+    gather_fixed([stored], [made], rows, machine)
+    return with_bytes(stored, made, rows, total, machine)
+
+
+def counts(vectors: Mapping[str, Vector], told: Array | None, permuted: bool) -> list[list[int]]:
+    """Return how many nulls each column has, and bytes or elements; the host waits for what it does not know."""
+    sized = any(vector.offsets is not None for vector in vectors.values())
+    if told is None or (permuted and not sized):
+        return [[vector.nulls * permuted, 0] for vector in vectors.values()]
+    return told.tolist()  # type: ignore[no-any-return]
+
+
+def nothing(vector: Vector, machine: Machine) -> Vector:
+    """Return no rows of a column."""
+    if vector.offsets is None:
+        return Vector(vector.dtype, 0, vector.data[:0], dictionary=vector.dictionary)
+    elements = nothing(vector.elements, machine) if vector.elements else None
+    data = None if elements else vector.data[:0]
+    return Vector(vector.dtype, 0, data, None, 0, machine.arrays.zeros(1, "int32"), elements)
+
+
+def prepared(vector: Vector, rows: Any, machine: Machine, missing: bool) -> Vector:
+    """Return the column to be written: the sizes of texts and lists stand in the place of the data, after a first 0."""
+    count = len(rows)
+    valid = empty_bits(count, machine) if missing or vector.valid is not None else None
+    if vector.offsets is None:
+        return Vector(vector.dtype, count, empty_values(vector.dtype, count, machine), valid)
+    return Vector(vector.dtype, count, machine.arrays.empty(count + 1, "int32"), valid)
+
+
+def gather_fixed(vectors: Sequence[Vector], taken: Sequence[Vector], rows: Any, machine: Machine) -> Array | None:
+    """Gather values of a fixed width and the sizes of others.
+
+    Return (uint64) how many rows of each are null, and its bytes or elements; None where there can be none.
+    """
+    told = None
+    if any(made.valid is not None or vector.offsets is not None for vector, made in zip(vectors, taken, strict=True)):
+        told = machine.arrays.zeros((len(vectors), 2), "uint64")
+    module, entry = machine.closed("gather"), f"gather_{integer_name(rows)}"
+    columns = [described(*pair, machine) for pair in zip(vectors, taken, strict=True)]
+    tile = TILE if len(rows) >= MANY_ROWS else SMALL_TILE
+    tiles = -(-len(rows) // tile)
+    for first in range(0, len(columns), MOST_COLUMNS):
+        some = columns[first : first + MOST_COLUMNS]
+        words = np.zeros(1 + 5 * MOST_COLUMNS, np.int64)
+        words[: 1 + 5 * len(some)] = [len(some), *(word for column in some for word in column)]
+        own = 0 if told is None else told[first:]
+        machine.launch(module, entry, tiles * len(some) * 32, [len(rows), tile, rows, own, Struct(words)])
+    return told
+
+
+def described(vector: Vector, made: Vector, machine: Machine) -> list[int]:
+    """Return a column as device/closed/gather.cu takes it: what is read and written, their validity, and the kind.
+
+    The kernel reads some value for rows of no number.  Where there is none, it reads what it will write.
+    """
+    if vector.offsets is None:
+        source, kind = vector.data, WIDTHS.index(made.data.nbytes // made.rows)
+    else:
+        source, kind = vector.offsets, len(WIDTHS) + OFFSETS.index(vector.offsets.dtype.itemsize)
+    if not vector.rows:
+        source, kind = made.data, min(kind, len(WIDTHS))
+    valid = vector.valid if vector.rows else None
+    return [0 if each is None else machine.address(each) for each in (source, made.data, valid, made.valid)] + [kind]
+
+
+def with_elements(vector: Vector, made: Vector, rows: Any, total: int, machine: Machine) -> Vector:
+    """Gather the elements of lists, `total` of them."""
+    check_elements(total)
+    offsets, wanted = scan(made.data, machine, "int32"), machine.arrays.empty(total, "int32")
+    assert vector.elements is not None
+    arguments = [total, len(rows), offsets, vector.offsets, rows, wanted]
+    machine.launch(machine.closed("lists"), f"list_elements_{integer_name(rows)}", total, arguments)
+    elements = take({"": vector.elements}, wanted, machine, missing=False)[""]
+    return Vector(made.dtype, made.rows, None, made.valid, 0, offsets, elements)

@@ -1,0 +1,117 @@
+"""Key columns as digits: unsigned integers that sort as the values do. Kernels read them (device/keys.cuh)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gpuetl.engines.cudf.columns.texts import numbered_texts
+from gpuetl.engines.cudf.machine import Array, Machine, Struct
+from gpuetl.engines.cudf.vector import Vector, storage_type
+from gpuetl.plan.node import SortKey
+from gpuetl.records import dataclass
+from gpuetl.types.data_types import NULL
+
+KERNEL_DIGITS = (1, 2, 3, 4, 8, 16)
+"""Each kernel exists for these numbers of digits."""
+MOST_DIGITS, FEW_DIGITS = KERNEL_DIGITS[-1], 2
+UNSIGNED, SIGNED, FLOATING, FLAG = range(4)
+"""`Order` in device/keys.cuh."""
+ORDERS = {"u": UNSIGNED, "i": SIGNED, "f": FLOATING}
+Words = list[int]
+"""The 64-bit words of a struct, as unsigned integers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Key:
+    """A column of fixed width, and where its values and nulls stand: NaN is the greatest, -0.0 is 0.0.
+
+    With `flagged` a digit before the value's says where the nulls are.
+    """
+
+    column: Vector
+    flagged: bool
+    descending: bool = False
+    nulls_first: bool = False
+
+    @property
+    def digits(self) -> int:
+        """How many digits the key has."""
+        return self.flagged + (2 if storage_type(self.column.dtype) == "V16" else 1)
+
+    def described(self, machine: Machine) -> Iterator[Words]:
+        """Yield a `Digit` of device/keys.cuh for each digit."""
+        data, stored = machine.address(self.column.data), storage_type(self.column.dtype)
+        valid = 0 if self.column.valid is None else machine.address(self.column.valid)
+        if self.flagged:
+            yield [0, valid, kind(0, FLAG, not self.nulls_first)]
+        if stored == "V16":
+            yield [data + 8, valid, kind(16, SIGNED, self.descending)]
+            yield [data, valid, kind(16, UNSIGNED, self.descending)]
+        else:
+            dtype = np.dtype(stored)
+            yield [data, valid, kind(dtype.itemsize, ORDERS[dtype.kind], self.descending)]
+
+
+def kind(size: int, order: int, flipped: bool) -> int:
+    """Return the last word of a `Digit`."""
+    return size | order << 8 | flipped << 16
+
+
+ABSENT = [0, 0, kind(0, FLAG, flipped=True)]
+"""A digit that is 0 in all rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Keys:
+    """Keys of a frame's rows, the first the most significant; `selected`, if any, are the numbers of the rows taken."""
+
+    keys: tuple[Key, ...]
+    rows: int
+    selected: Array | None = None
+
+    @property
+    def digits(self) -> int:
+        """How many digits a row has."""
+        return sum(key.digits for key in self.keys)
+
+    def described(self, machine: Machine) -> list[Words]:
+        """Return a `Digit` of device/keys.cuh for each digit."""
+        return [digit for key in self.keys for digit in key.described(machine)]
+
+    def struct(self, digits: Sequence[Words], machine: Machine) -> Words:
+        """Return some of the digits as a `Keys` of device/keys.cuh, padded to the digits of the kernel."""
+        selected = [0, 0] if self.selected is None else [machine.address(self.selected), self.selected.dtype.itemsize]
+        absent = [ABSENT] * (kernel_digits(len(digits)) - len(digits))
+        return [*selected, len(digits), *(word for digit in (*digits, *absent) for word in digit)]
+
+
+def kernel_digits(count: int) -> int:
+    """Return the number of digits of the smallest kernel that takes `count` digits."""
+    return next(digits for digits in KERNEL_DIGITS if count <= digits)
+
+
+def launch_digits(
+    program: str, entry: str, digits: int, rows: int, arguments: Sequence[Any], struct: Words, machine: Machine
+) -> None:
+    """Run the kernel for a number of digits. Its parameters are the rows, the arguments and the struct.
+
+    Kernels for few digits have a program of their own: it compiles in a second.
+    """
+    count = kernel_digits(digits)
+    module = machine.closed(program if count <= FEW_DIGITS else f"wide_{program}")
+    passed = Struct(np.array(struct, np.uint64).view(np.int64))
+    machine.launch(module, f"{entry}_{count}", rows, [rows, *arguments, passed])
+
+
+def key_of(vector: Vector, key: SortKey, machine: Machine) -> Key:
+    """Return a column as a key; texts by their number in the order of their bytes."""
+    return Key(numbered_texts(vector, machine), vector.valid is not None, key.descending, key.nulls_first)
+
+
+def keys_of(columns: Mapping[str, Vector], keys: Sequence[SortKey], rows: int, machine: Machine) -> Keys:
+    """Return a frame's keys; columns of the type null tell no rows apart and are left out."""
+    told = [key for key in keys if columns[key.column].dtype != NULL]
+    return Keys(tuple(key_of(columns[key.column], key, machine) for key in told), rows)

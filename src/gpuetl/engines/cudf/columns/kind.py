@@ -1,0 +1,75 @@
+"""What is known of columns before a row is read: as much as the text of a program depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuetl.engines.cudf.vector import Vector
+from gpuetl.records import dataclass
+from gpuetl.types.data_types import STRING, DataType, is_list
+
+MOST_KEPT = 4096
+NO_OFFSETS = np.empty(0, np.int32)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The type of a column, and how it lies in memory; texts of programs do not depend on whether there are nulls.
+
+    Parameters
+    ----------
+    dtype
+        The Arrow type of the language.
+    rows
+        Of a dictionary: how many texts it likely has.
+    dictionary
+        Of texts that are coded: the kind of their dictionary.
+    elements
+        Of lists: the kind of their elements.
+    offset_bits
+        Of texts: 32, or 64 from 2^31 bytes on.
+    """
+
+    dtype: DataType
+    rows: float = 0
+    dictionary: Kind | None = None
+    elements: Kind | None = None
+    offset_bits: int = 32
+
+    @classmethod
+    def of(cls, dtype: DataType) -> Kind:
+        """Return the kind of a column that no dictionary codes."""
+        return cls(dtype, elements=cls.of(dtype.value_type) if is_list(dtype) else None)
+
+    @classmethod
+    def coded(cls, texts: float) -> Kind:
+        """Return the kind of coded texts, given how many texts their dictionary has."""
+        return cls(STRING, dictionary=cls(STRING, rows=texts))
+
+
+class Kinds(NamedTuple):
+    """The kinds of a frame's columns, and how many rows it likely has."""
+
+    columns: Mapping[str, Kind]
+    rows: float = inf
+
+
+def columns_of_kinds(kinds: Mapping[str, Kind]) -> dict[str, Vector]:
+    """Return columns of these kinds without rows or memory, for functions that write programs."""
+    return {name: column_of_kind(kind) for name, kind in kinds.items()}
+
+
+@lru_cache(MOST_KEPT)
+def column_of_kind(kind: Kind) -> Vector:
+    """Return a column of a kind, without rows and without memory."""
+    if kind.dictionary is not None:
+        return Vector(kind.dtype, 0, None, dictionary=column_of_kind(kind.dictionary))
+    if kind.elements is not None:
+        return Vector(kind.dtype, 0, None, offsets=NO_OFFSETS, elements=column_of_kind(kind.elements))
+    offsets = np.empty(0, f"int{kind.offset_bits}") if kind.dtype == STRING else None
+    return Vector(kind.dtype, 0, None, offsets=offsets)

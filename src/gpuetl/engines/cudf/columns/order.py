@@ -1,0 +1,119 @@
+"""The order of rows by keys, and where groups and values begin in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+
+from gpuetl.engines.cudf.choices import chosen
+from gpuetl.engines.cudf.columns.arrays import iota
+from gpuetl.engines.cudf.columns.compact import numbers_where
+from gpuetl.engines.cudf.columns.gather import take_rows
+from gpuetl.engines.cudf.columns.keys import Keys, keys_of
+from gpuetl.engines.cudf.columns.layout import Layout
+from gpuetl.engines.cudf.columns.marks import Marks, mark_columns, mark_words, single
+from gpuetl.engines.cudf.columns.unpacked import MOST_OUTPUTS, Unpacked, is_told_by_digits
+from gpuetl.engines.cudf.columns.words import measured, packed
+from gpuetl.engines.cudf.frame import Frame
+from gpuetl.engines.cudf.machine import Array, Machine
+from gpuetl.engines.cudf.vector import Vector
+from gpuetl.plan.node import Node, SortKey
+from gpuetl.records import dataclass
+from gpuetl.telemetry.recorder import note
+from gpuetl.types.data_types import NULL
+
+
+@dataclass(frozen=True, eq=False)
+class SortedRows:
+    """Rows in order, and where they differ from the row before.
+
+    `rows` lists the row numbers (int32), None where they are in order already.  In that order, `new_group` marks
+    (uint8) rows that differ in the leading keys, and `new_value` rows that differ in any; the first row does.
+    `columns` are those of the frame that are known in that order, texts by their numbers in the dictionary.
+    """
+
+    rows: Array | None
+    marks: Marks
+    columns: Mapping[str, Vector] = field(default_factory=dict)
+
+    @property
+    def new_group(self) -> Array:
+        """Where groups begin."""
+        return self.marks.groups
+
+    @property
+    def new_value(self) -> Array:
+        """Where values begin."""
+        return self.marks.values
+
+    @property
+    def ties(self) -> int:
+        """How many rows differ in no key from the row before."""
+        return int(self.marks.ties[0])
+
+    def apply(self, frame: Frame, machine: Machine) -> Frame:
+        """Return the rows, in order, of the frame that was sorted."""
+        if self.rows is None:
+            return frame
+        others = frame.select(tuple(name for name in frame.columns if name not in self.columns))
+        taken = take_rows(others, self.rows, machine, permuted=True)
+        known = {name: made.numbering(frame.columns[name].dictionary) for name, made in self.columns.items()}
+        return frame.updated({**taken.columns, **known})
+
+    def group_starts(self, machine: Machine) -> Array:
+        """Return where each group begins (int32)."""
+        return numbers_where(self.new_group, machine)
+
+
+def sort_rows(
+    frame: Frame, keys: Sequence[SortKey], leading: int, presorted: bool, machine: Machine, whole: bool = False
+) -> SortedRows:
+    """Sort stably: NaN greatest, nulls where each key says, strings by UTF-8 bytes.
+
+    `leading` is how many of the keys make a group; `presorted` rows are in order, as the planner knows.  With `whole`
+    the rows are going to be taken whole, by `apply`.
+    """
+    told = [key for key in keys if frame.columns[key.column].dtype != NULL]
+    own = keys_of(frame.columns, told, frame.rows, machine)
+    group = [key for key in keys[:leading] if key in told]
+    known = [(key.column, at) for at, key in enumerate(told) if is_told_by_digits(frame.columns[key.column])]
+    wanted = known if whole and chosen("keys_from_words") else ()
+    return sort_keys(own, len(group), presorted, machine, wanted=wanted)
+
+
+def sort_keys(
+    keys: Keys, leading: int, presorted: bool, machine: Machine, layout: Layout | None = None,
+    wanted: Sequence[tuple[str, int]] = (),
+) -> SortedRows:  # fmt: skip
+    """Sort stably by keys, which are measured unless they were; `rows` are places among those that the keys select.
+
+    Where words are sorted, the columns of `wanted` keys, each a name and the key's place, are computed from them.
+    """
+    if presorted or not keys.keys:
+        return SortedRows(None, mark_columns(keys, leading, machine))
+    layout = layout or measured(keys, machine)
+    if layout.in_order and chosen("notice_order"):
+        return SortedRows(None, mark_columns(keys, leading, machine))
+    words = packed(keys, layout, machine)
+    if not words:
+        return SortedRows(None, single(keys.rows, machine))
+    rows = machine.sorted_order(words)
+    unpacked = {name: Unpacked.of(keys, place, machine) for name, place in wanted[:MOST_OUTPUTS]}
+    marks = mark_words(words, keys, leading, layout, rows, [*unpacked.values()], machine)
+    return SortedRows(rows, marks, {name: each.made for name, each in unpacked.items()})
+
+
+def sorted_order(keys: Keys, machine: Machine) -> Array:
+    """Return the row numbers (int32) that sort stably by keys."""
+    words = packed(keys, measured(keys, machine), machine)
+    return machine.sorted_order(words) if words else iota(keys.rows, machine)
+
+
+def note_ties(operation: Node, keys: Sequence[SortKey], ties: int) -> None:
+    """Tell the user of rows that the order does not tell apart: their order may differ from engine to engine.
+
+    Names that begin with a colon are the planner's, such as a sample's hash: rows that tie there are equal.
+    """
+    if ties and not all(key.column.startswith(":") for key in keys):
+        names = ", ".join(key.column for key in keys)
+        note(f"{operation.origin}: some rows tie in ({names}); add a column to the order that tells them apart")

@@ -1,0 +1,75 @@
+"""Validity words: made, counted, and as bytes where rows do not fall on their borders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from gpuetl.engines.cudf.columns.arrays import join_valid, unpack
+from gpuetl.engines.cudf.machine import Array, Machine
+from gpuetl.engines.cudf.vector import Vector
+
+
+def empty_bits(rows: int, machine: Machine) -> Any:
+    """Return words of no valid row, padded to 64 bytes as libcudf wants them."""
+    return machine.arrays.zeros((rows + 511) // 512 * 16, "uint32")
+
+
+def with_valid(made: Vector, valid: Any, machine: Machine) -> Vector:
+    """Return a column of values that is null where `valid`, truth values, is not true."""
+    nulls = machine.arrays.zeros(1, "uint64")
+    words = words_of(valid, machine, nulls)
+    return with_nulls(replace(made, valid=words), int(nulls[0]))
+
+
+def with_nulls(made: Vector, nulls: int) -> Vector:
+    """Return a column that was written, with its count of nulls."""
+    if made.nulls == nulls and (nulls or made.valid is None):
+        return made
+    return replace(made, valid=made.valid if nulls else None, nulls=nulls)
+
+
+def valid_rows(vector: Vector, machine: Machine) -> Any:
+    """Return whether each row is valid, as bytes."""
+    flags = machine.arrays.empty(vector.rows, "uint8")
+    unpack(vector.valid, flags, machine)
+    return flags
+
+
+def valid_in_all(vectors: Iterable[Vector], machine: Machine) -> Any:
+    """Return whether each row is valid in every one of some columns, as bytes."""
+    first, *others = vectors
+    if others:
+        words, _ = valid_words([first.valid, *(vector.valid for vector in others)], first.rows, machine)
+        first = replace(first, valid=words)
+    return valid_rows(first, machine)
+
+
+def valid_words(words: Sequence[Array | None], rows: int, machine: Machine) -> tuple[Array, Array]:
+    """Return words of the rows that are valid in all of some columns, and how many are null (uint64), on the device."""
+    made, nulls = empty_bits(rows, machine), machine.arrays.zeros(1, "uint64")
+    join_valid(words, rows, made, nulls, machine)
+    return made, nulls
+
+
+def valid_in(words: Sequence[Array | None], made: Vector, machine: Machine) -> Vector:
+    """Return a column of values that is null where one of some validity words says so."""
+    valid, nulls = valid_words(words, made.rows, machine)
+    return with_nulls(replace(made, valid=valid), int(nulls[0]))
+
+
+def null_where_any(made: Vector, others: Iterable[Vector], machine: Machine) -> Vector:
+    """Return a column of values with nulls where one of the others is null; the words of a single one are shared."""
+    nullable = [vector for vector in others if vector.nulls]
+    if len(nullable) < 2:
+        return replace(made, valid=nullable[0].valid, nulls=nullable[0].nulls) if nullable else made
+    return valid_in([vector.valid for vector in nullable], made, machine)
+
+
+def words_of(valid: Any, machine: Machine, nulls: Any = None) -> Any:
+    """Return truth values (uint8) as validity words, and add the nulls to a count (uint64) on the device."""
+    arrays, rows = machine.arrays, len(valid)
+    words, nulls = empty_bits(rows, machine), arrays.zeros(1, "uint64") if nulls is None else nulls
+    machine.launch(machine.closed("validity"), "pack_valid", rows, [rows, valid, words, nulls])
+    return words

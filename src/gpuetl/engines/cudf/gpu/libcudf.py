@@ -1,0 +1,112 @@
+"""Between the engine's columns and libcudf's, which share their memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy
+import pyarrow as pa
+import pylibcudf as plc
+
+from gpuetl.engines.cudf.columns.dictionaries import decoded
+from gpuetl.engines.cudf.machine import Machine
+from gpuetl.engines.cudf.vector import Vector, storage_type
+from gpuetl.types.data_types import BOOL, NULL, STRING, DataType, is_list
+from gpuetl.types.decimal_types import is_decimal
+
+Id = plc.types.TypeId
+NUMBERS = {
+    "int8": Id.INT8, "int16": Id.INT16, "int32": Id.INT32, "int64": Id.INT64,
+    "uint8": Id.UINT8, "uint16": Id.UINT16, "uint32": Id.UINT32, "uint64": Id.UINT64,
+    "float32": Id.FLOAT32, "float64": Id.FLOAT64,
+}  # fmt: skip
+
+
+def libcudf_type(dtype: DataType) -> Any:
+    """Return libcudf's type of a language type that is no list."""
+    if is_decimal(dtype):
+        wide = storage_type(dtype) == "V16"
+        return plc.DataType(Id.DECIMAL128 if wide else Id.DECIMAL64, -dtype.scale)
+    if dtype in (BOOL, NULL):
+        return plc.DataType(Id.BOOL8)
+    if dtype == STRING:
+        return plc.DataType(Id.STRING)
+    if pa.types.is_date(dtype):
+        return plc.DataType(Id.TIMESTAMP_DAYS)
+    if pa.types.is_timestamp(dtype):
+        return plc.DataType(Id.TIMESTAMP_MICROSECONDS)
+    if pa.types.is_duration(dtype):
+        return plc.DataType(Id.DURATION_MICROSECONDS)
+    return plc.DataType(NUMBERS[storage_type(dtype)])
+
+
+def to_libcudf(vector: Vector, machine: Machine) -> Any:
+    """Return the column as libcudf's; no byte is copied, but for texts of a dictionary."""
+    if vector.dictionary is not None:
+        vector = decoded(vector, machine)
+    mask = view(vector.valid) if vector.valid is not None else None
+    if is_list(vector.dtype):
+        assert vector.elements is not None
+        children = [number_column(vector.offsets), to_libcudf(vector.elements, machine)]
+        return plc.Column(plc.DataType(Id.LIST), vector.rows, None, mask, vector.nulls, 0, children)
+    children = [number_column(vector.offsets)] if vector.dtype == STRING else []
+    return plc.Column(libcudf_type(vector.dtype), vector.rows, view(vector.data), mask, vector.nulls, 0, children)
+
+
+def number_column(array: Any) -> Any:
+    """Return an array of numbers as a column without nulls."""
+    return plc.Column(plc.DataType(NUMBERS[str(array.dtype)]), len(array), view(array), None, 0, 0, [])
+
+
+def view(array: Any) -> Any:
+    """Return an array's memory as libcudf takes it."""
+    return plc.gpumemoryview(array.reshape(-1).view("uint8"))
+
+
+def stream() -> Any:
+    """Return CuPy's current stream, for libcudf to go on with what was asked for there."""
+    return cupy.cuda.get_current_stream()
+
+
+def radix_order(word: Any) -> Any:
+    """Return the stable order (int32) of unsigned numbers; the narrower they are, the fewer passes it takes."""
+    table = plc.Table([number_column(word)])
+    order = plc.sorting.stable_sorted_order(table, [plc.types.Order.ASCENDING], [plc.types.NullOrder.AFTER], stream())
+    return column_array(order, "int32")
+
+
+def span_array(span: Any, owner: Any) -> Any:
+    """Return memory of libcudf's as bytes, which keep their owner alive."""
+    if span is None or not span.size:
+        return cupy.empty(0, "uint8")
+    memory = cupy.cuda.UnownedMemory(span.ptr, span.size, owner)
+    return cupy.ndarray((span.size,), "uint8", cupy.cuda.MemoryPointer(memory, 0))
+
+
+def column_array(column: Any, dtype: str) -> Any:
+    """Return a column of numbers without nulls as an array."""
+    return span_array(column.data(), column).view(dtype)[: column.size()]
+
+
+def from_libcudf(column: Any, dtype: DataType) -> Vector:
+    """Return a column of libcudf's, which is stored as `storage_type` says, as the engine's."""
+    column = column.copy(stream()) if column.offset() else column
+    rows, nulls = column.size(), column.null_count()
+    valid = span_array(column.null_mask(), column).view("uint32") if nulls else None
+    if is_list(dtype):
+        offsets, elements = column.children()
+        places = offsets_array(offsets)
+        return Vector(dtype, rows, None, valid, nulls, places, from_libcudf(elements, dtype.value_type))
+    if dtype == STRING:
+        places = offsets_array(column.child(0)) if rows else cupy.zeros(1, "int32")
+        return Vector(dtype, rows, span_array(column.data(), column), valid, nulls, places)
+    storage = storage_type(dtype)
+    data = span_array(column.data(), column)
+    data = data.view("int64").reshape(-1, 2) if storage == "V16" else data.view(storage)
+    return Vector(dtype, rows, data[:rows], valid, nulls)
+
+
+def offsets_array(column: Any) -> Any:
+    """Return the offsets of texts or lists."""
+    wide = column.type().id() == Id.INT64
+    return span_array(column.data(), column).view("int64" if wide else "int32")[: column.size()]

@@ -1,0 +1,216 @@
+"""What the engine needs of the machine that runs it: arrays, kernels, and the few things that libcudf does best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuetl.engines.cudf.vector import Vector
+from gpuetl.records import dataclass
+from gpuetl.telemetry.memory_meter import MemoryMeter, MemoryUse
+from gpuetl.types.data_types import DataType
+
+Work = Literal["reading", "computing", "writing"]
+Module = Any
+Moment = Any
+Array = Any
+"""An array of the machine's array module."""
+
+
+@dataclass(frozen=True, eq=False)
+class Struct:
+    """The last argument of a kernel that takes a struct of 64-bit words by value (int64[words]).
+
+    It is there at the launch, without a copy to the device before.
+    """
+
+    words: NDArray[np.int64]
+
+
+class WrittenFile(Protocol):
+    """A file that threads write while the device goes on."""
+
+    def write(self, offset: int, piece: Any) -> None:
+        """Begin to write a piece (see sinks/pieces.py) at an offset.
+
+        What is on the device is copied when it has done what was asked of it up to now.  The host waits until no
+        more than what one other call began is still to be written.
+
+        Raises
+        ------
+        OSError
+            Where what an earlier call began cannot be written.
+        """
+
+
+class Text(NamedTuple):
+    """A text for the compiler.
+
+    Parameters
+    ----------
+    source
+        What is generated, or the text of a user's file.
+    kernel
+        The name of the user's kernel that the text is made around or declares; empty where nothing is the user's.
+    path
+        The user's file; None for what is generated.
+    covered
+        Whether the closed set has a kernel that does the same by instructions, so nothing waits for this one.
+    """
+
+    source: str
+    kernel: str = ""
+    path: Path | None = None
+    covered: bool = False
+
+
+SLOW_S = 30
+"""A user's kernel that has run so long is told of: one that accesses memory far outside its arrays may never end."""
+
+
+class Machine(Protocol):
+    """A GPU; in tests a CPU, for which the same kernels are compiled by a C++ compiler."""
+
+    @property
+    def arrays(self) -> Any:
+        """The array module, which is asked for memory alone (see columns/arrays.py): CuPy, or NumPy in tests."""
+
+    @property
+    def memory(self) -> int:
+        """The bytes that frames may take in all."""
+
+    def host(self, array: Array) -> Any:
+        """Return an array as one of NumPy's."""
+
+    def address(self, array: Array) -> int:
+        """Return where an array's first byte lies in device memory."""
+
+    def to_host(self, arrays: Sequence[Array], memory: Array) -> None:
+        """Copy contiguous arrays into host memory, an array of bytes, one behind another; all is there on return."""
+
+    def from_host(self, memory: Array, arrays: Sequence[Array]) -> None:
+        """Fill contiguous arrays from host memory, an array of bytes, in which they lie one behind another."""
+
+    def count_memory(self) -> None:
+        """Count from now on what is allocated of memory that others set apart."""
+
+    def memory_use(self) -> MemoryUse:
+        """Return how much is in use, and how much may be."""
+
+    def release(self) -> None:
+        """Give back what is in use for nothing."""
+
+    def begins(self, plan: str) -> bool:
+        """Begin to load what a plan needs; return whether its programs have to be expected: they may be missing."""
+
+    def expect(self, plan: str, texts: Iterable[Text]) -> None:
+        """Load or compile, on threads of the machine's own, what a plan will ask for; return when all is compiled.
+
+        Later processes know the programs of the plan then.  An error of `texts` is raised, and nothing is known.
+        """
+
+    def compiled(self, source: str) -> Module:
+        """Compile kernels' text, once for each text."""
+
+    def interprets(self, source: str, rows: int) -> bool:
+        """Tell whether instructions compute this number of rows sooner than the kernels of a text.
+
+        That is where they are not compiled yet; for many rows the machine begins to compile them for the next time.
+        """
+
+    def closed(self, program: str) -> Module:
+        """Return the kernels of a program of `device/closed`, which are the same for all columns."""
+
+    def launch(self, module: Module, entry: str, rows: int, arguments: Sequence[Any]) -> None:
+        """Run a kernel that loops over so many rows; arguments are arrays, integers or a last `Struct`."""
+
+    def launch_blocks(self, module: Module, entry: str, blocks: int, threads: int, arguments: Sequence[Any]) -> None:
+        """Run a kernel whose threads work together, in so many blocks; on a CPU it sees one block of one thread."""
+
+    def user_kernel(self, source: str, path: Path, entry: str) -> Callable[[int, int, Sequence[Any]], None]:
+        """Return a user's kernel, to be called with blocks, threads a block and arguments.
+
+        Raises
+        ------
+        EvaluationError
+            With the user's line, where it does not compile.
+        """
+
+    def user_module(self, source: str, kernel: str) -> Module:
+        """Compile text around what a user has written, marked by `#line`; `kernel` is what messages call it.
+
+        Raises
+        ------
+        EvaluationError
+            With the user's line, where it does not compile.
+        """
+
+    def stage(self, name: str, work: Work = "computing") -> AbstractContextManager[None]:
+        """Mark what runs in the block, for profilers; work of other kinds may go on beside it on the device.
+
+        At its end the device has done it: clocks tell its time, and others may use what it made, or free what it took.
+        """
+
+    def wait(self, timeout_s: float | None, slow: Callable[[], None]) -> bool:
+        """Wait until the device has done what this thread asked for; return whether it has within the limit.
+
+        Signals are handled meanwhile, and `slow` is called once when it takes longer than `SLOW_S`.  After a wait
+        without success nothing may wait for the device: see `lost_device.py`.
+
+        Raises
+        ------
+        RuntimeError
+            Where a kernel ended in a fault.
+        """
+
+    def moment(self) -> Moment:
+        """Mark how far the device has come with what it was asked to do so far."""
+
+    def seconds_between(self, start: Moment, end: Moment) -> float:
+        """Return the seconds between two moments; waits for the second."""
+
+    def limited(self, memory: int) -> AbstractContextManager[None]:
+        """Let no more than so many bytes be allocated while the block lasts, beside what was before it."""
+
+    def thread_setup(self) -> Callable[[], None]:
+        """Return what a new thread calls first, so that it uses this device."""
+
+    def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
+        """Measure what is allocated while the block lasts."""
+
+    def sorted_order(self, words: Sequence[Array]) -> Array:
+        """Return the stable order (int32 row numbers) of rows by unsigned arrays, the most significant first."""
+
+    def sorted_texts(self, texts: Vector) -> Array:
+        """Number (int32) the distinct texts in the order of their bytes, from 0 on; a null with any."""
+
+    def host_values(self) -> int:
+        """Return how many values of Parquet files Arrow reads, and copies, sooner than `read_parquet` reads them."""
+
+    def read_parquet(self, files: Mapping[Path, Sequence[int]], types: Mapping[str, DataType]) -> dict[str, Vector]:
+        """Read columns of some row groups of files, in order, in the language's types nearest to the stored ones.
+
+        Times are still in the unit in which they are stored: see `sources.units`.
+        `types` are the stored Arrow types of the columns, which are the same in all files.
+
+        Raises
+        ------
+        OSError, RuntimeError, MemoryError, ValueError
+            For a file that cannot be read.
+        """
+
+    def written_file(self, path: Path, alone: bool) -> AbstractContextManager[WrittenFile]:
+        """Open a new, empty file; at the end of the block all is written, and the file is closed.
+
+        One that is written alone, while no other one is, is written in another way.
+
+        Raises
+        ------
+        OSError
+            Where it cannot be opened, or written.
+        """

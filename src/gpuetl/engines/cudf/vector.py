@@ -1,0 +1,86 @@
+"""A column in device memory, as generated kernels and pylibcudf see it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache, cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from gpuetl.records import dataclass
+from gpuetl.types.data_types import NULL, STRING, DataType, is_list
+from gpuetl.types.decimal_types import is_decimal
+
+Buffer = Any
+"""An array of the machine's array module: CuPy's on a GPU, NumPy's in tests on a CPU."""
+
+
+@dataclass(frozen=True, eq=False)
+class Vector:
+    """Values of one type, with no offset into their buffers.
+
+    Parameters
+    ----------
+    dtype
+        The Arrow type of the language.
+    rows
+        How many.
+    data
+        The values as in `storage_type`; the bytes of texts, or their numbers in the dictionary (int32, any of nulls);
+        None for lists.
+    valid
+        Words of 32 validity bits, the first row's the lowest; None where there is no null.
+    nulls
+        How many rows are null.
+    offsets
+        Of texts (int32 or int64) and lists (int32): rows + 1 places in `data` or in `elements`.
+    elements
+        The elements of lists.
+    dictionary
+        Distinct texts without nulls, in the order of their bytes, of which a column of few texts has but the numbers.
+    """
+
+    dtype: DataType
+    rows: int
+    data: Buffer
+    valid: Buffer = None
+    nulls: int = 0
+    offsets: Buffer = None
+    elements: Vector | None = None
+    dictionary: Vector | None = None
+
+    @cached_property
+    def nbytes(self) -> int:
+        """The device memory that the column takes."""
+        own = sum(buffer.nbytes for buffer in (self.data, self.valid, self.offsets) if buffer is not None)
+        return int(own) + sum(inner.nbytes for inner in (self.elements, self.dictionary) if inner)
+
+    @property
+    def numbers(self) -> Vector:
+        """Texts of a dictionary as their numbers, which are in the order of the texts; another column as it is."""
+        return replace(self, dtype=pa.int32(), dictionary=None) if self.dictionary else self
+
+    def numbering(self, dictionary: Vector | None) -> Vector:
+        """Return the texts of a dictionary that these numbers stand for; without one the column as it is."""
+        return replace(self, dtype=STRING, dictionary=dictionary) if dictionary else self
+
+
+@cache
+def storage_type(dtype: DataType) -> str:
+    """Return the name of the NumPy type in which a fixed-width column lies in memory.
+
+    Truth values are bytes, times integers of their unit, decimals of up to 18 digits int64 and longer ones pairs of
+    int64, the lower one first.  A column of the type null has truth values, all of them null.
+    """
+    if dtype in (NULL, pa.bool_()):
+        return "uint8"
+    if is_decimal(dtype):
+        return "int64" if dtype.precision <= 18 else "V16"
+    if pa.types.is_date(dtype):
+        return "int32"
+    if pa.types.is_timestamp(dtype) or pa.types.is_duration(dtype):
+        return "int64"
+    if dtype == STRING or is_list(dtype):
+        raise TypeError(f"{dtype} has no fixed width")
+    return str(dtype.to_pandas_dtype().__name__)

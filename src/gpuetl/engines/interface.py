@@ -1,0 +1,158 @@
+"""What an executor asks of a backend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuetl.io.data_file import RowGroup
+from gpuetl.io.spill_space import SpillSpace
+from gpuetl.io.staging import FileWriter
+from gpuetl.io.target import Target
+from gpuetl.physical.lower import PhysicalPlan
+from gpuetl.plan.node import Node, SortKey
+from gpuetl.plan.nodes import Read
+from gpuetl.telemetry.hardware_limits import Link
+from gpuetl.telemetry.memory_meter import MemoryMeter, MemoryUse
+from gpuetl.telemetry.trace import Trace
+from gpuetl.types.schema import Schema
+
+Frame = Any
+"""A backend's own table: rows in order, columns as in the schema of the node that made it."""
+
+Device = Literal["GPU", "CPU"]
+
+
+class Share(NamedTuple):
+    """Which of so many processes this is, by number, that have a cache in common and begin with the same plan."""
+
+    place: int = 0
+    of: int = 1
+
+
+ALONE = Share()
+
+
+class Spilled(Protocol):
+    """A frame outside of the engine's memory, in room that is given back when nobody holds this any more."""
+
+    @property
+    def went(self) -> Mapping[Link, int]:
+        """The bytes over each link on the way out."""
+
+    @property
+    def comes(self) -> Mapping[Link, int]:
+        """The bytes over each link on the way back."""
+
+    def restored(self) -> Frame:
+        """Return the frame; raise `MemoryError` where there is no room for it."""
+
+
+class Backend(Protocol):
+    """Frames and the operations on them.  Stateless: the same fragment may run again, here or elsewhere."""
+
+    @property
+    def name(self) -> str:
+        """The engine's name."""
+
+    def refuses(self, operation: Node) -> str:
+        """Return why the backend cannot run an operation, or nothing where it can; asked before any row is read."""
+
+    @property
+    def device(self) -> Device:
+        """Where frames are."""
+
+    def device_of(self, operation: Node) -> Device:
+        """Return where the backend runs an operation."""
+
+    def compile_ahead(self, physical: PhysicalPlan, plan: str, share: Share = ALONE) -> None:
+        """Begin to compile the programs of a plan while it runs; `plan` is equal for plans that need the same ones.
+
+        A process that is not alone begins with its share.
+        """
+
+    def read(self, read: Read, groups: Sequence[RowGroup]) -> Frame:
+        """Read the source's columns of some row groups; none gives no rows."""
+
+    def run(self, operation: Node, *frames: Frame) -> Frame:
+        """Run one operation on one partition of each of its inputs."""
+
+    def split_by_hash(self, frame: Frame, keys: Sequence[str], count: int) -> list[Frame]:
+        """Split rows so that equal keys, of any integer width, meet in the same piece of every frame."""
+
+    def split_by_order(self, frame: Frame, by: Sequence[SortKey], before: Frame, after: Frame) -> list[Frame]:
+        """Sort rows stably, and cut before each boundary: pieces, one more than these, that follow each other.
+
+        Boundaries are rows of at least the order's columns, themselves in order: those of `before` come before the rows
+        that tie with them, those of `after` after them.
+        """
+
+    def take(self, frame: Frame, columns: Iterable[str], rows: NDArray[np.int64]) -> Frame:
+        """Return some columns of the rows of these numbers, which are few."""
+
+    def concat(self, frames: Sequence[Frame], schema: Schema) -> Frame:
+        """Put frames of one schema below each other, in order."""
+
+    def rows(self, frame: Frame) -> int:
+        """Return the number of rows."""
+
+    def nbytes(self, frame: Frame, columns: Iterable[str]) -> int:
+        """Return the bytes of some columns in memory; asks the device nothing."""
+
+    def limited(self, memory: int) -> AbstractContextManager[None]:
+        """Let the engine allocate no more than so many bytes while the block lasts, where it can be held to that."""
+
+    def thread_setup(self) -> Callable[[], None]:
+        """Return what a new thread calls first, so that it works where this one does."""
+
+    def spill(self, frame: Frame, space: SpillSpace) -> Spilled:
+        """Copy a frame out of the engine's memory.
+
+        Raises
+        ------
+        OSError, MemoryError
+            Where there is no room elsewhere.
+        """
+
+    def release(self) -> None:
+        """Give back memory that is in use for nothing: garbage, and what is kept to be used again."""
+
+    def count_memory(self) -> None:
+        """Count from now on what frames take of memory that others set apart, for `memory_use`."""
+
+    def memory_use(self) -> MemoryUse:
+        """Return how much of the engine's memory is in use, and how much may be."""
+
+    def traced(self, trace: Trace, timed: bool) -> Backend:
+        """Return a backend that writes what the device is asked to do into a trace; `timed`, also how long it took."""
+
+    def memory_meter(self) -> AbstractContextManager[MemoryMeter]:
+        """Measure the memory that the engine takes while the block lasts, and only then: measuring takes time."""
+
+    def to_arrow(self, frame: Frame) -> Any:
+        """Return the frame as a `pyarrow.Table`."""
+
+    def head(self, frame: Frame, count: int) -> Any:
+        """Return the first rows as a `pyarrow.Table`, which holds no memory but its own."""
+
+    def small_table(self, frame: Frame) -> Any:
+        """Return all rows as a `pyarrow.Table` where they cost no more than the first ones would; else None."""
+
+    def file_writer(self, target: Target, schema: Schema) -> FileWriter | None:
+        """Return what writes frames to files of a sink; None where the sink is to be given Arrow tables."""
+
+    def from_arrow(self, table: Any) -> Frame:
+        """Return a `pyarrow.Table` of language types as a frame."""
+
+    def to_arrays(self, frame: Frame) -> dict[str, Any]:
+        """Return columns of numbers and truth values without nulls as arrays, without a copy where that is possible.
+
+        Raises
+        ------
+        EvaluationError
+            For a column that is no array: of another type, or with a null.
+        """

@@ -1,0 +1,193 @@
+"""Values for which an expression has no result, told in the same words by every engine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+
+from gpuetl.errors import EvaluationError
+from gpuetl.expressions.ir import Call, Cast, Column, Expr, columns_of, walk
+from gpuetl.expressions.unparse import shown_sql
+from gpuetl.messages import Message, code_of, coded
+from gpuetl.plan.nodes import CARRIED, Kernel, KernelReduction, Project, Window
+from gpuetl.types.data_types import BOOL, DATE, DURATION, INT64, STRING, DataType, is_floating, is_integer, type_name
+from gpuetl.types.decimal_types import MAX_DIGITS, is_decimal
+from gpuetl.value_texts import shown
+
+DAY = 86_400_000_000
+NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,9})?")
+WRITTEN_NUMBER = re.compile(r"[+-]?(?P<before>[0-9]+)(?:\.(?P<after>[0-9]*))?(?P<exponent>[eE][+-]?[0-9]+)?")
+INT64_DIGITS, USUAL_DIGITS = 19, 18
+MOST_SHOWN = 200
+"""Characters of a value in a row."""
+NULL_INSTEAD = {"CAST(": "TRY_CAST", "strptime(": "try_strptime"}
+"""By what an expression begins with, the function that does the same and gives null where there is no result."""
+
+OVERFLOW = coded("GE2001", "overflow")
+BEYOND_MICROSECONDS = coded("GE2001", "more microseconds than int64 holds")
+BEYOND_DATES = coded("GE2003", "the result is beyond the range of dates")
+BEYOND_TIMESTAMPS = coded("GE2003", "the result is beyond the range of timestamps")
+OF_ANOTHER_FORM = coded("GE2003", "not a date and time of this form")
+YEAR_DIGITS = coded("GE2003", "the year must have 4 digits")
+OFFSET_SECONDS = coded("GE2003", "the zone's clock was then ahead by minutes and seconds; convert_zone it to UTC")
+SHOWN_TWICE = coded("GE2010", "the zone's clock shows it twice; see assume_zone's ambiguous")
+NEVER_SHOWN = coded("GE2010", "the zone's clock never shows it; see assume_zone's nonexistent")
+
+
+def not_valid(kind: str) -> Message:
+    """Return the reason of parts that make up no date, or no date and time."""
+    return coded("GE2003", f"not a valid {kind}")
+
+
+class NoResult(EvaluationError):
+    """An expression has no result in a row, if it is of columns, for these values.
+
+    Parameters
+    ----------
+    expr
+        The call or cast that has none, as the user wrote it.
+    row
+        The row of the partition, from 0; None where all values are constants.
+    values
+        The arguments, as `pyarrow.Scalar`s.
+    reason
+        Why, with its code, such as `OVERFLOW`; for a cast, the code is that of casts.
+    """
+
+    def __init__(self, expr: Expr, row: int | None, values: Sequence[Any], reason: str) -> None:
+        self.expr, self.values, self.reason = expr, tuple(values), reason
+        code = code_of(reason)
+        if isinstance(expr, Cast):
+            code = "GE2001" if expr.implicit else "GE2002"
+        if isinstance(expr, Cast) and expr.dtype != STRING:
+            reason = why_not(values[0], expr.dtype)
+        elif reason == "overflow":
+            reason = f"overflow of {type_name(expr.dtype)}"
+        expression, those = shown_sql(expr), f"for {', '.join(map(cut, values))}: {reason}"
+        reads = dict.fromkeys(node.name for node in walk(expr) if isinstance(node, Column))
+        what = coded(code, f"{expression} has no result, {those}")
+        super().__init__(
+            what, hint_of(expr, expression, reason, self.values), row, [name for name in reads if ":" not in name]
+        )
+        if row is not None:
+            self.args = (coded(code, f"{expression} has no result in row {row}, {those}"),)
+
+    def in_row(self, row: int | None) -> NoResult:
+        """Return the error of another row: that of the whole frame, after it was met in some of its rows."""
+        return NoResult(self.expr, row, self.values, self.reason)
+
+
+def hint_of(expr: Expr, expression: str, reason: str, values: Sequence[Any]) -> str:
+    """Return what to do where a value has no result, if that is known."""
+    other = next((other for start, other in NULL_INSTEAD.items() if expression.startswith(start)), "")
+    if wider := number_type(expr, values):
+        return f"{wider} holds this value; TRY_CAST would give null in its place."
+    if other:
+        return f"{other} gives null where there is no result."
+    if reason.startswith("overflow of"):
+        wider = "decimal(38, 0) or float64" if is_integer(expr.dtype) else "float64"
+        return f"Cast an operand to {wider}, or filter such rows out."
+    return ""
+
+
+def why_not(value: pa.Scalar, dtype: DataType) -> str:
+    """Return why a type that is not string does not hold a value: the same on every engine."""
+    name, kind = type_name(dtype), value.type
+    if is_decimal(dtype) and (number := decimal_of(value)) is not None:
+        fits = abs(number) < Decimal(10) ** (dtype.precision - dtype.scale)
+        return f"more than {dtype.scale} decimals" if fits else f"overflow of {name}"
+    if kind == STRING:
+        return f"not a valid {name}"
+    if dtype == BOOL:
+        return "neither 0 nor 1"
+    if dtype == DATE:
+        return "it has a time of day; use to_date"
+    if pa.types.is_timestamp(dtype):
+        return "the result is beyond the range of timestamps"
+    if is_decimal(dtype):
+        return "not a number"
+    return (
+        f"beyond the range of {name}" if is_floating(kind) and is_floating(dtype) else f"{name} cannot hold it exactly"
+    )
+
+
+def decimal_of(value: pa.Scalar) -> Decimal | None:
+    """Return a number, or one that a text is, as it is; None where there is none."""
+    text = str(value.as_py())
+    return Decimal(text) if NUMBER.fullmatch(text) else None
+
+
+def null_input(operation: Kernel | KernelReduction, name: str, row: int) -> EvaluationError:
+    """Return the error of the first null that a kernel forbids; `row` is its row in the order of groups, if any."""
+    moved = isinstance(operation, Kernel) and operation.grouped
+    what = coded("GE2005", f"kernel '{operation.contract.entry}' forbids nulls, and input '{name}' is null")
+    hint = "Filter them out, or set nulls: propagate."
+    return EvaluationError(what, hint, None if moved else row, operation.reads)
+
+
+def sum_overflow(dtype: DataType) -> EvaluationError:
+    """Return the error of a sum that its type does not hold."""
+    instead = {INT64: "float64 or decimal", DURATION: "a number"}.get(dtype, "float64")
+    return EvaluationError(coded("GE2001", f"sum leaves {type_name(dtype)}; cast the column to {instead}"))
+
+
+def window_overflow(operation: Window, call: Call, text: str, row: int, value: Callable[[str], Any]) -> EvaluationError:
+    """Return the error of a row of a window, with its keys, its place in the order and the call's arguments.
+
+    `value` gives a column's value there.  The number of the row, which `text` has, is one of sorted rows.
+    """
+    arguments = (name for arg in call.args if isinstance(arg, Column) for name in written_columns(operation, arg))
+    names = dict.fromkeys([*operation.by, *(key.column for key in operation.order_by), *arguments])
+    error = EvaluationError(coded("GE2001", text.replace(f" at row {row}", "")))
+    error.args = (coded("GE2001", text),)
+    error.shown = f"The row: {written_values({name: value(name) for name in names if ':' not in name})}"
+    return error
+
+
+def written_columns(operation: Window, argument: Column) -> Iterable[str]:
+    """Return the column of an argument; of one that a window by carries has made, those from which it is made."""
+    if CARRIED in argument.name and isinstance(operation.source, Project):
+        return sorted(columns_of(operation.source.columns[argument.name]))
+    return (argument.name,)
+
+
+def written_values(row: Mapping[str, pa.Scalar]) -> str:
+    """Return the values of a row with their names; long texts are cut."""
+    return ", ".join(f"{name} = {written(value)}" for name, value in row.items())
+
+
+def written(value: pa.Scalar) -> str:
+    """Return a value as an error names it: texts in quotes."""
+    if not value.is_valid:
+        return "null"
+    text = cut(value)
+    return repr(text) if pa.types.is_string(value.type) else text
+
+
+def cut(value: pa.Scalar) -> str:
+    """Return a value's text, of a long one the beginning."""
+    text = shown(value)
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
+
+
+def number_type(expr: Expr, values: Sequence[Any]) -> str:
+    """Return a type that holds a text which was cast to an integer or a decimal; nothing for other casts and texts.
+
+    To read such a text as null would lose it.
+    """
+    if not isinstance(expr, Cast) or not (is_integer(expr.dtype) or is_decimal(expr.dtype)):
+        return ""
+    text = values[0].as_py() if len(values) == 1 and pa.types.is_string(values[0].type) else ""
+    found = WRITTEN_NUMBER.fullmatch(text.strip(" \t"))
+    if found is None:
+        return ""
+    before, after = len(found["before"].lstrip("0")), len(found["after"] or "")
+    if found["exponent"] or before + after > MAX_DIGITS:
+        return "float64"
+    if not after and before < INT64_DIGITS:
+        return "int64"
+    return f"decimal({USUAL_DIGITS if before + after <= USUAL_DIGITS else MAX_DIGITS},{after})"

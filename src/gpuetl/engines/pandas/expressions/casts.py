@@ -1,0 +1,154 @@
+"""Conversions: exact or an error naming the value; null instead of the error where lenient.
+
+Rounding from a wider to a narrower float, from a decimal to a float, and from an integer to a float that typing put
+in, is no error; a finite number that becomes infinite is.  A float becomes the decimal that it is written as: the
+shortest one that reads back as it.  What texts are read is in docs/language.md; Arrow reads a few more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gpuetl.engines.pandas.columns.column import Column, over_columns
+from gpuetl.engines.pandas.columns.gather import take_or_null
+from gpuetl.engines.pandas.columns.masked import Masked
+from gpuetl.engines.pandas.expressions.decimals import fitted, from_text, to_float, to_text
+from gpuetl.engines.pandas.expressions.functions.formats import iso_text
+from gpuetl.errors import EvaluationError
+from gpuetl.messages import coded
+from gpuetl.types.data_types import BOOL, DATE, NULL, STRING, DataType, is_floating, is_integer, is_temporal, type_name
+from gpuetl.types.decimal_types import integer_decimal, is_decimal
+
+
+def cast_value(value: Any, dtype: DataType, lenient: bool, implicit: bool) -> Any:
+    """Convert a column or scalar.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid, EvaluationError
+        For a value that `dtype` cannot hold, unless lenient.
+    """
+    if is_decimal(value.type) and is_floating(dtype):
+        return to_float(value, dtype)
+    if implicit:
+        return pc.cast(value, dtype, safe=not is_floating(dtype))
+    try:
+        return _exact(value, dtype)
+    except (pa.ArrowInvalid, EvaluationError):
+        if not lenient:
+            raise
+    return _each(value, dtype)
+
+
+def _exact(value: Any, dtype: DataType) -> Any:
+    if is_decimal(dtype) and value.type != NULL:
+        return _as_decimal(value, dtype)
+    if is_decimal(value.type) and dtype == STRING:
+        return to_text(value)
+    if is_integer(value.type) and is_floating(dtype):
+        return _as_float(value, dtype)
+    if dtype == STRING and is_temporal(value.type):
+        return iso_text(value)
+    if value.type == STRING and is_integer(dtype):
+        return _integers_from_text(value, dtype)
+    if value.type == STRING and is_floating(dtype):
+        return _floats_from_text(value, dtype)
+    result = pc.cast(value, dtype)
+    if dtype == BOOL and value.type not in (BOOL, STRING, NULL):
+        _refuse_where(pc.not_equal(pc.cast(result, value.type), value), "it is neither 0 nor 1")
+    if dtype == DATE and pa.types.is_timestamp(value.type):
+        _refuse_where(
+            pc.not_equal(pc.cast(result, pa.timestamp("us")), pc.cast(value, pa.timestamp("us"))),
+            "it has a time of day; use to_date",
+        )
+    if is_floating(dtype) and is_floating(value.type):
+        _refuse_where(pc.and_(pc.is_inf(result), pc.is_finite(value)), f"it is beyond {dtype}")
+    return result
+
+
+def _as_decimal(value: Any, dtype: DataType) -> Any:
+    if is_integer(value.type):
+        return fitted(pc.cast(value, integer_decimal(value.type)), dtype)
+    if is_floating(value.type):
+        _refuse_where(pc.invert(pc.is_finite(value)), "it is no number")
+        value = pc.cast(value, STRING)
+    return from_text(value, dtype) if value.type == STRING else fitted(value, dtype)
+
+
+def _integers_from_text(text: Any, dtype: DataType) -> Any:
+    """Read digits after a sign or none.  Arrow takes no plus, for unsigned ones no -0, and reads `0x1F`."""
+    signs = "+" if pa.types.is_signed_integer(dtype) else "+-"
+    if any(_is_any(pc.starts_with(text, sign)) for sign in signs):
+        text = pc.replace_substring_regex(text, r"^(?:\+([0-9])|-(0+)$)", r"\1\2")
+    _refuse_where(pc.or_(pc.starts_with(text, "0x"), pc.starts_with(text, "0X")), "it is no whole number")
+    return pc.cast(text, dtype)
+
+
+def _floats_from_text(text: Any, dtype: DataType) -> Any:
+    """Read numbers, NaN and the infinities.  Arrow reads `nan(1)`, and a number beyond the type as infinite."""
+    result = pc.cast(text, dtype)
+    other = pc.invert(pc.is_finite(result))
+    if _is_any(other):
+        unnamed = pc.invert(pc.match_substring_regex(text, "(?i)^[-+]?(inf|infinity|nan)$"))
+        _refuse_where(pc.and_(other, unnamed), f"it is no number that {type_name(dtype)} holds")
+    return result
+
+
+def _as_float(value: Any, dtype: DataType) -> Any:
+    result = pc.cast(value, dtype, safe=False)
+    try:
+        other = pc.not_equal(pc.cast(result, value.type), value)
+    except pa.ArrowInvalid:
+        raise EvaluationError(coded("GE2002", f"{type_name(dtype)} does not hold it exactly")) from None
+    _refuse_where(other, f"{type_name(dtype)} does not hold it exactly")
+    return result
+
+
+def _refuse_where(wrong: Any, why: str) -> None:
+    if _is_any(wrong):
+        raise EvaluationError(coded("GE2002", why))
+
+
+def _is_any(condition: Any) -> bool:
+    found = condition if isinstance(condition, pa.Scalar) else pc.any(condition)
+    return bool(found.as_py())
+
+
+def _each(value: Any, dtype: DataType) -> Any:
+    """Convert each distinct value, null where it cannot be."""
+    return over_columns(lambda column: _each_distinct(column, dtype), value)
+
+
+def _each_distinct(column: Column, dtype: DataType) -> Column:
+    encoded = column.dictionary_encode()
+    values, shape = encoded.dictionary, next((s for holds, s in SHAPES if holds(dtype)), None)
+    if shape is None or values.type != STRING:
+        return _where_exact(values, dtype).take(encoded.indices)
+    likely = pc.match_substring_regex(values, shape).to_numpy(zero_copy_only=False)
+    converted = _where_exact(values.filter(pa.array(likely)), dtype)
+    return take_or_null(converted, Masked(np.cumsum(likely) - 1, likely)).take(encoded.indices)
+
+
+SHAPES: tuple[tuple[Callable[[DataType], bool], str], ...] = (
+    (is_integer, "^[-+]?[0-9]+$"),
+    (is_floating, "^[-+0-9.eE]+$|(?i)^[-+]?(inf|infinity|nan)$"),
+    (is_decimal, "^[-+0-9.eE]+$"),
+    (is_temporal, "^[0-9]{4}-[0-9]{2}-[0-9]{2}"),
+)
+"""What texts that convert look like: the many that do not are told at once."""
+
+
+def _where_exact(values: Any, dtype: DataType) -> Any:
+    """Convert an array, null where a value cannot be: halved until what cannot be is alone."""
+    try:
+        return _exact(values, dtype)
+    except (pa.ArrowInvalid, EvaluationError):
+        if len(values) == 1:
+            return pa.nulls(1, dtype)
+    middle = len(values) // 2
+    return pa.concat_arrays([_where_exact(values[:middle], dtype), _where_exact(values[middle:], dtype)])

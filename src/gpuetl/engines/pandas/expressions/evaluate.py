@@ -1,0 +1,165 @@
+"""Typed expressions on Arrow columns.  A value is a column of the frame's length, or a scalar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gpuetl.engines.no_result import OVERFLOW, NoResult
+from gpuetl.engines.pandas.columns.column import Column as Values
+from gpuetl.engines.pandas.columns.column import repeated, whole
+from gpuetl.engines.pandas.columns.gather import take_or_null
+from gpuetl.engines.pandas.columns.masked import Masked
+from gpuetl.engines.pandas.expressions.casts import cast_value
+from gpuetl.engines.pandas.expressions.functions import SCALARS
+from gpuetl.engines.pandas.expressions.text_sizes import check_sizes
+from gpuetl.errors import EvaluationError
+from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, can_fail
+from gpuetl.expressions.unparse import shown_sql
+from gpuetl.messages import coded
+from gpuetl.types.data_types import NULL
+
+
+def evaluate_column(expr: Expr, frame: pa.Table) -> Values:
+    """Return the expression's value as a column of the frame's length and the expression's type.
+
+    Raises
+    ------
+    EvaluationError
+        Where a value has no result, naming the expression, the row and the values.
+    """
+    value = evaluate(expr, frame)
+    if isinstance(value, pa.Scalar):
+        return repeated(value, frame.num_rows)
+    return value
+
+
+@singledispatch
+def evaluate(expr: Expr, frame: pa.Table) -> Any:
+    """Return the value of an expression."""
+    raise NotImplementedError(f"the pandas backend cannot evaluate {type(expr).__name__}")
+
+
+@evaluate.register
+def column_value(expr: Column, frame: pa.Table) -> Any:
+    """Look the column up."""
+    return frame.column(expr.name)
+
+
+@evaluate.register
+def literal_value(expr: Literal, frame: pa.Table) -> Any:
+    """Make a scalar."""
+    return pa.scalar(expr.value, expr.dtype)
+
+
+@evaluate.register
+def cast_of(expr: Cast, frame: pa.Table) -> Any:
+    """Convert, exactly where the user asked for it."""
+    value = evaluate(expr.operand, frame)
+    return checked(lambda v: cast_value(v, expr.dtype, expr.lenient, expr.implicit), [value], expr)
+
+
+@evaluate.register
+def call_value(expr: Call, frame: pa.Table) -> Any:
+    """Apply the function's handler; CASE and COALESCE look at their operands themselves."""
+    if lazy := {"case": first_true_branch, "coalesce": first_valid}.get(expr.function.name):
+        return lazy(expr, frame)
+    if expr.function.nulls == "propagate" and any(argument.dtype == NULL for argument in expr.args):
+        return pa.scalar(None, expr.dtype)
+
+    def handler(*values: Any) -> Any:
+        result = SCALARS[expr.function.name](*values)
+        return result if result.type == expr.dtype else pc.cast(result, expr.dtype)
+
+    values = [evaluate(argument, frame) for argument in expr.args]
+    check_sizes(expr, values)
+    return checked(handler, values, expr)
+
+
+def checked(handler: Callable[..., Any], values: Sequence[Any], expr: Expr) -> Any:
+    """Call the handler; where it fails, find the first row that makes it fail."""
+    try:
+        return handler(*values)
+    except (pa.ArrowInvalid, EvaluationError) as error:
+        row, found = first_failure(handler, values)
+        why = failure(handler, found) or error  # Arrow may have met another row first
+        raise NoResult(expr, row, found, why.what if isinstance(why, EvaluationError) else OVERFLOW) from None
+    except pa.ArrowCapacityError:
+        what = coded("GE2008", f"{shown_sql(expr)} makes more than 2 GiB of text in one partition")
+        raise EvaluationError(what, "Run with fewer rows a partition: --partition-rows.") from None
+
+
+def first_failure(handler: Callable[..., Any], values: Sequence[Any]) -> tuple[int | None, list[Any]]:
+    """Halve the rows until the first one that fails is left."""
+    columns = [value for value in values if not isinstance(value, pa.Scalar)]
+    if not columns or not len(columns[0]):
+        return None, list(values)
+    low, high = 0, len(columns[0])
+    while high - low > 1:
+        middle = (low + high) // 2
+        if failure(handler, [_slice(value, low, middle) for value in values]):
+            high = middle
+        else:
+            low = middle
+    return low, [value if isinstance(value, pa.Scalar) else value[low] for value in values]
+
+
+def failure(handler: Callable[..., Any], values: Sequence[Any]) -> Exception | None:
+    """Return what the handler raises for these values, if it does."""
+    try:
+        handler(*values)
+    except (pa.ArrowInvalid, EvaluationError) as error:
+        return error
+    return None
+
+
+def _slice(value: Any, start: int, stop: int) -> Any:
+    return value if isinstance(value, pa.Scalar) else value.slice(start, stop - start)
+
+
+def first_true_branch(expr: Call, frame: pa.Table) -> Any:
+    """CASE: each row takes the first branch whose condition is true; what can fail sees only its rows."""
+    pairs = [(expr.args[i], expr.args[i + 1]) for i in range(0, len(expr.args) - 1, 2)]
+    rest: Expr = expr.args[-1] if len(expr.args) % 2 else Literal(None, expr.dtype)
+    taken: list[Any] = []
+    left = pa.scalar(True)
+    for condition, _ in pairs:
+        true = pc.and_(left, pc.fill_null(branch_value(condition, frame, left), False))
+        left = pc.and_not(left, true)
+        taken.append(true)
+    result = branch_value(rest, frame, left)
+    for (_, value), rows in zip(reversed(pairs), reversed(taken), strict=True):
+        result = pc.if_else(rows, branch_value(value, frame, rows), result)
+    return result
+
+
+def first_valid(expr: Call, frame: pa.Table) -> Any:
+    """COALESCE: each row takes the first operand that is not null there; what can fail sees only rows still null."""
+    result = evaluate(expr.args[0], frame)
+    for operand in expr.args[1:]:
+        result = pc.coalesce(result, branch_value(operand, frame, pc.is_null(result)))
+    return result
+
+
+def branch_value(expr: Expr, frame: pa.Table, rows: Any) -> Any:
+    """Return a branch's values; where it can fail, only the rows that take it are computed, the others are null.
+
+    So a constant without a result fails where a row takes it, or where the branch is every row's.
+    """
+    if not can_fail(expr) or (isinstance(rows, pa.Scalar) and rows.as_py()):
+        return evaluate(expr, frame)
+    mask = whole(repeated(rows, frame.num_rows) if isinstance(rows, pa.Scalar) else rows)
+    if not pc.any(mask).as_py():
+        return pa.scalar(None, expr.dtype)
+    try:
+        values = evaluate_column(expr, frame.filter(mask))
+    except NoResult as error:
+        row = None if error.row is None else pc.indices_nonzero(mask)[error.row].as_py()
+        raise error.in_row(row) from None
+    taken = mask.to_numpy(zero_copy_only=False)
+    return take_or_null(values, Masked(np.cumsum(taken) - taken, taken))

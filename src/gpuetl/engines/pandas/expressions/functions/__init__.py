@@ -1,0 +1,32 @@
+"""Handlers of the scalar functions, by name.  Arguments have the types that the function table says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gpuetl.engines.pandas.expressions.functions import (
+    arithmetic,
+    calendar,
+    durations,
+    formats,
+    hashing,
+    lists,
+    logic,
+    mathematics,
+    means,
+    moments,
+    parsing,
+    regex,
+    strings,
+    zones,
+)  # fmt: skip
+
+SCALARS: dict[str, Callable[..., Any]] = {
+    **arithmetic.HANDLERS, **mathematics.HANDLERS, **logic.HANDLERS, **strings.HANDLERS, **regex.HANDLERS,
+    **calendar.HANDLERS, **moments.HANDLERS,
+    **formats.HANDLERS, **parsing.HANDLERS, **zones.HANDLERS, **lists.HANDLERS, **hashing.HANDLERS,
+    **means.HANDLERS,
+}  # fmt: skip
+SCALARS |= {name: durations.in_microseconds(SCALARS[name], dtype) for name, dtype in durations.OPERATORS.items()}
+"""`case` and `coalesce` are not here: they decide which rows their operands see (evaluate.py)."""

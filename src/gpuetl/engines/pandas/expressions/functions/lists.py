@@ -1,0 +1,55 @@
+"""List functions on Arrow values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gpuetl.engines.pandas.columns.column import list_parts, over_columns, repeated
+from gpuetl.engines.pandas.columns.gather import take_or_null
+from gpuetl.engines.pandas.columns.masked import Masked, to_masked
+
+
+def contains_value(lists: Any, value: Any) -> Any:
+    """Whether an element equals the row's value; null where the list or the value is null."""
+    return over_columns(_contained, lists, value)
+
+
+def _contained(lists: Any, value: Any) -> Any:
+    count = len(value) if len(lists) == 1 else len(lists)
+    lists, value = (repeated(column[0], count) if len(column) == 1 else column for column in (lists, value))
+    parts = list_parts(lists)
+    rows = np.repeat(np.arange(count), parts.lengths)
+    equal = pc.fill_null(pc.equal(parts.values, value.take(pa.array(rows))), False)
+    found = np.bincount(rows[equal.to_numpy(zero_copy_only=False)], minlength=count) > 0
+    known = pc.and_(lists.is_valid(), value.is_valid())
+    return pc.if_else(known, pa.array(found), pa.scalar(None, pa.bool_()))
+
+
+def element_at(lists: Any, index: Any) -> Any:
+    """The element at the row's index, from the end where it is negative."""
+    return over_columns(_element, lists, index)
+
+
+def _element(lists: Any, index: Any) -> Any:
+    parts, asked = list_parts(lists), to_masked(index)
+    position = np.where(asked.values < 0, asked.values + parts.lengths, asked.values)
+    inside = asked.valid & (position >= 0) & (position < parts.lengths)
+    return take_or_null(parts.values, Masked(np.where(inside, parts.starts + position, 0), inside))
+
+
+def split_text(text: Any, separator: Any) -> Any:
+    """Cut at every separator."""
+    return pc.split_pattern(text, pattern=separator.as_py())
+
+
+HANDLERS: dict[str, Callable[..., Any]] = {
+    "list_length": pc.list_value_length,
+    "list_contains": contains_value,
+    "list_get": element_at,
+    "split": split_text,
+}

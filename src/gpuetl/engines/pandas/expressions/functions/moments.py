@@ -1,0 +1,180 @@
+"""Dates and timestamps made, moved and truncated, and durations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuetl.engines.no_result import BEYOND_DATES, BEYOND_MICROSECONDS, BEYOND_TIMESTAMPS, OVERFLOW, not_valid
+from gpuetl.engines.pandas.columns.masked import INT64_MAX, INT64_MIN
+from gpuetl.engines.pandas.expressions.clock import DAY, SECOND, Clock, by_row, checked_days, first_day
+from gpuetl.engines.pandas.expressions.functions.zones import instants
+from gpuetl.engines.zones import Ints
+from gpuetl.errors import EvaluationError
+from gpuetl.types.data_types import DATE, DURATION, INT64, TIMESTAMP, DataType
+
+LENGTHS = {
+    "microsecond": 1, "millisecond": 1000, "second": SECOND, "minute": 60 * SECOND, "hour": 3600 * SECOND,
+    "day": DAY, "week": 7 * DAY,
+}  # fmt: skip
+MONTHS = {"month": 1, "quarter": 3, "year": 12}
+YEARS, DAYS = 10_000_000, 2**33  # beyond any date and timestamp, and far from what wraps
+
+
+def make_date(year: Any, month: Any, day: Any) -> Any:
+    """Compose a date, checked."""
+    return by_row(lambda *parts: checked_days(days_of(*parts)), DATE, year, month, day)
+
+
+def days_of(year: Ints, month: Ints, day: Ints, kind: str = "date") -> Ints:
+    """Return the days since 1970 of calendar dates; raise `EvaluationError` where they are none."""
+    if ((month < 1) | (month > 12) | (year < -YEARS) | (year > YEARS)).any():
+        raise EvaluationError(not_valid(kind))
+    months = (year - 1970) * 12 + month - 1
+    first = first_day(months)
+    if ((day < 1) | (day > first_day(months + 1) - first)).any():
+        raise EvaluationError(not_valid(kind))
+    return first + day - 1
+
+
+def make_timestamp(*parts: Any) -> Any:
+    """Compose a timestamp from year, month, day, hour, minute and perhaps seconds, checked."""
+    return by_row(compose, TIMESTAMP, *parts)
+
+
+def compose(year: Ints, month: Ints, day: Ints, hour: Ints, minute: Ints, *second: NDArray[np.float64]) -> Ints:
+    """Return the microseconds since 1970; raise `EvaluationError` where there are none."""
+    in_day = (hour >= 0) & (hour < 24) & (minute >= 0) & (minute < 60)
+    seconds = second[0] if second else np.zeros(1)
+    if not (in_day & (seconds >= 0) & (seconds < 60)).all():
+        raise EvaluationError(not_valid("date and time"))
+    micros = np.rint(seconds * SECOND).astype(np.int64)
+    return Clock(days_of(year, month, day, "date and time"), micros).moved(hour * 3600 + minute * 60).microseconds()
+
+
+def measured(length: int, returns: DataType) -> Callable[..., Any]:
+    """Return the handler of a number of units of so many microseconds."""
+    return lambda x: by_row(lambda values: whole_micros(values, length), returns, x)
+
+
+def whole_micros(values: NDArray[Any], length: int) -> Ints:
+    """Return integers or floats times `length`, floats rounded half to even; raise `EvaluationError` beyond int64."""
+    if is_float := values.dtype.kind == "f":
+        with np.errstate(over="ignore"):  # infinities do not fit either
+            values = np.rint(values * length)
+        fits = (values >= -(2.0**63)) & (values < 2.0**63)  # NaN does not
+    else:
+        fits = (values >= -(-INT64_MIN // length)) & (values <= INT64_MAX // length)
+    if not fits.all():
+        raise EvaluationError(BEYOND_MICROSECONDS)
+    return values.astype(np.int64) if is_float else values * length
+
+
+def add_days(x: Any, n: Any) -> Any:
+    """So many days later."""
+    return moved(x, n, lambda clock, days: Clock(clock.days + checked(days, DAYS), clock.micros))
+
+
+def add_months(x: Any, n: Any) -> Any:
+    """So many months later, on its last day where it has no such day."""
+
+    def later(clock: Clock, months: Ints) -> Clock:
+        month = clock.months + checked(months, 12 * YEARS)
+        return Clock(np.minimum(first_day(month) + clock.day, first_day(month + 1)) - 1, clock.micros)
+
+    return moved(x, n, later)
+
+
+def checked(amounts: Ints, limit: int) -> Ints:
+    """Return amounts that lead no further than `limit`; raise `EvaluationError` for others."""
+    if ((amounts < -limit) | (amounts > limit)).any():
+        raise EvaluationError(BEYOND_DATES)
+    return amounts
+
+
+def moved(x: Any, n: Any, move: Callable[[Clock, Ints], Clock]) -> Any:
+    """Move dates and naive timestamps on the clock."""
+    return by_row(lambda values, amounts: naive(move(Clock.of(values, x.type), amounts), x.type), x.type, x, n)
+
+
+def naive(clock: Clock, dtype: DataType) -> Ints:
+    """Return a date's days or a naive timestamp's microseconds, checked."""
+    return checked_days(clock.days) if dtype == DATE else clock.microseconds()
+
+
+def truncate(unit: Any, x: Any) -> Any:
+    """The start of the unit."""
+    return by_row(lambda values: starts(unit.as_py(), values, x.type), x.type, x)
+
+
+def starts(unit: str, values: Ints, dtype: DataType) -> Ints:
+    """Return the starts of units; a date has none smaller than a day."""
+    clock = Clock.of(values, dtype)
+    if unit in LENGTHS and LENGTHS[unit] < DAY:
+        return values if dtype == DATE else earlier(values, clock.micros % LENGTHS[unit])
+    start = Clock(first_of(unit, clock), np.zeros_like(clock.micros))
+    return instants(start, dtype.tz, "earliest", "latest") if dtype != DATE and dtype.tz else naive(start, dtype)
+
+
+def first_of(unit: str, clock: Clock) -> Ints:
+    """Return the first day of a unit of a day or more."""
+    if unit in MONTHS:
+        return first_day(clock.months - clock.months % MONTHS[unit])
+    return clock.days - clock.weekday if unit == "week" else clock.days
+
+
+def earlier(values: Ints, by: Ints) -> Ints:
+    """Subtract what is not negative; raise `EvaluationError` below int64."""
+    if (values < INT64_MIN + by).any():
+        raise EvaluationError(BEYOND_TIMESTAMPS)
+    return values - by
+
+
+def time_bucket(width: Any, x: Any, origin: Any = None) -> Any:
+    """The start of the bucket, counted from the origin."""
+    length, first = (0 if value is None else value.cast(INT64).as_py() for value in (width, origin))
+    return by_row(lambda values: earlier(values, (values % length - first % length) % length), x.type, x)
+
+
+def date_diff(unit: Any, a: Any, b: Any) -> Any:
+    """How many units begin after a and up to b."""
+    return by_row(lambda x, y: units_between(unit.as_py(), x, y, a.type), INT64, a, b)
+
+
+def units_between(unit: str, a: Ints, b: Ints, dtype: DataType) -> Ints:
+    """Count units of a day or more on the clock, smaller ones as time that passes between their starts."""
+    one, other = Clock.of(a, dtype), Clock.of(b, dtype)
+    if unit in MONTHS:
+        return other.months // MONTHS[unit] - one.months // MONTHS[unit]
+    days = first_of(unit, other) - first_of(unit, one)
+    if LENGTHS[unit] >= DAY:
+        return days // (LENGTHS[unit] // DAY)
+    if dtype == DATE:
+        return whole_micros(days, DAY // LENGTHS[unit])
+    passed = difference(starts(unit, b, dtype), starts(unit, a, dtype))
+    return np.asarray(np.sign(passed) * (np.abs(passed) // LENGTHS[unit]))
+
+
+def difference(x: Ints, y: Ints) -> Ints:
+    """Subtract; raise `EvaluationError` beyond int64."""
+    less = x - y
+    if (((x ^ y) & (x ^ less)) < 0).any() or (less == INT64_MIN).any():
+        raise EvaluationError(OVERFLOW)
+    return less
+
+
+HANDLERS: dict[str, Callable[..., Any]] = {
+    "make_date": make_date,
+    "make_timestamp": make_timestamp,
+    "from_epoch": measured(SECOND, TIMESTAMP),
+    "from_epoch_ms": measured(1000, TIMESTAMP),
+    "add_days": add_days,
+    "add_months": add_months,
+    "date_diff": date_diff,
+    "date_trunc": truncate,
+    "time_bucket": time_bucket,
+    **{f"{unit}s": measured(length, DURATION) for unit, length in LENGTHS.items() if unit != "week"},
+}

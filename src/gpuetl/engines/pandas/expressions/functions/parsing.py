@@ -1,0 +1,106 @@
+"""Text to dates and times.  A text is read by fixed widths; it counts where the format writes it again as it was."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gpuetl.engines.no_result import OF_ANOTHER_FORM
+from gpuetl.engines.pandas.columns.column import over_columns
+from gpuetl.engines.pandas.columns.masked import Masked, from_masked, to_masked
+from gpuetl.engines.pandas.expressions.clock import DAY, SECOND, THURSDAY, Clock, first_day
+from gpuetl.engines.pandas.expressions.functions.formats import HOUR, MINUTE, WRITERS, compose
+from gpuetl.engines.zones import Ints
+from gpuetl.errors import EvaluationError
+from gpuetl.expressions.formats import SPECIFIERS, Field, letters_of, parse_format
+from gpuetl.types.data_types import INT64, TIMESTAMP
+
+NAMES = ("a", "A", "b", "B", "p")
+PIVOT = 69  # %y is a year of 1969 to 2068, as in POSIX
+
+
+def strptime(text: Any, form: Any) -> Any:
+    """The timestamp of which the format writes this text; an error where there is none."""
+    result = try_strptime(text, form)
+    lost = pc.and_(pc.is_valid(text), pc.is_null(result))
+    if (lost if isinstance(lost, pa.Scalar) else pc.any(lost)).as_py():
+        raise EvaluationError(OF_ANOTHER_FORM)
+    return result
+
+
+def try_strptime(text: Any, form: Any) -> Any:
+    """The timestamp of which the format writes this text; null where there is none."""
+    return over_columns(lambda column: _parsed(column, form.as_py()), text)
+
+
+def _parsed(column: Any, form: str) -> Any:
+    found = pc.extract_regex(column, pattern=pattern_of(form))
+    texts = {letter: pc.struct_field(found, [index]) for index, letter in enumerate(letters_of(form))}
+    offset = {"z": texts.pop("z")} if "z" in texts else {}
+    clock = clock_of({letter: numbers(letter, field) for letter, field in texts.items()})
+    written = compose(form, clock, to_masked(pc.is_valid(found)).values, offset)
+    same = to_masked(pc.fill_null(pc.equal(written, column), False)).values
+    micros = clock.days * DAY + clock.micros - (ahead(offset["z"]) if offset else 0)
+    return from_masked(Masked(micros, same), pa.timestamp("us", tz="UTC") if offset else TIMESTAMP)
+
+
+def pattern_of(form: str) -> str:
+    """Return the regular expression of a format, with a group for each of its fields."""
+    parts = (
+        f"(?P<{part.letter}>{SPECIFIERS[part.letter]})" if isinstance(part, Field) else re.escape(part)
+        for part in parse_format(form)
+    )
+    return rf"\A{''.join(parts)}\z"
+
+
+def numbers(letter: str, texts: Any) -> Ints:
+    """Return the numbers that texts of a field stand for: of names, their places; 0 under a null."""
+    if letter in NAMES:
+        return to_masked(pc.index_in(texts, value_set=WRITERS[letter][0]()).cast(INT64)).values
+    return to_masked(texts.cast(INT64)).values
+
+
+def clock_of(fields: Mapping[str, Ints]) -> Clock:
+    """Return the clock that shows the fields; those that are no date or time lead to another one."""
+    rows = len(next(iter(fields.values())))
+    read = defaultdict(lambda: np.zeros(rows, np.int64), fields)
+    hour = read["H"] if "H" in fields else read["I"] % 12 + 12 * read["p"]
+    carry, micros = np.divmod(hour * HOUR + read["M"] * MINUTE + read["S"] * SECOND + read["f"], DAY)
+    return Clock(days_of(fields) + carry, micros)
+
+
+def days_of(fields: Mapping[str, Ints]) -> Ints:
+    """Return the days since 1970 by year, month and day, by year and day of the year, or by ISO week."""
+    of_month = "d" in fields and not fields.keys().isdisjoint("mbB")
+    if fields.keys().isdisjoint("Yy") or not (of_month or "j" in fields):
+        return week_days(fields)
+    year = fields["Y"] if "Y" in fields else (fields["y"] - PIVOT) % 100 + 1900 + PIVOT
+    january = (year - 1970) * 12
+    if not of_month:
+        return first_day(january) + fields["j"] - 1
+    month = fields["m"] - 1 if "m" in fields else fields["b" if "b" in fields else "B"]
+    return first_day(january + month) + fields["d"] - 1
+
+
+def week_days(fields: Mapping[str, Ints]) -> Ints:
+    """Return the days since 1970 by ISO year, week and day: January 4th is always in week 1."""
+    fourth = first_day((fields["G"] - 1970) * 12) + 3
+    day = fields["u"] - 1 if "u" in fields else fields["a" if "a" in fields else "A"]
+    return fourth - (fourth + THURSDAY) % 7 + (fields["V"] - 1) * 7 + day
+
+
+def ahead(offsets: Any) -> Ints:
+    """Return the microseconds by which clocks of offsets such as `-0330` are ahead of UTC; 0 under a null."""
+    hours, minutes = (to_masked(pc.utf8_slice_codeunits(offsets, *cut).cast(INT64)).values for cut in ((1, 3), (3, 5)))
+    behind = to_masked(pc.fill_null(pc.starts_with(offsets, "-"), False)).values
+    micros = hours * HOUR + minutes * MINUTE
+    return np.asarray(np.where(behind, -micros, micros))
+
+
+HANDLERS: dict[str, Callable[..., Any]] = {"strptime": strptime, "try_strptime": try_strptime}

@@ -1,0 +1,157 @@
+"""The bytes of strings before they are made: of functions whose results may be much longer than their arguments.
+
+Arrow's kernels that replace do not check their offsets of 32 bits: they would return wrong strings, or end the process
+where memory is short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from gpuetl.engines import text_limits
+from gpuetl.engines.no_result import NoResult
+from gpuetl.errors import EvaluationError
+from gpuetl.expressions.ir import Call
+from gpuetl.expressions.regex import parse_pattern, parse_replacement
+from gpuetl.expressions.unparse import shown_sql
+from gpuetl.host_memory import host_memory
+from gpuetl.messages import coded
+
+SMALL_BYTES = 1 << 28
+"""Results of at most so many bytes fit everywhere: nothing is counted for them."""
+Sizes = NDArray[np.int64]
+
+
+def check_sizes(expr: Call, values: Sequence[Any]) -> None:
+    """Refuse a call whose strings would be too long, before they are made.
+
+    Raises
+    ------
+    NoResult
+        For the first row with a string that has more bytes than a string may have.
+    EvaluationError
+        Where the strings of one chunk have more bytes in all than Arrow's offsets count.
+    MemoryError
+        Where all of them have more bytes than the host has left.
+    """
+    count = COUNTS.get(expr.function.name)
+    if count is None or most_bytes(expr.function.name, values) <= min(SMALL_BYTES, text_limits.MOST_BYTES):
+        return
+    columns = [value for value in values if isinstance(value, pa.Array | pa.ChunkedArray)]
+    rows = len(columns[0]) if columns else 1
+    sizes = np.broadcast_to(count(*values), rows)
+    if not rows:
+        return
+    if sizes.max() > text_limits.MOST_BYTES:
+        row = int(np.argmax(sizes > text_limits.MOST_BYTES))
+        found = [value if isinstance(value, pa.Scalar) else value[row] for value in values]
+        raise NoResult(expr, row if columns else None, found, text_limits.too_long(int(sizes[row])))
+    ends = np.cumsum([len(chunk) for chunk in chunks_of(columns)]) if columns else np.array([1])
+    if (largest := int(np.add.reduceat(sizes, [0, *ends[:-1]]).max())) > text_limits.MOST_BYTES:
+        what = coded("GE2008", f"{shown_sql(expr)} makes {largest:,} bytes of strings in one partition")
+        hint = f"A column holds {text_limits.MOST_BYTES:,} of them.  Run with fewer rows a partition: --partition-rows."
+        raise EvaluationError(what, hint)
+    if (total := int(sizes.sum())) > host_memory().available:
+        raise MemoryError(f"allocating {total} B")
+
+
+def chunks_of(columns: Sequence[Any]) -> list[Any]:
+    """Return the chunks that have rows of the column with most chunks: results have at least as many."""
+    chunks = [column.chunks if isinstance(column, pa.ChunkedArray) else [column] for column in columns]
+    return [chunk for chunk in max(chunks, key=len) if len(chunk)]
+
+
+def most_bytes(function: str, values: Sequence[Any]) -> float:
+    """Return how many bytes all strings of a result have at most, from the sizes of whole columns alone."""
+    rows = max((len(value) for value in values if not isinstance(value, pa.Scalar)), default=1)
+    texts = sum(
+        len(value.as_py().encode()) * rows if isinstance(value, pa.Scalar) else value.nbytes
+        for value in values
+        if pa.types.is_string(value.type) and (not isinstance(value, pa.Scalar) or value.is_valid)
+    )
+    if function in ("concat", "concat_ws"):
+        return texts * (len(values) if function == "concat_ws" else 1)
+    if function == "repeat":
+        return float(texts * values[1].as_py())
+    if function in ("lpad", "rpad"):
+        return float(texts + 4 * rows * values[1].as_py())
+    longest = max((len(value.as_py().encode()) for value in values[1:] if value.is_valid), default=0)
+    return float((texts + rows) * (longest + 1))
+
+
+def lengths(text: Any) -> Any:
+    """Return the bytes of each text, 0 of null; of a scalar one number."""
+    if isinstance(text, pa.Scalar):
+        return len(text.as_py().encode()) if text.is_valid else 0
+    return pc.fill_null(pc.binary_length(text), 0).to_numpy().astype(np.int64)
+
+
+def counted(text: Any, count: Callable[[Any], Any]) -> Any:
+    """Return a count of each text, 0 of null; of a scalar one number."""
+    found = count(text)
+    if isinstance(found, pa.Scalar):
+        return found.as_py() or 0
+    return pc.fill_null(found, 0).to_numpy().astype(np.int64)
+
+
+def concat(*texts: Any) -> Any:
+    """Return the sum of the texts' bytes."""
+    return sum(map(lengths, texts))
+
+
+def concat_with(separator: Any, *texts: Any) -> Any:
+    """Return the bytes of the texts, with the separators between them."""
+    return sum(map(lengths, texts)) + lengths(separator) * (len(texts) - 1)
+
+
+def repeat(text: Any, count: Any) -> Any:
+    """Return the bytes of all copies."""
+    return lengths(text) * count.as_py()
+
+
+def padded(text: Any, length: Any, fill: Any = None) -> Any:
+    """Return the bytes of the text and of what is missing to the length."""
+    missing = length.as_py() - counted(text, pc.utf8_length)
+    return lengths(text) + np.maximum(missing, 0) * (1 if fill is None else lengths(fill))
+
+
+def replaced(text: Any, old: Any, new: Any) -> Any:
+    """Return the bytes after every `old` is replaced."""
+    if not old.as_py():
+        return lengths(text)
+    found = counted(text, lambda value: pc.count_substring(value, pattern=old.as_py()))
+    return lengths(text) + found * (lengths(new) - lengths(old))
+
+
+def matches_replaced(text: Any, pattern: Any, replacement: Any) -> Any:
+    """Return the bytes after every match is replaced; a group counts as its whole match, which may be longer."""
+    parts = parse_replacement(replacement.as_py())
+    fixed = sum(len(part.encode()) for part in parts if isinstance(part, str))
+    groups = sum(isinstance(part, int) for part in parts)
+    written = parse_pattern(pattern.as_py()).written()
+    rest = lengths(pc.replace_substring_regex(text, pattern=written, replacement=""))
+    return rest + (lengths(text) - rest) * groups + matches(text, pattern) * fixed
+
+
+def matches_marked(text: Any, pattern: Any) -> Any:
+    """Return the bytes where every match gets one more, by which they are counted."""
+    return lengths(text) + matches(text, pattern)
+
+
+def matches(text: Any, pattern: Any) -> Any:
+    """Return the matches in each text, at most."""
+    written = parse_pattern(pattern.as_py()).written()
+    return counted(text, lambda value: pc.count_substring_regex(value, pattern=written))
+
+
+COUNTS: dict[str, Callable[..., Any]] = {
+    "concat": concat, "concat_ws": concat_with, "repeat": repeat, "lpad": padded, "rpad": padded, "replace": replaced,
+    "regexp_replace": matches_replaced, "regexp_count": matches_marked,
+}  # fmt: skip
+"""The bytes of each string that a function makes, or that it makes on the way."""

@@ -1,0 +1,55 @@
+"""A file of a source, its row groups, and what is known of their values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gpuetl.io.file_state import FileState
+from gpuetl.records import dataclass
+
+NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """One file and the values of the partition columns in its path, as written there.
+
+    `state` is that in which the plan saw the file.  It goes where the file is read, and is compared there.
+    """
+
+    path: Path
+    partition: Mapping[str, str | None]
+    state: FileState | None = None
+
+
+@dataclass(frozen=True)
+class RowGroup:
+    """A piece of a file that is read as a whole; a CSV file is one piece with an unknown number of rows.
+
+    `ranges` has the smallest and largest value and the number of nulls, for the columns that state them.
+    """
+
+    file: DataFile
+    index: int
+    rows: int
+    file_bytes: Mapping[str, int]
+    ranges: Mapping[str, tuple[Any, Any, int]]
+
+    @property
+    def without_ranges(self) -> RowGroup:
+        """The piece as what reads it wants it."""
+        return RowGroup(self.file, self.index, self.rows, self.file_bytes, {})
+
+
+class ColumnValues(NamedTuple):
+    """What a footer tells of a column of texts or lists: values a row, bytes of a text with its offset, distinct texts.
+
+    Each is what a few row groups have; `distinct` is infinite where nothing tells.
+    """
+
+    a_row: float
+    text_bytes: float
+    distinct: float = inf

@@ -1,0 +1,286 @@
+"""One run: choose the engine, plan, optimize, lower, execute, commit, report."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gpuetl import messages
+from gpuetl.engines import starting
+from gpuetl.engines.cudf.choices import skipping
+from gpuetl.engines.fallback import FallbackBackend, check_refusals
+from gpuetl.engines.interface import Backend, Device
+from gpuetl.engines.measured_limits import load_ceilings
+from gpuetl.engines.registry import CLUSTERED, Choice, load_backend
+from gpuetl.errors import ContractBroken, GpuetlError, InvalidPipeline, Problem, have_hint, system_reason
+from gpuetl.executors.committing import recovered
+from gpuetl.executors.execution import Execution, on_workers
+from gpuetl.io.rejected import without_rejected
+from gpuetl.io.watching import watching
+from gpuetl.messages import coded
+from gpuetl.options import RunOptions
+from gpuetl.physical.explain_memory import chunk_lines, cut_lines, limit_warning
+from gpuetl.physical.fit import Fitted
+from gpuetl.plan.plan import Plan
+from gpuetl.records import dataclass
+from gpuetl.report.checks import check_reports, failure
+from gpuetl.report.funnel import Funnel, WrittenStage, WrittenStep
+from gpuetl.report.run_report import RunReport, device_label, stage_reports
+from gpuetl.run.contracts import accepted, with_samples
+from gpuetl.run.planning import check_sinks, lowered_again, overlooked, planned
+from gpuetl.run.results import Result
+from gpuetl.signals import noted
+from gpuetl.sizes import size
+from gpuetl.telemetry.origin import Origin
+from gpuetl.telemetry.recorder import Progress, Recorder, recording, silent
+from gpuetl.telemetry.trace import Trace, timed, tracing
+from gpuetl.user_kernels.kernel_options import kernel_options
+
+if TYPE_CHECKING:
+    from gpuetl.spec.definition import PipelineDefinition
+
+UNMEASURED = "how near stages came to what the hardware allows is not known: `gpuetl bench device` measures that, once"
+FRAMES: dict[str, Device] = {"dask-cuda": "GPU"}
+"""Where frames are, of engines whose backend in this process is the driver's."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run gave: the kept stages by name, and the report."""
+
+    report: RunReport
+    results: Mapping[str, Result]
+
+    def __repr__(self) -> str:
+        return f"<Run {self.report.summary}; kept: {', '.join(self.results) or 'nothing'}>"
+
+    def __getitem__(self, name: str) -> Result:
+        """Return a kept stage; raise `InvalidPipeline` for one that was not kept."""
+        if name not in self.results:
+            hint = have_hint(name, self.results, f"Keep others with run(keep=['{name}']).", "It kept")
+            raise InvalidPipeline.because(coded("GE3008", f"the run did not keep '{name}'"), hint)
+        return self.results[name]
+
+
+class Wanted(NamedTuple):
+    """What a run is asked for: the stages and sources to keep, None for the last stages, and whether to write sinks.
+
+    `unused` says whether to warn of what nothing uses: in a notebook, sources and parameters are declared before they
+    are used, and stages are looked at that no sink reads.
+    """
+
+    keep: Iterable[str] | None = None
+    write: bool = True
+    unused: bool = False
+
+    def warnings(self, plan: Plan) -> tuple[Problem, ...]:
+        """Return the warnings of a plan for its run."""
+        return (*plan.warnings, *(plan.unused if self.unused else ()))
+
+    def of(self, plan: Plan) -> Plan:
+        """Return the plan of such a run; without sinks and stages, it keeps the sources."""
+        if self.write:
+            return plan.keeping(plan.last_stages() if self.keep is None else self.keep)
+        results = plan.last_stages() or tuple(plan.sources)
+        return replace(plan, sinks={}).keeping(results if self.keep is None else self.keep)
+
+
+class Account(NamedTuple):
+    """What a run keeps of itself from its beginning: its id, the seconds of each phase, and what its operations did."""
+
+    run_id: str
+    seconds: dict[str, float]
+    recorder: Recorder
+
+
+def run_pipeline(
+    pipeline: PipelineDefinition,
+    params: Mapping[str, Any],
+    choice: Choice,
+    wanted: Wanted,
+    options: RunOptions | None,
+    progress: Progress | None,
+) -> Run:
+    """Run a pipeline on the engine of choice: see `Pipeline.run`.  A signal tells what became of the sinks."""
+    options = options or RunOptions()
+    recorder = Recorder(progress or silent)
+    lost: list[str] = []
+
+    def unwritten(error: OSError) -> None:
+        what = coded("GE3011", f"cannot write the trace to {options.trace}: {system_reason(error)}")
+        lost.append(messages.with_code(what, what))
+
+    shown = progress and watching(lambda what, path, done, of: progress(Origin(what, path), done, of))
+    looking = shown or nullcontext()  # who runs without progress may watch
+    tracer = tracing(Path(options.trace) if options.trace else None, unwritten)
+    account = Account(f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}", {}, recorder)
+    with tracer as trace, noted(recorder.outcome), looking:
+        try:
+            done = traced_run(pipeline, params, choice, wanted, options, account, trace)
+        except GpuetlError as error:
+            error.report = error.report or failed_report(pipeline.spec.name, choice, account, error)
+            raise
+    return replace(done, report=replace(done.report, warnings=(*done.report.warnings, *lost))) if lost else done
+
+
+def traced_run(
+    pipeline: PipelineDefinition,
+    params: Mapping[str, Any],
+    choice: Choice,
+    wanted: Wanted,
+    options: RunOptions,
+    account: Account,
+    trace: Trace | None,
+) -> Run:
+    """Run a pipeline, of which the trace, if there is one, is under way."""
+    run_id, seconds, recorder = account
+    options.cluster.check_engine(choice.name)
+    with timed(seconds, "plan"):
+        plan = wanted.of(pipeline.plan(params, run_id=run_id))
+        with plan.pointing():
+            has_changed = recovered(plan, recorder)
+        if has_changed:  # so may have the files of its sources
+            plan = wanted.of(pipeline.plan(params, run_id=run_id))
+    for warning in wanted.warnings(plan):
+        recorder.warn(str(warning))
+    with timed(seconds, "load"):
+        backend = backend_of(choice.name, options)
+    cluster = on_workers(choice.name, backend, options, seconds, recorder.progress)
+    with plan.pointing(), cluster as (placed, capacity):
+        with timed(seconds, "optimize"):
+            fit, passes, fingerprint = planned(plan, placed, choice.name, capacity)
+            check_refusals(backend, fit.plan.roots)
+            check_sinks(plan)
+            for unread in overlooked(plan):
+                recorder.warn(unread)
+            running = backend.traced(trace, placed.profile) if trace else backend
+        add_memory_notes(recorder, fit, options)
+        running_options, workers = replace(placed, resident_bytes=fit.resident_bytes), capacity.addresses
+        execution = Execution(
+            choice.name,
+            running,
+            running_options,
+            recorder,
+            run_id,
+            seconds,
+            workers,
+            partial(accepted, plan),
+            plan.name,
+        )
+        with (
+            measured(backend, options, recorder),
+            recording(recorder),
+            skipping(options.skipped_choices),
+            kernel_options(options.kernels),
+        ):
+            execution.compile_ahead(fit.plan, fingerprint)
+            physical, outputs = execution.run_to_fit(
+                fit.plan, partial(lowered_again, plan, options, choice.name), fit.partitions_ahead
+            )
+            checks = check_reports(plan.rules, outputs.checks)
+            if not accepted(plan, outputs.checks):
+                checks = with_samples(plan, checks, replace(execution, options=placed, recorder=Recorder()), capacity)
+    for check in checks:
+        if check.verdict == "warned":
+            recorder.warn(coded("GE1601", str(check)))
+    funnel = Funnel(physical.roots, recorder.work, written_stages(pipeline))
+    for remark in funnel.grown_joins():
+        recorder.note(remark)
+    add_notes(recorder, options, ceilings := load_ceilings(FRAMES.get(choice.name, backend.device)), seconds)
+    report = RunReport(
+        pipeline=plan.name, run_id=run_id, engine=choice.name, reason=choice.reason,
+        device=device_label(recorder.work.values()), fingerprint=fingerprint,
+        stages=stage_reports(recorder, names_in_order(plan), funnel, ceilings),
+        sinks=outputs.sinks, seconds=seconds, passes=passes, notes=recorder.shown_notes,
+        warnings=recorder.shown_warnings, checks=checks, memory=recorder.peaks,
+        spilled=dict(recorder.spilled), expected_memory=fit.expected_memory, head=outputs.heads,
+    )  # fmt: skip
+    if report.broken:
+        error = ContractBroken(failure(checks))
+        error.report = replace(report, error=str(error))
+        raise error
+    results = {name: Result(frame, backend, outputs.tables.get(name)) for name, frame in outputs.kept.items()}
+    return Run(report, results)
+
+
+def failed_report(name: str, choice: Choice, account: Account, error: GpuetlError) -> RunReport:
+    """Return the report of a run that ended with an error: the message, and the warnings and notes until then."""
+    run_id, seconds, recorder = account
+    return RunReport(
+        pipeline=name, run_id=run_id, engine=choice.name, reason=choice.reason,
+        device=device_label(recorder.work.values()), fingerprint="", stages=(), sinks=(), seconds=seconds, passes={},
+        notes=recorder.shown_notes, warnings=recorder.shown_warnings, error=f"{error}\n{recorder.outcome()}",
+    )  # fmt: skip
+
+
+def add_memory_notes(recorder: Recorder, fit: Fitted, options: RunOptions) -> None:
+    """Say which sources are cut because of memory; warn where a limit that the user gave is too small."""
+    warning = "" if options.memory is None else limit_warning(fit, options.memory)
+    for line in cut_lines(fit) if warning else chunk_lines(fit):
+        recorder.note(line)
+    if warning:
+        recorder.warn(warning)
+
+
+@contextmanager
+def measured(backend: Backend, options: RunOptions, recorder: Recorder) -> Iterator[None]:
+    """Limit the engine's memory and measure it, as the options say."""
+    if options.memory or options.profile:
+        starting.wait(starting.Phase.WARM_UP)  # whose memory is none of the run's
+    limit = backend.limited(options.memory) if options.memory else nullcontext()
+    with limit, backend.memory_meter() if options.profile else nullcontext() as meter:
+        recorder.meter = meter
+        yield
+        recorder.peaks = recorder.peaks or (dict(meter.peaks()) if meter else {})
+
+
+def add_notes(recorder: Recorder, options: RunOptions, ceilings: Any, seconds: dict[str, float]) -> None:
+    """Leave what the user should know of the run as a whole."""
+    recorder.tell_compilation(seconds)
+    if options.profile and ceilings is None:
+        recorder.note(UNMEASURED)
+    if recorder.spilled:
+        recorder.note(spill_note(recorder))
+
+
+def spill_note(recorder: Recorder) -> str:
+    """Say how much was spilled."""
+    links = ", ".join(f"{size(count)} {link}" for link, count in recorder.spilled.items())
+    return f"frames that waited were spilled to leave room: {links}"
+
+
+def backend_of(engine: str, options: RunOptions) -> Backend:
+    """Return the engine's backend; with `fallback`, one that hands what it refuses to pandas.
+
+    Of an engine that runs on a cluster it is that of the driver, which refuses nothing.
+    """
+    if engine in CLUSTERED:
+        return load_backend("pandas")
+    backend = load_backend(engine)
+    return FallbackBackend(backend, load_backend("pandas")) if options.fallback else backend
+
+
+def written_stages(pipeline: PipelineDefinition) -> dict[str, WrittenStage]:
+    """Return the stages as the user wrote them."""
+    return {
+        name: WrittenStage(stage.from_, tuple(WrittenStep(step.verb, step.reads) for step in stage.steps if step))
+        for name, stage in pipeline.spec.stages.items()
+    }
+
+
+def names_in_order(plan: Plan) -> list[tuple[str, str]]:
+    """Return sources, stages and sinks in the order of the pipeline."""
+    return [
+        *(("source", n) for n in plan.sources),
+        *(("source", n) for n in plan.rejected if without_rejected(n) in plan.sources),
+        *(("stage", n) for n in plan.stages),
+        *(("stage", n) for n in plan.rejected if without_rejected(n) in plan.stages),
+        *(("expect", n) for n in dict.fromkeys(rule.stage for rule in plan.rules)),
+        *(("sink", n) for n in plan.sinks),
+    ]

@@ -1,0 +1,229 @@
+"""From a plan to the physical plan of a run: optimized, lowered for the engine, cut so that it fits memory."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from gpuetl.engines.registry import CLUSTERED, ENGINES, choose_engine, load_backend
+from gpuetl.errors import EngineUnavailable, PackageMissing, RunFailed
+from gpuetl.executors.capacity import HOST_SHARE, Capacity, free_memory
+from gpuetl.host_memory import host_memory
+from gpuetl.io.dataset_error import DatasetError
+from gpuetl.io.frames import FrameDataset
+from gpuetl.io.overlap import reached_by_another_name
+from gpuetl.io.overlooked import overlooked_warnings
+from gpuetl.io.rejected import RejectedRows
+from gpuetl.messages import coded, recoded
+from gpuetl.optimize import optimize
+from gpuetl.options import RunOptions
+from gpuetl.out_of_memory import planned_in_memory
+from gpuetl.physical.explain import explain_physical
+from gpuetl.physical.explain_memory import memory_lines
+from gpuetl.physical.fit import EVERY_PARTITION, Fitted, fitted
+from gpuetl.physical.layout import Layout
+from gpuetl.physical.lower import PhysicalPlan, lower
+from gpuetl.physical.nodes import Scan
+from gpuetl.physical.row_limits import check_partitions, check_rows
+from gpuetl.physical.working_sets import DEVICE, HOST, WorkingSets
+from gpuetl.plan.graph import walk_graph
+from gpuetl.plan.nodes import Read, Write
+from gpuetl.plan.plan import Plan
+from gpuetl.plan.value import NoValue, value_of
+
+CARRIED_SHARE = 0.25
+"""Of a partition, what a window may carry to the next one: far less than an exchange would move."""
+EXCHANGED_SHARE = 0.5
+"""Of the host's memory that is available, what a GPU's exchange may take there: the link is quicker than carries."""
+"""Of the host's memory that is available, what a run may take."""
+
+
+def lowered(plan: Plan, options: RunOptions, engine: str, workers: int = 1) -> tuple[PhysicalPlan, dict[str, float]]:
+    """Optimize a plan and lower it for an engine; return the physical plan, and the seconds of each pass.
+
+    Raises
+    ------
+    RunFailed
+        For a source's file whose footer is not what it should be, and for a step with too many rows.
+    """
+    return planned_in_memory(lambda: _lowered(plan, options, engine, workers))
+
+
+def _lowered(plan: Plan, options: RunOptions, engine: str, workers: int) -> tuple[PhysicalPlan, dict[str, float]]:
+    plan, passes = optimized_plan(plan, options)
+    return lower(plan, layout_of(options, engine, workers)), passes
+
+
+def lowered_again(plan: Plan, options: RunOptions, engine: str, rows: int) -> PhysicalPlan:
+    """Return the physical plan in which partitions of sources have at most so many rows, for a run out of memory.
+
+    Few groups are not expected again: there may have been many.
+    """
+    skipped = (*options.skip_passes, "gather_groups")
+    return lowered(plan, replace(options, partition_rows=rows, skip_passes=skipped), engine)[0]
+
+
+class Planned(NamedTuple):
+    """What a run needs of its plan: its physical form, the seconds of passes that were made, and its digest."""
+
+    fit: Fitted
+    passes: Mapping[str, float]
+    fingerprint: str
+
+
+MOST_KEPT = 64
+_PLANNED: OrderedDict[Hashable, Planned] = OrderedDict()
+"""The last plans of runs, by value: to plan takes as long as many a kernel, and is done before the first one."""
+
+
+def planned(plan: Plan, options: RunOptions, engine: str, capacity: Capacity) -> Planned:
+    """Optimize a plan and lower it for a capacity, in the partitions that the user asks for or that fit.
+
+    One that was planned before stays as it is if it needs no more memory than there is; no pass is made then.
+    """
+    key = key_of(plan, options, engine, capacity.workers)
+    if kept := _PLANNED.get(key):
+        fit = replace(kept.fit, budget=capacity.memory, most_waiting=options.resident_bytes)
+        if fit.fits_ahead:
+            return Planned(fit, {}, kept.fingerprint)
+    made = Planned(*fitted_plan(plan, options, engine, capacity), plan.fingerprint)
+    if key is not None and made.fit.suits_any_memory:
+        _PLANNED[key] = made
+        if len(_PLANNED) > MOST_KEPT:
+            _PLANNED.popitem(last=False)
+    return made
+
+
+def fitted_plan(plan: Plan, options: RunOptions, engine: str, capacity: Capacity) -> tuple[Fitted, dict[str, float]]:
+    """Optimize a plan and lower it for a capacity, in the partitions that the user asks for or that fit."""
+    plan, passes = planned_in_memory(lambda: optimized_plan(plan, options))
+    layout = layout_of(options, engine, capacity.workers)
+    fit = planned_in_memory(
+        lambda: fitted(plan, layout, capacity.memory, options.partition_rows is not None, working_sets(engine))
+    )
+    check_partitions(fit.plan.roots)
+    ahead = most_ahead(engine, fit.plan, capacity.workers)
+    return replace(fit, most_ahead=ahead, most_waiting=options.resident_bytes), passes
+
+
+def working_sets(engine: str) -> WorkingSets:
+    """Return what an engine works with, on a cluster its workers."""
+    return HOST if CLUSTERED.get(engine, engine) == "pandas" else DEVICE
+
+
+def most_ahead(engine: str, plan: PhysicalPlan, workers: int) -> int:
+    """Return how many partitions an engine may read before they are asked for.
+
+    On a cluster that is one, where workers have GPUs and one of them gets several partitions of a source.
+    """
+    if engine not in CLUSTERED:
+        return EVERY_PARTITION
+    parts = (node.partitions for node in walk_graph(*plan.roots) if isinstance(node, Scan))
+    return int(CLUSTERED[engine] != "pandas" and max(parts, default=0) > workers)
+
+
+def key_of(plan: Plan, options: RunOptions, engine: str, workers: int) -> Hashable:
+    """Return all that a plan of a run depends on but memory; None where it is not kept."""
+    try:
+        value = value_of(plan)
+    except (NoValue, DatasetError):
+        return None
+    split = (options.partition_rows, options.broadcast_bytes, options.carried_share)
+    return value, options.optimize, options.skip_passes, split, engine, workers
+
+
+def optimized_plan(plan: Plan, options: RunOptions) -> tuple[Plan, dict[str, float]]:
+    """Optimize a plan, and look at its files; return the seconds of each pass, too."""
+    passes: dict[str, float] = {}
+    if options.optimize:
+        optimized = optimize(plan, options.skip_passes)
+        plan, passes = optimized.plan, optimized.seconds
+    check_files(plan)
+    check_rows(plan.roots)
+    return plan, passes
+
+
+def layout_of(options: RunOptions, engine: str, workers: int) -> Layout:
+    """Return how rows are split, at most; each worker gets a share, unless the user says how many rows it has."""
+    shares = workers if options.partition_rows is None else 1
+    own = options.carried_share
+    return Layout(
+        options.rows_a_partition(engine),
+        options.broadcast_bytes,
+        shares,
+        carried_share=(CARRIED_SHARE if own is None else own) if options.lowers_by("carry_windows") else 0.0,
+        in_turn=own is not None or engine not in CLUSTERED,
+        side_by_side=engine in CLUSTERED,
+        exchanged_bytes=exchanged_bytes(engine) if own is None else int,
+        keys_apart=options.lowers_by("keys_apart"),
+        gathers_groups=options.lowers_by("gather_groups"),
+    )
+
+
+def exchanged_bytes(engine: str) -> Callable[[], int] | None:
+    """Return what tells the bytes that an exchange holds at little cost; None is what memory allows.
+
+    A GPU's go to the host's memory, which is asked only for plans that depend on it.
+    """
+    if CLUSTERED.get(engine, engine) != "cudf":
+        return None
+    return lambda: int(EXCHANGED_SHARE * host_memory().available)
+
+
+def explained(plan: Plan, options: RunOptions, engine: str) -> str:
+    """Explain what an engine would run; with `options.memory` also one that cannot run here."""
+    memory = options.memory
+    if memory is None or engine not in ENGINES:
+        try:
+            engine = choose_engine(engine).name
+        except (EngineUnavailable, PackageMissing) as error:
+            if engine not in ENGINES:
+                raise
+            message = f"{error.args[0]}\nFor the plan of another machine say what it has: --memory 80GB"
+            raise type(error)(recoded(message, error)) from None
+    if memory is None:  # what the host has is known without an engine
+        memory = (
+            free_memory(load_backend("cudf"))
+            if CLUSTERED.get(engine, engine) == "cudf"
+            else int(HOST_SHARE * host_memory().available)
+        )
+    workers = options.cluster.workers or 1 if engine in CLUSTERED else 1
+    fit, _ = fitted_plan(plan, options, engine, Capacity(memory, workers))
+    return "\n".join([explain_physical(fit.plan), *memory_lines(fit)])
+
+
+def overlooked(plan: Plan) -> Iterator[str]:
+    """Yield the warnings of what sources have and do not read, files and columns."""
+    for node in plan.nodes:
+        if not isinstance(node, Read) or isinstance(node.dataset, FrameDataset | RejectedRows):
+            continue
+        for warning in overlooked_warnings(node.dataset):
+            yield recoded(f"{node.origin}: {warning}", warning)
+
+
+def check_sinks(plan: Plan) -> None:
+    """Raise `RunFailed` for a sink that would change files of a source, which it reaches by another name."""
+    datasets = {node.dataset.path: node.dataset for node in plan.nodes if isinstance(node, Read)}
+    files = [one for one in datasets.values() if not isinstance(one, FrameDataset | RejectedRows)]
+    for sink in plan.sinks.values():
+        assert isinstance(sink, Write)
+        try:
+            found = next(reached_by_another_name(sink.target, files), None)
+        except DatasetError as error:
+            raise RunFailed.at(sink.origin, str(error), error.hint) from error
+        if found:
+            dataset, how = found
+            message = coded("GE1502", f"{how} source '{dataset.name}', by another name")
+            raise RunFailed.at(sink.origin, message, "Give the sink a path of its own.")
+
+
+def check_files(plan: Plan) -> None:
+    """Look at the footers of all sources, which are kept; raise `RunFailed` for a file that is not as planned."""
+    for node in plan.nodes:
+        if isinstance(node, Read):
+            try:
+                _ = node.dataset.row_groups
+            except DatasetError as error:
+                raise RunFailed.at(node.origin, str(error), error.hint) from error

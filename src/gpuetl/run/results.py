@@ -1,0 +1,100 @@
+"""The rows of a stage, handed over to the libraries that users go on with."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from gpuetl.engines.interface import Backend
+from gpuetl.errors import PackageMissing
+from gpuetl.messages import coded
+from gpuetl.records import dataclass
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Result:
+    """The rows of a stage, as the engine holds them.
+
+    What is handed over shares the engine's memory where it can: it is not to be written to.
+    """
+
+    frame: Any
+    backend: Backend = field(repr=False)
+    table: pa.Table | None = field(default=None, repr=False)
+    """The rows as an Arrow table, where the run has made one of all of them."""
+
+    def to_arrow(self) -> pa.Table:
+        """Return the rows as an Arrow table: of the pandas engine its own, of the cudf engine a copy in host memory."""
+        return self.backend.to_arrow(self.frame) if self.table is None else self.table
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the rows as a pandas frame with Arrow types: integers stay integers, null is not NaN."""
+        import pandas as pd
+
+        return self.to_arrow().to_pandas(types_mapper=pd.ArrowDtype)
+
+    def to_polars(self) -> Any:
+        """Return the rows as a Polars frame, on the memory of the Arrow table but for its texts."""
+        return needed("polars", "to_polars", "polars").from_arrow(self.to_arrow())
+
+    def to_cudf(self) -> Any:
+        """Return the rows as a cuDF frame: of the cudf engine on its memory, of the pandas engine a copy on the GPU.
+
+        Raises
+        ------
+        PackageMissing
+            Without the package cudf.
+        """
+        needed("cudf", "to_cudf", "gpuetl[cu12]")
+        from gpuetl.engines.cudf.gpu.dataframes import to_dataframe
+
+        return to_dataframe(self.frame)
+
+    def to_cupy(self) -> dict[str, Any]:
+        """Return the columns as CuPy arrays by their names: of the cudf engine on its memory, else copies on the GPU.
+
+        Raises
+        ------
+        EvaluationError
+            For a column that is not of numbers or truth values, or has a null.
+        PackageMissing
+            Without the package cupy.
+        """
+        cupy = needed("cupy", "to_cupy", "gpuetl[cu12]")
+        return {name: cupy.asarray(array) for name, array in self.backend.to_arrays(self.frame).items()}
+
+    def to_torch(self) -> dict[str, Any]:
+        """Return the columns as tensors by their names: of the cudf engine on its memory on the GPU, by DLPack.
+
+        Tensors can always be written to, and Arrow's memory cannot: of the pandas engine they are copies.
+
+        Raises
+        ------
+        EvaluationError
+            For a column that is not of numbers or truth values, or has a null.
+        PackageMissing
+            Without the package torch.
+        """
+        torch = needed("torch", "to_torch", "torch")
+        arrays = self.backend.to_arrays(self.frame)
+        return {
+            name: torch.from_dlpack(array if not isinstance(array, np.ndarray) else array.copy())
+            for name, array in arrays.items()
+        }
+
+
+def needed(module: str, what: str, install: str) -> Any:
+    """Import and return a module; raise `PackageMissing` with what to install where it is not there."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError:
+        raise PackageMissing(
+            coded("GE3002", f'{what} needs the package {module}.  Install it: pip install "{install}"')
+        ) from None

@@ -1,0 +1,75 @@
+"""A pipeline as it is declared, which can be bound to a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from gpuetl.errors import Problems
+from gpuetl.out_of_memory import planned_in_memory
+from gpuetl.spec.bind import bind
+from gpuetl.spec.model import PipelineSpec
+from gpuetl.spec.parameters import bind_parameters
+
+if TYPE_CHECKING:
+    from gpuetl.plan.plan import Plan
+
+
+class PipelineDefinition:
+    """A pipeline as it is declared: it can be bound to a plan, and knows nothing of a run.
+
+    Parameters
+    ----------
+    root
+        The folder at which relative paths start: the working folder, or the folder of the file it was loaded from.
+    """
+
+    def __init__(self, name: str, description: str = "", root: str | Path = ".") -> None:
+        self.spec = PipelineSpec(name=name, description=description)
+        self.root = Path(root)
+        self._problems = Problems()
+
+    @classmethod
+    def from_spec(cls, spec: PipelineSpec, root: Path, problems: Problems) -> Self:
+        """Wrap a model that was read from a file, with the problems met there."""
+        pipeline = cls(spec.name, spec.description, root)
+        pipeline.spec, pipeline._problems = spec, problems
+        return pipeline
+
+    def plan(
+        self,
+        params: Mapping[str, Any] | None = None,
+        *,
+        run_id: str = "plan",
+        unbound: bool = False,
+        files: bool = True,
+    ) -> Plan:
+        """Return the logical plan, as it is written; reads no more than footers.
+
+        Parameters
+        ----------
+        params
+            Values of parameters.
+        run_id
+            What `${run.id}` stands for in paths, and what `run_id()` gives.
+        unbound
+            Leave required parameters without a value open: enough to check a pipeline, not to run it.
+        files
+            Whether to look at files for the columns that a source does not state; they are open where not.
+
+        Raises
+        ------
+        InvalidPipeline
+            With everything that is wrong.
+        OutOfMemory
+            Where what files say of themselves does not fit memory.
+        """
+        parameters = bind_parameters(self.spec.parameters, params or {}, need_all=not unbound)
+        problems = Problems(list(self._problems.found))
+        return planned_in_memory(lambda: bind(self.spec, parameters, self.root, run_id, problems, files))
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of what the pipeline computes with its defaults: equal for equal plans."""
+        return self.plan(unbound=True).fingerprint

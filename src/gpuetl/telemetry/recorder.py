@@ -1,0 +1,217 @@
+"""Collects what each operation did while a run is under way."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import field
+from threading import RLock, current_thread, get_ident
+from typing import Protocol
+
+from gpuetl import messages
+from gpuetl.messages import one_line, printable
+from gpuetl.records import dataclass
+from gpuetl.secrets import redacted
+from gpuetl.telemetry.hardware_limits import Link
+from gpuetl.telemetry.memory_meter import MemoryMeter
+from gpuetl.telemetry.origin import Origin
+from gpuetl.telemetry.trace import span
+
+LONG_S = 1.0
+"""A user is told of a wait for kernels that is longer."""
+
+
+class Progress(Protocol):
+    """Hears of a run as it goes on."""
+
+    def __call__(self, origin: Origin, done: int, of: int) -> None:
+        """`done` of `of` partitions have left this operation; or the run waits for a cluster.
+
+        Where it takes long to list the files of a source, the origin is `folders below` its path, `done` are the
+        folders that were looked into, and `of` those that are known so far.  Where it takes long to read the metadata
+        of its files, the origin is `metadata of` its path, and files are counted.
+        """
+
+
+def silent(origin: Origin, done: int, of: int) -> None:
+    """Show nothing."""
+
+
+@dataclass
+class Work:
+    """What one operation, named by its kind, did over all its partitions.
+
+    `device` is where the engine ran it, GPU or CPU; nothing for what only moves rows, and for sinks.
+    `waited` are those of the `seconds` that the run waited for: the others went by in a thread, beside other work.
+    `peak_bytes` is the most memory that was in use meanwhile, where it was measured, `moved` the bytes that crossed
+    each link.
+    """
+
+    name: str
+    origin: Origin
+    rows_in: int = 0
+    rows_out: int = 0
+    seconds: float = 0.0
+    waited: float | None = None
+    file_bytes: int = 0
+    partitions: int = 0
+    device: str = ""
+    peak_bytes: int | None = None
+    moved: Counter[Link] = field(default_factory=Counter)
+
+    def add(self, other: Work) -> None:
+        """Add what the operation did elsewhere."""
+        for name in ("rows_in", "rows_out", "seconds", "file_bytes", "partitions"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.device = other.device or self.device
+        self.moved.update(other.moved)
+        if other.peak_bytes is not None:
+            self.peak_bytes = max(other.peak_bytes, self.peak_bytes or 0)
+
+
+@dataclass
+class Recorder:
+    """The work of a run by operation, in the order of last execution, and the notes and warnings that it left.
+
+    `meter` measures the memory of what is timed in the run's own thread, if there is one; `peaks` is what workers
+    elsewhere measured.  `spilled` has the bytes that crossed each link when frames that waited were spilled, and when
+    they came back.  `compiled` kernels were in no cache, for which the run has waited `compile_seconds`.  Threads that
+    read ahead add to work under `lock`.
+    """
+
+    progress: Progress = silent
+    meter: MemoryMeter | None = None
+    work: dict[int, Work] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    spilled: Counter[Link] = field(default_factory=Counter)
+    peaks: dict[str, int] = field(default_factory=dict)
+    committed: bool = False
+    thread: int = field(default_factory=get_ident)
+    lock: RLock = field(default_factory=RLock)
+    compiled: int = 0
+    compile_seconds: float = 0.0
+
+    def of(self, key: object, origin: Origin) -> Work:
+        """Return the record of an operation that runs, begun when it first does."""
+        with self.lock:
+            work = self.work.pop(id(key)) if id(key) in self.work else Work(type(key).__name__, origin)
+            self.work[id(key)] = work  # at the end: what ran last gave the stage's rows
+            return work
+
+    def rename(self, key: object, new: object) -> None:
+        """Record under `new` what was recorded under a key, which may die: another one could get its identity."""
+        with self.lock:
+            self.work[id(new)] = self.work.pop(id(key))
+
+    @contextmanager
+    def timed(self, work: Work) -> Iterator[None]:
+        """Add the seconds of the block to `work`, and look at its memory where there is a meter."""
+        alone = get_ident() == self.thread
+        meter, track = (
+            self.meter if alone else None,
+            f"{work.origin.kind} {work.origin.name}{'' if alone else f', {current_thread().name}'}",
+        )
+        if meter:
+            meter.begin()
+        start = time.perf_counter()
+        try:
+            with span(work.name, "operation", track, step=work.origin.step):
+                yield
+        finally:
+            with self.lock:
+                work.seconds += time.perf_counter() - start
+            if meter and (peak := meter.end()) is not None:
+                work.peak_bytes = max(peak, work.peak_bytes or 0)
+
+    def begin_again(self, reason: str) -> None:
+        """Forget what was done, which was in vain, and note why."""
+        self.work.clear()
+        self.spilled.clear()
+        self.note(reason)
+
+    def commit(self) -> None:
+        """Keep that all sinks are in place."""
+        self.committed = True
+
+    def outcome(self) -> str:
+        """Say what became of the sinks, where the run is broken off."""
+        return "all sinks are written" if self.committed else "no sink has changed"
+
+    def tell_compilation(self, seconds: dict[str, float]) -> None:
+        """Take the waiting for kernels out of the seconds of the run, and say where it was long that it is over."""
+        if self.compiled:
+            waited = min(self.compile_seconds, seconds["run"])
+            seconds |= {"run": seconds["run"] - waited, "compile": waited}
+            if waited > LONG_S:
+                kernels = f"{self.compiled} kernels were compiled, for which the run waited {waited:.1f} s"
+                self.note(f"{kernels}; later runs take them from the cache")
+
+    def note(self, message: str) -> None:
+        """Keep a remark for the user, once."""
+        if message not in self.notes:
+            self.notes.append(message)
+
+    def warn(self, message: str) -> None:
+        """Keep a warning for the user, once."""
+        if message not in self.warnings:
+            self.warnings.append(message)
+
+    @property
+    def shown_warnings(self) -> tuple[str, ...]:
+        """The warnings as users see them, with their codes."""
+        return tuple(printable(redacted(messages.with_code(warning, warning))) for warning in self.warnings)
+
+    @property
+    def shown_notes(self) -> tuple[str, ...]:
+        """The remarks as users see them."""
+        return tuple(one_line(redacted(note)) for note in self.notes)
+
+
+_NOTED: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
+
+
+@contextmanager
+def recording(recorder: Recorder) -> Iterator[Recorder]:
+    """Make `recorder` the one that `note` writes to."""
+    token = _NOTED.set(recorder)
+    try:
+        yield recorder
+    finally:
+        _NOTED.reset(token)
+
+
+@contextmanager
+def compiling() -> Iterator[None]:
+    """Count a kernel that the run needs, and the seconds of the block, for which it waits."""
+    recorder, start = _NOTED.get(), time.perf_counter()
+    try:
+        yield
+    finally:
+        if recorder is not None:
+            recorder.compiled += 1
+            recorder.compile_seconds += time.perf_counter() - start
+
+
+def show_progress(origin: Origin, done: int, of: int) -> None:
+    """Show what the run that is under way is at, if there is one."""
+    recorder = _NOTED.get()
+    if recorder is not None:
+        recorder.progress(origin, done, of)
+
+
+def note(message: str) -> None:
+    """Leave a remark for the user of the run that is under way, if there is one."""
+    recorder = _NOTED.get()
+    if recorder is not None:
+        recorder.note(message)
+
+
+def warn(message: str) -> None:
+    """Leave a warning for the user of the run that is under way, if there is one."""
+    recorder = _NOTED.get()
+    if recorder is not None:
+        recorder.warn(message)

@@ -1,0 +1,1 @@
+"""The types of the language, which are Arrow's, and schemas of named columns."""

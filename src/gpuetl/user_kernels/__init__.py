@@ -1,0 +1,1 @@
+"""Kernels that users write: their contract with the columns, their texts and their NumPy twins."""
