@@ -9,7 +9,7 @@ The way of the data, and of a reader through the code:
     optimize/      4  named rewrites Plan → Plan, a file each
     physical/      5  partitions, exchanges, and the memory that they need
     executors/     6  run a physical plan, in this process or on a dask cluster
-    engines/      7  frames and the operations on them: pandas (fallback and oracle)
+    engines/      7  frames and the operations on them: pandas (also the oracle)
     kernels/          users' CUDA kernels: contract and NumPy twin
     io/               files: footers, pruning, sinks and their commit
     report/        8  what a run did

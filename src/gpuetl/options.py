@@ -92,7 +92,7 @@ class Cluster:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a plan is optimized and split, and what becomes of operations that the engine refuses.
+    """How a plan is optimized, split and run.
 
     Parameters
     ----------
@@ -114,8 +114,6 @@ class RunOptions:
         (`gpuetl.engines.cudf.choices`) to leave out, by name.
     head_rows
         How many rows of each sink the report keeps to show.
-    fallback
-        Operations that the engine refuses run on pandas, and the report says so; else they are errors before the run.
     resident_bytes
         Frames that wait to be read stay in the engine's memory up to so many bytes, and are spilled beyond: the GPU's
         to host memory, and to files where that is short; None is what the plan is expected to leave.  Where memory runs
@@ -148,7 +146,6 @@ class RunOptions:
     optimize: bool = True
     skip_passes: tuple[str, ...] = ()
     head_rows: int = 10
-    fallback: bool = False
     resident_bytes: int | None = None
     spill_folder: str | Path | None = None
     profile: bool = False

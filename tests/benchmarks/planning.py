@@ -27,7 +27,7 @@ from environment import described, today
 from suites.large_plans import SHAPES, Shape
 
 import gpuetl as ge
-from gpuetl.executors.capacity import Capacity
+from gpuetl.engines.capacity import Capacity
 from gpuetl.options import RunOptions
 from gpuetl.plan.plan import Plan
 from gpuetl.run.planning import explained, planned

@@ -303,7 +303,7 @@ HELLO = Path(__file__).parents[2] / "pipelines" / "hello.yaml"
 NEVER = (
     "cupy", "cupyx", "pylibcudf", "rmm", "cudf", "dask", "distributed", "polars", "duckdb", "pyarrow.dataset",
     "pyarrow.acero", "gpuetl.engines.cudf.gpu", "gpuetl.engines.cudf.cudf_engine", "gpuetl.doctor", "gpuetl.error_codes",
-    "gpuetl.executors.dask", "gpuetl.file_tests.run", "gpuetl.kernels.check", "gpuetl.report.run_report", "gpuetl.testing",
+    "gpuetl.executors.dask", "gpuetl.file_tests.run", "gpuetl.kernels.check", "gpuetl.testing",
     "gpuetl.verify", "gpuetl.cli.bench", "gpuetl.cli.verify", "rich", "sqlglot.executor", "asyncio", "http", "unittest",
     "sqlglot.planner", "sqlglot.lineage", "sqlglot.optimizer.optimizer",
 )  # fmt: skip
@@ -316,7 +316,6 @@ NOT_TO_PLAN = (
     "gpuetl.engines.pandas",
     "gpuetl.executors",
     "gpuetl.run.pipeline_run",
-    "gpuetl.report.run_report",
 )
 NOT_TO_VALIDATE = (
     *NOT_TO_PLAN,

@@ -16,6 +16,7 @@ from gpu_engine.host_machine import COMPILER as HOST_COMPILER
 from gpu_engine.host_machine import ON_CPU, HostMachine, folder
 from gpu_engine.test_programs import until_listed
 from gpuetl.engines import driver
+from gpuetl.engines.capacity import Capacity
 from gpuetl.engines.cudf import kernel_build, machine_code, shipped
 from gpuetl.engines.cudf.device.closed_set import closed_source
 from gpuetl.engines.cudf.gpu.compiler import named
@@ -24,7 +25,6 @@ from gpuetl.engines.cudf.kernel_build import Nvrtc, build, find_nvrtc, jobs_of, 
 from gpuetl.engines.cudf.machine_code import Compiler, Target, read_entry, read_mark, write_entry
 from gpuetl.engines.cudf.programs import Program, closed_set, plan_programs
 from gpuetl.errors import EngineUnavailable, InvalidPipeline, RunFailed
-from gpuetl.executors.capacity import Capacity
 from gpuetl.options import RunOptions
 from gpuetl.pipeline import load
 from gpuetl.run.planning import fitted_plan

@@ -9,7 +9,7 @@ import pytest
 import gpuetl as ge
 from benchmarks.suites.large_plans import SHAPES
 from gpuetl import GpuetlError, RunOptions, errors
-from gpuetl.executors.capacity import Capacity
+from gpuetl.engines.capacity import Capacity
 from gpuetl.run.pipeline_run import Wanted
 from gpuetl.run.planning import explained, planned
 from gpuetl.spec import read

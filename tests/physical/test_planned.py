@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import gpuetl as ge
-from gpuetl.executors.capacity import Capacity
+from gpuetl.engines.capacity import Capacity
 from gpuetl.io import footers
 from gpuetl.optimize import NAMES
 from gpuetl.options import RunOptions

@@ -1,12 +1,11 @@
-"""Every run says where it ran; what an engine refuses is an error before the run, or runs on pandas and is recorded."""
+"""Every run says where it ran; an engine that gpuetl does not know runs pipelines once it is registered."""
 
 import pytest
 
 from command import gpuetl
-from gpuetl import InvalidPipeline, RunOptions, col, count
+from gpuetl import col, count
 from gpuetl.engines.pandas.pandas_engine import PandasBackend
 from gpuetl.engines.registry import BACKENDS
-from gpuetl.plan.nodes import Aggregate, Read
 from gpuetl.testing import assert_tables_equal
 from tables import table
 
@@ -18,23 +17,18 @@ class Frames:
         self.rows = rows
 
 
-class Picky(PandasBackend):
-    """Says that it is a GPU, has frames of its own, and refuses some kinds of operations."""
+class Third(PandasBackend):
+    """An engine of its own: it says that it is a GPU, and its frames are no other engine's."""
 
-    name, device, refused = "picky", "GPU", (Aggregate,)
-
-    def refuses(self, operation):
-        return "too many groups" if isinstance(operation, self.refused) else ""
+    name, device = "third", "GPU"
 
     def device_of(self, operation):
         return "GPU"
 
     def read(self, read, groups):
-        assert not self.refuses(read)
         return Frames(super().read(read, groups))
 
     def run(self, operation, *frames):
-        assert not self.refuses(operation)
         return Frames(super().run(operation, *(frame.rows for frame in frames)))
 
     def split_by_hash(self, frame, keys, count):
@@ -59,17 +53,10 @@ class Picky(PandasBackend):
         return Frames(rows)
 
 
-class NoReads(Picky):
-    """Reads no file."""
-
-    refused = (Read,)
-
-
 @pytest.fixture(autouse=True)
 def engines(monkeypatch):
-    """The test's backends are engines."""
-    monkeypatch.setitem(BACKENDS, "picky", "report.test_devices:Picky")
-    monkeypatch.setitem(BACKENDS, "no-reads", "report.test_devices:NoReads")
+    """The test's backend is an engine."""
+    monkeypatch.setitem(BACKENDS, "third", "report.test_devices:Third")
 
 
 @pytest.fixture
@@ -91,49 +78,17 @@ def test_the_report_says_where_a_run_ran(counted, pipeline, engine, layout):
     assert report.to_dict()["device"] == device
 
 
-def test_what_an_engine_refuses_is_an_error_before_the_run(counted, pipeline):
-    """With the step, the reason, and what to do."""
-    with pytest.raises(InvalidPipeline) as caught:
-        pipeline.run(engine="picky")
-    assert str(caught.value) == (
-        "stage 'counted', step 1: Aggregate cannot run on engine 'picky': too many groups\n"
-        "Run with --fallback, which runs it on pandas and says so, or with --engine pandas."
-    )
-
-
-def test_with_fallback_it_runs_on_pandas_and_the_report_says_so(counted, pipeline, layout):
-    """That operation alone; the run is mixed."""
-    options = RunOptions(layout.partition_rows, layout.broadcast_bytes, fallback=True)
-    run = pipeline.run(engine="picky", options=options)
+def test_a_third_engine_runs_a_pipeline(counted, pipeline, layout):
+    """With frames of its own, from the first operation to the last."""
+    run = pipeline.run(engine="third", options=layout)
     assert_tables_equal(run["counted"].to_arrow(), EXPECTED)
-    assert run.report.device == "MIXED"
-    devices = {stage.name: stage.device for stage in run.report.stages}
-    assert (devices["t"], devices["kept"]) == ("GPU", "GPU")
-    assert devices["counted"] in ("CPU", "MIXED")  # partial aggregates have projections around them
-    assert run.report.notes == ("stage 'counted', step 1: Aggregate ran on pandas: too many groups",)
+    assert run.report.device == "GPU"
+    assert run.report.engine == "third"
 
 
-def test_a_source_can_fall_back_too(counted, pipeline):
-    """Its rows are handed over."""
-    run = pipeline.run(engine="no-reads", options=RunOptions(fallback=True))
-    assert_tables_equal(run["counted"].to_arrow(), EXPECTED)
-    assert [stage.device for stage in run.report.stages] == ["CPU", "GPU", "GPU"]
-    assert run.report.notes == ("source 't': Read ran on pandas: too many groups",)
-
-
-def test_fallback_changes_nothing_where_nothing_is_refused(counted, pipeline):
-    """A run on the GPU alone stays one."""
-    options = RunOptions(fallback=True)
-    assert pipeline.run(engine="picky", keep=["kept"], options=options).report.device == "GPU"
-
-
-def test_the_command_refuses_with_2_and_falls_back_when_told_to(counted, pipeline):
+def test_the_command_runs_a_third_engine(counted, pipeline):
     """It prints where the run ran."""
     pipeline.to_yaml(pipeline.root / "p.yaml")
-    refused = gpuetl("run", pipeline.root / "p.yaml", "--engine", "picky")
-    assert refused.exit_code == 2
-    assert "Aggregate cannot run on engine 'picky'" in refused.stderr
-    done = gpuetl("run", pipeline.root / "p.yaml", "--engine", "picky", "--fallback")
+    done = gpuetl("run", pipeline.root / "p.yaml", "--engine", "third")
     assert done.exit_code == 0, done.output
-    assert "test: done on MIXED in" in done.stdout
-    assert "Aggregate ran on pandas: too many groups" in done.stdout
+    assert "test: done on GPU in" in done.stdout

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from contextlib import contextmanager
 from mmap import PAGESIZE, mmap
 
 import numpy as np
@@ -12,8 +11,6 @@ import pytest
 
 from command import gpuetl
 from gpuetl import Pipeline, RunOptions, col
-from gpuetl.engines.fallback import FallbackBackend
-from gpuetl.engines.registry import load_backend
 from gpuetl.telemetry import memory_meter as memory
 from gpuetl.telemetry.memory_meter import ResidentMemory
 from gpuetl.telemetry.origin import Origin
@@ -104,20 +101,6 @@ def test_an_operation_that_fails_ends_its_measurement():
         pass
     assert meter.calls == ["begin", "end"] * 2
     assert work.peak_bytes == 4
-
-
-def test_with_fallback_the_engine_s_memory_is_measured():
-    """Frames are there."""
-
-    class Backend:
-        name, device = "other", "GPU"
-
-        @contextmanager
-        def memory_meter(self):
-            yield "its own"
-
-    with FallbackBackend(Backend(), load_backend("pandas")).memory_meter() as meter:
-        assert meter == "its own"
 
 
 @pytest.fixture

@@ -99,12 +99,6 @@ def memory_size(text: str) -> int:
         raise ArgumentTypeError(str(error)) from None
 
 
-def add_fallback(command: ArgumentParser) -> None:
-    """Add the argument that lets pandas run what the engine refuses."""
-    text = "run on pandas what the engine refuses, and say so in the report"
-    command.add_argument("--fallback", action="store_true", help=text)
-
-
 def add_kernel_timeout(command: ArgumentParser, seconds: float | None = None) -> None:
     """Add the argument that limits the time of a user's kernel."""
     text = f"fail where a CUDA kernel has not ended after so long; by default {f'{seconds:g}' if seconds else 'never'}"

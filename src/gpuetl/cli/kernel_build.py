@@ -98,8 +98,8 @@ def build(
 
 def plan_of(file: Path, params: Params, root: Path | None, memory: int) -> tuple[str, list[Program]]:
     """Return the digest of a pipeline's plan and the programs of its run; say what is not among them."""
+    from gpuetl.engines.capacity import Capacity
     from gpuetl.engines.cudf.programs import plan_programs
-    from gpuetl.executors.capacity import Capacity
     from gpuetl.options import RunOptions
     from gpuetl.pipeline import load
     from gpuetl.run.pipeline_run import Wanted

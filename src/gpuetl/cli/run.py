@@ -17,7 +17,6 @@ from gpuetl.cli.arguments import (
     Params,
     add_cluster,
     add_command,
-    add_fallback,
     add_kernel_timeout,
     add_memory,
     add_options,
@@ -47,7 +46,6 @@ def add_to(commands: Commands) -> None:
     )
     add_options(command)
     add_memory(command)
-    add_fallback(command)
     text = "where frames go for which memory is short, but on a cluster; by default where temporary files are"
     command.add_argument("--spill-folder", metavar="FOLDER", help=text)
     add_kernel_timeout(command)
@@ -75,7 +73,6 @@ def run(
     skip: Sequence[str] = (),
     partition_rows: int | None = None,
     memory: int | None = None,
-    fallback: bool = False,
     spill_folder: str | None = None,
     kernel_timeout: float | None = None,
     sanitize: bool = False,
@@ -98,7 +95,7 @@ def run(
     pipeline = load(file, root)
     screen = Screen(quiet)
     options = run_options(
-        skip, partition_rows, memory=memory, fallback=fallback, profile=profile, trace=trace,
+        skip, partition_rows, memory=memory, profile=profile, trace=trace,
         spill_folder=spill_folder, kernel_timeout_s=kernel_timeout, sanitize=sanitize, sync=sync,
         cluster=cluster_options(cluster),
     )  # fmt: skip

@@ -13,7 +13,6 @@ from gpuetl.cli.arguments import (
     Params,
     add_cluster,
     add_command,
-    add_fallback,
     add_options,
     cluster_options,
     run_options,
@@ -52,7 +51,6 @@ def add_to(commands: Commands) -> None:
     group.add_argument("--rows", metavar="COUNT", type=int, default=20, help="the most rows of the stage (20)")
     group.add_argument("--write", action="store_true", help="add the test to the file instead of printing it")
     add_options(command)
-    add_fallback(command)
     add_cluster(command)
 
 
@@ -69,7 +67,6 @@ def run_tests(
     json: bool = False,
     skip: Sequence[str] = (),
     partition_rows: int | None = None,
-    fallback: bool = False,
     **cluster: Any,
 ) -> None:
     """Run the tests in a pipeline's file, on the rows that they give.  Writes no sink; exits with 5 if one fails."""
@@ -83,7 +80,7 @@ def run_tests(
             coded("GE3004", "--json and --from-run cannot be given together"), "A test from real rows is YAML."
         )
     pipeline = load(file, root)
-    options = run_options(skip, partition_rows, fallback=fallback, cluster=cluster_options(cluster))
+    options = run_options(skip, partition_rows, cluster=cluster_options(cluster))
     collect_garbage()
     if from_run is not None:
         record_test(pipeline, from_run, rows, dict(params), engine, options, file if write else None)

@@ -11,7 +11,6 @@ from gpuetl.cli.arguments import (
     Params,
     add_cluster,
     add_command,
-    add_fallback,
     add_kernel_timeout,
     add_options,
     cluster_options,
@@ -38,7 +37,6 @@ def add_to(commands: Commands) -> None:
     )  # fmt: skip
     command.add_argument("--json", action="store_true", help="print the report as JSON, and nothing else")
     add_options(command)
-    add_fallback(command)
     add_kernel_timeout(command)
     add_cluster(command)
 
@@ -53,7 +51,6 @@ def verify(
     json: bool = False,
     skip: Sequence[str] = (),
     partition_rows: int | None = None,
-    fallback: bool = False,
     kernel_timeout: float | None = None,
     **cluster: Any,
 ) -> None:
@@ -63,9 +60,7 @@ def verify(
     from gpuetl.pipeline import load
 
     pipeline, screen = load(file, root), Screen(quiet=json)
-    options = run_options(
-        skip, partition_rows, fallback=fallback, kernel_timeout_s=kernel_timeout, cluster=cluster_options(cluster)
-    )
+    options = run_options(skip, partition_rows, kernel_timeout_s=kernel_timeout, cluster=cluster_options(cluster))
     collect_garbage()
     with screen.progress() as progress:
         report = pipeline.verify(

@@ -59,9 +59,6 @@ class Backend(Protocol):
     def name(self) -> str:
         """The engine's name."""
 
-    def refuses(self, operation: Node) -> str:
-        """Return why the backend cannot run an operation, or nothing where it can; asked before any row is read."""
-
     @property
     def device(self) -> Device:
         """Where frames are."""

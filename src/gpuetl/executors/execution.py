@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
+from gpuetl.engines.capacity import Capacity, memory_of
 from gpuetl.engines.cudf.choices import chosen
 from gpuetl.engines.interface import Backend
 from gpuetl.engines.registry import CLUSTERED
-from gpuetl.executors.capacity import Capacity, memory_of
 from gpuetl.executors.outputs import Accepts, Outputs, execute
 from gpuetl.executors.restart import until_it_fits
 from gpuetl.options import Cluster, RunOptions
@@ -28,7 +28,7 @@ def on_workers(
     A cluster that is made for the run is closed at the end.
     """
     if engine not in CLUSTERED:
-        yield options, Capacity(memory_of(backend, options))
+        yield options, Capacity(memory_of(backend, options.memory))
         return
     from gpuetl.executors.dask.cluster import connected
     from gpuetl.executors.dask.workers import capacity_of

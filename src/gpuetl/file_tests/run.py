@@ -58,7 +58,7 @@ def run_tests(
             coded("GE1606", f"no tests in {pipeline.spec.name}"), "docs/language.md shows one, under Tests."
         )
     start, results = perf_counter(), []
-    with on_workers(choice.name, backend_of(choice.name, options), options, {}, silent) as (placed, _):
+    with on_workers(choice.name, backend_of(choice.name), options, {}, silent) as (placed, _):
         for case in cases:
             results.append(result(case, choice, placed))
             done(results[-1])

@@ -8,8 +8,8 @@ from functools import partial
 
 import pyarrow as pa
 
+from gpuetl.engines.capacity import Capacity
 from gpuetl.errors import GpuetlError
-from gpuetl.executors.capacity import Capacity
 from gpuetl.executors.execution import Execution, accept_all
 from gpuetl.plan.plan import Plan
 from gpuetl.report.checks import CheckReport, check_reports, with_sample

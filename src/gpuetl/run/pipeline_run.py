@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gpuetl import messages
 from gpuetl.engines import starting
 from gpuetl.engines.cudf.choices import skipping
-from gpuetl.engines.fallback import FallbackBackend, check_refusals
 from gpuetl.engines.interface import Backend, Device
 from gpuetl.engines.measured_limits import load_ceilings
 from gpuetl.engines.registry import CLUSTERED, Choice, load_backend
@@ -150,12 +149,11 @@ def traced_run(
     for warning in wanted.warnings(plan):
         recorder.warn(str(warning))
     with timed(seconds, "load"):
-        backend = backend_of(choice.name, options)
+        backend = backend_of(choice.name)
     cluster = on_workers(choice.name, backend, options, seconds, recorder.progress)
     with plan.pointing(), cluster as (placed, capacity):
         with timed(seconds, "optimize"):
             fit, passes, fingerprint = planned(plan, placed, choice.name, capacity)
-            check_refusals(backend, fit.plan.roots)
             check_sinks(plan)
             for unread in overlooked(plan):
                 recorder.warn(unread)
@@ -255,15 +253,9 @@ def spill_note(recorder: Recorder) -> str:
     return f"frames that waited were spilled to leave room: {links}"
 
 
-def backend_of(engine: str, options: RunOptions) -> Backend:
-    """Return the engine's backend; with `fallback`, one that hands what it refuses to pandas.
-
-    Of an engine that runs on a cluster it is that of the driver, which refuses nothing.
-    """
-    if engine in CLUSTERED:
-        return load_backend("pandas")
-    backend = load_backend(engine)
-    return FallbackBackend(backend, load_backend("pandas")) if options.fallback else backend
+def backend_of(engine: str) -> Backend:
+    """Return the engine's backend; of an engine that runs on a cluster, that of the driver."""
+    return load_backend("pandas" if engine in CLUSTERED else engine)
 
 
 def written_stages(pipeline: PipelineDefinition) -> dict[str, WrittenStage]:

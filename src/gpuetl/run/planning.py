@@ -7,9 +7,9 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from gpuetl.engines.capacity import HOST_SHARE, Capacity, free_memory
 from gpuetl.engines.registry import CLUSTERED, ENGINES, choose_engine, load_backend
 from gpuetl.errors import EngineUnavailable, PackageMissing, RunFailed
-from gpuetl.executors.capacity import HOST_SHARE, Capacity, free_memory
 from gpuetl.host_memory import host_memory
 from gpuetl.io.dataset_error import DatasetError
 from gpuetl.io.frames import FrameDataset

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from gpuetl.engines.cudf.choices import skipping
-from gpuetl.engines.fallback import check_refusals
 from gpuetl.engines.registry import choose_engine
 from gpuetl.errors import Problem, RunFailed
 from gpuetl.executors.execution import Execution, on_workers
@@ -103,8 +102,7 @@ def answers(plan: Plan, engine: str, options: RunOptions, progress: Progress | N
     try:
         with plan.pointing():
             physical, _ = lowered(plan, options, engine)
-            backend = backend_of(engine, options)
-            check_refusals(backend, physical.roots)
+            backend = backend_of(engine)
             placed = on_workers(engine, backend, replace(options, head_rows=0), {}, recorder.progress)
             kernels = kernel_options(options.kernels)
             with recording(recorder), skipping(options.skipped_choices), kernels, placed as (running, capacity):

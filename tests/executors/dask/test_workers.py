@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("distributed")
 
 from gpuetl import RunOptions
-from gpuetl.executors.capacity import Capacity
+from gpuetl.engines.capacity import Capacity
 from gpuetl.executors.dask import workers
 from gpuetl.executors.dask.installed import installed
 from gpuetl.executors.dask.workers import capacity_of, in_worker_thread

@@ -55,10 +55,6 @@ class CudfBackend:
             machine = gpu()
         self.machine = machine
 
-    def refuses(self, operation: Node) -> str:
-        """Refuse nothing: the whole language runs on the GPU."""
-        return ""
-
     def device_of(self, operation: Node) -> Device:
         """Run everything on the GPU, but for the text of CSV files, which the CPU reads."""
         return "CPU" if isinstance(operation, Read) and operation.dataset.format == "csv" else "GPU"

@@ -50,10 +50,6 @@ class PandasBackend:
     name = "pandas"
     device: Device = "CPU"
 
-    def refuses(self, operation: Node) -> str:
-        """Refuse nothing: this is the whole language."""
-        return ""
-
     def device_of(self, operation: Node) -> Device:
         """Run everything on the CPU."""
         return "CPU"

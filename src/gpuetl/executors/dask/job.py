@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import Any, cast
 
 from gpuetl.engines.cudf.choices import skipping
-from gpuetl.engines.fallback import FallbackBackend
 from gpuetl.engines.interface import Backend, Frame
 from gpuetl.engines.registry import load_backend
 from gpuetl.errors import RunFailed
@@ -49,7 +48,6 @@ class Job:
     driver: str
     backend: str
     nodes: bytes
-    fallback: bool = False
     skipped: frozenset[str] = frozenset()
     profile: bool = False
     reads_ahead: bool = False
@@ -126,8 +124,7 @@ class OpenJob:
         self.job = job
         self.nodes = unpack_nodes(job.nodes)
         self.numbers = {id(operation_of(node)): number for number, node in enumerate(self.nodes)}
-        backend = load_backend(job.backend)
-        self.backend: Backend = FallbackBackend(backend, load_backend("pandas")) if job.fallback else backend
+        self.backend: Backend = load_backend(job.backend)
 
     def physical(self, number: int) -> Physical:
         """Return the physical node of a number."""

@@ -111,7 +111,7 @@ def job_of(run_id: str, driver: str, backend: str, nodes: bytes, options: RunOpt
     skipped = options.skipped_choices
     folder = str(Path(options.spill_folder).absolute()) if options.spill_folder else None
     return Job(
-        run_id, f"{run_id}-{uuid.uuid4().hex[:8]}", driver, backend, nodes, options.fallback, skipped, options.profile,
+        run_id, f"{run_id}-{uuid.uuid4().hex[:8]}", driver, backend, nodes, skipped, options.profile,
         reads_ahead, options.head_rows, folder, options.resident_bytes, options.kernels, options.sync,
     )  # fmt: skip
 

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
+from gpuetl.engines.capacity import Capacity, free_memory
 from gpuetl.engines.registry import load_backend
 from gpuetl.errors import EngineUnavailable, first_line
-from gpuetl.executors.capacity import Capacity, free_memory
 from gpuetl.executors.dask.cluster import HELD_SHARE
 from gpuetl.executors.dask.installed import check_installed, check_same, installed
 from gpuetl.executors.dask.liveness import asked as ask

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gpuetl.engines.interface import Backend
-from gpuetl.options import RunOptions
 
 HOST_SHARE = 0.8
 
@@ -18,10 +17,10 @@ class Capacity(NamedTuple):
     addresses: frozenset[str] = frozenset()
 
 
-def memory_of(backend: Backend, options: RunOptions) -> int:
-    """Return the bytes that a run may take: what is free, or less where the user says so."""
+def memory_of(backend: Backend, limit: int | None) -> int:
+    """Return the bytes that a run may take: what is free, or the user's limit where that is less."""
     free = free_memory(backend)
-    return free if options.memory is None else min(free, options.memory)
+    return free if limit is None else min(free, limit)
 
 
 def free_memory(backend: Backend) -> int:
